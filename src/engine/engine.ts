@@ -1,0 +1,76 @@
+/** JSON that a job carries. Never a secret: jobs are stored as they are. */
+export type JobData = { workspace: string } & Record<string, unknown>;
+
+export interface SendOptions {
+  /** At most one job with this key waits or runs in the queue. */
+  key?: string;
+  /** Milliseconds since the epoch; at once if left out or past. */
+  startAfter?: number;
+}
+
+export interface Job<T extends JobData> {
+  id: string;
+  key: string | undefined;
+  data: T;
+  /** 1 the first time, more after a failure or a take-over from a dead process. */
+  attempt: number;
+  /** Aborts when the process drains or the lease was lost: stop, and throw `signal.reason` to hand the job back. */
+  signal: AbortSignal;
+  /** Stores how far the job is; after a kill it starts again from here. */
+  save(data: T): Promise<void>;
+}
+
+export type Handler<T extends JobData> = (job: Job<T>) => Promise<void>;
+
+export interface WorkOptions<T extends JobData> {
+  /** How many jobs of the queue run at once in this process. */
+  concurrency: number;
+  /** Attempts before the job is dead; a hand-back at drain does not count. */
+  attempts: number;
+  /** First delay of the exponential back-off, in milliseconds (doubled each time, with jitter). */
+  backoffMs: number;
+  /** Called once with a job whose last attempt failed. */
+  onDead?: (data: T, error: unknown) => Promise<void>;
+}
+
+export interface Schedule<T extends JobData> {
+  /** Five-field cron expression. */
+  cron: string;
+  /** IANA time zone the fields are meant in. */
+  zone: string;
+  queue: string;
+  data: T;
+}
+
+/** What a scheduled job carries beside the schedule's own data. */
+export interface Slot {
+  /** The instant the slot fell due, milliseconds since the epoch. */
+  slotAt: number;
+}
+
+export interface EngineStats {
+  /** Jobs waiting (due or not) and running, by queue. */
+  queues: Record<string, { waiting: number; running: number; oldestDueMs: number }>;
+}
+
+/** Durable jobs and schedules. What is acknowledged here survives `kill -9`. */
+export interface Engine {
+  /** False if a job with that key already waits or runs. */
+  send<T extends JobData>(queue: string, data: T, options?: SendOptions): Promise<boolean>;
+  /** Declares the worker of a queue; before `start`. */
+  work<T extends JobData>(queue: string, handler: Handler<T>, options: WorkOptions<T>): void;
+  /**
+   * Sends `{...data, slotAt}` to the queue at each slot, once however many replicas run. The last slot missed
+   * while everything was down is sent at start if it is less than 12 h old. Replaces a schedule with that key.
+   */
+  schedule<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void>;
+  unschedule(workspace: string, key: string): Promise<void>;
+  /** Deletes the workspace's jobs and schedules; running ones are aborted. */
+  erase(workspace: string): Promise<void>;
+  start(): Promise<void>;
+  /** Takes no new work, aborts running jobs after `graceMs`, resolves when all have ended or were handed back. */
+  stop(graceMs: number): Promise<void>;
+  /** Rejects if the engine cannot take or run jobs. */
+  ping(): Promise<void>;
+  stats(): Promise<EngineStats>;
+}

@@ -1,0 +1,55 @@
+import type { z } from 'zod';
+
+/**
+ * Documents, each in a named collection of one workspace. Nothing here can be read without naming the
+ * workspace, so no query can cross from one to another.
+ */
+export interface Store {
+  /** A typed view of a collection; `schema` parses what is read, so an old shape fails loudly. */
+  collection<T>(name: string, schema: z.ZodType<T>): Collection<T>;
+  /** Runs `work` alone among all replicas that ask for the same key. Not re-entrant. */
+  exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** Deletes every document of the workspace, in every collection. */
+  erase(workspace: string): Promise<void>;
+  /** Resolves if the database answers; rejects otherwise. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Collection<T> {
+  get(workspace: string, id: string): Promise<T | undefined>;
+  /** `expiresAt`: milliseconds since the epoch after which the document is gone. */
+  put(workspace: string, id: string, doc: T, expiresAt?: number): Promise<void>;
+  /** Puts the document only if none stands there; false if one does. Atomic across replicas: a claim. */
+  create(workspace: string, id: string, doc: T, expiresAt?: number): Promise<boolean>;
+  /**
+   * Read-modify-write, atomic across replicas. `change` gets the document as it stands and returns the new
+   * one, or undefined to delete it; it may be asynchronous but must not write to the same document.
+   */
+  update(
+    workspace: string,
+    id: string,
+    change: (current: T | undefined) => T | undefined | Promise<T | undefined>,
+  ): Promise<T | undefined>;
+  /** True if there was something to delete. */
+  delete(workspace: string, id: string): Promise<boolean>;
+  /** All documents of the workspace in this collection, by id. Costs what the workspace holds, never more. */
+  list(workspace: string): Promise<Array<{ id: string; doc: T }>>;
+}
+
+/** The pseudo workspace of what belongs to the whole installation. Real workspace ids never start with `-`. */
+export const EVERYWHERE = '-';
+
+/** Where a sealed value stands; it opens nowhere else. */
+export interface Place {
+  workspace: string;
+  record: string;
+  field: string;
+}
+
+/** Seals secrets with a data key per workspace, itself wrapped by a key of `ENCRYPTION_KEYS`. */
+export interface Sealer {
+  seal(place: Place, secret: string): Promise<string>;
+  /** Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand. */
+  open(place: Place, sealed: string): Promise<string>;
+}
