@@ -1,0 +1,109 @@
+import { type ErrorBody, readErrorBody } from './error-body.ts';
+import { ServiceError, type ServiceErrorKind } from './errors.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/** What a path names: the account as a whole, a record inside it, or sign-up, which has no account yet. */
+export type Scope = 'account' | 'record' | 'signup';
+
+export interface ErrorAnswer {
+  operation: string;
+  scope: Scope;
+  /** Any status but 2xx. */
+  status: number;
+  retryAfter: string | undefined;
+  body: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+const KINDS_OF_FORBIDDEN = [
+  'api_access_restricted',
+  'admin_required',
+  'email_verification_required',
+] as const;
+const NO_ANSWER_POSSIBLE = new Set(['getaddrinfo', 'connect']);
+const NO_CONNECTION = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** The error that an answer means (spec section 7). Pure; reads any body without throwing. */
+export function classifyAnswer(answer: ErrorAnswer): ServiceError {
+  const body = readErrorBody(answer.body);
+  const kind = kindOf(answer, body);
+  const retryAt = kind === 'busy' ? parseRetryAfter(answer.retryAfter, answer.now) : undefined;
+  const messages = body.messages.length > 0 ? body.messages : undefined;
+  return new ServiceError(kind, answer.operation, {
+    status: answer.status,
+    detail: kind === 'unexpected' ? detailOf(answer.status, body) : undefined,
+    fields: kind === 'invalid' ? withBase(body) : undefined,
+    messages,
+    errorCode: body.errorCode,
+    hint: body.hint,
+    betaUrl: body.betaUrl,
+    upgradeUrl: body.upgradeUrl,
+    retryAt,
+    certainlyNotDone: isCertainlyNotDone(answer.status, retryAt),
+  });
+}
+
+function kindOf({ status, scope }: ErrorAnswer, body: ErrorBody): ServiceErrorKind {
+  if (body.errorCode === 'invalid_api_method' || body.errorCode === 'invalid_json') return 'unexpected';
+  if (status === 401)
+    return body.errorCode === 'email_verification_required' ? body.errorCode : 'unauthorized';
+  if (status === 403) return KINDS_OF_FORBIDDEN.find((kind) => kind === body.errorCode) ?? 'forbidden';
+  if (status === 404) return notFound(scope, body);
+  if (status === 422) return 'invalid';
+  if (status === 429 || status === 503) return 'busy';
+  return status >= 400 && status < 500 ? 'rejected' : 'unexpected';
+}
+
+/** A wrong account name is answered by the host, which knows nothing of the records' JSON (spec 5.1). */
+function notFound(scope: Scope, body: ErrorBody): ServiceErrorKind {
+  if (scope === 'signup') return 'unexpected';
+  return scope === 'record' && body.isObject ? 'record_not_found' : 'account_not_found';
+}
+
+/** A refusal that names no field is about the whole, so that it is never shown nowhere. */
+function withBase(body: ErrorBody): Record<string, string[]> {
+  if (body.messages.length === 0 || Object.keys(body.fields).length > 0) return body.fields;
+  return { base: body.messages };
+}
+
+function detailOf(status: number, body: ErrorBody): string | undefined {
+  if (status >= 300 && status < 400) return 'a redirect, which is never followed';
+  return body.errorCode;
+}
+
+function isCertainlyNotDone(status: number, retryAt: number | undefined): boolean {
+  if (status === 503) return retryAt !== undefined;
+  return status >= 400 && status < 500 && status !== 408;
+}
+
+/** The error that a failed exchange means: no connection, a dropped one, or something that is not HTTP. */
+export function classifyFailure(operation: string, error: unknown): ServiceError {
+  const { code, syscall } = systemFieldsOf(error);
+  const detail = code === '' ? undefined : code;
+  const isHttp = !(code.startsWith('HPE_') && code !== 'HPE_INVALID_EOF_STATE');
+  return new ServiceError(isHttp ? 'unreachable' : 'unexpected', operation, {
+    detail,
+    certainlyNotDone: NO_CONNECTION.has(code) || NO_ANSWER_POSSIBLE.has(syscall),
+    cause: withoutData(error, code),
+  });
+}
+
+function systemFieldsOf(error: unknown): { code: string; syscall: string } {
+  if (!(error instanceof Error)) return { code: '', syscall: '' };
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  return { code: typeof code === 'string' ? code : '', syscall: typeof syscall === 'string' ? syscall : '' };
+}
+
+/** The parser's errors carry the bytes that they stumbled over, which belong in no log. */
+function withoutData(error: unknown, code: string): Error {
+  const message = error instanceof Error ? error.message : 'no error object';
+  return new Error(message === '' ? code : message);
+}

@@ -1,0 +1,155 @@
+import type { Agent } from 'undici';
+import type { Clock } from '../clock.ts';
+import { isAccountName } from './account-name.ts';
+import { failureOf, readValue } from './answer.ts';
+import { BaseUrl, findAddressFault } from './base-url.ts';
+import { type Address, type Call, type Endpoint, headersOf, pathOf } from './call.ts';
+import { ServiceError } from './errors.ts';
+import { withRetries } from './retry.ts';
+import { exchange, openPools } from './transport.ts';
+
+const DEFAULTS = {
+  timeoutMs: 15_000,
+  maxBytes: 5 * 1024 * 1024,
+  maxPdfBytes: 20 * 1024 * 1024,
+  connections: 32,
+  random: Math.random,
+};
+const DEFAULT_RETRIES = 3;
+
+export interface Credentials {
+  account: string;
+  email: string;
+  apiKey: string;
+}
+
+/** One attempt at a call, for metrics and logs. Never a body, path parameter or credential. */
+export interface Observed {
+  operation: string;
+  method: string;
+  status: number | undefined;
+  /** `ok`, `aborted`, or the kind of the ServiceError. */
+  kind: string;
+  ms: number;
+  /** 1 is the first. */
+  attempt: number;
+}
+
+export interface ServiceOptions {
+  /** Template with `{account}` in host or path. */
+  baseUrl: string;
+  signupUrl?: string | undefined;
+  /** Deckhand's, for the User-Agent. */
+  version: string;
+  /** Waits between repetitions go through it. */
+  clock: Clock;
+  /** In [0, 1), for jitter. */
+  random?: () => number;
+  /** For one whole attempt; no repetition starts later than this after the first. */
+  timeoutMs?: number;
+  /** Most bytes of a JSON answer. */
+  maxBytes?: number;
+  maxPdfBytes?: number;
+  /** Most connections to one origin. */
+  connections?: number;
+  /** From the spec's neutral hook_type labels to the values on the wire; identity where absent (spec 4.8). */
+  hookTypes?: Readonly<Record<string, string>>;
+  observe?: (call: Observed) => void;
+}
+
+/** One account with one person's credentials, which cannot be read back from it. */
+export interface AccountClient extends Endpoint {
+  readonly account: string;
+  readonly hookTypes: Readonly<Record<string, string>>;
+}
+
+export interface Service {
+  /** Throws a ServiceError of kind `account_not_found` if the account's name is not a slug. */
+  account(credentials: Credentials): AccountClient;
+  /** Undefined where no sign-up address is configured. */
+  readonly signup: Endpoint | undefined;
+  /** Resolves when the calls in flight have ended and every connection is closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * The deployment service's API (spec 1 and 5). Opens nothing until the first call.
+ * Throws a TypeError if an address is unsound: not https beyond loopback, or a template without `{account}`.
+ */
+export function createService(options: ServiceOptions): Service {
+  const settings = { ...DEFAULTS, ...options };
+  const baseUrl = new BaseUrl(options.baseUrl);
+  const signup = options.signupUrl === undefined ? undefined : addressOf(options.signupUrl);
+  const pools = openPools(settings.connections, settings.timeoutMs);
+  return {
+    account({ account, email, apiKey }) {
+      if (!isAccountName(account)) throw notAnAccount();
+      const authorization = `Basic ${Buffer.from(`${email}:${apiKey}`, 'utf8').toString('base64')}`;
+      const endpoint = openEndpoint(pools, settings, baseUrl.of(account), authorization);
+      return { account, hookTypes: options.hookTypes ?? {}, ...endpoint };
+    },
+    signup: signup && openEndpoint(pools, settings, signup),
+    close: () => pools.close(),
+  };
+}
+
+/** Every option has its value; `undefined` cannot stand for a default (exactOptionalPropertyTypes). */
+type Settings = Omit<ServiceOptions, keyof typeof DEFAULTS> & typeof DEFAULTS;
+
+function openEndpoint(pools: Agent, settings: Settings, address: Address, authorization?: string): Endpoint {
+  const { clock, random, timeoutMs } = settings;
+  return {
+    async send(call, { signal, retries = DEFAULT_RETRIES } = {}) {
+      const outgoing = {
+        origin: address.origin,
+        path: pathOf(call, address),
+        method: call.method,
+        headers: headersOf(call, settings.version, authorization),
+        body: call.body === undefined ? undefined : JSON.stringify(call.body),
+        maxBytes: call.pdf ? settings.maxPdfBytes : settings.maxBytes,
+        timeoutMs,
+        signal,
+      };
+      const send = async () => {
+        const answer = await exchange(pools, outgoing).catch((error: unknown) => {
+          throw signal?.aborted ? error : failureOf(call.operation, error);
+        });
+        return { status: answer.status, value: readValue(call, answer, clock.now()) };
+      };
+      const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };
+      return await withRetries((attempt) => observed(call, send, attempt, settings), rules);
+    },
+  };
+}
+
+/** Reports how an attempt ended, and passes its end on. */
+async function observed<T>(
+  { operation, method }: Call<T>,
+  send: () => Promise<{ status: number; value: T }>,
+  attempt: number,
+  { clock, observe }: Settings,
+): Promise<T> {
+  const start = clock.now();
+  const report = (kind: string, status: number | undefined): void =>
+    observe?.({ operation, method, status, kind, ms: clock.now() - start, attempt });
+  try {
+    const { status, value } = await send();
+    report('ok', status);
+    return value;
+  } catch (error) {
+    if (error instanceof ServiceError) report(error.kind, error.status);
+    else report('aborted', undefined);
+    throw error;
+  }
+}
+
+function notAnAccount(): ServiceError {
+  return new ServiceError('account_not_found', 'account', { detail: 'not a slug', certainlyNotDone: true });
+}
+
+function addressOf(text: string): Address {
+  const fault = findAddressFault(text);
+  if (fault !== undefined) throw new TypeError(`the service's signup url ${fault}`);
+  const url = new URL(text);
+  return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+}

@@ -1,0 +1,79 @@
+/** What went wrong, as the person who caused it should read it (spec section 7). */
+export const SERVICE_ERROR_KINDS = [
+  'unauthorized',
+  'api_access_restricted',
+  'admin_required',
+  'email_verification_required',
+  'forbidden',
+  'account_not_found',
+  'record_not_found',
+  'invalid',
+  'rejected',
+  'busy',
+  'unexpected',
+  'unreachable',
+] as const;
+export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
+
+export interface ServiceErrorDetails {
+  /** HTTP status; undefined if there was no answer. */
+  status?: number | undefined;
+  /** What was wrong with the answer, in our own words; stands in the error's text. */
+  detail?: string | undefined;
+  /** 422: messages by field; `base` for the record as a whole. Foreign text. */
+  fields?: Record<string, string[]> | undefined;
+  /** What the service says to the person. Foreign text. */
+  messages?: string[] | undefined;
+  errorCode?: string | undefined;
+  /** The service's suggestion. Foreign text. */
+  hint?: string | undefined;
+  betaUrl?: string | undefined;
+  upgradeUrl?: string | undefined;
+  /** Milliseconds since the epoch, from `Retry-After`. */
+  retryAt?: number | undefined;
+  /** True if the request certainly changed nothing, so that it may be sent again. */
+  certainlyNotDone?: boolean | undefined;
+  cause?: unknown;
+}
+
+/**
+ * Every failure of a call to the deployment service. Its text is made of our own words only: no body, no
+ * credential, no address. What the service wrote stands in `fields`, `messages` and `hint`, to be escaped.
+ */
+export class ServiceError extends Error {
+  readonly code = 'service_error';
+  readonly kind: ServiceErrorKind;
+  /** Name of the operation, e.g. `startTestAccess`. */
+  readonly operation: string;
+  readonly status: number | undefined;
+  readonly fields: Record<string, string[]> | undefined;
+  readonly messages: string[] | undefined;
+  readonly errorCode: string | undefined;
+  readonly hint: string | undefined;
+  readonly betaUrl: string | undefined;
+  readonly upgradeUrl: string | undefined;
+  readonly retryAt: number | undefined;
+  readonly certainlyNotDone: boolean;
+
+  constructor(kind: ServiceErrorKind, operation: string, details: ServiceErrorDetails = {}) {
+    super(describe(kind, operation, details), details.cause === undefined ? {} : { cause: details.cause });
+    this.name = 'ServiceError';
+    this.kind = kind;
+    this.operation = operation;
+    this.status = details.status;
+    this.fields = details.fields;
+    this.messages = details.messages;
+    this.errorCode = details.errorCode;
+    this.hint = details.hint;
+    this.betaUrl = details.betaUrl;
+    this.upgradeUrl = details.upgradeUrl;
+    this.retryAt = details.retryAt;
+    this.certainlyNotDone = details.certainlyNotDone ?? false;
+  }
+}
+
+function describe(kind: ServiceErrorKind, operation: string, details: ServiceErrorDetails): string {
+  const status = details.status === undefined ? '' : ` (${details.status})`;
+  const detail = details.detail === undefined ? '' : `: ${details.detail}`;
+  return `${operation}: ${kind}${status}${detail}`;
+}

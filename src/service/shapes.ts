@@ -1,0 +1,56 @@
+import { z } from 'zod';
+
+/** An opaque identifier or name on the wire; a number is met where a string is meant. */
+export const Identifier = z.union([z.string().min(1), z.number()]).transform(String);
+
+/** Text that may be absent or null, which then reads as empty. */
+export const OptionalText = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? '');
+
+/** Text or null; absent counts as null. */
+export const NullableText = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? null);
+
+export const Flag = z
+  .boolean()
+  .nullish()
+  .transform((flag) => flag ?? false);
+
+/** ISO 8601 text that is a date (spec 1.6). */
+export const Timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+
+/** A timestamp, or null where it is absent or no date. */
+export const NullableTimestamp = Timestamp.nullish()
+  .catch(null)
+  .transform((text) => text ?? null);
+
+/** A number, also when written as text: amounts and ports are met both ways. */
+export const Numeric = z.union([
+  z.number(),
+  z
+    .string()
+    .trim()
+    .regex(/^-?\d+(?:\.\d+)?$/)
+    .transform(Number),
+]);
+
+/** A list that stands bare or under a key. */
+export function listUnder<T extends z.ZodType>(key: string, item: T) {
+  return z.preprocess(
+    (value) => (isObject(value) && !Array.isArray(value) ? value[key] : value),
+    z.array(item),
+  );
+}
+
+/** A record that stands bare or under a key. */
+export function recordUnder<T extends z.ZodType>(key: string, record: T) {
+  return z.preprocess((value) => (isObject(value) && isObject(value[key]) ? value[key] : value), record);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

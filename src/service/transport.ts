@@ -1,0 +1,94 @@
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import { Agent, type Dispatcher } from 'undici';
+import { isLocalName } from './base-url.ts';
+
+/** An error is told in less than this; what is longer is not one of the service's own bodies. */
+const ERROR_BYTES = 64 * 1024;
+
+export interface Outgoing {
+  origin: string;
+  /** Encoded already; sent as it is. */
+  path: string;
+  method: 'GET' | 'POST' | 'PATCH';
+  headers: Record<string, string>;
+  body: string | undefined;
+  /** Most bytes of an answer's body. */
+  maxBytes: number;
+  /** For the whole exchange, from the wait for a connection to the last byte. */
+  timeoutMs: number;
+  signal: AbortSignal | undefined;
+}
+
+export interface Answer {
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  body: Buffer;
+  /** True if the body was longer than allowed; `body` is empty then. */
+  tooLarge: boolean;
+}
+
+/** The exchange took longer than its `timeoutMs`. */
+export class TimeoutError extends Error {
+  readonly code = 'timeout';
+}
+
+/**
+ * A pool of connections an origin, opened when first used and dropped when its last connection closes. No
+ * redirects, no decoding. HTTP/1.1 only: with one request a connection, its count bounds the load.
+ */
+export function openPools(connections: number, connectTimeoutMs: number): Agent {
+  return new Agent({
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    // The whole exchange has one time-out of its own, which undici's coarse timers must not beat.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: connectTimeoutMs, lookup: lookUp },
+  });
+}
+
+/** Sends a request and reads its whole answer. Rejects with the signal's reason, a TimeoutError or undici's. */
+export async function exchange(pools: Agent, outgoing: Outgoing): Promise<Answer> {
+  outgoing.signal?.throwIfAborted();
+  const stop = new AbortController();
+  const forward = (): void => stop.abort(outgoing.signal?.reason);
+  const timer = setTimeout(() => stop.abort(new TimeoutError('no answer in time')), outgoing.timeoutMs);
+  outgoing.signal?.addEventListener('abort', forward, { once: true });
+  try {
+    const { origin, path, method, headers, body = null } = outgoing;
+    const response = await pools.request({ origin, path, method, headers, body, signal: stop.signal });
+    return await readAnswer(response, outgoing.maxBytes);
+  } catch (error) {
+    // What undici makes of an abort differs with the moment; the reason is what callers look for.
+    throw stop.signal.aborted ? stop.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+    outgoing.signal?.removeEventListener('abort', forward);
+  }
+}
+
+async function readAnswer(response: Dispatcher.ResponseData, maxBytes: number): Promise<Answer> {
+  const status = response.statusCode;
+  const most = status >= 200 && status < 300 ? maxBytes : Math.min(maxBytes, ERROR_BYTES);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.length;
+    // Leaving the loop destroys the body and its connection: nothing more is received.
+    if (size > most) return { status, headers: response.headers, body: Buffer.alloc(0), tooLarge: true };
+    chunks.push(chunk);
+  }
+  return { status, headers: response.headers, body: Buffer.concat(chunks), tooLarge: false };
+}
+
+type LookupCallback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/** Names under `localhost` are this machine whatever the resolver says, since http is allowed for them. */
+function lookUp(hostname: string, options: LookupOptions, done: LookupCallback): void {
+  lookup(isLocalName(hostname) ? 'localhost' : hostname, options, done);
+}

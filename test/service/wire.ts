@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Clock } from '../../src/clock.ts';
+import { type AccountClient, createService, type ServiceOptions } from '../../src/service/client.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+
+/** An answer: a value to be sent as JSON with 200, a whole reply, or whatever a function does. */
+export type Reply =
+  | { status?: number; headers?: Record<string, string>; json?: unknown; raw?: string | Buffer }
+  | ((request: IncomingMessage, response: ServerResponse) => void);
+
+export interface Recorded {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+/** A server that answers only what it was told to, in order, and fails the test on anything else. */
+export interface Wire extends AsyncDisposable {
+  /** Without a slash at the end. */
+  origin: string;
+  requests: Recorded[];
+  /** How many connections were opened. */
+  connections(): number;
+  /** Ends the connections that wait for a request. */
+  hangUp(): void;
+}
+
+/** `script`: by method and url, the replies in order; the test fails if one is left over. */
+export async function startWire(script: Record<string, Reply[]>): Promise<Wire> {
+  const left = new Map(Object.entries(script).map(([key, replies]) => [key, [...replies]]));
+  const surprises: string[] = [];
+  const requests: Recorded[] = [];
+  let connections = 0;
+  const server = createServer(async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    const reply = left.get(`${method} ${url}`)?.shift();
+    requests.push({ method, url, headers, body: await text(request) });
+    if (reply === undefined) surprises.push(`${method} ${url}`);
+    answer(request, response, reply ?? { status: 599 });
+  });
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    requests,
+    connections: () => connections,
+    hangUp: () => server.closeIdleConnections(),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+      const unused = [...left].flatMap(([key, replies]) => replies.map(() => key));
+      if (surprises.length > 0) throw new Error(`unexpected requests: ${surprises.join(', ')}`);
+      if (unused.length > 0) throw new Error(`requests that never came: ${unused.join(', ')}`);
+    },
+  };
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+  if (typeof reply === 'function') {
+    reply(request, response);
+    return;
+  }
+  const body = reply.raw ?? JSON.stringify(reply.json ?? null);
+  const type = reply.raw === undefined ? 'application/json' : 'text/html';
+  response.writeHead(reply.status ?? 200, { 'content-type': type, ...reply.headers }).end(body);
+}
+
+/** A clock that stands still but for its sleeps, which it records and passes at once. */
+export function startTestClock(now = Date.UTC(2026, 0, 5, 12)): Clock & { slept: number[] } {
+  const slept: number[] = [];
+  let time = now;
+  return {
+    slept,
+    now: () => time,
+    async sleep(ms, signal) {
+      signal?.throwIfAborted();
+      slept.push(ms);
+      time += ms;
+    },
+  };
+}
+
+export const KEY = 'k'.repeat(40);
+
+export interface TestAccount extends AsyncDisposable {
+  account: AccountClient;
+  clock: ReturnType<typeof startTestClock>;
+}
+
+/** An account called `acme` with its address in the path of `origin`. */
+export function openAccount(origin: string, options: Partial<ServiceOptions> = {}): TestAccount {
+  const clock = startTestClock();
+  const base = { baseUrl: `${origin}/{account}`, version: '1.2.3', clock, random: () => 0.5 };
+  const service = createService({ ...base, ...options });
+  const account = service.account({ account: 'acme', email: 'ada@example.com', apiKey: KEY });
+  return { account, clock, [Symbol.asyncDispose]: () => service.close() };
+}
+
+/** The ServiceError that a call rejects with. */
+export async function failure(call: Promise<unknown>): Promise<ServiceError> {
+  const error = await call.then(
+    () => new Error('the call succeeded'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ServiceError) return error;
+  throw error;
+}
