@@ -1,0 +1,147 @@
+/** The records of a workspace, in Slack's own words where Slack has them. */
+
+export type Json = Record<string, unknown>;
+
+export interface Person {
+  id: string;
+  name: string;
+  real_name: string;
+  is_admin: boolean;
+  is_owner: boolean;
+  is_bot: boolean;
+  deleted: boolean;
+  /** IANA zone. */
+  tz: string;
+  email?: string;
+  title?: string;
+}
+
+export interface Channel {
+  id: string;
+  name: string;
+  kind: 'public' | 'private' | 'im';
+  members: Set<string>;
+  archived: boolean;
+  topic: string;
+  /** The person at the other end of a direct message with the app. */
+  user?: string;
+}
+
+/** A message as the Web API and interaction payloads show it. */
+export interface MessageRecord {
+  type: 'message';
+  ts: string;
+  user: string;
+  text: string;
+  team: string;
+  subtype?: string;
+  bot_id?: string;
+  app_id?: string;
+  thread_ts?: string;
+  blocks?: Json[];
+  attachments?: Json[];
+  metadata?: Json;
+  files?: Json[];
+  edited?: { user: string; ts: string };
+  client_msg_id?: string;
+  reply_count?: number;
+  latest_reply?: string;
+  username?: string;
+}
+
+export interface StoredMessage {
+  channel: string;
+  record: MessageRecord;
+  /** Earlier versions, oldest first. */
+  history: MessageRecord[];
+  /** Set where only this person sees it. */
+  ephemeralTo?: string;
+  deleted: boolean;
+}
+
+/** A message as a test reads it. */
+export type SeenMessage = MessageRecord & {
+  channel: string;
+  edits: readonly MessageRecord[];
+  ephemeral?: true;
+};
+
+export interface UserGroup {
+  id: string;
+  handle: string;
+  name: string;
+  users: string[];
+}
+
+export interface SlackFile {
+  id: string;
+  teamId: string;
+  name: string;
+  title: string;
+  mimetype: string;
+  filetype: string;
+  /** Announced at first, then what really came. */
+  size: number;
+  altText?: string;
+  bytes?: Buffer;
+  completed: boolean;
+  uploadKey: string;
+  user: string;
+  created: number;
+  /** Where it was shared: channel and the ts of the message that carries it. */
+  shares: { channel: string; ts: string; thread_ts?: string }[];
+}
+
+export interface OpenView {
+  id: string;
+  teamId: string;
+  userId: string;
+  /** As the app sent it, with the ids that Slack fills in. */
+  content: Json & { type: 'modal' | 'home'; blocks: Json[] };
+  /** What the person has put in: block_id, then action_id. */
+  values: StateValues;
+  hash: string;
+  rootId: string;
+  previousId: string | null;
+  externalId: string;
+  /** Faults shown under fields, by block_id. */
+  errors: Record<string, string>;
+}
+
+export type StateValues = Record<string, Record<string, Json>>;
+
+export interface FunctionRun {
+  id: string;
+  teamId: string;
+  callbackId: string;
+  token: string;
+  inputs: Json;
+  state: 'running' | 'succeeded' | 'failed';
+  outputs?: Json;
+  error?: string;
+}
+
+export interface Installation {
+  botUserId: string;
+  botId: string;
+  scopes: string[];
+  installedAt: number;
+  enterpriseId?: string;
+}
+
+export interface Workspace {
+  id: string;
+  name: string;
+  domain: string;
+  enterprise?: { id: string; name: string };
+  people: Map<string, Person>;
+  channels: Map<string, Channel>;
+  messages: Map<string, StoredMessage[]>;
+  userGroups: Map<string, UserGroup>;
+  files: Map<string, SlackFile>;
+  /** Open modals by person, the lowest first. */
+  stacks: Map<string, OpenView[]>;
+  homes: Map<string, OpenView>;
+  functionRuns: Map<string, FunctionRun>;
+  installation: Installation | undefined;
+}
