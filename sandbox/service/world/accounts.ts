@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import { recordDeployment, recordEvent } from './deployments.ts';
+import { getAccount } from './find.ts';
+import { addHostedResource } from './hosting.ts';
+import { createApiKey, createSshKey, stableId } from './ids.ts';
+import { NewAccount, type NewUser } from './inputs.ts';
+import { addInvoice } from './invoices.ts';
+import { addProject } from './projects.ts';
+import type { Account, User, World } from './records.ts';
+
+const DAY = 86_400_000;
+const TRIAL_DAYS = 10;
+
+/** Adds an account with everything in it. Throws when the name is taken. */
+export function addAccount(world: World, input: z.input<typeof NewAccount>): Account {
+  const given = NewAccount.parse(input);
+  if (world.accounts.has(given.name)) throw new Error(`the account "${given.name}" exists already`);
+  const account = emptyAccount(world, given);
+  world.accounts.set(account.name, account);
+  for (const user of given.users) addUser(account, user);
+  for (const project of given.projects) addProject(world, account, project);
+  for (const resource of given.hostedResources) addHostedResource(world, account, resource);
+  for (const deployment of given.deployments) recordDeployment(world, account, deployment);
+  for (const event of given.events) recordEvent(world, account, event);
+  for (const invoice of given.invoices) addInvoice(world, account, invoice);
+  return account;
+}
+
+function emptyAccount(world: World, given: z.output<typeof NewAccount>): Account {
+  const now = world.clock.now();
+  return {
+    identifier: stableId('account', given.name),
+    name: given.name,
+    displayName: given.displayName ?? given.name,
+    package: given.package,
+    apiAccess: given.apiAccess,
+    currency: given.currency,
+    zone: given.zone,
+    suspended: given.suspended,
+    betaFeatures: given.betaFeatures,
+    createdAt: now,
+    trialEndsAt: now + TRIAL_DAYS * DAY,
+    sshKey: createSshKey(`deploy@${given.name}`),
+    workers: given.workers,
+    waitingRuns: [],
+    busyWorkers: 0,
+    managedServerLimit: given.managedServerLimit,
+    provisioningLimit: given.provisioningLimit,
+    provisionedAt: [],
+    provisioning: {
+      static_hosting: { status: 'active', durationMs: 4_000 },
+      managed_vps: { status: 'active', durationMs: 15_000 },
+    },
+    users: [],
+    projects: [],
+    hostedResources: [],
+    deployments: [],
+    events: [],
+    invoices: [],
+  };
+}
+
+export function addUser(account: Account, given: z.output<typeof NewUser>): User {
+  const user = { ...given, apiKey: given.apiKey ?? createApiKey(), projects: given.projects };
+  account.users.push(user);
+  return user;
+}
+
+/** Suspends an account: its API answers 403 and its managed servers are powered off. Spec 3.1. */
+export function suspendAccount(world: World, name: string): Account {
+  const account = getAccount(world, name);
+  account.suspended = true;
+  changeManaged(account, 'active', 'suspended');
+  return account;
+}
+
+/** Takes a suspension back; what was powered off runs again. */
+export function resumeAccount(world: World, name: string): Account {
+  const account = getAccount(world, name);
+  account.suspended = false;
+  changeManaged(account, 'suspended', 'active');
+  return account;
+}
+
+function changeManaged(account: Account, from: 'active' | 'suspended', to: 'active' | 'suspended'): void {
+  for (const resource of account.hostedResources) {
+    if (resource.status === from) resource.status = to;
+    if (resource.provider.status === from) resource.provider.status = to;
+  }
+  for (const { website } of account.projects.flatMap((project) => project.servers)) {
+    if (website?.status === from) website.status = to;
+  }
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { recordDeployment, recordEvent } from '../deployments.ts';
+import { found, getAccount, getProject, getServer } from '../find.ts';
+import {
+  NewBuildConfiguration,
+  NewDeployment,
+  NewEvent,
+  NewIntegration,
+  NewOutcome,
+  NewProject,
+  NewServer,
+} from '../inputs.ts';
+import { addBuildConfiguration, addIntegration, addProject, addServer } from '../projects.ts';
+import { operation } from './operation.ts';
+
+const account = z.string();
+const InProject = z.strictObject({ account, project: z.string() });
+
+const SetOutcome = NewOutcome.extend({
+  account,
+  project: z.string(),
+  /** Identifier or name; the repository's outcome is meant when left out. */
+  server: z.string().optional(),
+});
+
+const SetRunOutcome = InProject.extend({
+  status: z.enum(['completed', 'failed']).default('completed'),
+  /** Whether a failed run has results all the same. */
+  withResults: z.boolean().default(false),
+  /** The length of the whole run; what its checks take when left out. */
+  durationMs: z.number().min(0).optional(),
+});
+
+/** Projects, what is in them, and how their tests and deployments end. */
+export const projectOperations = {
+  addProject: operation(NewProject.extend({ account }), (world, { account: name, ...project }) =>
+    addProject(world, getAccount(world, name), project),
+  ),
+  addServer: operation(NewServer.extend(InProject.shape), (world, { account: name, project, ...server }) => {
+    const owner = getAccount(world, name);
+    return addServer(owner, getProject(owner, project), server);
+  }),
+  addBuildConfiguration: operation(
+    NewBuildConfiguration.extend(InProject.shape),
+    (world, { account: name, project, ...configuration }) =>
+      addBuildConfiguration(getProject(getAccount(world, name), project), configuration),
+  ),
+  addIntegration: operation(
+    NewIntegration.extend(InProject.shape),
+    (world, { account: name, project, ...integration }) =>
+      addIntegration(world, getProject(getAccount(world, name), project), integration),
+  ),
+  /** Makes an OAuth integration active, or in need of authorising again. */
+  setIntegrationActive: operation(
+    InProject.extend({ integration: z.string(), active: z.boolean() }),
+    (world, { account: name, project, integration: identifier, active }) => {
+      const { integrations } = getProject(getAccount(world, name), project);
+      const integration = integrations.find((candidate) => candidate.identifier === identifier);
+      return Object.assign(found(integration, 'integration', identifier), { active });
+    },
+  ),
+  /** How checks of this server (or of the repository) end from now on, also in runs under way. */
+  setOutcome: operation(SetOutcome, (world, { account: name, project, server, ...outcome }) => {
+    const owner = getProject(getAccount(world, name), project);
+    const given = { ...outcome, durationMs: outcome.durationMs };
+    if (server === undefined) owner.repositoryOutcome = given;
+    else getServer(owner, server).outcome = given;
+  }),
+  /** How whole runs of this project end from now on, also those under way. */
+  setRunOutcome: operation(SetRunOutcome, (world, { account: name, project, ...outcome }) => {
+    getProject(getAccount(world, name), project).runOutcome = { ...outcome, durationMs: outcome.durationMs };
+  }),
+  addDeployment: operation(NewDeployment.extend({ account }), (world, { account: name, ...deployment }) =>
+    recordDeployment(world, getAccount(world, name), deployment),
+  ),
+  addEvent: operation(NewEvent.extend({ account }), (world, { account: name, ...event }) =>
+    recordEvent(world, getAccount(world, name), event),
+  ),
+};

@@ -1,0 +1,45 @@
+import type { SandboxClock } from '../clock.ts';
+import type { OauthClient, World } from './records.ts';
+
+export interface WorldOptions {
+  clock: SandboxClock;
+  origin: string;
+  sitesDomain: string;
+  clients: readonly OauthClient[];
+}
+
+/** A world without accounts. */
+export function createWorld({ clock, origin, sitesDomain, clients }: WorldOptions): World {
+  return {
+    clock,
+    origin,
+    sitesDomain,
+    accounts: new Map(),
+    identities: new Map(),
+    outbox: [],
+    verifications: new Map(),
+    signupAttempts: new Map(),
+    bannedIps: new Set(),
+    billingAvailable: true,
+    clients: new Map(clients.map((client) => [client.id, client])),
+    codes: new Map(),
+    grants: [],
+    handOvers: new Map(),
+    onMail: undefined,
+  };
+}
+
+/** Empties the world and its planned work; registered OAuth clients and the mail listener stay. */
+export function clearWorld(world: World): void {
+  world.clock.clear();
+  world.accounts.clear();
+  world.identities.clear();
+  world.outbox.length = 0;
+  world.verifications.clear();
+  world.signupAttempts.clear();
+  world.bannedIps.clear();
+  world.billingAvailable = true;
+  world.codes.clear();
+  world.grants.length = 0;
+  world.handOvers.clear();
+}
