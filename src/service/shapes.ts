@@ -3,17 +3,15 @@ import { z } from 'zod';
 /** An opaque identifier or name on the wire; a number is met where a string is meant. */
 export const Identifier = z.union([z.string().min(1), z.number()]).transform(String);
 
-/** Text that may be absent or null, which then reads as empty. */
-export const OptionalText = z
-  .string()
-  .nullish()
-  .transform((text) => text ?? '');
-
-/** Text or null; absent counts as null. */
+/** Text that is not essential: what is absent, null or no text reads as null. */
 export const NullableText = z
-  .string()
+  .union([z.string(), z.number().transform(String)])
   .nullish()
+  .catch(null)
   .transform((text) => text ?? null);
+
+/** Text that is not essential, or empty. */
+export const OptionalText = NullableText.transform((text) => text ?? '');
 
 export const Flag = z
   .boolean()

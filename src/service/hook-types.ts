@@ -1,0 +1,96 @@
+/** Which form a property takes: `chat_id` is a number or a name that begins with `@`. */
+export type HookPropertyFormat = 'text' | 'url' | 'chat_id';
+export type HookVersion = 'cloud' | 'on_premise';
+
+export interface HookProperty {
+  key: string;
+  required: boolean;
+  /** A key, token or an address that works like one: never shown again, never logged. */
+  secret: boolean;
+  format: HookPropertyFormat;
+  /** Asked for only in this `hook_version`; in both, or where there are none, if undefined. */
+  version: HookVersion | undefined;
+}
+
+export interface HookType {
+  /** The spec's neutral label. */
+  label: string;
+  /** What it is, for people. */
+  kind: string;
+  /** True if the service answers a create with an address to authorise at. */
+  oauth: boolean;
+  /** The choices of the required property `hook_version`; empty if the type has none. */
+  versions: readonly HookVersion[];
+  properties: readonly HookProperty[];
+}
+
+/**
+ * The integration types and their properties (spec 4.8). The spec requires `hook_version` alone by name;
+ * here a property is required if the integration could not work without it.
+ */
+export const HOOK_TYPES: readonly HookType[] = [
+  hookType('http_req', 'HTTP request', [required('url', 'url')]),
+  hookType('cdn_cache', 'CDN cache service', [required('zone_id'), optional('path_prefix')]),
+  hookType('perf_monitor', 'performance monitoring', [required('application_id'), secret('api_key')]),
+  hookType('error_tracker_a', 'error tracker', [secret('token'), optional('environment')]),
+  hookType('error_tracker_b', 'error tracker', [secret('api_key'), optional('environment')]),
+  hookType('chat_teams', 'team chat', [secret('url', 'url'), optional('team')]),
+  hookType('codehost', 'code hosting', [
+    required('account'),
+    required('project'),
+    required('repository'),
+    required('username'),
+    secret('api_key'),
+  ]),
+  {
+    ...hookType('error_tracker_c', 'error tracker', [
+      required('project'),
+      optional('environment'),
+      secret('token'),
+      only('cloud', required('organization_slug')),
+      only('on_premise', required('url', 'url')),
+    ]),
+    versions: ['cloud', 'on_premise'],
+  },
+  {
+    ...hookType('error_tracker_d', 'error tracker', [
+      secret('api_key'),
+      only('on_premise', required('url', 'url')),
+    ]),
+    versions: ['cloud', 'on_premise'],
+  },
+  { ...hookType('chat_a_oauth', 'team chat, OAuth', []), oauth: true },
+  { ...hookType('chat_b', 'team chat, OAuth', []), oauth: true },
+  hookType('chat_c', 'team chat', [secret('url', 'url')]),
+  hookType('chat_d', 'messaging', [secret('bot_token'), required('chat_id', 'chat_id')]),
+];
+
+/** The type with this neutral label, if there is one. */
+export function findHookType(label: string): HookType | undefined {
+  return HOOK_TYPES.find((type) => type.label === label);
+}
+
+/** The properties that a type asks for, in the version chosen where it has versions. */
+export function propertiesOf(type: HookType, version?: HookVersion): HookProperty[] {
+  return type.properties.filter((property) => property.version === undefined || property.version === version);
+}
+
+function hookType(label: string, kind: string, properties: HookProperty[]): HookType {
+  return { label, kind, oauth: false, versions: [], properties };
+}
+
+function required(key: string, format: HookPropertyFormat = 'text'): HookProperty {
+  return { key, required: true, secret: false, format, version: undefined };
+}
+
+function optional(key: string): HookProperty {
+  return { ...required(key), required: false };
+}
+
+function secret(key: string, format: HookPropertyFormat = 'text'): HookProperty {
+  return { ...required(key, format), secret: true };
+}
+
+function only(version: HookVersion, property: HookProperty): HookProperty {
+  return { ...property, version };
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { jsonOf } from './answer.ts';
+import type { CallOptions } from './call.ts';
+import type { AccountClient } from './client.ts';
+import { Flag, Identifier, NullableTimestamp, OptionalText, recordUnder } from './shapes.ts';
+
+/** Spec 2.10. Properties are never answered. */
+export const Integration = z.object({
+  identifier: Identifier,
+  hook_type: z.string(),
+  name: OptionalText,
+  send_on_start: Flag,
+  send_on_completion: Flag,
+  send_on_failure: Flag,
+  created_at: NullableTimestamp,
+  updated_at: NullableTimestamp,
+});
+export type Integration = z.infer<typeof Integration>;
+
+const AuthRequired = z.object({
+  auth_required: z.literal(true),
+  auth_url: z.url({ protocol: /^https?$/ }),
+});
+
+/** An answer that asks for authorisation may look like an integration too. */
+const NoAuthRequired = Integration.extend({ auth_required: z.literal(false).nullish() });
+
+export interface IntegrationChanges {
+  name?: string;
+  send_on_start?: boolean;
+  send_on_completion?: boolean;
+  send_on_failure?: boolean;
+  properties?: Record<string, string>;
+}
+
+export interface NewIntegration extends IntegrationChanges {
+  /** The spec's neutral label. */
+  hook_type: string;
+  name: string;
+}
+
+/** The integration, or where a person has to authorise it in a browser before it works. */
+export type IntegrationResult =
+  | { kind: 'integration'; integration: Integration }
+  | { kind: 'auth_required'; authUrl: string };
+
+/** Adds an integration to a project. Spec 4.8. `project`: permalink or identifier. */
+export function createIntegration(
+  account: AccountClient,
+  project: string,
+  integration: NewIntegration,
+  options?: CallOptions,
+): Promise<IntegrationResult> {
+  const hookType = wireNameOf(account, integration.hook_type);
+  return account.send(
+    {
+      operation: 'createIntegration',
+      method: 'POST',
+      path: ['projects', project, 'integrations'],
+      scope: 'record',
+      body: { integration: { ...integration, hook_type: hookType } },
+      read: jsonOf(resultSchema(account)),
+    },
+    options,
+  );
+}
+
+/** Changes what is given and nothing else. Spec 4.8. */
+export function updateIntegration(
+  account: AccountClient,
+  project: string,
+  id: string,
+  changes: IntegrationChanges,
+  options?: CallOptions,
+): Promise<IntegrationResult> {
+  return account.send(
+    {
+      operation: 'updateIntegration',
+      method: 'PATCH',
+      path: ['projects', project, 'integrations', id],
+      scope: 'record',
+      body: { integration: changes },
+      read: jsonOf(resultSchema(account)),
+    },
+    options,
+  );
+}
+
+function resultSchema(account: AccountClient): z.ZodType<IntegrationResult> {
+  const auth = AuthRequired.transform(({ auth_url }) => ({
+    kind: 'auth_required' as const,
+    authUrl: auth_url,
+  }));
+  const integration = recordUnder('integration', NoAuthRequired).transform(
+    ({ auth_required, ...record }) => ({
+      kind: 'integration' as const,
+      integration: { ...record, hook_type: labelOf(account, record.hook_type) },
+    }),
+  );
+  return z.union([auth, integration]);
+}
+
+function wireNameOf(account: AccountClient, label: string): string {
+  return Object.hasOwn(account.hookTypes, label) ? (account.hookTypes[label] ?? label) : label;
+}
+
+function labelOf(account: AccountClient, wireName: string): string {
+  return Object.keys(account.hookTypes).find((label) => account.hookTypes[label] === wireName) ?? wireName;
+}
