@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 
 /** Shapes of failures, for the description; spec 7. */
-const ApiError = z
+export const ApiError = z
   .object({
     error_code: z.string().optional(),
     hint: z.string().optional(),

@@ -3,12 +3,12 @@ import type { AccountApp } from '../api/app.ts';
 import { json, usualFailures } from '../api/responses.ts';
 
 const Profile = z
-  .object({
+  .strictObject({
     first_name: z.string(),
     last_name: z.string(),
     email_address: z.string(),
     time_zone: z.string(),
-    account: z.object({
+    account: z.strictObject({
       name: z.string(),
       permalink: z.string(),
       beta_features: z.boolean(),

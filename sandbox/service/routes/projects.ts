@@ -5,10 +5,10 @@ import { json, usualFailures } from '../api/responses.ts';
 import { Timestamp, timestampOrNull } from '../api/timestamps.ts';
 import type { Project as ProjectRecord } from '../world/records.ts';
 
-const Repository = z.object({ scm_type: z.string(), url: z.string(), branch: z.string() });
+const Repository = z.strictObject({ scm_type: z.string(), url: z.string(), branch: z.string() });
 
 const Project = z
-  .object({
+  .strictObject({
     name: z.string(),
     permalink: z.string(),
     identifier: z.string(),

@@ -8,16 +8,16 @@ import { Timestamp, timestamp, timestampOrNull } from '../api/timestamps.ts';
 import type { TestRun as TestRunRecord } from '../world/records.ts';
 import { startTestRun } from '../world/test-runs.ts';
 
-const Result = z.object({ status: z.enum(['ok', 'error']), message: z.string().nullable() });
+const Result = z.strictObject({ status: z.enum(['ok', 'error']), message: z.string().nullable() });
 
 const TestRun = z
-  .object({
+  .strictObject({
     identifier: z.string(),
     status: z.enum(['running', 'completed', 'failed']),
     created_at: Timestamp,
     completed_at: Timestamp.nullable(),
     results: z
-      .object({
+      .strictObject({
         repository: Result.optional(),
         servers: z.array(Result.extend({ name: z.string(), identifier: z.string() })),
       })

@@ -26,7 +26,7 @@ export function recordDeployment(
   account.deployments.push(deployment);
   const names = given.servers ?? project.servers.map((server) => server.name);
   const endRef = given.endRef ?? stableRevision(project.permalink, String(endedAt));
-  if (given.succeeded) markDeployed(project, names, endRef, endedAt);
+  if (given.succeeded) markDeployed(project, names, endRef, deployment);
   recordEvent(world, account, {
     event: given.succeeded ? 'deploy_completed' : 'deploy_failed',
     project: given.project,
@@ -37,10 +37,14 @@ export function recordDeployment(
   return deployment;
 }
 
-function markDeployed(project: Project, names: string[], revision: string, endedAt: number): void {
-  if (endedAt < (project.lastDeployedAt ?? 0)) return;
-  project.lastDeployedAt = endedAt;
-  for (const name of names) getServer(project, name).lastRevision = revision;
+function markDeployed(project: Project, names: string[], revision: string, deployment: Deployment): void {
+  if (deployment.endedAt < (project.lastDeployedAt ?? 0)) return;
+  project.lastDeployedAt = deployment.endedAt;
+  for (const name of names) {
+    const server = getServer(project, name);
+    server.lastRevision = revision;
+    if (server.website !== undefined) server.website.activeDeployment = deployment.identifier;
+  }
 }
 
 /** Records an event of any type in the account's feed. */

@@ -1,0 +1,182 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { inProject, permit } from '../api/access.ts';
+import type { AccountApp } from '../api/app.ts';
+import type { AccountMiddleware } from '../api/env.ts';
+import { invalid, recordNotFound } from '../api/failure.ts';
+import { choice, flag, text } from '../api/fields.ts';
+import { invalidFields, json, usualFailures } from '../api/responses.ts';
+import { Timestamp, timestamp } from '../api/timestamps.ts';
+import { checkProperties, HOOK_TYPES, isOauthHook, knownProperties } from '../world/hook-types.ts';
+import { createToken } from '../world/ids.ts';
+import { assignGiven } from '../world/operations/accounts.ts';
+import { addIntegration } from '../world/projects.ts';
+import type { Account, Integration as IntegrationRecord, Project, World } from '../world/records.ts';
+
+const [FIRST_TYPE = '', ...OTHER_TYPES] = Object.keys(HOOK_TYPES);
+
+const Integration = z
+  .strictObject({
+    identifier: z.string(),
+    hook_type: z.string(),
+    name: z.string(),
+    send_on_start: z.boolean(),
+    send_on_completion: z.boolean(),
+    send_on_failure: z.boolean(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .openapi('Integration', { description: 'A notification target. Its properties are never given out.' });
+
+const AuthRequired = z
+  .strictObject({ auth_required: z.literal(true), auth_url: z.url() })
+  .openapi('AuthRequired', { description: 'A person has to open the address in a browser.' });
+
+const Properties = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
+  .openapi({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } });
+
+const flags = {
+  send_on_start: flag().optional(),
+  send_on_completion: flag().optional(),
+  send_on_failure: flag().optional(),
+  properties: Properties.optional(),
+};
+
+const NewIntegration = z
+  .object({
+    integration: z.object({ hook_type: choice([FIRST_TYPE, ...OTHER_TYPES]), name: text(), ...flags }),
+  })
+  .openapi('NewIntegration');
+
+const IntegrationChanges = z
+  .object({ integration: z.object({ name: text().optional(), ...flags }) })
+  .openapi('IntegrationChanges');
+type Changes = z.infer<typeof IntegrationChanges>['integration'];
+
+const tags = ['Integrations'];
+const middleware: AccountMiddleware[] = [permit('integrations'), inProject];
+
+const createIntegration = createRoute({
+  method: 'post',
+  path: '/projects/{project}/integrations',
+  tags,
+  summary: 'Set up an integration',
+  middleware,
+  request: {
+    params: z.object({ project: z.string() }),
+    body: { required: true, content: { 'application/json': { schema: NewIntegration } } },
+  },
+  responses: {
+    200: json(AuthRequired, 'For the OAuth types: it becomes active once it is authorised.'),
+    201: json(Integration, 'The new integration.'),
+    ...usualFailures,
+    ...invalidFields,
+  },
+});
+
+const updateIntegration = createRoute({
+  method: 'patch',
+  path: '/projects/{project}/integrations/{identifier}',
+  tags,
+  summary: 'Change an integration',
+  middleware,
+  request: {
+    params: z.object({ project: z.string(), identifier: z.string() }),
+    body: { required: true, content: { 'application/json': { schema: IntegrationChanges } } },
+  },
+  responses: {
+    200: json(z.union([Integration, AuthRequired]), 'The integration, or where to authorise it again.'),
+    ...usualFailures,
+    ...invalidFields,
+  },
+});
+
+/** Spec 4.8. */
+export function addIntegrations(app: AccountApp): void {
+  app.openapi(createIntegration, (c) => {
+    const { world, account } = c.env;
+    const project = c.get('project');
+    const { hook_type: hookType, name, properties = {}, ...sendOn } = c.req.valid('json').integration;
+    const known = refuseBadProperties(hookType, properties);
+    const isOauth = isOauthHook(hookType);
+    const integration = addIntegration(world, project, {
+      hookType,
+      name,
+      properties: known,
+      active: !isOauth,
+    });
+    assignGiven(integration, namedFlags(sendOn));
+    if (isOauth) return c.json(handOver(world, account, project, integration), 200);
+    return c.json(toIntegration(integration), 201);
+  });
+  app.openapi(updateIntegration, (c) => {
+    const { world, account } = c.env;
+    const project = c.get('project');
+    const { identifier } = c.req.valid('param');
+    const integration = project.integrations.find((candidate) => candidate.identifier === identifier);
+    if (integration === undefined) throw recordNotFound();
+    applyChanges(world, integration, c.req.valid('json').integration);
+    const answer = integration.active
+      ? toIntegration(integration)
+      : handOver(world, account, project, integration);
+    return c.json(answer, 200);
+  });
+}
+
+function refuseBadProperties(hookType: string, given: Record<string, string>): Record<string, string> {
+  const properties = knownProperties(hookType, given);
+  const faults = checkProperties(hookType, properties);
+  if (Object.keys(faults).length > 0) throw invalid(faults);
+  return properties;
+}
+
+function namedFlags(given: Omit<Changes, 'properties' | 'name'>) {
+  return {
+    sendOnStart: given.send_on_start,
+    sendOnCompletion: given.send_on_completion,
+    sendOnFailure: given.send_on_failure,
+  };
+}
+
+/** Another channel or the like makes an OAuth integration ask for consent again. */
+function applyChanges(
+  world: World,
+  integration: IntegrationRecord,
+  { name, properties, ...sendOn }: Changes,
+): void {
+  if (properties !== undefined) {
+    const { hookType } = integration;
+    integration.properties = refuseBadProperties(hookType, { ...integration.properties, ...properties });
+    if (isOauthHook(hookType)) integration.active = false;
+  }
+  assignGiven(integration, { name, ...namedFlags(sendOn) });
+  integration.updatedAt = world.clock.now();
+}
+
+function handOver(
+  world: World,
+  account: Account,
+  project: Project,
+  integration: IntegrationRecord,
+): z.infer<typeof AuthRequired> {
+  const token = createToken();
+  world.handOvers.set(token, {
+    account: account.name,
+    project: project.identifier,
+    integration: integration.identifier,
+  });
+  return { auth_required: true, auth_url: `${world.origin}/integrations/authorise/${token}` };
+}
+
+function toIntegration(integration: IntegrationRecord): z.infer<typeof Integration> {
+  return {
+    identifier: integration.identifier,
+    hook_type: integration.hookType,
+    name: integration.name,
+    send_on_start: integration.sendOnStart,
+    send_on_completion: integration.sendOnCompletion,
+    send_on_failure: integration.sendOnFailure,
+    created_at: timestamp(integration.createdAt),
+    updated_at: timestamp(integration.updatedAt),
+  };
+}
