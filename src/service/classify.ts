@@ -21,8 +21,8 @@ const KINDS_OF_FORBIDDEN = [
   'admin_required',
   'email_verification_required',
 ] as const;
-const NO_ANSWER_POSSIBLE = new Set(['getaddrinfo', 'connect']);
-const NO_CONNECTION = new Set([
+const CONNECTING = new Set(['getaddrinfo', 'connect']);
+const NOT_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -86,24 +86,23 @@ function isCertainlyNotDone(status: number, retryAt: number | undefined): boolea
 
 /** The error that a failed exchange means: no connection, a dropped one, or something that is not HTTP. */
 export function classifyFailure(operation: string, error: unknown): ServiceError {
-  const { code, syscall } = systemFieldsOf(error);
-  const detail = code === '' ? undefined : code;
-  const isHttp = !(code.startsWith('HPE_') && code !== 'HPE_INVALID_EOF_STATE');
-  return new ServiceError(isHttp ? 'unreachable' : 'unexpected', operation, {
-    detail,
-    certainlyNotDone: NO_CONNECTION.has(code) || NO_ANSWER_POSSIBLE.has(syscall),
-    cause: withoutData(error, code),
+  const { name, message, code, syscall } = describeError(error);
+  // An answer that breaks off is one more form of a dropped connection.
+  const isGarbage = name === 'HTTPParserError' && !message.includes('EOF');
+  return new ServiceError(isGarbage ? 'unexpected' : 'unreachable', operation, {
+    detail: isGarbage ? 'the answer is not HTTP' : code || undefined,
+    certainlyNotDone: NOT_CONNECTED.has(code) || CONNECTING.has(syscall),
+    // A copy: the parser's errors carry the bytes that they stumbled over, which belong in no log.
+    cause: new Error(message || code),
   });
 }
 
-function systemFieldsOf(error: unknown): { code: string; syscall: string } {
-  if (!(error instanceof Error)) return { code: '', syscall: '' };
-  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
-  return { code: typeof code === 'string' ? code : '', syscall: typeof syscall === 'string' ? syscall : '' };
+function describeError(error: unknown): { name: string; message: string; code: string; syscall: string } {
+  const known: Record<string, unknown> = error instanceof Error ? { ...error } : {};
+  const { name, message } = error instanceof Error ? error : { name: '', message: '' };
+  return { name, message, code: textOf(known.code), syscall: textOf(known.syscall) };
 }
 
-/** The parser's errors carry the bytes that they stumbled over, which belong in no log. */
-function withoutData(error: unknown, code: string): Error {
-  const message = error instanceof Error ? error.message : 'no error object';
-  return new Error(message === '' ? code : message);
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -1,0 +1,217 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { createService, type Observed } from '../../src/service/client.ts';
+import { getProfile } from '../../src/service/profile.ts';
+import { getTestAccess } from '../../src/service/test-access.ts';
+import { failure, KEY, openAccount, type Reply, startTestClock, startWire } from './wire.ts';
+
+const PROFILE = { email_address: 'ada@example.com', account: { name: 'Acme' } };
+const GET = 'GET /acme/profile';
+const onlyOnce = { retries: 0 };
+
+test('every request carries the JSON headers, who we are, and Basic credentials in UTF-8', async () => {
+  await using wire = await startWire({ [GET]: [{ json: PROFILE }] });
+  const options = { baseUrl: `${wire.origin}/{account}`, version: '1.2.3', clock: startTestClock() };
+  const service = createService(options);
+  await getProfile(service.account({ account: 'acme', email: 'zoë@example.com', apiKey: KEY }));
+  await service.close();
+  expect(wire.requests[0]?.headers).toMatchObject({
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'deckhand/1.2.3',
+    authorization: `Basic ${Buffer.from(`zoë@example.com:${KEY}`, 'utf8').toString('base64')}`,
+  });
+});
+
+test('connections are used again', async () => {
+  await using wire = await startWire({ [GET]: Array(50).fill({ json: PROFILE }) });
+  await using client = openAccount(wire.origin);
+  for (let round = 0; round < 50; round += 1) await getProfile(client.account);
+  // Two, since a call that follows at once may find the first connection not yet free.
+  expect(wire.connections()).toBeLessThanOrEqual(2);
+});
+
+test('however many calls run at once, connections to an origin are bounded', async () => {
+  await using wire = await startWire({ [GET]: Array(60).fill({ json: PROFILE }) });
+  await using client = openAccount(wire.origin, { connections: 4 });
+  await Promise.all(Array.from({ length: 60 }, () => getProfile(client.account)));
+  expect(wire.connections()).toBeLessThanOrEqual(4);
+});
+
+test('a connection that the service closed while idle costs nothing', async () => {
+  await using wire = await startWire({ [GET]: [{ json: PROFILE }, { json: PROFILE }] });
+  await using client = openAccount(wire.origin);
+  await getProfile(client.account);
+  wire.hangUp();
+  expect((await getProfile(client.account)).account.name).toBe('Acme');
+});
+
+test('closing waits for the call in flight and then leaves no connection', async () => {
+  const arrived = Promise.withResolvers<() => void>();
+  const slow: Reply = (_request, response) => arrived.resolve(() => response.end(JSON.stringify(PROFILE)));
+  await using wire = await startWire({ [GET]: [slow] });
+  const client = openAccount(wire.origin);
+  const call = getProfile(client.account);
+  const finish = await arrived.promise;
+  const closed = client[Symbol.asyncDispose]();
+  finish();
+  expect((await call).account.name).toBe('Acme');
+  await closed;
+  expect(await failure(getProfile(client.account, onlyOnce))).toMatchObject({ kind: 'unreachable' });
+});
+
+test.each<[string, Reply]>([
+  ['before its headers', () => undefined],
+  ['between its headers and its body', (_request, response) => response.writeHead(200).flushHeaders()],
+  [
+    'while its body drips',
+    (_request, response) => {
+      const drip = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(drip));
+    },
+  ],
+])('an answer that hangs %s is given up', async (_where, reply) => {
+  await using wire = await startWire({ [GET]: [reply] });
+  await using client = openAccount(wire.origin, { timeoutMs: 150 });
+  const error = await failure(getProfile(client.account, onlyOnce));
+  expect(error).toMatchObject({ kind: 'unreachable', certainlyNotDone: false });
+  expect(error.message).toBe('getProfile: unreachable: no answer in time');
+});
+
+const LONG = JSON.stringify({ ...PROFILE, padding: 'x'.repeat(10_000) });
+test.each<[string, Reply]>([
+  ['with its length', { raw: LONG }],
+  ['in chunks', (_request, response) => response.write(LONG) && response.end()],
+  [
+    'without end',
+    (_request, response) => {
+      const pour = (): boolean => response.destroyed || (response.write(LONG) && setImmediate(pour).hasRef());
+      pour();
+    },
+  ],
+])('an answer that is too large, sent %s, is refused', async (_how, reply) => {
+  await using wire = await startWire({ [GET]: [reply] });
+  await using client = openAccount(wire.origin, { maxBytes: 9000 });
+  const error = await failure(getProfile(client.account));
+  expect(error.message).toBe('getProfile: unexpected (200): the answer is too large');
+});
+
+test('a compressed answer was not asked for, and is not opened', async () => {
+  const raw = gzipSync(JSON.stringify(PROFILE));
+  await using wire = await startWire({ [GET]: [{ raw, headers: { 'content-encoding': 'gzip' } }] });
+  await using client = openAccount(wire.origin);
+  expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'unexpected', status: 200 });
+});
+
+test('an error whose body is huge is still told by its status', async () => {
+  await using wire = await startWire({ [GET]: [{ status: 403, raw: 'x'.repeat(1_000_000) }] });
+  await using client = openAccount(wire.origin);
+  expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'forbidden', status: 403 });
+});
+
+test.each([301, 302, 303, 307, 308])(
+  'a %i is never followed, so that the key goes nowhere else',
+  async (status) => {
+    await using elsewhere = await startWire({});
+    await using wire = await startWire({
+      [GET]: [{ status, raw: '', headers: { location: elsewhere.origin } }],
+    });
+    await using client = openAccount(wire.origin);
+    expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'unexpected', status });
+    expect(elsewhere.connections()).toBe(0);
+  },
+);
+
+test.each([
+  ['no HTTP', 'SSH-2.0-OpenSSH_9.9 secret-banner\r\n', 'unexpected'],
+  ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"half"', 'unreachable'],
+  ['half a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n50\r\n{"half"', 'unreachable'],
+  ['nothing', '', 'unreachable'],
+])('a server that speaks %s', async (_what, bytes, kind) => {
+  const server = createTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await using client = openAccount(`http://127.0.0.1:${port}`);
+  const error = await failure(getProfile(client.account, onlyOnce));
+  expect(error).toMatchObject({ kind, certainlyNotDone: false });
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(/secret-banner|half"/);
+  server.close();
+});
+
+test('a name that resolves to nothing is unreachable', async () => {
+  const options = { baseUrl: 'https://{account}.deckhand.invalid' };
+  await using client = openAccount('', options);
+  const error = await failure(getProfile(client.account, onlyOnce));
+  expect(error).toMatchObject({ kind: 'unreachable', certainlyNotDone: true });
+});
+
+test('names under localhost are this machine, with the account in the host', async () => {
+  await using wire = await startWire({ 'GET /profile': [{ json: PROFILE }] });
+  const { port } = new URL(wire.origin);
+  await using client = openAccount('', { baseUrl: `http://{account}.localhost:${port}` });
+  await getProfile(client.account);
+  expect(wire.requests[0]?.headers.host).toBe(`acme.localhost:${port}`);
+});
+
+test('a caller that gives up gets its own reason, before and during the call', async () => {
+  const stop = new AbortController();
+  await using wire = await startWire({ [GET]: [() => stop.abort(new Error('run is gone'))] });
+  await using client = openAccount(wire.origin);
+  await expect(getProfile(client.account, { signal: stop.signal })).rejects.toThrow('run is gone');
+  await expect(getProfile(client.account, { signal: stop.signal })).rejects.toThrow('run is gone');
+});
+
+test.each(['', '.', '..', 'x'.repeat(256), '\ud800'])(
+  '%j names no record, and is not asked for',
+  async (project) => {
+    await using wire = await startWire({});
+    await using client = openAccount(wire.origin);
+    const error = await failure(getTestAccess(client.account, project, 'r1'));
+    expect(error).toMatchObject({ kind: 'record_not_found', certainlyNotDone: true });
+  },
+);
+
+test('what a person types as a name stays one segment of the path', async () => {
+  const url = '/acme/projects/..%2F..%2Fother%3Fa%3D1%23b/test_access/r%C3%A9%20%5C%0D%0A';
+  await using wire = await startWire({ [`GET ${url}`]: [{ status: 404, json: {} }] });
+  await using client = openAccount(wire.origin);
+  await failure(getTestAccess(client.account, '../../other?a=1#b', 'ré \\\r\n'));
+});
+
+test.each(['127.0.0.1', 'evil.test', 'xn--80ak6aa92e', 'user@acme', '..', '%2e%2e', 'Acme', ''])(
+  'an account called %j is refused before any request',
+  (account) => {
+    const options = { baseUrl: 'https://{account}.example.com', version: '1', clock: startTestClock() };
+    const open = () => createService(options).account({ account, email: 'ada@example.com', apiKey: KEY });
+    expect(open).toThrow(expect.objectContaining({ code: 'service_error', kind: 'account_not_found' }));
+  },
+);
+
+test.each([
+  { baseUrl: 'http://{account}.example.com' },
+  { baseUrl: 'https://example.com' },
+  { baseUrl: 'https://{account}.example.com', signupUrl: 'http://signup.example.com' },
+  { baseUrl: 'https://{account}.example.com', signupUrl: 'signup' },
+])('unsound addresses are refused: %j', (addresses) => {
+  expect(() => createService({ ...addresses, version: '1', clock: startTestClock() })).toThrow(TypeError);
+});
+
+test('a look at the client, its errors and what it reports shows no credential, body or path', async () => {
+  const calls: Observed[] = [];
+  const reply = { status: 500, raw: 'secret-body' };
+  await using wire = await startWire({
+    'GET /acme/projects/secret-project/test_access/r1': [reply, { raw: 'secret' }],
+  });
+  await using client = openAccount(wire.origin, { observe: (call) => calls.push(call) });
+  const error = await failure(getTestAccess(client.account, 'secret-project', 'r1'));
+  const seen = inspect([client.account, error, calls], { depth: 9, showHidden: true });
+  expect(seen).not.toMatch(/secret|kkkk|ada@|authorization/i);
+  expect(calls).toMatchObject([
+    { operation: 'getTestAccess', method: 'GET', status: 500, kind: 'unexpected', attempt: 1 },
+    { operation: 'getTestAccess', method: 'GET', status: 200, kind: 'unexpected', attempt: 2 },
+  ]);
+});
