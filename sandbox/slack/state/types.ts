@@ -143,5 +143,9 @@ export interface Workspace {
   stacks: Map<string, OpenView[]>;
   homes: Map<string, OpenView>;
   functionRuns: Map<string, FunctionRun>;
+  /** What people put into elements of messages: by channel, ts and person. */
+  messageStates: Map<string, StateValues>;
+  /** Options that external selects were last offered: by container and action_id. */
+  suggested: Map<string, Json[]>;
   installation: Installation | undefined;
 }

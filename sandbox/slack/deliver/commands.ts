@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { storeMessage } from '../state/messages.ts';
+import { issueTrigger } from '../state/triggers.ts';
+import type { Channel, Person, Workspace } from '../state/types.ts';
+import { SlackError } from '../web-api/errors.ts';
+import type { World } from '../world.ts';
+import { deliver } from './delivery.ts';
+import { issueResponseUrl, respond } from './response-url.ts';
+import { type ActResult, notDelivered, resultOf } from './result.ts';
+import { isOrgInstall, payloadChannelName } from './shared.ts';
+
+export interface TypedCommand {
+  workspace: Workspace;
+  person: Person;
+  channel: Channel;
+  /** With its slash. */
+  command: string;
+  text: string;
+}
+
+/** Delivers a slash command and shows the person what comes of it, failures included. */
+export async function sendCommand(world: World, typed: TypedCommand): Promise<ActResult> {
+  const { workspace, person, channel, command } = typed;
+  const registered = world.app.commands.find((one) => one.command === command);
+  if (!registered || !workspace.installation) {
+    tell(world, typed, `${command} is not a valid command.`);
+    return notDelivered('invalid_command');
+  }
+  const text = registered.should_escape ? escapeText(typed.text, workspace) : typed.text;
+  const payload = commandPayload(world, { ...typed, text });
+  const delivery = await deliver(world, {
+    kind: 'command',
+    name: command,
+    team: workspace.id,
+    user: person.id,
+    payload,
+    as: 'form',
+  });
+  if (delivery.outcome !== 'ok') {
+    tell(world, typed, `${command} failed with the error "${delivery.outcome}"`);
+    return resultOf(delivery);
+  }
+  return showAnswer(world, typed, delivery.body, channel, resultOf(delivery));
+}
+
+function commandPayload(world: World, { workspace, person, channel, command, text }: TypedCommand) {
+  const { enterprise } = workspace;
+  const owner = { teamId: workspace.id, userId: person.id };
+  return {
+    token: world.app.verificationToken,
+    team_id: workspace.id,
+    team_domain: workspace.domain,
+    ...(enterprise ? { enterprise_id: enterprise.id, enterprise_name: enterprise.name } : {}),
+    channel_id: channel.id,
+    channel_name: payloadChannelName(channel),
+    user_id: person.id,
+    user_name: person.name,
+    command,
+    text,
+    api_app_id: world.app.appId,
+    is_enterprise_install: String(isOrgInstall(workspace)),
+    response_url: issueResponseUrl(world, { ...owner, channel: channel.id }, 'commands'),
+    trigger_id: issueTrigger(world, owner),
+  };
+}
+
+/** An answer in the ack's own body: plain text, or JSON like that of a response_url. */
+function showAnswer(
+  world: World,
+  { workspace, person, command }: TypedCommand,
+  body: string,
+  channel: Channel,
+  result: ActResult,
+): ActResult {
+  if (body.trim() === '') return result;
+  const target = {
+    path: '',
+    teamId: workspace.id,
+    userId: person.id,
+    channel: channel.id,
+    issuedAt: world.time.now(),
+    uses: 0,
+  };
+  try {
+    respond(world, target, body.trimStart().startsWith('{') ? JSON.parse(body) : { text: body });
+    return result;
+  } catch (error) {
+    const isTheirs =
+      error instanceof SlackError || error instanceof SyntaxError || error instanceof z.ZodError;
+    if (!isTheirs) throw error;
+    tell(world, { workspace, person, channel }, `${command} failed with the error "invalid_response"`);
+    return { ...result, outcome: 'invalid_response', shown: error.message };
+  }
+}
+
+/** What Slack itself says to one person. */
+function tell(world: World, to: Pick<TypedCommand, 'workspace' | 'person' | 'channel'>, text: string): void {
+  storeMessage(world, to.workspace, to.channel, { user: 'USLACKBOT' }, { text }, to.person.id);
+}
+
+/** With escaping on, names become ids: `@name` and `#name` arrive as `<@U…|name>` and `<#C…|name>`. */
+function escapeText(text: string, workspace: Workspace): string {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return escaped
+    .replaceAll(/@([\w.-]+)/g, (whole, name: string) => {
+      const person = [...workspace.people.values()].find((one) => one.name === name);
+      return person ? `<@${person.id}|${name}>` : whole;
+    })
+    .replaceAll(/#([\w-]+)/g, (whole, name: string) => {
+      const channel = [...workspace.channels.values()].find((one) => one.name === name);
+      return channel ? `<#${channel.id}|${name}>` : whole;
+    });
+}

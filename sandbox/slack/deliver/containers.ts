@@ -1,0 +1,146 @@
+import { elementsOf } from '../state/fill-ids.ts';
+import { announce, findMessage } from '../state/messages.ts';
+import type {
+  Channel,
+  Json,
+  OpenView,
+  Person,
+  StateValues,
+  StoredMessage,
+  Workspace,
+} from '../state/types.ts';
+import { stateOf } from '../state/values.ts';
+import { announceView, findView, stackOf, viewRecord } from '../state/views.ts';
+import { channelOf } from '../state/workspaces.ts';
+import type { World } from '../world.ts';
+import { payloadChannelName } from './shared.ts';
+
+/** Where an element stands: a message (ephemeral ones too), a modal, or the person's home tab. */
+export type Place = { channel: string; ts: string } | { viewId: string } | 'home';
+
+/** A message or view that a person has before them. */
+export type Container =
+  | { kind: 'message'; channel: Channel; stored: StoredMessage; blocks: Json[]; key: string }
+  | { kind: 'view'; view: OpenView; blocks: Json[]; key: string };
+
+/** @throws RangeError where the person sees no such thing */
+export function findContainer(workspace: Workspace, person: Person, place: Place): Container {
+  if (place === 'home') {
+    const view = workspace.homes.get(person.id);
+    if (!view) throw new RangeError(`${person.id} has no home tab yet`);
+    return { kind: 'view', view, blocks: view.content.blocks, key: view.id };
+  }
+  if ('viewId' in place) {
+    const view = findView(workspace, (one) => one.id === place.viewId && one.userId === person.id);
+    if (!view) throw new RangeError(`${person.id} has no view ${place.viewId} open`);
+    return { kind: 'view', view, blocks: view.content.blocks, key: view.id };
+  }
+  const channel = channelOf(workspace, place.channel);
+  const stored = findMessage(workspace, channel.id, place.ts);
+  if (!stored || (stored.ephemeralTo && stored.ephemeralTo !== person.id)) {
+    throw new RangeError(`${person.id} sees no message ${place.ts} in ${channel.id}`);
+  }
+  const key = `${channel.id} ${place.ts} ${person.id}`;
+  return { kind: 'message', channel, stored, blocks: blocksOf(stored), key };
+}
+
+/** The topmost modal, or the one named by its id or callback_id. */
+export function findModal(workspace: Workspace, person: Person, name?: string): OpenView {
+  const stack = stackOf(workspace, person.id);
+  const view = name
+    ? stack.findLast((one) => one.id === name || one.content.callback_id === name)
+    : stack.at(-1);
+  if (!view) throw new RangeError(`${person.id} has no modal${name ? ` ${name}` : ''} open`);
+  return view;
+}
+
+function blocksOf({ record }: StoredMessage): Json[] {
+  const attached = (record.attachments ?? []).flatMap((attachment) =>
+    Array.isArray(attachment.blocks) ? (attachment.blocks as Json[]) : [],
+  );
+  return [...(record.blocks ?? []), ...attached];
+}
+
+export function valuesOf(workspace: Workspace, container: Container): StateValues {
+  if (container.kind === 'view') return container.view.values;
+  return stateOf(container.blocks, workspace.messageStates.get(container.key));
+}
+
+export function setValue(
+  world: World,
+  workspace: Workspace,
+  container: Container,
+  { blockId, actionId, state }: { blockId: string; actionId: string; state: Json },
+): void {
+  const values = valuesOf(workspace, container);
+  const changed = { ...values, [blockId]: { ...values[blockId], [actionId]: state } };
+  if (container.kind === 'view') {
+    container.view.values = changed;
+    announceView(world, container.view);
+    return;
+  }
+  workspace.messageStates.set(container.key, changed);
+  announce(world, workspace, container.stored);
+}
+
+/** The part of a payload that says where it happened. */
+export function placePayload(world: World, workspace: Workspace, container: Container): Json {
+  if (container.kind === 'view') {
+    const { view } = container;
+    return {
+      container: { type: 'view', view_id: view.id },
+      view: viewRecord(world, workspace, view),
+    };
+  }
+  const { channel, stored } = container;
+  const { record, ephemeralTo } = stored;
+  const isEphemeral = ephemeralTo !== undefined;
+  return {
+    container: {
+      type: 'message',
+      message_ts: record.ts,
+      channel_id: channel.id,
+      is_ephemeral: isEphemeral,
+      ...(record.thread_ts ? { thread_ts: record.thread_ts } : {}),
+    },
+    channel: { id: channel.id, name: payloadChannelName(channel) },
+    // Slack does not keep what only one person sees, so it cannot send it along.
+    ...(isEphemeral ? {} : { message: record }),
+    state: { values: valuesOf(workspace, container) },
+  };
+}
+
+/** What tells one element among others. */
+export interface ElementName {
+  actionId?: string;
+  blockId?: string;
+  /** A button's value. */
+  value?: string;
+  /** A button's text. */
+  text?: string;
+}
+
+/** @throws RangeError where there is none, or more than one */
+export function findElement(container: Container, name: ElementName): { block: Json; element: Json } {
+  const all = elementsOf(container.blocks);
+  const found = all.filter(
+    ({ block, element }) =>
+      (name.actionId === undefined || element.action_id === name.actionId) &&
+      (name.blockId === undefined || block.block_id === name.blockId) &&
+      (name.value === undefined || element.type !== 'button' || element.value === name.value) &&
+      (name.text === undefined || textOf(element) === name.text),
+  );
+  const [first] = found;
+  if (first && found.length === 1) return first;
+  const offered = all.map(
+    ({ element }) => `${String(element.action_id)} (${textOf(element) ?? element.type})`,
+  );
+  throw new RangeError(
+    `${found.length} elements are ${JSON.stringify(name)}; there are: ${offered.join(', ') || 'none'}`,
+  );
+}
+
+function textOf(element: Json): string | undefined {
+  const { text } = element;
+  return typeof text === 'object' && text !== null && 'text' in text ? String(text.text) : undefined;
+}

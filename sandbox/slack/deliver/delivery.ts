@@ -1,0 +1,139 @@
+import { request } from 'undici';
+import { newId } from '../state/ids.ts';
+import type { Json } from '../state/types.ts';
+import type { World } from '../world.ts';
+import { signatureHeaders } from './sign.ts';
+
+/** How a delivery ended; all but `ok` are what the person or Slack's retries see. */
+export type DeliveryOutcome =
+  | 'ok'
+  | 'operation_timeout'
+  | 'dispatch_failed'
+  | 'http_client_error'
+  | 'http_service_error';
+
+export type DeliveryKind =
+  | 'command'
+  | 'block_actions'
+  | 'view_submission'
+  | 'view_closed'
+  | 'block_suggestion'
+  | 'shortcut'
+  | 'message_action'
+  | 'event'
+  | 'url_verification';
+
+/** One request to the app and what came of it. */
+export interface Delivery {
+  id: string;
+  /** Milliseconds since the epoch, by the wall clock. */
+  at: number;
+  kind: DeliveryKind;
+  /** The command, action_id, callback_id or event type. */
+  name: string;
+  team: string;
+  user?: string;
+  payload: Json;
+  /** 0 until an answer came. */
+  status: number;
+  body: string;
+  ackMs: number;
+  outcome: DeliveryOutcome | 'pending';
+  /** 1 for the first, up to 4. */
+  attempt: number;
+  retryReason?: string;
+  /** The app asked for no retries (`X-Slack-No-Retry`). */
+  noRetry?: boolean;
+}
+
+export interface ToDeliver {
+  kind: DeliveryKind;
+  name: string;
+  team: string;
+  user?: string;
+  payload: Json;
+  /** How the payload travels: commands as a form, interactions as a form's `payload`, events as JSON. */
+  as: 'form' | 'payload' | 'json';
+  attempt?: number;
+  retryReason?: string;
+}
+
+/** The app's answer to a delivery counts only below this size. */
+const LONGEST_BODY = 1_000_000;
+
+/** Signs and sends one request to the app; never throws, the outcome says what happened. */
+export async function deliver(world: World, item: ToDeliver): Promise<Delivery> {
+  const { as, ...rest } = item;
+  const delivery: Delivery = {
+    id: newId('L'),
+    at: world.time.wall(),
+    attempt: 1,
+    ...rest,
+    status: 0,
+    body: '',
+    ackMs: 0,
+    outcome: 'pending',
+  };
+  world.deliveries.push(delivery);
+  const announce = (): void => world.changes.emit({ type: 'delivery', team: item.team, id: delivery.id });
+  announce();
+  const started = performance.now();
+  const answer = await send(world, encode(as, item.payload), retryHeaders(delivery));
+  Object.assign(delivery, answer, { ackMs: Math.round(performance.now() - started) });
+  announce();
+  return delivery;
+}
+
+interface Encoded {
+  body: string;
+  type: string;
+}
+
+function encode(as: ToDeliver['as'], payload: Json): Encoded {
+  if (as === 'json') return { body: JSON.stringify(payload), type: 'application/json' };
+  const fields =
+    as === 'payload' ? { payload: JSON.stringify(payload) } : (payload as Record<string, string>);
+  return { body: new URLSearchParams(fields).toString(), type: 'application/x-www-form-urlencoded' };
+}
+
+function retryHeaders({ attempt, retryReason }: Delivery): Record<string, string> {
+  if (attempt === 1) return {};
+  return { 'x-slack-retry-num': String(attempt - 1), 'x-slack-retry-reason': retryReason ?? 'unknown_error' };
+}
+
+type Answer = Pick<Delivery, 'status' | 'body' | 'outcome' | 'noRetry'>;
+
+async function send(world: World, { body, type }: Encoded, extra: Record<string, string>): Promise<Answer> {
+  if (!world.requestUrl) return { status: 0, body: '', outcome: 'dispatch_failed' };
+  const timeout = AbortSignal.timeout(world.ackTimeoutMs);
+  try {
+    const response = await request(world.requestUrl, {
+      method: 'POST',
+      headers: {
+        'content-type': type,
+        accept: 'application/json,*/*',
+        'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
+        ...signatureHeaders(world.app.signingSecret, body, world.time.wall()),
+        ...extra,
+      },
+      body,
+      dispatcher: world.agent,
+      signal: AbortSignal.any([timeout, world.stopping.signal]),
+    });
+    const text = await response.body.text();
+    return {
+      status: response.statusCode,
+      body: text.slice(0, LONGEST_BODY),
+      outcome: judge(response.statusCode),
+      noRetry: response.headers['x-slack-no-retry'] === '1',
+    };
+  } catch {
+    // Refused, reset or too late: all the person learns is which of the two it was.
+    return { status: 0, body: '', outcome: timeout.aborted ? 'operation_timeout' : 'dispatch_failed' };
+  }
+}
+
+function judge(status: number): DeliveryOutcome {
+  if (status >= 200 && status < 300) return 'ok';
+  return status >= 500 ? 'http_service_error' : 'http_client_error';
+}

@@ -1,0 +1,213 @@
+import { z } from 'zod';
+import { LIMITS } from '../block-kit/limits.ts';
+import { items, optionGroup, plainOption } from '../block-kit/texts.ts';
+import { findMessage } from '../state/messages.ts';
+import { issueTrigger } from '../state/triggers.ts';
+import type { Json, Person, StoredMessage, Workspace } from '../state/types.ts';
+import { channelOf } from '../state/workspaces.ts';
+import type { World } from '../world.ts';
+import { type Chosen, chosenOption, chosenState } from './choosing.ts';
+import {
+  type Container,
+  type ElementName,
+  findContainer,
+  findElement,
+  type Place,
+  placePayload,
+  setValue,
+} from './containers.ts';
+import { deliver } from './delivery.ts';
+import { issueResponseUrl } from './response-url.ts';
+import { type ActResult, notDelivered, resultOf } from './result.ts';
+import { envelope, payloadChannelName } from './shared.ts';
+
+export interface Use extends ElementName {
+  /** What is chosen or typed, for everything but buttons. */
+  selected?: Chosen;
+  /** The answer to a confirm dialog, yes by default. */
+  confirm?: boolean;
+}
+
+interface Actor {
+  workspace: Workspace;
+  person: Person;
+}
+
+/** Clicks a button or uses another element, and delivers the `block_actions` that follow. */
+export async function useElement(world: World, actor: Actor, place: Place, use: Use): Promise<ActResult> {
+  const { workspace, person } = actor;
+  const container = findContainer(workspace, person, place);
+  const { block, element } = findElement(container, use);
+  if (element.confirm && use.confirm === false) return notDelivered('denied');
+  const action = applyUse(world, workspace, container, { block, element, use });
+  if (block.type === 'input' && block.dispatch_action !== true) return notDelivered('not_sent');
+  return deliverAction(world, actor, container, action);
+}
+
+/** Delivers an action that is already in Slack's words, as the page sends it. */
+export async function deliverAction(
+  world: World,
+  { workspace, person }: Actor,
+  container: Container,
+  action: Json,
+): Promise<ActResult> {
+  const owner = { teamId: workspace.id, userId: person.id };
+  const viewId = container.kind === 'view' ? { viewId: container.view.id } : {};
+  const payload = {
+    type: 'block_actions',
+    ...envelope(world, workspace, person),
+    ...placePayload(world, workspace, container),
+    trigger_id: issueTrigger(world, { ...owner, ...viewId }),
+    ...responseUrlOf(world, owner, container),
+    actions: [{ ...action, action_ts: world.time.nextTs() }],
+  };
+  const delivery = await deliver(world, {
+    kind: 'block_actions',
+    name: String(action.action_id),
+    team: workspace.id,
+    user: person.id,
+    payload,
+    as: 'payload',
+  });
+  return delivery.outcome === 'ok'
+    ? resultOf(delivery)
+    : { ...resultOf(delivery), shown: 'This app did not respond. Try again, or ask who made it.' };
+}
+
+function responseUrlOf(world: World, owner: { teamId: string; userId: string }, container: Container): Json {
+  if (container.kind === 'view') return {};
+  const { stored, channel } = container;
+  const threadTs = stored.record.thread_ts;
+  const target = { ...owner, channel: channel.id, messageTs: stored.record.ts };
+  return { response_url: issueResponseUrl(world, threadTs ? { ...target, threadTs } : target, 'actions') };
+}
+
+/** Puts the choice into the state and says it as an action. */
+function applyUse(
+  world: World,
+  workspace: Workspace,
+  container: Container,
+  { block, element, use }: { block: Json; element: Json; use: Use },
+): Json {
+  const action = { type: element.type, action_id: element.action_id, block_id: block.block_id };
+  if (element.type === 'button' || element.type === 'workflow_button') {
+    const { text, value, style, url, confirm } = element;
+    return { ...action, ...defined({ text, value, style, url, confirm }) };
+  }
+  const suggested = workspace.suggested.get(`${container.key} ${String(element.action_id)}`) ?? [];
+  if (use.selected === undefined) throw new TypeError(`say what is selected in ${String(element.action_id)}`);
+  if (element.type === 'overflow') {
+    return { ...action, selected_option: chosenOption(element, use.selected, suggested) };
+  }
+  const state = chosenState(element, use.selected, suggested);
+  const place = { blockId: String(block.block_id), actionId: String(element.action_id), state };
+  setValue(world, workspace, container, place);
+  return { ...action, ...state };
+}
+
+function defined(fields: Json): Json {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+export interface Suggestions extends ActResult {
+  options: Json[];
+  option_groups?: Json[];
+}
+
+const Answer = z.union([
+  z.strictObject({ options: items(plainOption, LIMITS.options) }),
+  z.strictObject({ option_groups: items(optionGroup, LIMITS.options) }),
+]);
+
+/** Types into a select menu whose options the app serves. */
+export async function suggest(
+  world: World,
+  { workspace, person }: Actor,
+  place: Place,
+  name: ElementName & { query: string },
+): Promise<Suggestions> {
+  const container = findContainer(workspace, person, place);
+  const { query, ...elementName } = name;
+  const { block, element } = findElement(container, elementName);
+  const least = typeof element.min_query_length === 'number' ? element.min_query_length : 3;
+  if (query.length < least) return { ...notDelivered('not_sent'), options: [] };
+  const delivery = await deliver(world, {
+    kind: 'block_suggestion',
+    name: String(element.action_id),
+    team: workspace.id,
+    user: person.id,
+    payload: {
+      type: 'block_suggestion',
+      ...envelope(world, workspace, person),
+      ...placePayload(world, workspace, container),
+      action_id: element.action_id,
+      block_id: block.block_id,
+      value: query,
+    },
+    as: 'payload',
+  });
+  const result = resultOf(delivery);
+  if (result.outcome !== 'ok') return { ...result, options: [] };
+  const answer = readSuggestions(result.body);
+  if (!answer) return { ...result, outcome: 'invalid_response', options: [] };
+  const options =
+    'options' in answer ? answer.options : answer.option_groups.flatMap((group) => group.options);
+  workspace.suggested.set(`${container.key} ${String(element.action_id)}`, options);
+  return { ...result, options, ...('option_groups' in answer ? answer : {}) };
+}
+
+function readSuggestions(body: string): z.infer<typeof Answer> | undefined {
+  try {
+    return Answer.safeParse(JSON.parse(body)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Runs a global shortcut, or a message shortcut on a message. */
+export async function sendShortcut(
+  world: World,
+  { workspace, person }: Actor,
+  callbackId: string,
+  on?: { channel: string; ts: string },
+): Promise<ActResult> {
+  const type = on ? 'message' : 'global';
+  const known = world.app.shortcuts.some((one) => one.callback_id === callbackId && one.type === type);
+  if (!known || !workspace.installation) return notDelivered('invalid_command');
+  const owner = { teamId: workspace.id, userId: person.id };
+  const delivery = await deliver(world, {
+    kind: on ? 'message_action' : 'shortcut',
+    name: callbackId,
+    team: workspace.id,
+    user: person.id,
+    payload: {
+      type: on ? 'message_action' : 'shortcut',
+      ...envelope(world, workspace, person),
+      callback_id: callbackId,
+      action_ts: world.time.nextTs(),
+      trigger_id: issueTrigger(world, owner),
+      ...(on ? aboutMessage(world, workspace, person, on) : {}),
+    },
+    as: 'payload',
+  });
+  return resultOf(delivery);
+}
+
+function aboutMessage(
+  world: World,
+  workspace: Workspace,
+  person: Person,
+  on: { channel: string; ts: string },
+): Json {
+  const channel = channelOf(workspace, on.channel);
+  const stored: StoredMessage | undefined = findMessage(workspace, channel.id, on.ts);
+  if (!stored) throw new RangeError(`there is no message ${on.ts} in ${channel.id}`);
+  const target = { teamId: workspace.id, userId: person.id, channel: channel.id, messageTs: on.ts };
+  return {
+    channel: { id: channel.id, name: payloadChannelName(channel) },
+    message_ts: on.ts,
+    message: stored.record,
+    response_url: issueResponseUrl(world, target, 'actions'),
+  };
+}

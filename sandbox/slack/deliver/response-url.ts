@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { readContent } from '../methods/message-args.ts';
+import { digits, secretHex } from '../state/ids.ts';
+import { changeMessage, deleteMessage, findMessage, storeMessage } from '../state/messages.ts';
+import type { StoredMessage, Workspace } from '../state/types.ts';
+import { channelOf, workspaceOf } from '../state/workspaces.ts';
+import { SlackError } from '../web-api/errors.ts';
+import type { ResponseTarget, World } from '../world.ts';
+
+const LIFE_MS = 30 * 60_000;
+const MOST_USES = 5;
+
+type Owner = Pick<ResponseTarget, 'teamId' | 'userId' | 'channel' | 'messageTs' | 'threadTs'>;
+
+/** Makes a response_url, good for five answers within 30 minutes. */
+export function issueResponseUrl(world: World, owner: Owner, kind: 'commands' | 'actions'): string {
+  const path = `/${kind}/${owner.teamId}/${digits(13)}/${secretHex(12)}`;
+  world.responseTargets.set(path, { path, ...owner, issuedAt: world.time.now(), uses: 0 });
+  return world.origin + path;
+}
+
+/** What an app may say to a response_url, or in the body of its answer to a command. */
+const Response = z.object({
+  text: z.string().optional(),
+  blocks: z.unknown().optional(),
+  attachments: z.unknown().optional(),
+  response_type: z.enum(['ephemeral', 'in_channel']).optional(),
+  replace_original: z.coerce.boolean().optional(),
+  delete_original: z.coerce.boolean().optional(),
+  thread_ts: z.string().optional(),
+  metadata: z.unknown().optional(),
+});
+
+type ResponseBody = z.infer<typeof Response>;
+
+export interface ResponseAnswer {
+  status: number;
+  body: string;
+}
+
+/** Answers a POST to a response_url. */
+export function answerResponseUrl(world: World, path: string, json: string): ResponseAnswer {
+  const target = world.responseTargets.get(path);
+  if (!target) return refuse(404, 'no_such_url');
+  if (world.time.now() - target.issuedAt > LIFE_MS) return refuse(404, 'expired_url');
+  if (target.uses >= MOST_USES) return refuse(404, 'used_url');
+  try {
+    respond(world, target, JSON.parse(json));
+  } catch (error) {
+    if (error instanceof SlackError) return refuse(400, error.code, error.extra);
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return refuse(400, 'invalid_payload');
+    throw error;
+  }
+  target.uses += 1;
+  return { status: 200, body: JSON.stringify({ ok: true }) };
+}
+
+function refuse(status: number, error: string, extra: object = {}): ResponseAnswer {
+  return { status, body: JSON.stringify({ ok: false, error, ...extra }) };
+}
+
+/**
+ * Does what an app's answer asks for.
+ *
+ * @throws SlackError where Slack would refuse its content, ZodError where its shape is wrong
+ */
+export function respond(world: World, target: ResponseTarget, body: unknown): void {
+  const response = Response.parse(body);
+  const workspace = workspaceOf(world, target.teamId);
+  const original = target.messageTs ? findMessage(workspace, target.channel, target.messageTs) : undefined;
+  if (response.delete_original) removeOriginal(world, workspace, original);
+  else if (response.replace_original && target.messageTs) replace(world, workspace, original, response);
+  else post(world, workspace, target, response, original);
+}
+
+function removeOriginal(world: World, workspace: Workspace, original: StoredMessage | undefined): void {
+  if (!original) throw new SlackError('message_not_found');
+  deleteMessage(world, workspace, original);
+}
+
+function replace(
+  world: World,
+  workspace: Workspace,
+  original: StoredMessage | undefined,
+  response: ResponseBody,
+): void {
+  if (!original) throw new SlackError('message_not_found');
+  changeMessage(world, workspace, original, readContent(workspace, response), false);
+}
+
+function post(
+  world: World,
+  workspace: Workspace,
+  target: ResponseTarget,
+  response: ResponseBody,
+  original: StoredMessage | undefined,
+): void {
+  const { installation } = workspace;
+  if (!installation) throw new SlackError('account_inactive');
+  const content = readContent(workspace, response);
+  const author = {
+    user: installation.botUserId,
+    bot_id: installation.botId,
+    app_id: world.app.appId,
+  };
+  // Only who used the app sees the answer, unless it says `in_channel`.
+  const ephemeral = response.response_type !== 'in_channel';
+  const thread_ts = response.thread_ts ?? (original?.ephemeralTo ? undefined : target.threadTs);
+  storeMessage(
+    world,
+    workspace,
+    channelOf(workspace, target.channel),
+    author,
+    { ...content, thread_ts },
+    ephemeral ? target.userId : undefined,
+  );
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { announce, findMessage } from '../state/messages.ts';
+import type { Json } from '../state/types.ts';
+import { flag, jsonObject, structured, text } from '../web-api/args.ts';
+import { refusal, SlackError } from '../web-api/errors.ts';
+import { type Call, defineMethod } from '../web-api/method.ts';
+import { readBlocks } from './message-args.ts';
+
+const UnfurlArgs = z.object({
+  channel: text.optional(),
+  ts: text.optional(),
+  unfurl_id: text.optional(),
+  source: text.optional(),
+  unfurls: jsonObject.optional(),
+  user_auth_required: flag.optional(),
+  user_auth_message: text.optional(),
+  user_auth_url: text.optional(),
+  user_auth_blocks: structured.optional(),
+});
+
+export const unfurlMethod = defineMethod({
+  name: 'chat.unfurl',
+  scopes: ['links:write'],
+  tier: 3,
+  json: true,
+  args: UnfurlArgs,
+  run: unfurl,
+});
+
+/** Hangs what the app knows about a link under the message that holds it. */
+function unfurl(call: Call, args: z.infer<typeof UnfurlArgs>): Json {
+  if (!args.unfurls) throw new SlackError('missing_unfurls');
+  const { channel: channelId, ts } = whereOf(args);
+  if (!channelId) throw new SlackError('missing_channel');
+  if (!ts) throw new SlackError('missing_ts');
+  const { workspace, channel } = call.channel(channelId);
+  const stored = findMessage(workspace, channel.id, ts);
+  if (!stored) throw new SlackError('cannot_find_message');
+  const attachments = Object.entries(args.unfurls).map(([url, content]) => {
+    if (!stored.record.text.includes(url)) throw new SlackError('cannot_unfurl_url');
+    if (!isOurs(call, url)) throw new SlackError('cannot_unfurl_url');
+    if (typeof content !== 'object' || content === null) throw refusal('invalid_unfurls_format', []);
+    const { blocks } = content as Json;
+    readBlocks(workspace, blocks, `/unfurls/${url}/blocks`);
+    return { ...(content as Json), from_url: url, app_unfurl_url: url, is_app_unfurl: true };
+  });
+  stored.record = { ...stored.record, attachments: [...(stored.record.attachments ?? []), ...attachments] };
+  announce(call.world, workspace, stored);
+  return {};
+}
+
+/** A link is named by channel and ts, or by the unfurl_id of its event, which holds both. */
+function whereOf(args: z.infer<typeof UnfurlArgs>): { channel: string | undefined; ts: string | undefined } {
+  if (!args.unfurl_id) return { channel: args.channel, ts: args.ts };
+  if (!args.source) throw new SlackError('missing_source');
+  const [channel, ts] = args.unfurl_id.split('-');
+  if (!channel || !ts) throw new SlackError('invalid_unfurl_id');
+  return { channel, ts };
+}
+
+function isOurs(call: Call, url: string): boolean {
+  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  return call.world.app.unfurlDomains.some((domain) => host === domain || host.endsWith(`.${domain}`));
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { LIMITS } from '../block-kit/limits.ts';
+import { checkView, isViewTooLarge } from '../block-kit/view.ts';
+import { checkTrigger } from '../state/triggers.ts';
+import type { Json, OpenView, Workspace } from '../state/types.ts';
+import {
+  announceView,
+  createView,
+  findView,
+  placeView,
+  replaceContent,
+  stackOf,
+  type ViewContent,
+  viewRecord,
+} from '../state/views.ts';
+import { structured, text } from '../web-api/args.ts';
+import { refusal, SlackError } from '../web-api/errors.ts';
+import { type Call, defineMethod, type Method } from '../web-api/method.ts';
+import type { Trigger } from '../world.ts';
+import { missingSlackFiles } from './slack-files.ts';
+
+const trigger = { trigger_id: text.optional(), interactivity_pointer: text.optional() };
+
+const UpdateArgs = z.object({
+  view: structured,
+  view_id: text.optional(),
+  external_id: text.optional(),
+  hash: text.optional(),
+});
+
+const PublishArgs = z.object({ user_id: text, view: structured, hash: text.optional() });
+
+export const viewMethods: Method[] = [
+  defineMethod({
+    name: 'views.open',
+    tier: 4,
+    json: true,
+    args: z.object({ view: structured, ...trigger }),
+    run: open,
+  }),
+  defineMethod({
+    name: 'views.push',
+    tier: 4,
+    json: true,
+    args: z.object({ view: structured, ...trigger }),
+    run: push,
+  }),
+  defineMethod({ name: 'views.update', tier: 4, json: true, args: UpdateArgs, run: update }),
+  defineMethod({ name: 'views.publish', tier: 4, json: true, args: PublishArgs, run: publish }),
+];
+
+interface TriggerArgs {
+  view?: unknown;
+  trigger_id?: string | undefined;
+  interactivity_pointer?: string | undefined;
+}
+
+function open(call: Call, args: TriggerArgs): Json {
+  const known = readTrigger(call, args);
+  const workspace = call.workspace(known.teamId);
+  const content = readView(workspace, args.view, 'modal');
+  refuseTakenId(workspace, content);
+  const view = createView(workspace, known.userId, content);
+  known.used = true;
+  placeView(call.world, workspace, view, []);
+  return { view: viewRecord(call.world, workspace, view) };
+}
+
+function push(call: Call, args: TriggerArgs): Json {
+  const known = readTrigger(call, args);
+  const workspace = call.workspace(known.teamId);
+  const content = readView(workspace, args.view, 'modal');
+  const stack = stackOf(workspace, known.userId);
+  const top = stack.at(-1);
+  if (!top || !stack.some((view) => view.id === known.viewId)) throw new SlackError('not_found');
+  if (stack.length >= LIMITS.viewStack) throw new SlackError('push_limit_reached');
+  refuseTakenId(workspace, content);
+  const view = createView(workspace, known.userId, content, top);
+  known.used = true;
+  placeView(call.world, workspace, view, stack);
+  return { view: viewRecord(call.world, workspace, view) };
+}
+
+/** Refused triggers stay as they are: a call that fails for its view may be made again in time. */
+function readTrigger(call: Call, args: TriggerArgs): Trigger {
+  const id = args.trigger_id ?? args.interactivity_pointer;
+  if (!id) throw refusal('invalid_arguments', ['missing required field: trigger_id']);
+  const known = checkTrigger(call.world, id);
+  if (typeof known === 'string') throw new SlackError(known);
+  if (!call.workspaces.some((workspace) => workspace.id === known.teamId)) {
+    throw new SlackError('invalid_trigger_id');
+  }
+  return known;
+}
+
+function update(call: Call, args: z.infer<typeof UpdateArgs>): Json {
+  if (!args.view_id && !args.external_id) {
+    throw refusal('invalid_arguments', ['missing required field: view_id']);
+  }
+  for (const workspace of call.workspaces) {
+    const view = findView(workspace, (one) =>
+      args.view_id ? one.id === args.view_id : one.externalId === args.external_id,
+    );
+    if (!view) continue;
+    const content = readView(workspace, args.view, view.content.type);
+    if (args.hash && args.hash !== view.hash) throw new SlackError('hash_conflict');
+    refuseTakenId(workspace, content, view);
+    replaceContent(call.world, view, content);
+    return { view: viewRecord(call.world, workspace, view) };
+  }
+  throw new SlackError('not_found');
+}
+
+function publish(call: Call, args: z.infer<typeof PublishArgs>): Json {
+  if (!call.world.app.homeTab) throw new SlackError('not_enabled');
+  const { workspace, person } = findReader(call, args.user_id);
+  const content = readView(workspace, args.view, 'home');
+  const known = workspace.homes.get(person);
+  if (args.hash && args.hash !== known?.hash) throw new SlackError('hash_conflict');
+  refuseTakenId(workspace, content, known);
+  const view = known ?? createView(workspace, person, content);
+  if (known) replaceContent(call.world, known, content);
+  workspace.homes.set(person, view);
+  announceView(call.world, view);
+  return { view: viewRecord(call.world, workspace, view) };
+}
+
+function findReader(call: Call, userId: string): { workspace: Workspace; person: string } {
+  const workspace = call.workspaces.find((one) => one.people.has(userId));
+  if (!workspace) throw refusal('invalid_arguments', ['invalid `user_id`']);
+  return { workspace, person: userId };
+}
+
+/** @throws SlackError `view_too_large`, or `invalid_arguments` with every fault of the view */
+export function readView(workspace: Workspace, view: unknown, type: 'modal' | 'home'): ViewContent {
+  if (typeof view !== 'object' || view === null) {
+    throw refusal('invalid_arguments', ['must provide an object [json-pointer:/view]']);
+  }
+  const faults = checkView(view, type);
+  if (faults.length > 0) throw refusal('invalid_arguments', faults);
+  if (isViewTooLarge(view)) throw new SlackError('view_too_large');
+  const content = view as ViewContent;
+  const missing = missingSlackFiles(workspace, content.blocks, '/view/blocks');
+  if (missing.length > 0) throw refusal('invalid_arguments', missing);
+  return content;
+}
+
+function refuseTakenId(workspace: Workspace, content: ViewContent, own?: OpenView): void {
+  const id = content.external_id;
+  if (typeof id !== 'string' || id === '') return;
+  if (findView(workspace, (view) => view !== own && view.externalId === id)) {
+    throw new SlackError('duplicate_external_id');
+  }
+}

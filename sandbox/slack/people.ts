@@ -1,0 +1,129 @@
+import type { Chosen } from './deliver/choosing.ts';
+import { chosenState } from './deliver/choosing.ts';
+import { sendCommand } from './deliver/commands.ts';
+import {
+  type ElementName,
+  findContainer,
+  findElement,
+  findModal,
+  type Place,
+  setValue,
+} from './deliver/containers.ts';
+import type { Delivery } from './deliver/delivery.ts';
+import { type Suggestions, sendShortcut, suggest, type Use, useElement } from './deliver/interactions.ts';
+import { openHome, postAsPerson } from './deliver/people-events.ts';
+import type { ActResult } from './deliver/result.ts';
+import { closeView, submitView } from './deliver/submissions.ts';
+import type { Json, OpenView, Person, SeenMessage, Workspace } from './state/types.ts';
+import { stackOf } from './state/views.ts';
+import { channelOf, personOf, workspaceOf } from './state/workspaces.ts';
+import type { World } from './world.ts';
+
+/** Field values by block_id: the value itself, or by action_id where a block has several elements. */
+export type FieldValues = Record<string, Chosen>;
+
+/** One person at their Slack client. A channel goes by its id or name, a view by its id or callback_id. */
+export interface Actor {
+  /** Types a slash command, e.g. `/deckhand test storefront`. */
+  command(channel: string, line: string): Promise<ActResult>;
+  /** Clicks a button, or uses another element with what is `selected`. */
+  click(place: Place, use: Use): Promise<ActResult>;
+  /** The modal on top, where one is open. */
+  openView(): OpenView | undefined;
+  /** All open modals, the lowest first. */
+  openViews(): OpenView[];
+  /** Puts values into a modal's fields without sending anything. */
+  fill(view: string | undefined, values: FieldValues): void;
+  /** Fills fields where values are given, and presses submit. */
+  submit(view?: string, values?: FieldValues): Promise<ActResult>;
+  /** Presses the close button. */
+  close(view?: string): Promise<ActResult>;
+  /** Types into a select menu whose options the app serves. */
+  suggest(place: Place, name: ElementName & { query: string }): Promise<Suggestions>;
+  /** Runs a global shortcut, or a message shortcut on a message. */
+  shortcut(callbackId: string, on?: { channel: string; ts: string }): Promise<ActResult>;
+  /** Opens the app's home tab; resolves with the event's first attempt. */
+  openHome(): Promise<Delivery | undefined>;
+  /** Writes a message; links to the app's domains are told to it. */
+  postMessage(channel: string, text: string, threadTs?: string): Promise<SeenMessage>;
+}
+
+/** @throws RangeError where there is no such workspace or person */
+export function actAs(world: World, teamId: string, userId: string): Actor {
+  const workspace = workspaceOf(world, teamId);
+  const person = personOf(workspace, userId);
+  const actor = { workspace, person };
+  const fill = (view: string | undefined, values: FieldValues): void =>
+    fillView(world, workspace, person, findModal(workspace, person, view), values);
+  return {
+    command: (channel, line) => typeCommand(world, actor, channel, line),
+    click: (place, use) => useElement(world, actor, place, use),
+    openView: () => stackOf(workspace, userId).at(-1),
+    openViews: () => [...stackOf(workspace, userId)],
+    fill,
+    submit: async (view, values) => {
+      if (values) fill(view, values);
+      return submitView(world, actor, topModal(workspace, person, view));
+    },
+    close: async (view) => closeView(world, actor, topModal(workspace, person, view)),
+    suggest: (place, name) => suggest(world, actor, place, name),
+    shortcut: (callbackId, on) => sendShortcut(world, actor, callbackId, on),
+    openHome: () => openHome(world, actor),
+    postMessage: (channel, text, threadTs) =>
+      postAsPerson(world, actor, channelOf(workspace, channel), text, threadTs),
+  };
+}
+
+function typeCommand(
+  world: World,
+  { workspace, person }: { workspace: Workspace; person: Person },
+  channel: string,
+  line: string,
+): Promise<ActResult> {
+  const [, command = '', text = ''] = /^(\/\S*)\s?(.*)$/s.exec(line) ?? [];
+  return sendCommand(world, {
+    workspace,
+    person,
+    channel: channelOf(workspace, channel),
+    command,
+    text: text.trim(),
+  });
+}
+
+/** Only the topmost modal can be worked with. */
+function topModal(workspace: Workspace, person: Person, name: string | undefined): OpenView {
+  const view = findModal(workspace, person, name);
+  const top = stackOf(workspace, person.id).at(-1);
+  if (view !== top) throw new RangeError(`another modal lies on top of ${view.id}`);
+  return view;
+}
+
+function fillView(
+  world: World,
+  workspace: Workspace,
+  person: Person,
+  view: OpenView,
+  values: FieldValues,
+): void {
+  for (const [blockId, given] of Object.entries(values)) {
+    for (const [name, chosen] of fieldsOf(view, blockId, given)) {
+      const container = findContainer(workspace, person, { viewId: view.id });
+      const { element } = findElement(container, name);
+      const actionId = String(element.action_id);
+      const suggested = workspace.suggested.get(`${container.key} ${actionId}`) ?? [];
+      const state = chosenState(element, chosen, suggested);
+      setValue(world, workspace, container, { blockId, actionId, state });
+    }
+  }
+}
+
+function fieldsOf(view: OpenView, blockId: string, given: Chosen): [ElementName, Chosen][] {
+  const known = Object.keys(view.values[blockId] ?? {});
+  const isByAction =
+    typeof given === 'object' &&
+    given !== null &&
+    !Array.isArray(given) &&
+    Object.keys(given).every((key) => known.includes(key));
+  if (!isByAction) return [[{ blockId }, given]];
+  return Object.entries(given as Json).map(([actionId, chosen]) => [{ blockId, actionId }, chosen as Chosen]);
+}

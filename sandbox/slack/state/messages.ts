@@ -1,0 +1,145 @@
+import type { World } from '../world.ts';
+import { fillIds } from './fill-ids.ts';
+import type { Channel, Json, MessageRecord, SeenMessage, StoredMessage, Workspace } from './types.ts';
+
+/** What a message is made of; absent parts stay absent. */
+export interface MessageParts {
+  text?: string | undefined;
+  blocks?: Json[] | undefined;
+  attachments?: Json[] | undefined;
+  metadata?: Json | undefined;
+  files?: Json[] | undefined;
+  thread_ts?: string | undefined;
+  subtype?: string | undefined;
+  client_msg_id?: string | undefined;
+  username?: string | undefined;
+}
+
+export interface Author {
+  user: string;
+  bot_id?: string;
+  app_id?: string;
+}
+
+export function storeMessage(
+  world: World,
+  workspace: Workspace,
+  channel: Channel,
+  author: Author,
+  parts: MessageParts,
+  ephemeralTo?: string,
+): StoredMessage {
+  const record: MessageRecord = {
+    type: 'message',
+    ts: world.time.nextTs(),
+    ...author,
+    text: parts.text ?? '',
+    team: workspace.id,
+    ...contentOf(parts),
+  };
+  const stored: StoredMessage = {
+    channel: channel.id,
+    record,
+    history: [],
+    deleted: false,
+    ...(ephemeralTo ? { ephemeralTo } : {}),
+  };
+  listOf(workspace, channel.id).push(stored);
+  if (!ephemeralTo) countReply(world, workspace, stored);
+  world.changes.emit({ type: 'message', team: workspace.id, channel: channel.id, ts: record.ts });
+  return stored;
+}
+
+/** Changes what a message says; parts that are given as undefined are taken away. */
+export function changeMessage(
+  world: World,
+  workspace: Workspace,
+  stored: StoredMessage,
+  parts: MessageParts,
+  edited: boolean,
+): void {
+  const { blocks: _blocks, attachments: _attachments, metadata: _metadata, ...rest } = stored.record;
+  stored.history.push(stored.record);
+  stored.record = {
+    ...rest,
+    text: parts.text ?? '',
+    ...contentOf({ ...parts, thread_ts: rest.thread_ts }),
+    ...(edited ? { edited: { user: rest.user, ts: world.time.nextTs() } } : {}),
+  };
+  announce(world, workspace, stored);
+}
+
+/** Says that a message is not what it was. */
+export function announce(world: World, workspace: Workspace, stored: StoredMessage): void {
+  const { channel, record } = stored;
+  world.changes.emit({ type: 'message', team: workspace.id, channel, ts: record.ts });
+}
+
+export function deleteMessage(world: World, workspace: Workspace, stored: StoredMessage): void {
+  stored.deleted = true;
+  world.changes.emit({
+    type: 'message_deleted',
+    team: workspace.id,
+    channel: stored.channel,
+    ts: stored.record.ts,
+    ...(stored.ephemeralTo ? { user: stored.ephemeralTo } : {}),
+  });
+}
+
+export function findMessage(workspace: Workspace, channelId: string, ts: string): StoredMessage | undefined {
+  return workspace.messages.get(channelId)?.find((stored) => stored.record.ts === ts && !stored.deleted);
+}
+
+/** What stands in a channel for a person: what all see and, with `userId`, what only they see. */
+export function listMessages(workspace: Workspace, channelId: string, userId?: string): StoredMessage[] {
+  return (workspace.messages.get(channelId) ?? []).filter(
+    (stored) => !stored.deleted && (!stored.ephemeralTo || stored.ephemeralTo === userId),
+  );
+}
+
+export function isReply({ record }: StoredMessage): boolean {
+  return record.thread_ts !== undefined && record.thread_ts !== record.ts;
+}
+
+export function toSeen({ record, channel, history, ephemeralTo }: StoredMessage): SeenMessage {
+  return { ...record, channel, edits: history, ...(ephemeralTo ? { ephemeral: true as const } : {}) };
+}
+
+function contentOf(parts: MessageParts): Partial<MessageRecord> {
+  const entries = {
+    subtype: parts.subtype,
+    thread_ts: parts.thread_ts,
+    blocks: parts.blocks?.length ? fillIds(parts.blocks) : undefined,
+    attachments: parts.attachments?.length ? parts.attachments.map(fillAttachment) : undefined,
+    metadata: parts.metadata,
+    files: parts.files,
+    client_msg_id: parts.client_msg_id,
+    username: parts.username,
+  };
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
+}
+
+function fillAttachment(attachment: Json): Json {
+  return Array.isArray(attachment.blocks)
+    ? { ...attachment, blocks: fillIds(attachment.blocks) }
+    : attachment;
+}
+
+function listOf(workspace: Workspace, channelId: string): StoredMessage[] {
+  const list = workspace.messages.get(channelId) ?? [];
+  workspace.messages.set(channelId, list);
+  return list;
+}
+
+function countReply(world: World, workspace: Workspace, reply: StoredMessage): void {
+  if (!isReply(reply) || !reply.record.thread_ts) return;
+  const root = findMessage(workspace, reply.channel, reply.record.thread_ts);
+  if (!root) return;
+  root.record = {
+    ...root.record,
+    thread_ts: root.record.ts,
+    reply_count: (root.record.reply_count ?? 0) + 1,
+    latest_reply: reply.record.ts,
+  };
+  announce(world, workspace, root);
+}

@@ -1,0 +1,69 @@
+import type { Channel, Installation, Person, Workspace } from '../state/types.ts';
+import { findByName } from '../state/workspaces.ts';
+import type { Token, World } from '../world.ts';
+import { SlackError } from './errors.ts';
+import type { Call } from './method.ts';
+
+/** @throws SlackError where the token is none of ours or no longer good */
+export function findToken(world: World, given: string | undefined): Token {
+  if (!given) throw new SlackError('not_authed');
+  const token = world.tokens.get(given);
+  if (!token) throw new SlackError('invalid_auth');
+  if (token.state === 'revoked') throw new SlackError('token_revoked');
+  if (token.state === 'inactive') throw new SlackError('account_inactive');
+  if (token.expiresAt !== undefined && token.expiresAt <= world.time.now()) {
+    throw new SlackError('token_expired');
+  }
+  return token;
+}
+
+export function createCall(world: World, token: Token): Call {
+  const workspaces = workspacesOf(world, token);
+  return {
+    world,
+    token,
+    workspaces,
+    workspace: (teamId) => pickWorkspace(token, workspaces, teamId),
+    channel: (id) => findChannel(workspaces, id),
+    person: (id) => findPerson(workspaces, id),
+  };
+}
+
+export function workspacesOf(world: World, token: Token): Workspace[] {
+  const all = [...world.workspaces.values()];
+  if (token.teamId) return all.filter((workspace) => workspace.id === token.teamId);
+  return all.filter(
+    (workspace) => token.enterpriseId && workspace.installation?.enterpriseId === token.enterpriseId,
+  );
+}
+
+function pickWorkspace(token: Token, workspaces: Workspace[], teamId: string | undefined): Workspace {
+  if (!token.teamId && !teamId) throw new SlackError('missing_argument');
+  const found = teamId ? workspaces.find((one) => one.id === teamId) : workspaces[0];
+  if (!found) throw new SlackError('team_not_found');
+  return found;
+}
+
+/** What the bot can see: public channels, and private ones and direct messages it is in. */
+function findChannel(
+  workspaces: Workspace[],
+  id: string,
+): { workspace: Workspace; channel: Channel; installation: Installation } {
+  for (const workspace of workspaces) {
+    const channel = workspace.channels.get(id) ?? findByName(workspace, id);
+    const { installation } = workspace;
+    if (!channel || !installation) continue;
+    if (channel.kind === 'public' || channel.members.has(installation.botUserId)) {
+      return { workspace, channel, installation };
+    }
+  }
+  throw new SlackError('channel_not_found');
+}
+
+function findPerson(workspaces: Workspace[], id: string): { workspace: Workspace; person: Person } {
+  for (const workspace of workspaces) {
+    const person = workspace.people.get(id);
+    if (person) return { workspace, person };
+  }
+  throw new SlackError('user_not_found');
+}

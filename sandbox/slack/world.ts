@@ -1,0 +1,135 @@
+import { Agent } from 'undici';
+import type { Delivery } from './deliver/delivery.ts';
+import type { Fault } from './faults.ts';
+import { type AppOptions, type RegisteredApp, registerApp } from './registered-app.ts';
+import { type Changes, createChanges } from './state/changes.ts';
+import { createTime, type MovableTime } from './state/time.ts';
+import type { Workspace } from './state/types.ts';
+import type { ApiCall } from './web-api/calls.ts';
+
+/** A token and what it may do. Workspace tokens have a team, organisation tokens an enterprise. */
+export interface Token {
+  token: string;
+  kind: 'bot' | 'app' | 'function';
+  teamId?: string;
+  enterpriseId?: string;
+  scopes: string[];
+  state: 'active' | 'revoked' | 'inactive';
+  /** Milliseconds since the epoch, by the movable clock. */
+  expiresAt?: number;
+  refreshToken?: string;
+  functionRunId?: string;
+}
+
+export interface Trigger {
+  id: string;
+  teamId: string;
+  userId: string;
+  issuedAt: number;
+  used: boolean;
+  /** The view whose element was used, where the trigger came from one. */
+  viewId?: string;
+}
+
+/** A response_url: where answers to it go, and what it may still do. */
+export interface ResponseTarget {
+  path: string;
+  teamId: string;
+  userId: string;
+  channel: string;
+  issuedAt: number;
+  uses: number;
+  /** The message whose element was used. */
+  messageTs?: string;
+  threadTs?: string;
+}
+
+export interface AuthorizationCode {
+  code: string;
+  clientId: string;
+  redirectUri: string | undefined;
+  scopes: string[];
+  teamId: string;
+  userId: string;
+  orgWide: boolean;
+  issuedAt: number;
+  used: boolean;
+}
+
+/** A switch or button that whoever runs the workspace offers on its page. */
+export interface Control {
+  id: string;
+  label: string;
+  kind: 'switch' | 'button';
+  on?: boolean;
+  hint?: string;
+  run(on: boolean): void | Promise<void>;
+}
+
+/** All that one local Slack knows. */
+export interface World {
+  app: RegisteredApp;
+  origin: string;
+  requestUrl: string | undefined;
+  /** Milliseconds an app has to answer a delivery. */
+  ackTimeoutMs: number;
+  /** Whether Slack's documented rates are held to. */
+  realRates: boolean;
+  time: MovableTime;
+  changes: Changes;
+  workspaces: Map<string, Workspace>;
+  tokens: Map<string, Token>;
+  triggers: Map<string, Trigger>;
+  responseTargets: Map<string, ResponseTarget>;
+  codes: Map<string, AuthorizationCode>;
+  deliveries: Delivery[];
+  calls: ApiCall[];
+  faults: Set<Fault>;
+  controls: Control[];
+  /** When each method was called, for the rates. */
+  callTimes: Map<string, number[]>;
+  /** Work that goes on after an answer: event retries and such. */
+  background: Set<Promise<unknown>>;
+  agent: Agent;
+  stopping: AbortController;
+}
+
+export interface WorldOptions {
+  app?: AppOptions;
+  now?: () => number;
+  ackTimeoutMs?: number;
+  realRates?: boolean;
+  requestUrl?: string;
+}
+
+export function createWorld(options: WorldOptions): World {
+  return {
+    app: registerApp(options.app),
+    origin: '',
+    requestUrl: options.requestUrl,
+    ackTimeoutMs: options.ackTimeoutMs ?? 3000,
+    realRates: options.realRates ?? false,
+    time: createTime(options.now ?? Date.now),
+    changes: createChanges(),
+    workspaces: new Map(),
+    tokens: new Map(),
+    triggers: new Map(),
+    responseTargets: new Map(),
+    codes: new Map(),
+    deliveries: [],
+    calls: [],
+    faults: new Set(),
+    controls: [],
+    callTimes: new Map(),
+    background: new Set(),
+    // A new connection each time: an app that was killed and restarted is reached at once.
+    agent: new Agent({ pipelining: 0, connect: { timeout: 2000 } }),
+    stopping: new AbortController(),
+  };
+}
+
+/** Keeps `work` from being forgotten when the workspace stops. */
+export function inBackground(world: World, work: Promise<unknown>): void {
+  world.background.add(work);
+  void work.finally(() => world.background.delete(work));
+}
