@@ -57,7 +57,8 @@ export function pathOf(call: Call<unknown>, address: Address): string {
   const path = [address.path, ...call.path.map((segment) => encodeSegment(segment, call.operation))].join(
     '/',
   );
-  return call.query === undefined ? path : `${path}?${new URLSearchParams(call.query)}`;
+  const query = new URLSearchParams(call.query).toString();
+  return query === '' ? path : `${path}?${query}`;
 }
 
 function ownPath(url: URL, origin: string, operation: string): string {

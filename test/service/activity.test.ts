@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { getActivity } from '../../src/service/activity.ts';
+import { failure, openAccount, startWire } from './wire.ts';
+
+const EVENT = {
+  event: 'deploy_completed',
+  properties: { end_ref: 'abc123', servers: ['web-1', 'web-2'] },
+  project: { name: 'Store', permalink: 'store', identifier: 'p-1' },
+  user: 'Ada',
+  created_at: '2026-01-05T12:00:00Z',
+};
+const STATS = {
+  total_deployments: 12,
+  total_deployments_delta: -3,
+  success_rate: 91.7,
+  success_rate_delta: null,
+  avg_duration: '1m 12s',
+  active_servers: 7,
+};
+
+test('the feed without statistics is a list', async () => {
+  await using wire = await startWire({
+    'GET /acme/activity': [{ json: [EVENT] }],
+    'GET /acme/activity?range=today': [{ json: [] }],
+  });
+  await using client = openAccount(wire.origin);
+  expect(await getActivity(client.account)).toEqual({ events: [EVENT], stats: undefined });
+  expect(await getActivity(client.account, { range: 'today' })).toEqual({ events: [], stats: undefined });
+});
+
+const WITH_STATS = 'GET /acme/activity?range=last_30_days&include=stats';
+const asked = { range: 'last_30_days', stats: true } as const;
+
+test('statistics come with the events', async () => {
+  await using wire = await startWire({ [WITH_STATS]: [{ json: { events: [EVENT], stats: STATS } }] });
+  await using client = openAccount(wire.origin);
+  expect(await getActivity(client.account, asked)).toEqual({ events: [EVENT], stats: STATS });
+});
+
+test.each<[string, unknown, unknown]>([
+  ['a service that tells none', [EVENT], undefined],
+  ['no statistics object', { events: [EVENT] }, undefined],
+  ['statistics of another kind', { events: [EVENT], stats: 'many' }, undefined],
+  [
+    'older statistics: what is missing is not told, and never 0',
+    { events: [EVENT], stats: { total_deployments: '12', success_rate: null, active_servers: {} } },
+    { total_deployments: 12, success_rate: null },
+  ],
+])('%s', async (_what, json, stats) => {
+  await using wire = await startWire({ [WITH_STATS]: [{ json }] });
+  await using client = openAccount(wire.origin);
+  expect(await getActivity(client.account, asked)).toEqual({ events: [EVENT], stats });
+});
+
+test.each<[string, object, object]>([
+  [
+    'servers as text',
+    { properties: { end_ref: 'a', servers: 'web-1' } },
+    { end_ref: 'a', servers: ['web-1'] },
+  ],
+  ['no properties', { properties: null }, { end_ref: null, servers: [] }],
+  ['odd properties', { properties: ['x'] }, { end_ref: null, servers: [] }],
+  [
+    'odd values in them',
+    { properties: { end_ref: {}, servers: [7, 'web-1', null] } },
+    { end_ref: null, servers: ['web-1'] },
+  ],
+])('an event with %s', async (_what, change, properties) => {
+  const json = [{ ...EVENT, event: 'something_new', project: undefined, user: null, ...change }];
+  await using wire = await startWire({ 'GET /acme/activity': [{ json }] });
+  await using client = openAccount(wire.origin);
+  const { events } = await getActivity(client.account);
+  expect(events).toEqual([{ ...EVENT, event: 'something_new', project: null, user: null, properties }]);
+});
+
+test.each([{ events: 'none' }, [{ ...EVENT, created_at: 'today' }], [{ ...EVENT, event: 7 }], 'x'])(
+  '%j is unexpected',
+  async (json) => {
+    await using wire = await startWire({ 'GET /acme/activity': [{ json }] });
+    await using client = openAccount(wire.origin);
+    expect(await failure(getActivity(client.account))).toMatchObject({ kind: 'unexpected' });
+  },
+);

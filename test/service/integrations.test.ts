@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { findHookType, HOOK_TYPES, propertiesOf } from '../../src/service/hook-types.ts';
+import { createIntegration, updateIntegration } from '../../src/service/integrations.ts';
+import { failure, openAccount, startWire } from './wire.ts';
+
+const CREATE = 'POST /acme/projects/store/integrations';
+const UPDATE = 'PATCH /acme/projects/store/integrations/i-1';
+const RECORD = {
+  identifier: 'i-1',
+  hook_type: 'http_req',
+  name: 'Ping',
+  send_on_start: false,
+  send_on_completion: true,
+  send_on_failure: false,
+  created_at: '2026-01-05T12:00:00Z',
+  updated_at: '2026-01-05T12:00:00Z',
+};
+const PING = { hook_type: 'http_req', name: 'Ping', properties: { url: 'https://example.com/hook' } };
+
+test('an integration is created with what is given and nothing else', async () => {
+  await using wire = await startWire({ [CREATE]: [{ status: 201, json: RECORD }] });
+  await using client = openAccount(wire.origin);
+  const result = await createIntegration(client.account, 'store', { ...PING, send_on_completion: true });
+  expect(result).toEqual({ kind: 'integration', integration: RECORD });
+  const integration = { ...PING, send_on_completion: true };
+  expect(JSON.parse(wire.requests[0]?.body ?? '')).toEqual({ integration });
+});
+
+test('an update sends only what changed', async () => {
+  await using wire = await startWire({ [UPDATE]: [{ json: { integration: RECORD } }] });
+  await using client = openAccount(wire.origin);
+  const result = await updateIntegration(client.account, 'store', 'i-1', { send_on_start: false });
+  expect(result).toMatchObject({ kind: 'integration', integration: { name: 'Ping' } });
+  expect(wire.requests[0]?.body).toBe('{"integration":{"send_on_start":false}}');
+});
+
+test('a type that needs authorisation answers with the page for it, even beside a record', async () => {
+  const auth = { auth_required: true, auth_url: 'https://chat.example.com/authorize?x=1' };
+  await using wire = await startWire({
+    [CREATE]: [{ json: auth }],
+    [UPDATE]: [{ json: { ...RECORD, ...auth } }, { json: { ...RECORD, auth_required: false } }],
+  });
+  await using client = openAccount(wire.origin);
+  const asked = { kind: 'auth_required', authUrl: auth.auth_url };
+  const oauth = { hook_type: 'chat_b', name: 'Chat' };
+  expect(await createIntegration(client.account, 'store', oauth)).toEqual(asked);
+  expect(await updateIntegration(client.account, 'store', 'i-1', { name: 'New' })).toEqual(asked);
+  expect(await updateIntegration(client.account, 'store', 'i-1', {})).toMatchObject({ kind: 'integration' });
+});
+
+test.each(['javascript:alert(1)', 'not a url', ''])('%j is no page to send a person to', async (auth_url) => {
+  await using wire = await startWire({ [CREATE]: [{ json: { ...RECORD, auth_required: true, auth_url } }] });
+  await using client = openAccount(wire.origin);
+  expect(await failure(createIntegration(client.account, 'store', PING))).toMatchObject({
+    kind: 'unexpected',
+  });
+});
+
+test('neutral labels are exchanged for the names on the wire, and back', async () => {
+  await using wire = await startWire({
+    [CREATE]: [
+      { json: { ...RECORD, hook_type: 'webhook' } },
+      { json: { ...RECORD, hook_type: 'chat_c' } },
+      { json: { ...RECORD, hook_type: 'brand_new' } },
+    ],
+  });
+  await using client = openAccount(wire.origin, { hookTypes: { http_req: 'webhook' } });
+  const labels = [];
+  for (const hook_type of ['http_req', 'chat_c', 'constructor']) {
+    const result = await createIntegration(client.account, 'store', { ...PING, hook_type });
+    if (result.kind === 'integration') labels.push(result.integration.hook_type);
+  }
+  const sent = wire.requests.map((request) => JSON.parse(request.body).integration.hook_type);
+  expect(sent).toEqual(['webhook', 'chat_c', 'constructor']);
+  expect(labels).toEqual(['http_req', 'chat_c', 'brand_new']);
+});
+
+test.each([
+  ['http_req', ['url']],
+  ['cdn_cache', ['zone_id', 'path_prefix']],
+  ['perf_monitor', ['application_id', 'api_key']],
+  ['error_tracker_a', ['token', 'environment']],
+  ['error_tracker_b', ['api_key', 'environment']],
+  ['chat_teams', ['url', 'team']],
+  ['codehost', ['account', 'project', 'repository', 'username', 'api_key']],
+  ['error_tracker_c', ['project', 'environment', 'token'], ['organization_slug'], ['url']],
+  ['error_tracker_d', ['api_key'], [], ['url']],
+  ['chat_a_oauth', []],
+  ['chat_b', []],
+  ['chat_c', ['url']],
+  ['chat_d', ['bot_token', 'chat_id']],
+])('%s asks for the properties of the spec', (label, both, cloud = [], onPremise = []) => {
+  const type = findHookType(label);
+  const keys = (version: 'cloud' | 'on_premise') => type && propertiesOf(type, version).map(({ key }) => key);
+  expect(keys('cloud')).toEqual([...both, ...cloud]);
+  expect(keys('on_premise')).toEqual([...both, ...onPremise]);
+  expect(type?.versions.length).toBe(label === 'error_tracker_c' || label === 'error_tracker_d' ? 2 : 0);
+  expect(type?.oauth).toBe(label === 'chat_a_oauth' || label === 'chat_b');
+});
+
+test('there are thirteen types, and every key, token and webhook address among them is a secret', () => {
+  expect(HOOK_TYPES).toHaveLength(13);
+  const secrets = HOOK_TYPES.flatMap(({ label, properties }) =>
+    properties.filter(({ secret }) => secret).map(({ key }) => `${label}.${key}`),
+  );
+  expect(secrets).toEqual([
+    'perf_monitor.api_key',
+    'error_tracker_a.token',
+    'error_tracker_b.api_key',
+    'chat_teams.url',
+    'codehost.api_key',
+    'error_tracker_c.token',
+    'error_tracker_d.api_key',
+    'chat_c.url',
+    'chat_d.bot_token',
+  ]);
+});

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { downloadInvoice, listInvoices } from '../../src/service/invoices.ts';
+import { failure, openAccount, type Reply, startWire } from './wire.ts';
+
+const PATH = '/acme/account/invoices/7.pdf';
+const INVOICE = {
+  number: 7,
+  kind: 'subscription',
+  currency: 'eur',
+  total: '120.00',
+  vat: '20.00',
+  paid: false,
+  paid_at: null,
+  created_at: '2026-01-01T00:00:00Z',
+  download_url: 'https://acme.example.com/account/invoices/7.pdf',
+};
+const PDF = Buffer.from('%PDF-1.7 and so on');
+const pdf: Reply = { raw: PDF, headers: { 'content-type': 'application/pdf; charset=binary' } };
+
+test('invoices are listed as they are given', async () => {
+  const odd = { ...INVOICE, number: '8', total: 99, vat: null, download_url: null };
+  await using wire = await startWire({ 'GET /acme/account/invoices': [{ json: [INVOICE, odd] }] });
+  await using client = openAccount(wire.origin);
+  expect(await listInvoices(client.account)).toEqual([INVOICE, { ...odd, number: 8, total: '99' }]);
+});
+
+test.each([{ paid: undefined }, { number: 1.5 }, { number: '7/../8' }, { total: null }])(
+  'an invoice with %j is unexpected: money is not guessed',
+  async (change) => {
+    await using wire = await startWire({
+      'GET /acme/account/invoices': [{ json: [{ ...INVOICE, ...change }] }],
+    });
+    await using client = openAccount(wire.origin);
+    expect(await failure(listInvoices(client.account))).toMatchObject({ kind: 'unexpected' });
+  },
+);
+
+test('the PDF is fetched by number, or from the address in the record', async () => {
+  await using wire = await startWire({ [`GET ${PATH}`]: [pdf], [`GET ${PATH}?v=2`]: [pdf] });
+  await using client = openAccount(wire.origin);
+  expect(await downloadInvoice(client.account, 7)).toEqual(PDF);
+  expect(await downloadInvoice(client.account, 7, `${wire.origin}${PATH}?v=2`)).toEqual(PDF);
+  const accepted = wire.requests.map(({ headers }) => [headers.accept, headers['content-type']]);
+  expect(accepted).toEqual(Array(2).fill(['application/pdf', 'application/json']));
+});
+
+test('the key goes to no other host, port, scheme or user, whatever the record says', async () => {
+  await using elsewhere = await startWire({});
+  await using wire = await startWire({});
+  await using client = openAccount(wire.origin);
+  const { host, port } = new URL(wire.origin);
+  const addresses = [
+    `${elsewhere.origin}${PATH}`,
+    `https://${host}${PATH}`,
+    `http://localhost:${port}${PATH}`,
+    `http://ada@${host}${PATH}`,
+    `http://${host}@evil.test${PATH}`,
+    `//evil.test${PATH}`,
+    PATH,
+    'file:///etc/passwd',
+  ];
+  for (const address of addresses) {
+    const error = await failure(downloadInvoice(client.account, 7, address));
+    expect(error).toMatchObject({ kind: 'unexpected', status: undefined, certainlyNotDone: true });
+    expect(error.message).toMatch(/address/);
+    expect(error.message).not.toContain('evil');
+  }
+  expect(elsewhere.connections()).toBe(0);
+});
+
+test.each<[string, Reply]>([
+  ['a web page', { raw: '<h1>Sign in</h1>' }],
+  [
+    'a web page that says it is a PDF',
+    { raw: '<h1>Hi</h1>', headers: { 'content-type': 'application/pdf' } },
+  ],
+  ['a PDF that says it is a web page', { raw: PDF, headers: { 'content-type': 'text/html' } }],
+  ['nothing', { raw: '', headers: { 'content-type': 'application/pdf' } }],
+  [
+    'a huge PDF',
+    { raw: Buffer.concat([PDF, Buffer.alloc(5000)]), headers: { 'content-type': 'application/pdf' } },
+  ],
+])('%s is refused', async (_what, reply) => {
+  await using wire = await startWire({ [`GET ${PATH}`]: [reply] });
+  await using client = openAccount(wire.origin, { maxPdfBytes: 4000 });
+  expect(await failure(downloadInvoice(client.account, 7))).toMatchObject({
+    kind: 'unexpected',
+    status: 200,
+  });
+});
+
+test.each([
+  [404, { error_code: 'record_not_found' }, 'record_not_found'],
+  [403, { error: 'no billing permission' }, 'forbidden'],
+])('%i %j is %s', async (status, json, kind) => {
+  await using wire = await startWire({ [`GET ${PATH}`]: [{ status, json }] });
+  await using client = openAccount(wire.origin);
+  expect(await failure(downloadInvoice(client.account, 7))).toMatchObject({ kind });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { getProfile } from '../../src/service/profile.ts';
+import { listProjects } from '../../src/service/projects.ts';
+import { getTestAccess, startTestAccess } from '../../src/service/test-access.ts';
+import { failure, openAccount, type Reply, startWire } from './wire.ts';
+
+describe('profile', () => {
+  test('is read with what the service adds to it', async () => {
+    const json = {
+      first_name: 'Ada',
+      last_name: null,
+      email_address: 'ada@example.com',
+      time_zone: 'Europe/Lisbon',
+      account: { name: 'Acme', permalink: 'acme', beta_features: true, suspended: true, plan: { id: 1 } },
+    };
+    await using wire = await startWire({ 'GET /acme/profile': [{ json }] });
+    await using client = openAccount(wire.origin);
+    expect(await getProfile(client.account)).toEqual({
+      first_name: 'Ada',
+      last_name: '',
+      email_address: 'ada@example.com',
+      time_zone: 'Europe/Lisbon',
+      account: {
+        name: 'Acme',
+        permalink: 'acme',
+        beta_features: true,
+        static_hosting_eligible: false,
+        managed_vps_eligible: false,
+        suspended: true,
+        trialling: false,
+      },
+    });
+  });
+
+  test('a 404 means that the account name is wrong, whatever its body', async () => {
+    const replies: Reply[] = [
+      { status: 404, raw: 'no such host' },
+      { status: 404, json: { status: 'not_found' } },
+    ];
+    await using wire = await startWire({ 'GET /acme/profile': replies });
+    await using client = openAccount(wire.origin);
+    expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'account_not_found' });
+    expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'account_not_found' });
+  });
+});
+
+describe('projects', () => {
+  const STORE = {
+    name: 'Store',
+    permalink: 'store',
+    identifier: 'p-1',
+    last_deployed_at: '2026-01-01T00:00:00Z',
+  };
+  const BLOG = { name: 'Blog', permalink: 'blog', identifier: 'p-2', starred: true, repository: null };
+
+  test('starred ones come first, and nothing secret comes along', async () => {
+    const json = [{ ...STORE, auto_deploy_url: 'https://acme.example.com/deploy/secret' }, BLOG];
+    await using wire = await startWire({ 'GET /acme/projects.json': [{ json }] });
+    await using client = openAccount(wire.origin);
+    expect(await listProjects(client.account)).toEqual([
+      { name: 'Blog', permalink: 'blog', identifier: 'p-2', starred: true, last_deployed_at: null },
+      { ...STORE, starred: false },
+    ]);
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ['an older answer without identifiers', [{ name: 'Store', permalink: 'store' }], { identifier: 'store' }],
+    ['one without permalinks', [{ name: 'Store', identifier: 'p-1' }], { permalink: 'p-1' }],
+    ['one without a name', [{ permalink: 'store' }], { name: 'store' }],
+    ['a list under its own key', { projects: [STORE] }, { name: 'Store' }],
+    ['odd dates', [{ ...STORE, last_deployed_at: 'yesterday' }], { last_deployed_at: null }],
+  ])('%s is understood', async (_what, json, project) => {
+    await using wire = await startWire({ 'GET /acme/projects.json': [{ json }] });
+    await using client = openAccount(wire.origin);
+    expect(await listProjects(client.account)).toMatchObject([project]);
+  });
+
+  test.each([{ json: [{ name: 'nameless' }] }, { json: { list: [] } }, { json: 'none' }, { json: null }])(
+    '%j is unexpected',
+    async (reply) => {
+      await using wire = await startWire({ 'GET /acme/projects.json': [reply] });
+      await using client = openAccount(wire.origin);
+      expect(await failure(listProjects(client.account))).toMatchObject({ kind: 'unexpected', status: 200 });
+    },
+  );
+});
+
+describe('test access', () => {
+  const RUN = {
+    identifier: 'r-1',
+    status: 'running',
+    created_at: '2026-01-05T12:00:00Z',
+    completed_at: null,
+  };
+  const END = '2026-01-05T12:00:30Z';
+  const GET = 'GET /acme/projects/store/test_access/r-1';
+  const ok = { name: 'web-1', identifier: 's-1', status: 'ok', message: null };
+  const bad = { name: 'web-2', identifier: 's-2', status: 'error', message: 'Connection refused' };
+
+  test('a whole project and one server are started with a JSON body', async () => {
+    await using wire = await startWire({
+      'POST /acme/projects/store/test_access': [{ json: RUN }],
+      'POST /acme/projects/store/servers/s-1/test_access': [
+        { status: 201, json: { ...RUN, status: 'pending' } },
+      ],
+    });
+    await using client = openAccount(wire.origin);
+    const running = { ...RUN, results: undefined };
+    expect(await startTestAccess(client.account, 'store')).toEqual(running);
+    expect(await startTestAccess(client.account, 'store', 's-1')).toEqual(running);
+    expect(wire.requests.map((request) => request.body)).toEqual(['{}', '{}']);
+  });
+
+  test.each<[string, object, unknown]>([
+    [
+      'completed',
+      {
+        status: 'completed',
+        completed_at: END,
+        results: { repository: { status: 'ok' }, servers: [ok, bad] },
+      },
+      { repository: { status: 'ok', message: null }, servers: [ok, bad] },
+    ],
+    ['one server', { status: 'completed', completed_at: END, results: { servers: [ok] } }, { servers: [ok] }],
+    ['failed without results', { status: 'failed', completed_at: END }, undefined],
+    ['failed with null', { status: 'failed', completed_at: END, results: null }, undefined],
+    [
+      'running, with early news',
+      { results: { repository: { status: 'pending' }, servers: [ok, { ...bad, status: 'waiting' }] } },
+      { servers: [ok] },
+    ],
+  ])('results: %s', async (_what, change, results) => {
+    await using wire = await startWire({ [GET]: [{ json: { ...RUN, ...change } }] });
+    await using client = openAccount(wire.origin);
+    const run = await getTestAccess(client.account, 'store', 'r-1');
+    expect(run.results).toEqual(results);
+  });
+
+  test.each([
+    { status: 'finished' },
+    { created_at: 'today' },
+    { identifier: '' },
+    { status: 'completed', results: { servers: [{ ...ok, status: 'maybe' }] } },
+    { status: 'completed', results: { repository: { status: null }, servers: [] } },
+  ])('%j is unexpected: a run is never called better than it is', async (change) => {
+    await using wire = await startWire({ [GET]: [{ json: { ...RUN, ...change } }] });
+    await using client = openAccount(wire.origin);
+    expect(await failure(getTestAccess(client.account, 'store', 'r-1'))).toMatchObject({
+      kind: 'unexpected',
+    });
+  });
+
+  test('a run or project that is gone is not a wrong account', async () => {
+    const reply = { status: 404, json: { error_code: 'record_not_found', hint: 'Look again' } };
+    await using wire = await startWire({ [GET]: [reply] });
+    await using client = openAccount(wire.origin);
+    const error = await failure(getTestAccess(client.account, 'store', 'r-1'));
+    expect(error).toMatchObject({
+      kind: 'record_not_found',
+      hint: 'Look again',
+      errorCode: 'record_not_found',
+    });
+  });
+});

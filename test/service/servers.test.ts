@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest';
+import { enrollInBeta } from '../../src/service/beta.ts';
+import { getBuildConfiguration } from '../../src/service/build-configurations.ts';
+import {
+  getHostedResource,
+  listHostedResources,
+  listRegions,
+  listSizes,
+  syncHostedResource,
+} from '../../src/service/hosted-resources.ts';
+import { createServer, getServer, listServers, managedStatus } from '../../src/service/servers.ts';
+import { failure, openAccount, type Reply, startWire } from './wire.ts';
+
+const SERVERS = '/acme/projects/store/servers';
+const SITE = {
+  identifier: 's-1',
+  name: 'Site',
+  protocol_type: 'static_hosting',
+  static_hosting: {
+    hosted_website_identifier: 'w-1',
+    subdomain: 'shop',
+    url: 'https://shop.sites.example.com',
+    spa_mode: true,
+    status: 'provisioning',
+    active_deployment_uuid: null,
+  },
+};
+
+describe('servers', () => {
+  test('a static site is created with its own part beside the server', async () => {
+    await using wire = await startWire({ [`POST ${SERVERS}`]: [{ status: 201, json: SITE }] });
+    await using client = openAccount(wire.origin);
+    const site = {
+      protocol_type: 'static_hosting',
+      name: 'Site',
+      subdomain: 'shop',
+      spa_mode: true,
+    } as const;
+    const server = await createServer(client.account, 'store', site);
+    expect(managedStatus(server)).toBe('provisioning');
+    expect(server.static_hosting?.url).toBe('https://shop.sites.example.com');
+    expect(JSON.parse(wire.requests[0]?.body ?? '')).toEqual({
+      server: { name: 'Site', protocol_type: 'static_hosting' },
+      hosted_website_attributes: { subdomain: 'shop', spa_mode: true },
+    });
+  });
+
+  test('a virtual server is created with region and size beside the server', async () => {
+    const managed_vps = { status: 'provisioning', ip_address: null, region: 'eu-1', size: 'small' };
+    const json = { identifier: 's-2', name: 'Box', protocol_type: 'managed_vps', managed_vps };
+    await using wire = await startWire({ [`POST ${SERVERS}`]: [{ json: { server: json } }] });
+    await using client = openAccount(wire.origin);
+    const box = { protocol_type: 'managed_vps', name: 'Box', region: 'eu-1', size: 'small' } as const;
+    const server = await createServer(client.account, 'store', box);
+    expect(server.managed_vps).toMatchObject({ ...managed_vps, hosted_resource_identifier: null });
+    expect(JSON.parse(wire.requests[0]?.body ?? '')).toEqual({
+      server: { name: 'Box', protocol_type: 'managed_vps' },
+      region: 'eu-1',
+      size: 'small',
+    });
+  });
+
+  test.each([{ subdomain: ['is taken'] }, { hosted_website_attributes: { subdomain: ['is taken'] } }])(
+    'a taken subdomain stands under its field: %j',
+    async (json) => {
+      await using wire = await startWire({ [`POST ${SERVERS}`]: [{ status: 422, json }] });
+      await using client = openAccount(wire.origin);
+      const site = { protocol_type: 'static_hosting', name: 'Site', subdomain: 'shop' } as const;
+      const error = await failure(createServer(client.account, 'store', site));
+      expect(error).toMatchObject({ kind: 'invalid', fields: { subdomain: ['is taken'] } });
+    },
+  );
+
+  test('a server of a plain kind has no managed state; its port may be text', async () => {
+    const json = { identifier: 's-3', protocol_type: 'ssh', hostname: 'web.example.com', port: '22' };
+    const replies = [{ json }, { json: { ...json, port: 22 } }];
+    await using wire = await startWire({ [`GET ${SERVERS}/s-3`]: replies });
+    await using client = openAccount(wire.origin);
+    const server = await getServer(client.account, 'store', 's-3');
+    expect(server).toMatchObject({ name: 's-3', hostname: 'web.example.com', port: '22', username: null });
+    expect(managedStatus(server)).toBeUndefined();
+    expect(await getServer(client.account, 'store', 's-3')).toEqual(server);
+  });
+
+  test('the list for a picker is undefined where the service has none', async () => {
+    const replies: Reply[] = [
+      { json: [SITE] },
+      { status: 404, json: { error_code: 'invalid_api_method' } },
+      { status: 403, json: {} },
+      { status: 401, json: {} },
+    ];
+    await using wire = await startWire({ [`GET ${SERVERS}`]: replies });
+    await using client = openAccount(wire.origin);
+    expect(await listServers(client.account, 'store')).toMatchObject([{ identifier: 's-1', name: 'Site' }]);
+    expect(await listServers(client.account, 'store')).toBeUndefined();
+    expect(await listServers(client.account, 'store')).toBeUndefined();
+    expect(await failure(listServers(client.account, 'store'))).toMatchObject({ kind: 'unauthorized' });
+  });
+});
+
+describe('hosted resources', () => {
+  const BOX = {
+    identifier: 'h-1',
+    name: 'Box',
+    region: 'eu-1',
+    size: 'small',
+    status: 'active',
+    ip_address: '192.0.2.7',
+    monthly_cost: 12.5,
+    ssh_key: {
+      identifier: 'k-1',
+      title: 'Deploy',
+      public_key: 'ssh-ed25519 AAAA',
+      key_type: 'ed25519',
+      fingerprint: 'f',
+    },
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-02T00:00:00Z',
+  };
+
+  test('a static site is listed without what only a machine has', async () => {
+    const site = { identifier: 'h-2', name: 'Site', kind: 'static_site', status: 'active' };
+    await using wire = await startWire({ 'GET /acme/hosted_resources': [{ json: [BOX, site] }] });
+    await using client = openAccount(wire.origin);
+    const none = { region: null, size: null, ip_address: null, monthly_cost: null, ssh_key: null };
+    expect(await listHostedResources(client.account)).toEqual([
+      { ...BOX, kind: null },
+      { ...site, ...none, created_at: null, updated_at: null },
+    ]);
+  });
+
+  test('one is shown and asked to be refreshed', async () => {
+    await using wire = await startWire({
+      'GET /acme/hosted_resources/h-1': [{ json: { ...BOX, monthly_cost: '12.50' } }],
+      'POST /acme/hosted_resources/h-1/sync': [{ status: 202, json: { status: 'sync_requested' } }],
+    });
+    await using client = openAccount(wire.origin);
+    expect(await getHostedResource(client.account, 'h-1')).toMatchObject({ monthly_cost: 12.5 });
+    expect(await syncHostedResource(client.account, 'h-1')).toEqual({ status: 'sync_requested' });
+  });
+
+  const EU = { slug: 'eu-1', name: 'Europe' };
+  const US = { slug: 'us-1', name: 'America', available: true };
+  const FULL = { slug: 'ap-1', name: 'Asia', available: false };
+  test.each([
+    { regions: [EU, FULL, US] },
+    { grouped_regions: { Europe: [EU], Elsewhere: [FULL, US] } },
+    [EU, US, FULL],
+  ])('regions in %j', async (json) => {
+    await using wire = await startWire({ 'GET /acme/managed_hosting/regions': [{ json }] });
+    await using client = openAccount(wire.origin);
+    expect(await listRegions(client.account)).toMatchObject([EU, US]);
+  });
+
+  const SMALL = { slug: 'small', label: '1 CPU', monthly_cost: 12.5, currency: 'eur' };
+  test.each([[{ sizes: [SMALL] }], [[SMALL]]])('sizes in %j', async (json) => {
+    await using wire = await startWire({ 'GET /acme/managed_hosting/sizes': [{ json }] });
+    await using client = openAccount(wire.origin);
+    expect(await listSizes(client.account)).toEqual([SMALL]);
+  });
+});
+
+test('the beta: enrolled by an administrator, refused to others with the page to go to', async () => {
+  const refusal = {
+    error: 'admin_required',
+    message: 'Ask an admin',
+    beta_url: 'https://acme.example.com/beta',
+  };
+  const replies = [{ json: { enrolled: true, beta_features: true } }, { status: 403, json: refusal }];
+  await using wire = await startWire({ 'POST /acme/beta/enrollments': replies });
+  await using client = openAccount(wire.origin);
+  const enrolled = await enrollInBeta(client.account, 'static_hosting');
+  expect(enrolled).toEqual({ enrolled: true, beta_features: true });
+  const error = await failure(enrollInBeta(client.account));
+  expect(error).toMatchObject({ kind: 'admin_required', betaUrl: 'https://acme.example.com/beta' });
+  expect(wire.requests.map((request) => request.body)).toEqual(['{"protocol":"static_hosting"}', '{}']);
+});
+
+test('a build configuration keeps every package, whatever its name', async () => {
+  const raw =
+    '{"identifier":"b-1","default":true,"packages":{"node":"24","php":8.4,"constructor":"1"},"servers":[]}';
+  await using wire = await startWire({ 'GET /acme/projects/store/build_configurations/b-1': [{ raw }] });
+  await using client = openAccount(wire.origin);
+  expect(await getBuildConfiguration(client.account, 'store', 'b-1')).toEqual({
+    identifier: 'b-1',
+    default: true,
+    packages: { node: '24', php: '8.4', constructor: '1' },
+    servers: [],
+  });
+});
