@@ -7,9 +7,12 @@ import type { z } from 'zod';
 export interface Store {
   /** A typed view of a collection; `schema` parses what is read, so an old shape fails loudly. */
   collection<T>(name: string, schema: z.ZodType<T>): Collection<T>;
-  /** Runs `work` alone among all replicas that ask for the same key. Not re-entrant. */
+  /**
+   * Runs `work` alone among all replicas that ask for the same key. Not re-entrant: asking for a key inside
+   * its own `work` waits for ever. Different keys may be nested, always in the same order.
+   */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Deletes every document of the workspace, in every collection. */
+  /** Deletes every document of the workspace, in every collection, and its data key: sealed copies stay shut. */
   erase(workspace: string): Promise<void>;
   /** Resolves if the database answers; rejects otherwise. */
   ping(): Promise<void>;
@@ -24,7 +27,8 @@ export interface Collection<T> {
   create(workspace: string, id: string, doc: T, expiresAt?: number): Promise<boolean>;
   /**
    * Read-modify-write, atomic across replicas. `change` gets the document as it stands and returns the new
-   * one, or undefined to delete it; it may be asynchronous but must not write to the same document.
+   * one, or undefined to delete it. It is called again if another replica wrote in between, so it only
+   * computes; it may be asynchronous. What must happen once belongs in `exclusive`. An expiry is kept.
    */
   update(
     workspace: string,
@@ -40,6 +44,22 @@ export interface Collection<T> {
 /** The pseudo workspace of what belongs to the whole installation. Real workspace ids never start with `-`. */
 export const EVERYWHERE = '-';
 
+/**
+ * The collection, under `EVERYWHERE`, of each workspace's wrapped data key by workspace id. It stands apart
+ * from the workspace's own documents so that all keys can be re-wrapped; `Store.erase` knows of it.
+ */
+export const DATA_KEYS = 'data-keys';
+
+/** The database could not be used as asked; `message` says what to do where something can be done. */
+export class StoreError extends Error {
+  readonly code = 'store_error';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreError';
+  }
+}
+
 /** Where a sealed value stands; it opens nowhere else. */
 export interface Place {
   workspace: string;
@@ -52,4 +72,16 @@ export interface Sealer {
   seal(place: Place, secret: string): Promise<string>;
   /** Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand. */
   open(place: Place, sealed: string): Promise<string>;
+  /** For the start: rejects with `SealError` naming each `ENCRYPTION_KEYS` id that is in use but not given. */
+  check(): Promise<void>;
+}
+
+/** A sealed value that does not open, or a key that is missing. Never holds the value or a key. */
+export class SealError extends Error {
+  readonly code = 'seal_error';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SealError';
+  }
 }

@@ -1,0 +1,175 @@
+import type { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import type { Backend } from './backend.ts';
+import { createMutex } from './mutex.ts';
+import { type Collection, DATA_KEYS, EVERYWHERE, type Store, StoreError } from './store.ts';
+
+/** What is stored: the document, and when it ends by the process's own clock. */
+interface Envelope {
+  doc: unknown;
+  expiresAt?: number;
+}
+
+/** In bytes; Postgres takes no index entries much longer, and every id in use is far below. */
+const LONGEST_KEY = 1_000;
+const MOST_RETRIES = 100;
+
+interface Context {
+  backend: Backend;
+  clock: Clock;
+  /** One writer at a time within the process, so that a retry is only ever another replica's doing. */
+  alone: <T>(key: string, work: () => Promise<T>) => Promise<T>;
+}
+
+export function createKeyvStore(backend: Backend, clock: Clock): Store {
+  const context: Context = { backend, clock, alone: createMutex() };
+  return {
+    collection: (name, schema) => createCollection(context, name, schema),
+    exclusive: (key, work) => backend.exclusive(key, work),
+    erase: async (workspace) => {
+      await backend.deleteRange(`${part(workspace)}/`);
+      await backend.keyv.delete(keyOf(EVERYWHERE, DATA_KEYS, workspace));
+    },
+    ping: () => backend.ping(),
+    close: () => backend.close(),
+  };
+}
+
+function createCollection<T>(context: Context, name: string, schema: z.ZodType<T>): Collection<T> {
+  const { backend } = context;
+  const parse = (doc: unknown): T => parseDocument(name, schema, doc);
+  const read = async (key: string): Promise<T | undefined> => {
+    const envelope = await backend.keyv.get<Envelope>(key);
+    return envelope && isAlive(envelope, context.clock) ? parse(envelope.doc) : undefined;
+  };
+  return {
+    get: (workspace, id) => read(keyOf(workspace, name, id)),
+    put: (workspace, id, doc, expiresAt) => put(context, keyOf(workspace, name, id), doc, expiresAt),
+    create: (workspace, id, doc, expiresAt) => create(context, keyOf(workspace, name, id), doc, expiresAt),
+    update: (workspace, id, change) => {
+      const key = keyOf(workspace, name, id);
+      return context.alone(key, () => update(context, key, parse, change));
+    },
+    delete: (workspace, id) => remove(context, keyOf(workspace, name, id)),
+    list: async (workspace) => {
+      const prefix = `${part(workspace)}/${part(name)}/`;
+      const rows = await backend.range(prefix);
+      const docs = await Promise.all(
+        rows.map(async ({ key, value }) => {
+          const envelope = await decode(backend, value);
+          if (!isAlive(envelope, context.clock)) return [];
+          return [{ id: key.slice(prefix.length), doc: parse(envelope.doc) }];
+        }),
+      );
+      return docs.flat();
+    },
+  };
+}
+
+async function put(
+  { backend, clock }: Context,
+  key: string,
+  doc: unknown,
+  expiresAt?: number,
+): Promise<void> {
+  if (expiresAt !== undefined && expiresAt <= clock.now()) {
+    await backend.keyv.delete(key);
+    return;
+  }
+  const ttl = expiresAt === undefined ? undefined : expiresAt - clock.now();
+  const stored = await backend.keyv.set(key, wrap(doc, expiresAt), ttl);
+  if (!stored) throw new StoreError('The database did not take a document');
+}
+
+async function create(context: Context, key: string, doc: unknown, expiresAt?: number): Promise<boolean> {
+  const { backend, clock } = context;
+  const expires = expiryOfRow(clock, expiresAt);
+  const text = await encode(backend, wrap(doc, expiresAt), expires);
+  if (await backend.insert(key, text, expires)) return true;
+  const standing = await backend.read(key);
+  if (standing === undefined) return backend.insert(key, text, expires);
+  // A row that ended by our clock but not yet by the database's may be taken over, by one of us.
+  return isAlive(await decode(backend, standing), clock)
+    ? false
+    : backend.replace(key, standing, text, expires);
+}
+
+async function update<T>(
+  context: Context,
+  key: string,
+  parse: (doc: unknown) => T,
+  change: (current: T | undefined) => T | undefined | Promise<T | undefined>,
+): Promise<T | undefined> {
+  const { backend, clock } = context;
+  for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
+    const from = await backend.read(key);
+    const envelope = from === undefined ? undefined : await decode(backend, from);
+    const current = envelope && isAlive(envelope, clock) ? envelope : undefined;
+    const doc = await change(current === undefined ? undefined : parse(current.doc));
+    const expires = expiryOfRow(clock, current?.expiresAt);
+    const to = doc === undefined ? undefined : await encode(backend, wrap(doc, current?.expiresAt), expires);
+    if (await swap(backend, key, from, to, expires)) return doc;
+  }
+  throw new StoreError('A document changed too often to be updated');
+}
+
+async function swap(
+  backend: Backend,
+  key: string,
+  from: string | undefined,
+  to: string | undefined,
+  expires: number | undefined,
+): Promise<boolean> {
+  if (from === undefined) return to === undefined || backend.insert(key, to, expires);
+  return to === undefined ? backend.remove(key, from) : backend.replace(key, from, to, expires);
+}
+
+async function remove({ backend, clock }: Context, key: string): Promise<boolean> {
+  const standing = await backend.read(key);
+  if (standing === undefined) return false;
+  const wasThere = await backend.keyv.delete(key);
+  return wasThere && isAlive(await decode(backend, standing), clock);
+}
+
+function wrap(doc: unknown, expiresAt: number | undefined): Envelope {
+  return expiresAt === undefined ? { doc } : { doc, expiresAt };
+}
+
+function isAlive(envelope: Envelope, clock: Clock): boolean {
+  return envelope.expiresAt === undefined || envelope.expiresAt > clock.now();
+}
+
+/** The database reclaims rows by its own clock, which a test's clock may be far from. */
+function expiryOfRow(clock: Clock, expiresAt: number | undefined): number | undefined {
+  return expiresAt === undefined ? undefined : Date.now() + (expiresAt - clock.now());
+}
+
+async function encode(backend: Backend, value: Envelope, expires: number | undefined): Promise<string> {
+  const row = expires === undefined ? { value } : { value, expires };
+  return String(await backend.keyv.encode(row));
+}
+
+async function decode(backend: Backend, text: string): Promise<Envelope> {
+  const row = await backend.keyv.decode<Envelope>(text);
+  if (row === undefined) throw new StoreError('A stored document cannot be read');
+  return row.value as Envelope;
+}
+
+function parseDocument<T>(collection: string, schema: z.ZodType<T>, doc: unknown): T {
+  const parsed = schema.safeParse(doc);
+  if (parsed.success) return parsed.data;
+  throw new StoreError(`A stored document of ${collection} has an unexpected shape`, { cause: parsed.error });
+}
+
+function keyOf(workspace: string, collection: string, id: string): string {
+  const key = `${part(workspace)}/${part(collection)}/${id}`;
+  if (id === '' || Buffer.byteLength(key) > LONGEST_KEY)
+    throw new StoreError(`An id of ${collection} is empty or too long`);
+  return key;
+}
+
+/** A workspace or collection with a slash in its name would reach into another's range. */
+function part(name: string): string {
+  if (name === '' || name.includes('/')) throw new StoreError('A workspace or collection name is malformed');
+  return name;
+}

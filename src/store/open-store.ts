@@ -1,0 +1,42 @@
+import { type Clock, systemClock } from '../clock.ts';
+import type { Backend } from './backend.ts';
+import { createKeyvStore } from './keyv-store.ts';
+import { openSqlite } from './sqlite.ts';
+import { type Store, StoreError } from './store.ts';
+
+const SWEEP_INTERVAL_MS = 10 * 60_000;
+const SQLITE = 'sqlite://';
+
+export interface StoreOptions {
+  clock?: Clock;
+  /** False lets a second process work on an SQLite file beside the bot, as the key rotation does. */
+  alone?: boolean;
+  /** Told of a failed removal of expired documents, which is tried again later. */
+  onSweepError?: (error: Error) => void;
+}
+
+/**
+ * Opens the document store of a `STORE_URL`: `sqlite://path` (relative to the working folder) or
+ * `postgres://…`.
+ * @throws StoreError saying what to do
+ */
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const backend = await openBackend(url, options.alone ?? true);
+  const timer = setInterval(() => {
+    backend.sweep().catch(options.onSweepError ?? process.emitWarning);
+  }, SWEEP_INTERVAL_MS);
+  timer.unref();
+  const store = createKeyvStore(backend, options.clock ?? systemClock);
+  return {
+    ...store,
+    close: async () => {
+      clearInterval(timer);
+      await store.close();
+    },
+  };
+}
+
+async function openBackend(url: string, alone: boolean): Promise<Backend> {
+  if (url.startsWith(SQLITE)) return openSqlite({ path: url.slice(SQLITE.length), alone });
+  throw new StoreError('STORE_URL must start with sqlite:// or postgres://');
+}

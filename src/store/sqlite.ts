@@ -1,0 +1,85 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { KeyvSqlite } from '@keyv/sqlite';
+import { Keyv } from 'keyv';
+import { type Backend, endOfRange, textOrNothing } from './backend.ts';
+import { createMutex } from './mutex.ts';
+import { guardFile } from './sqlite-guard.ts';
+import { StoreError } from './store.ts';
+
+/** How long a statement waits for another process, e.g. the key rotation or a backup, in milliseconds. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+export interface SqliteOptions {
+  path: string;
+  /** Refuse to open a file that another process owns. */
+  alone: boolean;
+}
+
+/** One file, one process. Folders are made as needed. */
+export async function openSqlite(options: SqliteOptions): Promise<Backend> {
+  const path = resolve(options.path);
+  prepareFolder(path);
+  const release = options.alone ? guardFile(path) : () => undefined;
+  try {
+    const adapter = await connect(path);
+    return createBackend(adapter, release);
+  } catch (cause) {
+    release();
+    throw cause instanceof StoreError ? cause : new StoreError(`${path} could not be opened`, { cause });
+  }
+}
+
+function prepareFolder(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (cause) {
+    throw new StoreError(`The folder of ${path} could not be made; check STORE_URL and its permissions`, {
+      cause,
+    });
+  }
+}
+
+async function connect(path: string): Promise<KeyvSqlite> {
+  const adapter = new KeyvSqlite({
+    uri: `sqlite://${path}`,
+    driver: 'node:sqlite',
+    wal: true,
+    busyTimeout: BUSY_TIMEOUT_MS,
+  });
+  await adapter.ready;
+  // In WAL mode NORMAL is enough for `kill -9`: every commit has reached the operating system. Only a power
+  // cut can take the last commits, and never tears the file. FULL would hold up the event loop at each write.
+  await adapter.query('PRAGMA synchronous = NORMAL');
+  return adapter;
+}
+
+function createBackend(adapter: KeyvSqlite, release: () => void): Backend {
+  const changes = async (sql: string, ...values: unknown[]): Promise<boolean> =>
+    (await adapter.query(`${sql} RETURNING key`, ...values)).length > 0;
+  return {
+    keyv: new Keyv({ store: adapter }),
+    read: (key) => adapter.get(key).then(textOrNothing),
+    insert: (key, text, expires) => changes(INSERT, key, text, expires ?? null, Date.now()),
+    replace: (key, from, to, expires) => changes(REPLACE, to, expires ?? null, key, from),
+    remove: (key, from) => changes(REMOVE, key, from),
+    range: async (prefix) =>
+      (await adapter.query(RANGE, prefix, endOfRange(prefix))) as Array<{ key: string; value: string }>,
+    deleteRange: async (prefix) => void (await adapter.query(DELETE_RANGE, prefix, endOfRange(prefix))),
+    exclusive: createMutex(),
+    sweep: () => adapter.clearExpired(),
+    ping: async () => void (await adapter.query('SELECT 1 FROM keyv LIMIT 1')),
+    close: async () => {
+      await adapter.disconnect();
+      release();
+    },
+  };
+}
+
+const INSERT = `INSERT INTO keyv (key, value, namespace, expires) VALUES (?, ?, '', ?)
+  ON CONFLICT (key, namespace) DO UPDATE SET value = excluded.value, expires = excluded.expires
+  WHERE keyv.expires <= ?`;
+const REPLACE = `UPDATE keyv SET value = ?, expires = ? WHERE key = ? AND namespace = '' AND value = ?`;
+const REMOVE = `DELETE FROM keyv WHERE key = ? AND namespace = '' AND value = ?`;
+const RANGE = 'SELECT key, value FROM keyv WHERE key >= ? AND key < ? ORDER BY key';
+const DELETE_RANGE = 'DELETE FROM keyv WHERE key >= ? AND key < ?';

@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { type EncryptionKeys, parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { rotateKeys } from '../../src/store/rotate-keys.ts';
+import { createSealer } from '../../src/store/sealer.ts';
+import type { Place, Store } from '../../src/store/store.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { temporarySqlite } from '../support/temporary.ts';
+import { DATABASES } from './databases.ts';
+
+const PLACE: Place = { workspace: 'T1', record: 'accounts/acme', field: 'api_key' };
+const OLD = `old:${randomBytes(32).toString('base64')}`;
+const NEW = `new:${randomBytes(32).toString('base64')}`;
+
+function keysOf(...entries: string[]): EncryptionKeys {
+  return parseEncryptionKeys(entries.join(','));
+}
+
+async function open(url: string): Promise<Store> {
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
+  test('opens what it sealed, whatever the secret', async () => {
+    const sealer = createSealer(keysOf(OLD), await open(await fresh()));
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (secret) => {
+        expect(await sealer.open(PLACE, await sealer.seal(PLACE, secret))).toBe(secret);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test.each([
+    ['workspace', { ...PLACE, workspace: 'T2' }],
+    ['record', { ...PLACE, record: 'accounts/acme2' }],
+    ['field', { ...PLACE, field: 'password' }],
+    ['record and field, shifted', { ...PLACE, record: 'accounts/acmeapi_key', field: '' }],
+  ])('does not open in another %s', async (_, elsewhere) => {
+    const sealer = createSealer(keysOf(OLD), await open(await fresh()));
+    const sealed = await sealer.seal(PLACE, 'secret');
+    await sealer.seal({ ...PLACE, workspace: 'T2' }, 'other');
+
+    await expect(sealer.open(elsewhere, sealed)).rejects.toThrow(
+      expect.objectContaining({ code: 'seal_error' }),
+    );
+  });
+
+  test('does not open once a single character was changed', async () => {
+    const sealer = createSealer(keysOf(OLD), await open(await fresh()));
+    const sealed = await sealer.seal(PLACE, 'secret');
+
+    for (let at = 0; at < sealed.length; at += 1) {
+      const changed = `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
+      // The last character carries spare bits, so another one may spell the same bytes.
+      const opened = await sealer.open(PLACE, changed).catch(() => 'refused');
+      expect([at, opened]).toEqual([
+        at,
+        at === sealed.length - 1 && opened === 'secret' ? 'secret' : 'refused',
+      ]);
+    }
+    await expect(sealer.open(PLACE, 'plain text')).rejects.toThrow('no sealed value');
+  });
+
+  test('two sealings of one secret differ, and neither shows it', async () => {
+    const sealer = createSealer(keysOf(OLD), await open(await fresh()));
+
+    const [first, second] = [await sealer.seal(PLACE, 'hunter2'), await sealer.seal(PLACE, 'hunter2')];
+
+    expect(first).not.toBe(second);
+    expect(Buffer.from(first.split('.')[2] ?? '', 'base64url').includes('hunter2')).toBe(false);
+  });
+
+  test('after an erase nothing sealed before opens, also where the key was in memory', async () => {
+    const clock = createManualClock();
+    const store = await open(await fresh());
+    const here = createSealer(keysOf(OLD), store, clock);
+    const elsewhere = createSealer(keysOf(OLD), store, clock);
+    const before = await here.seal(PLACE, 'before');
+    await elsewhere.open(PLACE, before);
+
+    await store.erase('T1');
+    const again = await elsewhere.seal(PLACE, 'after');
+
+    await clock.advance(60_000);
+    await expect(here.open(PLACE, before)).rejects.toThrow('gone');
+    await expect(elsewhere.open(PLACE, before)).rejects.toThrow('gone');
+    expect(await here.open(PLACE, again)).toBe('after');
+  });
+
+  test('two replicas that seal first at once agree on one data key', async () => {
+    const store = await open(await fresh());
+    const sealers = Array.from({ length: 5 }, () => createSealer(keysOf(OLD), store));
+
+    const sealed = await Promise.all(sealers.map((sealer, n) => sealer.seal(PLACE, String(n))));
+
+    const reader = createSealer(keysOf(OLD), store);
+    expect(await Promise.all(sealed.map((text) => reader.open(PLACE, text)))).toEqual([
+      '0',
+      '1',
+      '2',
+      '3',
+      '4',
+    ]);
+  });
+
+  test('keys rotate while the bot runs, and the old one can then be taken away', async () => {
+    const store = await open(await fresh());
+    const running = createSealer(keysOf(OLD), store);
+    const places = ['T1', 'T2', 'T3'].map((workspace) => ({ ...PLACE, workspace }));
+    const sealed = await Promise.all(places.map((place) => running.seal(place, `of ${place.workspace}`)));
+
+    const restarted = createSealer(keysOf(NEW, OLD), store);
+    await restarted.check();
+    const [rotation, duringRotation] = await Promise.all([
+      rotateKeys(keysOf(NEW, OLD), store),
+      restarted.seal(PLACE, 'meanwhile'),
+    ]);
+
+    expect(rotation).toEqual({ rewrapped: 3, current: 0 });
+    expect(await rotateKeys(keysOf(NEW, OLD), store)).toEqual({ rewrapped: 0, current: 3 });
+    const later = createSealer(keysOf(NEW), store);
+    await later.check();
+    expect(await later.open(PLACE, duringRotation)).toBe('meanwhile');
+    for (const [n, place] of places.entries())
+      expect(await later.open(place, sealed[n] ?? '')).toBe(`of ${place.workspace}`);
+  });
+
+  test('a missing key is reported by its id at the start', async () => {
+    const store = await open(await fresh());
+    await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
+
+    await expect(createSealer(keysOf(NEW), store).check()).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
+    await expect(rotateKeys(keysOf(NEW), store)).rejects.toThrow('lacks the key old');
+    const impostor = keysOf(`old:${randomBytes(32).toString('base64')}`);
+    await expect(createSealer(impostor, store).seal(PLACE, 'x')).rejects.toThrow(
+      'replaced under the same id',
+    );
+  });
+});
+
+test('nothing of a secret or of a key stands in the SQLite file', async () => {
+  const url = await temporarySqlite();
+  const store = await openStore(url);
+  const sealed = await createSealer(keysOf(OLD), store).seal(PLACE, 'canary-3f9a');
+  await store.collection('accounts', z.object({ sealed: z.string() })).put('T1', 'acme', { sealed });
+  await store.close();
+
+  const path = url.slice('sqlite://'.length);
+  const file = await readFile(path);
+
+  expect(file.includes(sealed)).toBe(true);
+  expect(file.includes('canary-3f9a')).toBe(false);
+  expect(file.includes(OLD.slice(4))).toBe(false);
+});
+
+describe('ENCRYPTION_KEYS', () => {
+  const key = randomBytes(32).toString('base64');
+
+  test('the first seals, url-safe base64 and spaces are fine', () => {
+    const urlSafe = Buffer.from(key, 'base64').toString('base64url');
+    expect(keysOf(`a:${key}`, ` b:${urlSafe} `).map(({ id }) => id)).toEqual(['a', 'b']);
+  });
+
+  test.each([
+    ['entry 1 is empty', ''],
+    ['entry 1 has no id', key],
+    ['entry 1 has an id of other than', `a b:${key}`],
+    ['entry 1 (a) is not base64', 'a:not base64!'],
+    ['entry 1 (a) has 16 bytes instead of 32', `a:${randomBytes(16).toString('base64')}`],
+    ['entry 1 (a) is one byte repeated', `a:${Buffer.alloc(32).toString('base64')}`],
+    ['has the id a more than once', `a:${key},a:${key}`],
+    ['entry 2 is empty; entry 3 (b) has 0 bytes instead of 32', `a:${key},,b:x`],
+  ])('a faulty text is refused without showing it: %s', (fault, text) => {
+    expect(() => parseEncryptionKeys(text)).toThrow(fault);
+    expect(inspect(thrownBy(() => parseEncryptionKeys(text)))).not.toContain(key.slice(0, 20));
+  });
+
+  test('a parsed key does not print itself', () => {
+    const keys = keysOf(`a:${key}`);
+    expect(`${inspect(keys, { depth: 9 })}${JSON.stringify(keys)}`).not.toContain(key.slice(0, 20));
+  });
+});
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+}

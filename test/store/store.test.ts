@@ -1,0 +1,226 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
+import { EVERYWHERE, type Store } from '../../src/store/store.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { DATABASES } from './databases.ts';
+
+const Counter = z.object({ count: z.number() });
+const Note = z.object({ text: z.string(), author: z.string().optional() });
+const HOUR = 3_600_000;
+
+async function open(url: string, options?: StoreOptions): Promise<Store> {
+  const store = await openStore(url, options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+describe.each(DATABASES)('a store on $name', ({ name, fresh }) => {
+  test('gives back what was put, also after it was opened again', async () => {
+    const url = await fresh();
+    const first = await openStore(url);
+    await first.collection('notes', Note).put('T1', 'a', { text: ':smile: “é” 日本 \u{1f600}' });
+    await first.close();
+
+    const second = await open(url);
+
+    expect(await second.collection('notes', Note).get('T1', 'a')).toEqual({
+      text: ':smile: “é” 日本 \u{1f600}',
+    });
+    expect(await second.collection('notes', Note).get('T1', 'b')).toBeUndefined();
+  });
+
+  test('keeps workspaces and collections apart, whatever their ids look like', async () => {
+    const store = await open(await fresh());
+    const notes = store.collection('notes', Note);
+    const others = store.collection('notes2', Note);
+    await notes.put('T1', 'a', { text: 'one' });
+    await notes.put('T10', 'a', { text: 'ten' });
+    await notes.put('T1', 'b/c', { text: 'slash' });
+    await others.put('T1', 'a', { text: 'other' });
+
+    expect(await notes.list('T1')).toEqual([
+      { id: 'a', doc: { text: 'one' } },
+      { id: 'b/c', doc: { text: 'slash' } },
+    ]);
+    await expect(async () => notes.get('T1/notes', 'a')).rejects.toThrow('malformed');
+  });
+
+  test('any id and any text survive the way there and back', async () => {
+    const store = await open(await fresh());
+    const notes = store.collection('notes', Note);
+    const text = fc.string({ unit: 'binary', maxLength: 50 }).filter((value) => !value.includes('\0'));
+    await fc.assert(
+      fc.asyncProperty(
+        text.filter((id) => id !== ''),
+        text,
+        async (id, body) => {
+          await notes.put('T1', id, { text: body });
+          expect(await notes.get('T1', id)).toEqual({ text: body });
+          expect(await notes.delete('T1', id)).toBe(true);
+          expect(await notes.list('T1')).toEqual([]);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  test('says so when a stored document has an old shape', async () => {
+    const store = await open(await fresh());
+    await store.collection('things', Note).put('T1', 'a', { text: 'a' });
+
+    const things = store.collection('things', Counter);
+
+    await expect(things.get('T1', 'a')).rejects.toThrow('things has an unexpected shape');
+    await expect(things.list('T1')).rejects.toThrow('things has an unexpected shape');
+  });
+
+  test('a claim is won once', async () => {
+    const store = await open(await fresh());
+    const claims = store.collection('claims', Note);
+
+    const won = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => claims.create('T1', 'x', { text: String(n) })),
+    );
+
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect((await claims.get('T1', 'x'))?.text).toBe(String(won.indexOf(true)));
+  });
+
+  test('loses no update, though the changes take their time', async () => {
+    const store = await open(await fresh());
+    const counters = store.collection('counters', Counter);
+
+    await Promise.all(
+      Array.from({ length: 30 }, () =>
+        counters.update('T1', 'n', async (current) => {
+          await new Promise(setImmediate);
+          return { count: (current?.count ?? 0) + 1 };
+        }),
+      ),
+    );
+
+    expect(await counters.get('T1', 'n')).toEqual({ count: 30 });
+  });
+
+  test('an update may delete, and a failing one changes nothing', async () => {
+    const store = await open(await fresh());
+    const counters = store.collection('counters', Counter);
+    await counters.put('T1', 'n', { count: 1 });
+
+    const failing = counters.update('T1', 'n', () => {
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await counters.get('T1', 'n')).toEqual({ count: 1 });
+
+    expect(await counters.update('T1', 'n', () => undefined)).toBeUndefined();
+    expect(await counters.get('T1', 'n')).toBeUndefined();
+    expect(await counters.delete('T1', 'n')).toBe(false);
+  });
+
+  test('a document is gone when its time is over, and its id is free again', async () => {
+    const clock = createManualClock();
+    const store = await open(await fresh(), { clock });
+    const notes = store.collection('notes', Note);
+    await notes.put('T1', 'a', { text: 'short' }, clock.now() + HOUR);
+    await notes.put('T1', 'b', { text: 'long' });
+    expect(await notes.create('T1', 'a', { text: 'next' }, clock.now() + HOUR)).toBe(false);
+
+    await clock.advance(HOUR);
+
+    expect(await notes.get('T1', 'a')).toBeUndefined();
+    expect(await notes.list('T1')).toEqual([{ id: 'b', doc: { text: 'long' } }]);
+    expect(await notes.create('T1', 'a', { text: 'next' }, clock.now() + HOUR)).toBe(true);
+    expect(await notes.create('T1', 'a', { text: 'more' }, clock.now() + HOUR)).toBe(false);
+  });
+
+  test('an update keeps the expiry', async () => {
+    const clock = createManualClock();
+    const store = await open(await fresh(), { clock });
+    const counters = store.collection('counters', Counter);
+    await counters.put('T1', 'n', { count: 1 }, clock.now() + HOUR);
+    await counters.update('T1', 'n', (current) => ({ count: (current?.count ?? 0) + 1 }));
+
+    await clock.advance(HOUR - 1);
+    expect(await counters.get('T1', 'n')).toEqual({ count: 2 });
+    await clock.advance(1);
+    expect(await counters.get('T1', 'n')).toBeUndefined();
+  });
+
+  test('erases one workspace and nothing else', async () => {
+    const store = await open(await fresh());
+    const notes = store.collection('notes', Note);
+    for (const workspace of ['T1', 'T10', EVERYWHERE]) await notes.put(workspace, 'a', { text: workspace });
+    await store.collection('more', Note).put('T1', 'a', { text: 'T1' });
+
+    await store.erase('T1');
+
+    expect(await notes.list('T1')).toEqual([]);
+    expect(await store.collection('more', Note).list('T1')).toEqual([]);
+    expect(await notes.list('T10')).toHaveLength(1);
+    expect(await notes.list(EVERYWHERE)).toHaveLength(1);
+  });
+
+  test('runs exclusive work of one key one by one, of different keys at once, and goes on after a failure', async () => {
+    const store = await open(await fresh());
+    const seen: string[] = [];
+    const work = (label: string) => async (): Promise<void> => {
+      seen.push(`${label} begins`);
+      await new Promise(setImmediate);
+      seen.push(`${label} ends`);
+      if (label === 'a1') throw new Error('a1 failed');
+    };
+
+    const results = await Promise.allSettled([
+      store.exclusive('a', work('a1')),
+      store.exclusive('a', work('a2')),
+      store.exclusive('a', () => store.exclusive('b', work('ab'))),
+    ]);
+
+    expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(seen).toEqual(['a1 begins', 'a1 ends', 'a2 begins', 'a2 ends', 'ab begins', 'ab ends']);
+  });
+
+  test('tells the caller when the database is gone', async () => {
+    const store = await openStore(await fresh());
+    const notes = store.collection('notes', Note);
+    await store.ping();
+    await store.close();
+
+    await expect(store.ping()).rejects.toThrow();
+    await expect(notes.get('T1', 'a')).rejects.toThrow();
+    await expect(notes.put('T1', 'a', { text: 'a' })).rejects.toThrow();
+    await expect(notes.create('T1', 'a', { text: 'a' })).rejects.toThrow();
+    await expect(notes.update('T1', 'a', () => ({ text: 'a' }))).rejects.toThrow();
+    await expect(notes.delete('T1', 'a')).rejects.toThrow();
+    await expect(notes.list('T1')).rejects.toThrow();
+    await expect(store.erase('T1')).rejects.toThrow();
+  });
+
+  test.runIf(name === 'sqlite')('refuses a file that another one runs on', async () => {
+    const url = await fresh();
+    const first = await openStore(url);
+
+    await expect(openStore(url)).rejects.toThrow('in use by another Deckhand');
+    const guest = await openStore(url, { alone: false });
+    await guest.ping();
+    await guest.close();
+    await expect(openStore(url)).rejects.toThrow('in use by another Deckhand');
+
+    await first.close();
+    const second = await open(url);
+    await second.ping();
+  });
+});
+
+test('a STORE_URL of another kind, or that cannot be opened, is refused with what to do', async () => {
+  await expect(openStore('mysql://localhost/deckhand')).rejects.toThrow('sqlite:// or postgres://');
+  const file = join(await temporaryFolder(), 'file');
+  await writeFile(file, '');
+  await expect(openStore(`sqlite://${file}/x/y.sqlite`)).rejects.toThrow('check STORE_URL');
+});
