@@ -41,7 +41,7 @@ export function createFrontDoor({ world, faults, requests, stopped, dispatch }: 
     if (!(await waitFor(fault.delayMs ?? 0, stopped))) return undefined;
     if (onlyDelays(fault)) return dispatch(visit);
     if (fault.afterHandling) await dispatch(visit);
-    return fault.drop ? undefined : faultyResponse(fault);
+    return fault.drop ? undefined : faultyResponse(fault, visit.address.path);
   }
 
   return async (incoming: Request, { incoming: raw, outgoing }: Connection): Promise<Response> => {
@@ -107,11 +107,13 @@ function onlyDelays({ status, body, headers, retryAfter, drop, badJson }: Fault)
   return [status, body, headers, retryAfter, drop, badJson].every((value) => value === undefined);
 }
 
-function faultyResponse({ status, body, badJson, headers = {}, retryAfter }: Fault): Response {
+function faultyResponse(fault: Fault, path: string): Response {
+  const { status, body, badJson, headers = {}, retryAfter } = fault;
   const code = status ?? (retryAfter === undefined ? 200 : 503);
   const sent = new Headers({ 'content-type': 'application/json', ...headers });
   if (retryAfter !== undefined) sent.set('retry-after', retryAfter);
   if (badJson) return new Response('{"identifier":"0b7c', { status: code, headers: sent });
-  const text = typeof body === 'string' ? body : JSON.stringify(body === undefined ? usualBody(code) : body);
+  const text =
+    typeof body === 'string' ? body : JSON.stringify(body === undefined ? usualBody(code, path) : body);
   return new Response(code === 204 || code === 304 ? null : text, { status: code, headers: sent });
 }

@@ -6,6 +6,7 @@ import { createAccountApp } from './api/app.ts';
 import { createSiteApp } from './api/site.ts';
 import { createClock, type SandboxClock } from './clock.ts';
 import { createControlApp } from './control.ts';
+import { addReference } from './docs/reference.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createFrontDoor, type Visit } from './front-door.ts';
 import { betaPage, unknownHostPage } from './pages/home.ts';
@@ -118,6 +119,7 @@ function createDispatch(parts: Parts): (visit: Visit) => Promise<Response> {
   const control = createControlApp(parts);
   const site = createSiteApp(siteRoutes);
   const accounts = createAccountApp(accountRoutes);
+  addReference(site, accounts, world.origin);
   return async ({ address, request, ip }) => {
     if (address.path.startsWith('/_control/')) return control.fetch(request);
     if (address.account === undefined) return site.fetch(request, { world, ip });

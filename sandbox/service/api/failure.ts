@@ -32,8 +32,9 @@ const USUAL_BODIES: Record<number, unknown> = {
   503: { error_code: 'service_unavailable', hint: 'The service is paused for a moment; see Retry-After.' },
 };
 
-/** The body this service usually sends with a status. Spec 7.1; 401, 403 and 429 are our choice. */
-export function usualBody(status: number): unknown {
+/** The body usually sent with a status. Spec 7.1 and, for signup, 7.2; 401, 403 and 429 are our choice. */
+export function usualBody(status: number, path = ''): unknown {
+  if (path.startsWith('/api/v1/signup')) return { status: 'error', errors: [`Status ${status}`] };
   return USUAL_BODIES[status] ?? (status < 400 ? {} : { error: `Status ${status}` });
 }
 

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 
 /** Shapes of failures, for the description; spec 7. */
 export const ApiError = z
-  .object({
+  .strictObject({
     error_code: z.string().optional(),
     hint: z.string().optional(),
     status: z.string().optional(),

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { recordDeployment, recordEvent } from './deployments.ts';
 import { getAccount } from './find.ts';
 import { addHostedResource } from './hosting.ts';
-import { createApiKey, createSshKey, stableId } from './ids.ts';
+import { findIdentity, setIdentity } from './identities.ts';
+import { createApiKey, createSshKey, createToken, stableId } from './ids.ts';
 import { NewAccount, type NewUser } from './inputs.ts';
 import { addInvoice } from './invoices.ts';
 import { addProject } from './projects.ts';
@@ -17,7 +18,7 @@ export function addAccount(world: World, input: z.input<typeof NewAccount>): Acc
   if (world.accounts.has(given.name)) throw new Error(`the account "${given.name}" exists already`);
   const account = emptyAccount(world, given);
   world.accounts.set(account.name, account);
-  for (const user of given.users) addUser(account, user);
+  for (const user of given.users) addUser(world, account, user);
   for (const project of given.projects) addProject(world, account, project);
   for (const resource of given.hostedResources) addHostedResource(world, account, resource);
   for (const deployment of given.deployments) recordDeployment(world, account, deployment);
@@ -60,9 +61,11 @@ function emptyAccount(world: World, given: z.output<typeof NewAccount>): Account
   };
 }
 
-export function addUser(account: Account, given: z.output<typeof NewUser>): User {
+/** Adds a user; the identity service knows them too, by a password that nobody knows. */
+export function addUser(world: World, account: Account, given: z.output<typeof NewUser>): User {
   const user = { ...given, apiKey: given.apiKey ?? createApiKey(), projects: given.projects };
   account.users.push(user);
+  if (findIdentity(world, user.email) === undefined) setIdentity(world, user.email, createToken());
   return user;
 }
 

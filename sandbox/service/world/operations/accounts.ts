@@ -13,7 +13,7 @@ const OfUser = z.strictObject({ account: z.string(), email: z.string() });
 export const accountOperations = {
   addAccount: operation(NewAccount, (world, input) => addAccount(world, input)),
   addUser: operation(NewUser.extend({ account: z.string() }), (world, { account, ...user }) =>
-    addUser(getAccount(world, account), user),
+    addUser(world, getAccount(world, account), user),
   ),
   /** Changes what is given. */
   updateAccount: operation(

@@ -4,12 +4,14 @@ import { accountOperations } from './accounts.ts';
 import { hostingAndBillingOperations } from './hosting-and-billing.ts';
 import type { Operation } from './operation.ts';
 import { projectOperations } from './projects.ts';
+import { siteOperations } from './site.ts';
 
 /** Everything the world can be told, by tests in the process and over `/_control`. */
 export const operations = {
   ...accountOperations,
   ...projectOperations,
   ...hostingAndBillingOperations,
+  ...siteOperations,
 };
 type Operations = typeof operations;
 
