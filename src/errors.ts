@@ -16,6 +16,16 @@ export class UserError extends Error {
   }
 }
 
+/** A command needs an account and none is connected: the person is asked to connect one, and the command waits. */
+export class AccountNeeded extends Error {
+  readonly code = 'account_needed';
+
+  constructor() {
+    super('no account is connected');
+    this.name = 'AccountNeeded';
+  }
+}
+
 /** Thrown where a value cannot be anything else by construction. */
 export function assertNever(value: never): never {
   throw new TypeError(`unexpected value: ${JSON.stringify(value)}`);

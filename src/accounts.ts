@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { Clock } from './clock.ts';
+import { UserError } from './errors.ts';
+import type { AccountClient, Service } from './service/client.ts';
+import { ServiceError } from './service/errors.ts';
+import type { Collection, Sealer, Store } from './store/store.ts';
+
+/**
+ * A connected account of the deployment service.
+ * - `unverified`: came from a sign-up whose e-mail is not verified yet; the key answers 401 until then
+ * - `broken`: the key worked once and was refused since (revoked or rotated)
+ */
+export const Account = z.object({
+  name: z.string(),
+  email: z.string(),
+  sealedKey: z.string(),
+  /** The last four characters of the key: all that is ever shown of it. */
+  keyTail: z.string(),
+  state: z.enum(['ok', 'unverified', 'broken']),
+  connectedBy: z.string(),
+  connectedAt: z.number(),
+});
+export type Account = z.infer<typeof Account>;
+
+const Preferences = z.object({ defaultAccount: z.string().optional() });
+const PREFERENCES_ID = 'preferences';
+
+/** A call that the service refused or failed, with the account it was made for. */
+export class AccountFailure extends Error {
+  readonly code = 'account_failure';
+  readonly account: Account;
+  declare readonly cause: ServiceError;
+
+  constructor(account: Account, cause: ServiceError) {
+    super(cause.message, { cause });
+    this.name = 'AccountFailure';
+    this.account = account;
+  }
+}
+
+export interface Accounts {
+  list(workspace: string): Promise<Account[]>;
+  get(workspace: string, name: string): Promise<Account | undefined>;
+  defaultName(workspace: string): Promise<string | undefined>;
+  /**
+   * The named account, else the preferred one (the channel's), else the workspace's default.
+   * @throws UserError where nothing is connected or the name is unknown
+   */
+  resolve(workspace: string, named: string | undefined, preferred: string | undefined): Promise<Account>;
+  /** Seals the key and stores the account; the first one becomes the default. */
+  connect(
+    workspace: string,
+    account: { name: string; email: string; apiKey: string; connectedBy: string; state: 'ok' | 'unverified' },
+  ): Promise<Account>;
+  /** Deletes the account with its sealed key; false if there was none. */
+  disconnect(workspace: string, name: string): Promise<boolean>;
+  /**
+   * Calls the service with the account's key. A 401 on a key that had worked marks the connection broken; the
+   * first success marks it whole.
+   * @throws AccountFailure for what the service did
+   */
+  use<T>(workspace: string, account: Account, work: (client: AccountClient) => Promise<T>): Promise<T>;
+}
+
+export interface AccountsParts {
+  store: Store;
+  sealer: Sealer;
+  service: Service;
+  clock: Clock;
+  /** Told when a connection breaks or heals, so that schedules can pause and resume. */
+  onState?: (workspace: string, account: Account) => Promise<void>;
+}
+
+export function createAccounts(parts: AccountsParts): Accounts {
+  const stored: Collection<Account> = parts.store.collection('accounts', Account);
+  const preferences = parts.store.collection('preferences', Preferences);
+
+  async function changeState(workspace: string, account: Account, state: Account['state']): Promise<void> {
+    if (account.state === state) return;
+    const changed = await stored.update(workspace, account.name, (current) =>
+      current === undefined || current.sealedKey !== account.sealedKey ? current : { ...current, state },
+    );
+    if (changed?.sealedKey === account.sealedKey) await parts.onState?.(workspace, changed);
+  }
+
+  async function all(workspace: string): Promise<Account[]> {
+    const rows = await stored.list(workspace);
+    return rows.map((row) => row.doc).sort((a, b) => a.connectedAt - b.connectedAt);
+  }
+
+  return {
+    list: all,
+    get: (workspace, name) => stored.get(workspace, name),
+    async defaultName(workspace) {
+      const chosen = (await preferences.get(workspace, PREFERENCES_ID))?.defaultAccount;
+      const accounts = await all(workspace);
+      return accounts.some((account) => account.name === chosen) ? chosen : accounts[0]?.name;
+    },
+    async resolve(workspace, named, preferred) {
+      const wanted = named ?? preferred ?? (await this.defaultName(workspace));
+      const account = wanted === undefined ? undefined : await stored.get(workspace, wanted.toLowerCase());
+      if (account !== undefined) return account;
+      if (named !== undefined) throw unknownAccount(named);
+      const fallback = await this.defaultName(workspace);
+      const found = fallback === undefined ? undefined : await stored.get(workspace, fallback);
+      if (found === undefined)
+        throw new UserError('No account is connected in this workspace yet.', 'connect');
+      return found;
+    },
+    async connect(workspace, account) {
+      const sealedKey = await parts.sealer.seal(keyPlace(workspace, account.name), account.apiKey);
+      const doc: Account = {
+        name: account.name,
+        email: account.email,
+        sealedKey,
+        keyTail: account.apiKey.slice(-4),
+        state: account.state,
+        connectedBy: account.connectedBy,
+        connectedAt: parts.clock.now(),
+      };
+      await stored.put(workspace, account.name, doc);
+      await preferences.update(workspace, PREFERENCES_ID, (current) => ({
+        defaultAccount: current?.defaultAccount ?? account.name,
+      }));
+      await parts.onState?.(workspace, doc);
+      return doc;
+    },
+    async disconnect(workspace, name) {
+      const wasThere = await stored.delete(workspace, name);
+      await preferences.update(workspace, PREFERENCES_ID, (current) =>
+        current?.defaultAccount === name ? {} : (current ?? {}),
+      );
+      return wasThere;
+    },
+    async use(workspace, account, work) {
+      const apiKey = await parts.sealer.open(keyPlace(workspace, account.name), account.sealedKey);
+      const client = parts.service.account({ account: account.name, email: account.email, apiKey });
+      try {
+        const result = await work(client);
+        await changeState(workspace, account, 'ok');
+        return result;
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        if (error.kind === 'unauthorized' && account.state === 'ok') {
+          await changeState(workspace, account, 'broken');
+          throw new AccountFailure({ ...account, state: 'broken' }, error);
+        }
+        throw new AccountFailure(account, error);
+      }
+    },
+  };
+}
+
+function keyPlace(workspace: string, account: string): { workspace: string; record: string; field: string } {
+  return { workspace, record: `accounts/${account}`, field: 'apiKey' };
+}
+
+function unknownAccount(named: string): UserError {
+  return new UserError(`No account named \`${named.replace(/[^a-z0-9-]/gi, '')}\` is connected.`, 'accounts');
+}

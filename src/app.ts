@@ -1,0 +1,109 @@
+import { createAccounts } from './accounts.ts';
+import { createAudit } from './audit.ts';
+import { createChannels } from './channels.ts';
+import { commandsFor, START } from './commands/registry.ts';
+import type { Config } from './config.ts';
+import type { Deckhand, Parts } from './deckhand.ts';
+import { buryTest, FOLLOW_TEST, followTest } from './follow/test-run.ts';
+import type { EventHandlers } from './front-door/events.ts';
+import { createFrontDoor } from './front-door/front-door.ts';
+import { createRegistry } from './front-door/registry.ts';
+import { type Listener, listen, type Routes, sendText } from './http.ts';
+import { createProjects } from './projects.ts';
+import { createRoles } from './roles.ts';
+import { createRuns } from './runs.ts';
+import { SCOPE_NAMES } from './scopes.ts';
+import { createReceiver } from './slack/receiver.ts';
+import { createWaiting } from './waiting.ts';
+
+export interface DeckhandApp {
+  deckhand: Deckhand;
+  /** Starts jobs and the listener. */
+  start(): Promise<Listener>;
+  /**
+   * Readiness goes 503 and no new work is taken; work in flight ends within `graceMs` or is handed back.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Many followed runs go on at once, each mostly asleep. */
+const FOLLOWED_AT_ONCE = 20_000;
+
+const EVENT_HANDLERS: EventHandlers = {};
+
+/** Puts the parts together; opens nothing before `start`. */
+export function createApp(config: Config, parts: Parts): DeckhandApp {
+  const deckhand = assemble(config, parts);
+  const receiver = createReceiver({
+    signingSecret: config.SLACK_SIGNING_SECRET ?? '',
+    now: () => parts.clock.now(),
+    log: parts.log,
+    onAck: (ms) => parts.metrics.ack(ms),
+  });
+  const registry = createRegistry(commandsFor(config), START);
+  const door = createFrontDoor(deckhand, registry, receiver, EVENT_HANDLERS);
+  declareWork(deckhand);
+  let isDraining = false;
+  let listener: Listener | undefined;
+
+  const routes: Routes = {
+    'POST /slack/events': receiver.handler,
+    'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
+    'GET /readyz': async (_, response) => {
+      const fault = isDraining ? 'draining' : await faultOf(deckhand);
+      sendText(response, fault === undefined ? 200 : 503, fault ?? 'ready');
+    },
+    'GET /metrics': async (_, response) => sendText(response, 200, await parts.metrics.text(), 'text/plain'),
+  };
+
+  return {
+    deckhand,
+    async start() {
+      await parts.engine.start();
+      listener = await listen(routes, { host: config.HOST, port: config.PORT, log: parts.log });
+      return listener;
+    },
+    async stop(graceMs) {
+      isDraining = true;
+      await listener?.close();
+      await Promise.race([door.idle(), parts.clock.sleep(graceMs)]);
+      await parts.engine.stop(graceMs);
+      await Promise.race([deckhand.slack.idle(), parts.clock.sleep(graceMs)]);
+    },
+  };
+}
+
+function assemble(config: Config, parts: Parts): Deckhand {
+  const accounts = createAccounts(parts);
+  return {
+    ...parts,
+    config,
+    accounts,
+    channels: createChannels(parts.store),
+    projects: createProjects({ accounts, clock: parts.clock }),
+    roles: createRoles(parts),
+    audit: createAudit(parts),
+    runs: createRuns(parts.store),
+    waiting: createWaiting(parts),
+    scopes: SCOPE_NAMES,
+  };
+}
+
+function declareWork(deckhand: Deckhand): void {
+  deckhand.engine.work(FOLLOW_TEST, (job) => followTest(deckhand, job), {
+    concurrency: FOLLOWED_AT_ONCE,
+    attempts: 5,
+    backoffMs: 1000,
+    onDead: (data) => buryTest(deckhand, data),
+  });
+}
+
+async function faultOf(deckhand: Deckhand): Promise<string | undefined> {
+  try {
+    await Promise.all([deckhand.store.ping(), deckhand.engine.ping()]);
+    return undefined;
+  } catch (error) {
+    deckhand.log.error({ event: 'not_ready', err: error }, 'the store or the engine does not answer');
+    return 'the store or the engine does not answer';
+  }
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from './clock.ts';
+import type { Logger } from './log.ts';
+import type { Collection, Store } from './store/store.ts';
+
+/** Who did what, where, and how it ended. Never a secret: `what` is a command's name, `target` a public name. */
+export const AuditEntry = z.object({
+  at: z.number(),
+  who: z.string(),
+  what: z.string(),
+  where: z.string().optional(),
+  target: z.string().optional(),
+  result: z.enum(['done', 'refused', 'failed']),
+});
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export interface Audit {
+  record(workspace: string, entry: Omit<AuditEntry, 'at'>): Promise<void>;
+  /** Newest first. */
+  list(workspace: string): Promise<AuditEntry[]>;
+}
+
+const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
+
+export function createAudit(parts: { store: Store; clock: Clock; log: Logger }): Audit {
+  const stored: Collection<AuditEntry> = parts.store.collection('audit', AuditEntry);
+  return {
+    async record(workspace, entry) {
+      const at = parts.clock.now();
+      // Ids sort by time, so that a listing is in order without reading the entries.
+      const id = `${String(at).padStart(15, '0')}-${randomUUID()}`;
+      await stored.put(workspace, id, { at, ...entry }, at + KEPT_MS);
+      const { who, what, where, result } = entry;
+      parts.log.info(
+        { event: 'audit', workspace, user: who, channel: where, command: what, result },
+        'audit',
+      );
+    },
+    async list(workspace) {
+      const rows = await stored.list(workspace);
+      return rows.sort((a, b) => (a.id < b.id ? 1 : -1)).map((row) => row.doc);
+    },
+  };
+}

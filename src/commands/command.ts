@@ -1,0 +1,132 @@
+import type { z } from 'zod';
+import type { Config } from '../config.ts';
+import type { Deckhand } from '../deckhand.ts';
+import type { Role } from '../roles.ts';
+import type { Message, ModalView } from '../views/message.ts';
+import type { Choice } from '../views/modal.ts';
+
+/** Where a request comes from. `workspace` is `enterpriseId ?? teamId` of the installation. */
+export interface Caller {
+  workspace: string;
+  user: string;
+  /** Undefined on App Home and in workflow steps. */
+  channel: string | undefined;
+  /** The message a button stands on, and the thread it is in. */
+  messageTs?: string | undefined;
+  threadTs?: string | undefined;
+  /** Slack's single-use handle for opening a modal; dies after 3 s. Absent when a stored request is resumed. */
+  triggerId?: string | undefined;
+  responseUrl?: string | undefined;
+  /** Names this request for ever: Slack's trigger id, so that a replay does nothing twice. */
+  requestId: string;
+}
+
+/** What a handler wants said; only the front door speaks. */
+export type Reply =
+  | { kind: 'private'; message: Message }
+  | { kind: 'channel'; message: Message; thread?: string }
+  /** Opens at once; `fill` may take its time and returns the view that replaces it. */
+  | { kind: 'modal'; view: ModalView; fill?: () => Promise<ModalView> }
+  /** Replaces the message whose button was clicked. */
+  | { kind: 'replace'; message: Message }
+  | { kind: 'several'; replies: Reply[] }
+  /** As if the person had typed it; `project` fills in for a word left out. */
+  | { kind: 'run'; text: string; project?: string }
+  /** All is said already, by the job that was started. */
+  | { kind: 'nothing' };
+
+export interface CommandContext {
+  caller: Caller;
+  /** The name after `--account`, as typed. */
+  account: string | undefined;
+  /** What the person typed after the slash word, cleaned. */
+  text: string;
+  /** A project picked from a menu because the words named none. */
+  project?: string | undefined;
+  deckhand: Deckhand;
+}
+
+/** What a submission leads to. Errors are by `block_id`; `base` stands on top of the modal. */
+export type Submitted =
+  | { kind: 'errors'; errors: Record<string, string>; base?: string }
+  | { kind: 'view'; view: ModalView }
+  /** Closes the modal; `after` runs once it is closed, and is said where the modal came from. */
+  | { kind: 'close'; after?: () => Promise<Reply> };
+
+export interface ViewState {
+  /** Value by `action_id`, as `readState` in src/views/modal-state.ts gives it. */
+  values: Record<string, string | string[] | undefined>;
+  metadata: string;
+  view: ModalView & { id: string; hash: string };
+}
+
+/** A modal's way back. `submit` may call the service: past 2 s the person sees that it is going on. */
+export interface Submission {
+  callbackId: string;
+  role: Role;
+  /** Fields whose values are never put back into the form. */
+  secrets?: readonly string[];
+  submit(state: ViewState, context: CommandContext): Promise<Submitted>;
+}
+
+/** A button, select or other element that the command's messages and modals carry. */
+export interface Action {
+  /** `action_id`, by convention `<command>:<verb>`; matched whole, or up to the first `#`. */
+  actionId: string;
+  role: Role;
+  /** True where a second click must do nothing: the click is claimed in the store. */
+  once?: boolean;
+  /** True where it changes something: it is stored before the ack and survives `kill -9`. */
+  durable?: boolean;
+  run(value: string | undefined, context: ActionContext): Promise<Reply>;
+}
+
+export interface ActionContext extends CommandContext {
+  /** The modal the element stands in, with what was filled in so far. */
+  state: ViewState | undefined;
+  blockId: string;
+  /** The message the element stands on. */
+  message: Message | undefined;
+  /** Replaces the modal the element stands in. */
+  updateModal(view: ModalView): Promise<void>;
+}
+
+/** Answers an external select while the person types; must be quick. */
+export interface OptionSource {
+  actionId: string;
+  role: Role;
+  options(typed: string, context: CommandContext & { metadata: string }): Promise<Choice[]>;
+}
+
+export interface Command<Args = unknown> {
+  /** One or two words, e.g. `server add`. */
+  name: string;
+  summary: string;
+  /** After the name: `[project] [server]`. */
+  usage: string;
+  examples?: readonly string[];
+  role: Role;
+  /** True where the command works on a connected account: without one the person is asked to connect first. */
+  needsAccount: boolean;
+  /** True where it changes something: it is stored before the ack and survives `kill -9`. */
+  durable?: boolean;
+  /** Names of the words in their order; with `rest` the last takes all that remain. */
+  positionals: readonly string[];
+  rest?: boolean;
+  /** Flags beside `--account`; those that take no value are `switches`. */
+  flags?: readonly string[];
+  switches?: readonly string[];
+  /** Parses `{ [positional]: word, [flag]: value }`. */
+  args: z.ZodType<Args>;
+  /** False where the configuration lacks what it needs: then it is absent from help. */
+  isAvailable?(config: Config): boolean;
+  run(args: Args, context: CommandContext): Promise<Reply>;
+  submissions?: readonly Submission[];
+  actions?: readonly Action[];
+  optionSources?: readonly OptionSource[];
+}
+
+/** Keeps the types of `args` and `run` together, and forgets them outside, where the registry mixes commands. */
+export function defineCommand<Args>(command: Command<Args>): Command {
+  return command as Command;
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { buttons, say } from '../views/message.ts';
+import { bold, code } from '../views/text.ts';
+import type { ActionContext, Reply } from './command.ts';
+import { defineCommand } from './command.ts';
+
+const ButtonValue = z.object({ account: z.string() });
+
+export const disconnect = defineCommand({
+  name: 'disconnect',
+  summary: 'Disconnects an account and deletes its sealed key',
+  usage: '<account>',
+  role: 'admin',
+  needsAccount: true,
+  positionals: ['account'],
+  args: z.object({ account: z.string() }),
+  async run({ account: named }, { caller, deckhand }) {
+    const account = await deckhand.accounts.resolve(caller.workspace, named, undefined);
+    const said = `Disconnect ${bold(account.name)}? Its sealed key is deleted, and its schedules stop.`;
+    const confirm = buttons({
+      label: 'Disconnect',
+      actionId: 'disconnect:confirm',
+      style: 'danger',
+      value: { account: account.name },
+    });
+    return { kind: 'private', message: say(said, ...confirm) };
+  },
+  actions: [{ actionId: 'disconnect:confirm', role: 'admin', durable: true, run: confirmDisconnect }],
+});
+
+async function confirmDisconnect(
+  value: string | undefined,
+  { caller, deckhand }: ActionContext,
+): Promise<Reply> {
+  const { account } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+  const { workspace, user } = caller;
+  if (!(await deckhand.accounts.disconnect(workspace, account)))
+    return { kind: 'replace', message: say(`${code(account)} is not connected any more.`) };
+  await deckhand.audit.record(workspace, { who: user, what: 'disconnect', target: account, result: 'done' });
+  return {
+    kind: 'replace',
+    message: say(`:wastebasket: ${bold(account)} is disconnected and its key deleted.`),
+  };
+}

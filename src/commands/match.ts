@@ -1,0 +1,81 @@
+import { distance } from 'fastest-levenshtein';
+import type { z } from 'zod';
+import { UserError } from '../errors.ts';
+import { code } from '../views/text.ts';
+import type { Command } from './command.ts';
+import { splitWords, type Words } from './words.ts';
+
+export interface Matched {
+  command: Command;
+  /** What stood after the command's name. */
+  rest: Words;
+}
+
+/** The command with the longest name that the words begin with; undefined where there is none. */
+export function matchCommand(commands: readonly Command[], text: string): Matched | undefined {
+  const switches = commands.flatMap((command) => command.switches ?? []);
+  const { words, flags } = splitWords(text, switches);
+  const lower = words.map((word) => word.toLowerCase());
+  const fitting = commands
+    .map((command) => ({ command, name: command.name.split(' ') }))
+    .filter(({ name }) => name.every((word, at) => lower[at] === word))
+    .toSorted((one, other) => other.name.length - one.name.length);
+  const best = fitting[0];
+  if (best === undefined) return undefined;
+  return { command: best.command, rest: { words: words.slice(best.name.length), flags } };
+}
+
+/** For a word that is no command: the nearest one, where one is near. */
+export function unknownCommand(commands: readonly Command[], text: string): UserError {
+  const typed = splitWords(text)
+    .words.map((word) => word.toLowerCase())
+    .slice(0, 2);
+  const names = commands.map((command) => command.name);
+  const ranked = names
+    .map((name) => ({ name, far: distance(typed.slice(0, name.split(' ').length).join(' '), name) }))
+    .toSorted((one, other) => one.far - other.far);
+  const best = ranked[0];
+  const first = code(typed[0] ?? '', 40);
+  const isNear = best !== undefined && best.far <= Math.max(2, Math.floor(best.name.length / 2));
+  return isNear
+    ? new UserError(`I do not know ${first}. Did you mean ${code(best.name)}?`, best.name)
+    : new UserError(`I do not know ${first}.`, 'help');
+}
+
+/**
+ * The command's own arguments.
+ * @throws UserError with the usage line where a word or flag is missing, too much or malformed
+ */
+export function parseArguments(command: Command, rest: Words): unknown {
+  const { account: _, ...flags } = rest.flags;
+  const known = [...(command.flags ?? []), ...(command.switches ?? [])];
+  const strange = Object.keys(flags).find((flag) => !known.includes(flag));
+  if (strange !== undefined)
+    throw usageError(command, `There is no option ${code(`--${strange}`, 40)} here.`);
+  const { words, positionals } = { words: rest.words, positionals: command.positionals };
+  const tooMany = words[positionals.length];
+  if (tooMany !== undefined && !command.rest)
+    throw usageError(command, `I do not know what to do with ${code(tooMany, 40)}.`);
+  const named = positionals.map((name, at): [string, string | undefined] => {
+    const isLast = at === positionals.length - 1;
+    return [name, command.rest && isLast ? words.slice(at).join(' ') || undefined : words[at]];
+  });
+  const parsed = command.args.safeParse({ ...Object.fromEntries(named), ...flags });
+  if (parsed.success) return parsed.data;
+  throw usageError(command, faultOf(parsed.error));
+}
+
+export function usageLine(command: Command): string {
+  return command.usage === '' ? command.name : `${command.name} ${command.usage}`;
+}
+
+function usageError(command: Command, fault: string): UserError {
+  return new UserError(`${fault} The usage is ${code(usageLine(command), 200)}.`, `help ${command.name}`);
+}
+
+function faultOf(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const name = String(issue?.path[0] ?? '');
+  if (issue?.code === 'custom') return issue.message;
+  return name === '' ? 'Something is missing.' : `${code(name, 40)} is missing or not what I expect.`;
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { UserError } from '../errors.ts';
+import { chosenText, projectsMessage } from '../views/projects.ts';
+import { defineCommand } from './command.ts';
+import { accountOf } from './target.ts';
+
+export const projects = defineCommand({
+  name: 'projects',
+  summary: 'Lists the account’s projects, starred ones first',
+  usage: '[filter]',
+  examples: ['projects shop'],
+  role: 'member',
+  needsAccount: true,
+  positionals: ['filter'],
+  rest: true,
+  args: z.object({ filter: z.string().optional() }),
+  async run({ filter }, context) {
+    const account = await accountOf(context);
+    const all = await context.deckhand.projects.list(context.caller.workspace, account);
+    const wanted = filter?.toLowerCase() ?? '';
+    const shown = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
+    return { kind: 'private', message: projectsMessage(account.name, shown, filter) };
+  },
+  actions: [
+    {
+      actionId: 'projects:choose',
+      role: 'member',
+      durable: true,
+      async run(project, { blockId }) {
+        const text = chosenText(blockId);
+        if (text === undefined || project === undefined)
+          throw new UserError('This menu is from an older version of Deckhand.', 'help');
+        return { kind: 'run', text, project };
+      },
+    },
+  ],
+});

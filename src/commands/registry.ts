@@ -1,0 +1,30 @@
+import type { Config } from '../config.ts';
+import { accounts } from './accounts.ts';
+import type { Command } from './command.ts';
+import { connect } from './connect.ts';
+import { disconnect } from './disconnect.ts';
+import { doctor } from './doctor.ts';
+import { createHelp } from './help.ts';
+import { projects } from './projects.ts';
+import { start } from './start.ts';
+import { test } from './test.ts';
+import { use } from './use.ts';
+import { whoami } from './whoami.ts';
+
+/** What a bare slash word means. */
+export const START = start.name;
+
+/** Every command, in the order of the help. */
+const ALL: readonly Command[] = [start, connect, disconnect, accounts, use, whoami, projects, test, doctor];
+
+/** The commands that the configuration allows. */
+export function commandsFor(config: Config): readonly Command[] {
+  const help: Command = createHelp(() => commands);
+  const commands = [help, ...ALL].filter((command) => command.isAvailable?.(config) ?? true);
+  return commands;
+}
+
+/** All of them, for the documentation and the manifest. */
+export function allCommands(): readonly Command[] {
+  return [createHelp(() => ALL), ...ALL];
+}

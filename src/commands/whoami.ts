@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { getProfile } from '../service/profile.ts';
+import { profileMessage } from '../views/profile.ts';
+import { defineCommand } from './command.ts';
+import { accountOf } from './target.ts';
+
+export const whoami = defineCommand({
+  name: 'whoami',
+  summary: 'Shows whose key the account is used with, and what you may do here',
+  usage: '',
+  role: 'member',
+  needsAccount: true,
+  positionals: [],
+  args: z.object({}),
+  async run(_, context) {
+    const { caller, deckhand } = context;
+    const account = await accountOf(context);
+    const profile = await deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client));
+    const roles = await rolesOf(context);
+    return {
+      kind: 'private',
+      message: profileMessage({ profile, account: account.name, keyTail: account.keyTail, roles }),
+    };
+  },
+});
+
+async function rolesOf({ caller, deckhand }: Parameters<typeof whoami.run>[1]): Promise<string[]> {
+  const held: string[] = [];
+  for (const role of ['admin', 'operator', 'billing'] as const)
+    if (await deckhand.roles.holds(caller.workspace, caller.user, role)) held.push(role);
+  return held;
+}

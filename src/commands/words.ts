@@ -1,0 +1,63 @@
+/** What a person typed after the slash word, cleaned of what phones, keyboards and Slack make of it. */
+export interface Words {
+  words: string[];
+  flags: Record<string, string | true>;
+}
+
+const QUOTES = /[\u201c\u201d\u201e\u201f\u00ab\u00bb\uff02]/g;
+const APOSTROPHES = /[\u2018\u2019\u201a\u201b\u2039\u203a\uff07]/g;
+const DASHES = /(^|\s)[\u2012-\u2015\u2212](?=[a-z])/gi;
+const SPACES = /[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+/g;
+// `<https://a.example|label>`, `<#C1|general>`, `<@U1|ann>`: the label is what the person meant, where there is one.
+const LINK = /<(https?:\/\/[^|>\s]+)(?:\|([^>]*))?>/g;
+const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
+
+/** Straight quotes, single spaces, no Slack link markup. Pure; idempotent but for escaped entities. */
+export function cleanCommandText(text: string): string {
+  return text
+    .replace(QUOTES, '"')
+    .replace(APOSTROPHES, "'")
+    .replace(LINK, (_, url: string, label: string | undefined) => labelOrUrl(url, label))
+    .replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity)
+    .replace(SPACES, ' ')
+    .replace(DASHES, '$1--')
+    .trim();
+}
+
+/** Splits cleaned text at spaces, keeps quoted parts whole, and takes `--flag value` and `--flag=value` out. */
+export function splitWords(text: string, switches: readonly string[] = []): Words {
+  const tokens = tokensOf(cleanCommandText(text));
+  const words: string[] = [];
+  const flags: Record<string, string | true> = {};
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at] ?? '';
+    const flag = /^--([a-z][a-z-]*)(?:=(.*))?$/i.exec(token);
+    if (flag?.[1] === undefined) {
+      words.push(token);
+      continue;
+    }
+    const name = flag[1].toLowerCase();
+    const next = tokens[at + 1];
+    if (flag[2] !== undefined) flags[name] = unquote(flag[2]);
+    else if (switches.includes(name) || next === undefined || next.startsWith('--')) flags[name] = true;
+    else {
+      flags[name] = next;
+      at += 1;
+    }
+  }
+  return { words, flags };
+}
+
+function tokensOf(text: string): string[] {
+  const tokens = text.match(/(?:[^\s"]*"[^"]*"[^\s"]*)+|[^\s]+/g) ?? [];
+  return tokens.map((token) => (token.startsWith('--') ? token : unquote(token)));
+}
+
+function unquote(token: string): string {
+  const single = /^'(.*)'$/.exec(token);
+  return (single?.[1] ?? token).replaceAll('"', '');
+}
+
+function labelOrUrl(url: string, label: string | undefined): string {
+  return label === undefined || label === '' ? url : label;
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
+
+/** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */
+export const CONFIG_EXIT_CODE = 78;
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+const text = z.string().trim().min(1);
+const webAddress = text.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
+  message: 'is not an http(s) address',
+});
+const safeAddress = webAddress.refine((value) => !URL.canParse(value) || isSafeOrigin(new URL(value)), {
+  message: 'must be https, unless the host is loopback',
+});
+const positiveInteger = z.coerce.number().int().positive();
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const hookTypes = text
+  .transform((value, ctx) => {
+    try {
+      return JSON.parse(value) as unknown;
+    } catch {
+      ctx.addIssue({ code: 'custom', message: 'is not JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), text, { error: 'must be a JSON object of strings' }));
+
+const encryptionKeys = text.transform((value, ctx) => {
+  try {
+    return parseEncryptionKeys(value);
+  } catch (error) {
+    if (!(error instanceof EncryptionKeysError)) throw error;
+    for (const fault of error.faults) ctx.addIssue({ code: 'custom', message: fault });
+    return z.NEVER;
+  }
+});
+
+const Environment = z.object({
+  SLACK_SIGNING_SECRET: text.optional(),
+  SLACK_BOT_TOKEN: text.optional(),
+  SLACK_CLIENT_ID: text.optional(),
+  SLACK_CLIENT_SECRET: text.optional(),
+  SLACK_APP_TOKEN: text.optional(),
+  SLACK_API_URL: safeAddress.default('https://slack.com/api/'),
+  SLACK_AUTHORIZE_URL: safeAddress.default('https://slack.com/oauth/v2/authorize'),
+  SLACK_RESPONSE_HOSTS: text.default('hooks.slack.com'),
+  SLACK_COMMAND: text.regex(/^\/[a-z0-9_-]{1,31}$/, 'must look like /word').default('/deckhand'),
+  HOST: text.default('0.0.0.0'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  PUBLIC_URL: webAddress.optional(),
+  SERVICE_BASE_URL: text
+    .refine((value) => value.split('{account}').length === 2, 'must hold {account} exactly once')
+    .refine((value) => isSafeTemplate(value), 'must be https, unless the host is loopback'),
+  SERVICE_SIGNUP_URL: safeAddress.optional(),
+  SERVICE_AUTH_URL: safeAddress.optional(),
+  SERVICE_OAUTH_CLIENT_ID: text.optional(),
+  SERVICE_OAUTH_CLIENT_SECRET: text.optional(),
+  SERVICE_SITES_DOMAIN: text.regex(/^[a-z0-9.-]+(:\d+)?$/i, 'is not a domain').optional(),
+  SERVICE_HOOK_TYPES: hookTypes.default({}),
+  STORE_URL: text
+    .regex(/^(sqlite|postgres|postgresql):\/\//, 'must start with sqlite:// or postgres://')
+    .default('sqlite://data/deckhand.sqlite'),
+  ENCRYPTION_KEYS: encryptionKeys,
+  POLL_INTERVAL_MS: positiveInteger.default(2500),
+  FOLLOW_TIMEOUT_MINUTES: z.coerce.number().positive().default(30),
+  NOTICE_INTERVAL_MS: positiveInteger.optional(),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+});
+
+/** The one parsed configuration; the variables' names are kept, because operators know them by these. */
+export type Config = z.output<typeof Environment>;
+
+/** Every fault of the environment, each by the name of its variable. Never holds a value. */
+export class ConfigError extends Error {
+  readonly code = 'config_error';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration is at fault:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+/** @throws ConfigError naming every fault at once */
+export function parseConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const parsed = Environment.safeParse(given);
+  const faults = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => {
+        const name = String(issue.path[0]);
+        return `${name} ${given[name] === undefined ? 'is required' : issue.message}`;
+      });
+  faults.push(...contradictions(given));
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
+  return parsed.data;
+}
+
+/** What is wrong between variables, each of which may be right alone. */
+function contradictions(given: Record<string, string | undefined>): string[] {
+  const faults: string[] = [];
+  if (!given.SLACK_APP_TOKEN && !given.SLACK_SIGNING_SECRET)
+    faults.push('SLACK_SIGNING_SECRET is required, unless SLACK_APP_TOKEN switches Socket Mode on');
+  if (given.SLACK_BOT_TOKEN && (given.SLACK_CLIENT_ID || given.SLACK_CLIENT_SECRET))
+    faults.push('SLACK_BOT_TOKEN excludes SLACK_CLIENT_ID and SLACK_CLIENT_SECRET: one workspace, or many');
+  if (!given.SLACK_BOT_TOKEN && !given.SLACK_CLIENT_ID && !given.SLACK_CLIENT_SECRET)
+    faults.push(
+      'SLACK_BOT_TOKEN is required, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many workspaces',
+    );
+  faults.push(...halves(given, 'SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET'));
+  faults.push(...halves(given, 'SERVICE_OAUTH_CLIENT_ID', 'SERVICE_OAUTH_CLIENT_SECRET'));
+  return faults;
+}
+
+function halves(given: Record<string, string | undefined>, id: string, secret: string): string[] {
+  if (Boolean(given[id]) === Boolean(given[secret])) return [];
+  return given[id] ? [`${secret} is required with ${id}`] : [`${id} is required with ${secret}`];
+}
+
+function isSafeOrigin(url: URL): boolean {
+  return url.protocol === 'https:' || LOOPBACK.has(url.hostname);
+}
+
+function isSafeTemplate(template: string): boolean {
+  const sample = template.replace('{account}', 'account');
+  if (!URL.canParse(sample)) return false;
+  const url = new URL(sample);
+  if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return false;
+  return isSafeOrigin(url) || url.hostname.endsWith('.localhost');
+}

@@ -1,0 +1,43 @@
+import type { Accounts } from './accounts.ts';
+import type { Audit } from './audit.ts';
+import type { Channels } from './channels.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Engine } from './engine/engine.ts';
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Projects } from './projects.ts';
+import type { Roles } from './roles.ts';
+import type { Runs } from './runs.ts';
+import type { Service } from './service/client.ts';
+import type { Installations } from './slack/installations.ts';
+import type { Slack } from './slack/slack.ts';
+import type { Sealer, Store } from './store/store.ts';
+import type { Waiting } from './waiting.ts';
+
+/** What `main.ts` opens and a test may replace at the wire. */
+export interface Parts {
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  store: Store;
+  sealer: Sealer;
+  engine: Engine;
+  service: Service;
+  slack: Slack;
+  installations: Installations;
+}
+
+/** Everything a command, job or schedule works with: the parts, and the workspace's records over them. */
+export interface Deckhand extends Parts {
+  config: Config;
+  accounts: Accounts;
+  channels: Channels;
+  projects: Projects;
+  roles: Roles;
+  audit: Audit;
+  runs: Runs;
+  waiting: Waiting;
+  /** The bot scopes that the app asks for. */
+  scopes: readonly string[];
+}

@@ -1,0 +1,23 @@
+/** How long to wait before the next poll, in milliseconds. Pure. */
+export interface PollTiming {
+  intervalMs: number;
+  /** Polls in a row that the service did not answer properly. */
+  failures: number;
+  /** When the service asked to be tried again, milliseconds since the epoch. */
+  retryAt: number | undefined;
+  now: number;
+  /** In [0, 1). */
+  random: number;
+}
+
+const LONGEST_MS = 60_000;
+const JITTER = 0.1;
+
+/** The interval give or take a tenth; after failures doubled each time, and never before `retryAt`. */
+export function nextPollMs(timing: PollTiming): number {
+  const { intervalMs, failures, retryAt, now, random } = timing;
+  const jittered = intervalMs * (1 + JITTER * (2 * random - 1));
+  const backedOff = Math.min(jittered * 2 ** Math.min(failures, 20), Math.max(LONGEST_MS, intervalMs));
+  const asked = retryAt === undefined ? 0 : retryAt - now;
+  return Math.round(Math.max(backedOff, asked));
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { Deckhand } from '../deckhand.ts';
+import type { Shown } from '../slack/slack.ts';
+import type { Message } from '../views/message.ts';
+
+/** The part of a followed job's state that says what its thread was told. */
+export interface ThreadState {
+  channel: string;
+  rootTs: string;
+  /** Keys of the news that the thread has. */
+  told: string[];
+  /** The news being posted: if the process dies now, nobody knows whether Slack has it. */
+  telling?: string | undefined;
+}
+
+/**
+ * Tells a piece of news in the thread, at most once. The intent is stored before the post and the fact after it. A
+ * process that died in between leaves the intent alone, and then the news counts as told: Slack has no way to ask
+ * without reading the channel's history, the root message shows it anyway, and a reply is never doubled.
+ */
+export async function tellOnce<S extends ThreadState>(
+  deckhand: Deckhand,
+  workspace: string,
+  state: S,
+  news: { key: string; message: Message },
+  save: (state: S) => Promise<void>,
+  signal: AbortSignal,
+): Promise<S> {
+  if (state.told.includes(news.key)) return state;
+  if (state.telling !== news.key) {
+    await save({ ...state, telling: news.key });
+    const clientMsgId = postId(state.rootTs, state.channel, news.key);
+    const post = { channel: state.channel, threadTs: state.rootTs, message: news.message, clientMsgId };
+    try {
+      await deckhand.slack.post(workspace, post, signal);
+    } catch (error) {
+      // Slack refused or stayed silent while we lived: the next attempt tells it.
+      await save({ ...state, telling: undefined });
+      throw error;
+    }
+  }
+  const told = { ...state, told: [...state.told, news.key], telling: undefined };
+  await save(told);
+  return told;
+}
+
+/** The same UUID for the same piece of news, in Slack's `client_msg_id` form. */
+export function postId(...parts: string[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+export function rootOf(state: ThreadState): Shown {
+  return { channel: state.channel, ts: state.rootTs };
+}

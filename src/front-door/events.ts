@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { Deckhand } from '../deckhand.ts';
+import type { JobData } from '../engine/engine.ts';
+import { workspaceOf } from './payloads.ts';
+import type { Requests } from './requests.ts';
+
+export const EVENTS = 'events';
+
+/** An event of Slack's Events API, as far as every handler needs it. */
+export const EventBody = z.looseObject({
+  type: z.literal('event_callback'),
+  event_id: z.string(),
+  event_time: z.number(),
+  team_id: z.string().nullish(),
+  enterprise_id: z.string().nullish(),
+  is_enterprise_install: z.boolean().nullish(),
+  authorizations: z
+    .array(
+      z.looseObject({
+        team_id: z.string().nullish(),
+        enterprise_id: z.string().nullish(),
+        is_enterprise_install: z.boolean().nullish(),
+      }),
+    )
+    .nullish(),
+  event: z.looseObject({ type: z.string() }),
+});
+export type EventBody = z.infer<typeof EventBody>;
+
+export type EventHandler = (deckhand: Deckhand, workspace: string, body: EventBody) => Promise<void>;
+export type EventHandlers = Readonly<Record<string, EventHandler>>;
+
+/** Stores an event before it is acknowledged, once however often Slack sends it; then it is carried out. */
+export function createEvents(
+  deckhand: Deckhand,
+  requests: Requests,
+  handlers: EventHandlers,
+): (body: unknown) => Promise<void> {
+  deckhand.engine.work<JobData & { body: unknown }>(
+    EVENTS,
+    async (job) => {
+      const body = EventBody.parse(job.data.body);
+      await handlers[body.event.type]?.(deckhand, job.data.workspace, body);
+    },
+    { concurrency: 50, attempts: 5, backoffMs: 1000 },
+  );
+
+  return async (raw) => {
+    const parsed = EventBody.safeParse(raw);
+    if (!parsed.success || handlers[parsed.data.event.type] === undefined) return;
+    const body = parsed.data;
+    const source = body.authorizations?.[0] ?? body;
+    const workspace = workspaceOf(
+      source.enterprise_id,
+      source.team_id,
+      source.is_enterprise_install === true,
+    );
+    if (await requests.isNew(workspace, body.event_id))
+      await deckhand.engine.send(EVENTS, { workspace, body }, { key: body.event_id });
+  };
+}

@@ -1,0 +1,26 @@
+import type { Caller } from '../commands/command.ts';
+import type { Deckhand } from '../deckhand.ts';
+import { explainAndLog } from '../failures.ts';
+import { failureMessage } from '../views/failures.ts';
+import { speakPrivately } from './speak.ts';
+
+/** The one answer to a thrown error outside modals: told to the person who caused it, and logged. */
+export async function answerFailure(
+  deckhand: Deckhand,
+  caller: Caller,
+  error: unknown,
+  fields: { command?: string; action?: string; view?: string },
+): Promise<void> {
+  const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
+  const { workspace, user, channel } = caller;
+  const explained = explainAndLog(error, at, deckhand.log, { workspace, user, channel, ...fields });
+  try {
+    await speakPrivately(deckhand, caller, failureMessage(explained));
+  } catch (second) {
+    // Slack itself does not take the answer: the log is all that is left.
+    deckhand.log.warn(
+      { event: 'answer_failed', workspace, err: second, ...fields },
+      'a person could not be answered',
+    );
+  }
+}

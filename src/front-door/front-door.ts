@@ -1,0 +1,210 @@
+import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
+import type { Caller } from '../commands/command.ts';
+import { matchCommand } from '../commands/match.ts';
+import { cleanCommandText } from '../commands/words.ts';
+import type { Deckhand } from '../deckhand.ts';
+import { say } from '../views/message.ts';
+import type { EventHandlers } from './events.ts';
+import { createEvents } from './events.ts';
+import { createInFlight, type InFlight } from './in-flight.ts';
+import {
+  ActionBody,
+  callerOfInteraction,
+  callerOfSlash,
+  messageOf,
+  OptionsBody,
+  SlashBody,
+  SubmissionBody,
+  viewStateOf,
+} from './payloads.ts';
+import type { Registry } from './registry.ts';
+import { createRequests, type Requests, type StoredRequest, storable } from './requests.ts';
+import { runAction } from './run-action.ts';
+import { runCommand } from './run-command.ts';
+import { runOptions } from './run-options.ts';
+import { runSubmission } from './run-submission.ts';
+
+export interface FrontDoor {
+  app: App;
+  /** Resolves when all that was acknowledged is carried out or stored. */
+  idle(): Promise<void>;
+}
+
+/** Bolt, with every way in registered: no command, click, form or event is left without an answer. */
+export function createFrontDoor(
+  deckhand: Deckhand,
+  registry: Registry,
+  receiver: Receiver,
+  eventHandlers: EventHandlers,
+): FrontDoor {
+  const inFlight = createInFlight(deckhand.log);
+  const requests = createRequests(deckhand, () => registry);
+  const takeEvent = createEvents(deckhand, requests, eventHandlers);
+  const app = new StoringApp(receiver, deckhand, takeEvent);
+  const door = { deckhand, registry, requests, inFlight };
+
+  app.command(/.*/, ({ body, ack }) => takeCommand(door, body, ack));
+  app.action(/.*/, ({ body, ack }) => takeAction(door, body, ack));
+  app.view({ callback_id: /.*/, type: 'view_submission' }, ({ body, ack }) =>
+    takeSubmission(door, body, ack as (answer?: unknown) => Promise<void>),
+  );
+  app.view({ callback_id: /.*/, type: 'view_closed' }, async ({ ack }) => ack());
+  app.options(/.*/, ({ body, ack }) => takeOptions(door, body, ack as (answer?: unknown) => Promise<void>));
+  app.shortcut(/.*/, async ({ ack }) => ack());
+  return { app, idle: () => inFlight.idle() };
+}
+
+interface Door {
+  deckhand: Deckhand;
+  registry: Registry;
+  requests: Requests;
+  inFlight: InFlight;
+}
+
+/** Bolt acknowledges events before anybody has seen them; here they are stored first. */
+class StoringApp extends App {
+  readonly #takeEvent: (body: unknown) => Promise<void>;
+
+  constructor(receiver: Receiver, deckhand: Deckhand, takeEvent: (body: unknown) => Promise<void>) {
+    super({
+      receiver,
+      // Tokens are looked up where they are used, so that no request waits for the store before its ack.
+      authorize: async () => ({}),
+      ignoreSelf: false,
+      logger: quietLogger(deckhand),
+      clientOptions: { slackApiUrl: deckhand.config.SLACK_API_URL },
+    });
+    this.#takeEvent = takeEvent;
+    this.error(async (error) => {
+      deckhand.log.error({ event: 'bug', err: error }, 'a request of Slack failed unanswered');
+    });
+  }
+
+  override async processEvent(event: ReceiverEvent): Promise<void> {
+    if (event.body.type !== 'event_callback') return super.processEvent(event);
+    await this.#takeEvent(event.body);
+    await event.ack();
+  }
+}
+
+async function takeCommand(door: Door, raw: unknown, ack: (answer?: string) => Promise<void>): Promise<void> {
+  const body = SlashBody.parse(raw);
+  const caller = callerOfSlash(body);
+  const text = cleanCommandText(body.text);
+  const command = matchCommand(door.registry.commands, text)?.command;
+  if (command?.durable === true) {
+    const stored: StoredRequest = {
+      kind: 'command',
+      workspace: caller.workspace,
+      caller: storable(caller),
+      text,
+    };
+    await takeDurably(door, stored, caller, ack);
+    return;
+  }
+  await ack();
+  door.inFlight.track(runCommand(door.deckhand, door.registry, { caller, text: body.text }));
+}
+
+async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
+  const body = ActionBody.parse(raw);
+  const caller = callerOfInteraction(body);
+  const element = body.actions[0];
+  const actionId = element?.action_id ?? '';
+  const value =
+    element?.value ??
+    element?.selected_option?.value ??
+    element?.selected_user ??
+    element?.selected_conversation ??
+    undefined;
+  if (door.registry.action(actionId)?.action.durable === true) {
+    const stored: StoredRequest = {
+      kind: 'action',
+      workspace: caller.workspace,
+      caller: storable(caller),
+      actionId,
+      ...(value === undefined ? {} : { value }),
+      ...(element?.block_id ? { blockId: element.block_id } : {}),
+    };
+    await takeDurably(door, stored, caller, ack);
+    return;
+  }
+  await ack();
+  // A button that opens an address is Slack's own doing; so is the typing in a field without an action of ours.
+  const isOurs = door.registry.action(actionId) !== undefined || !isSilent(actionId, body);
+  if (!isOurs) return;
+  const state = body.view ? viewStateOf(body.view) : undefined;
+  const message = messageOf(body);
+  door.inFlight.track(
+    runAction(door.deckhand, door.registry, {
+      caller,
+      actionId,
+      value,
+      blockId: element?.block_id,
+      state,
+      message,
+    }),
+  );
+}
+
+/** Stored first, then acknowledged: a `kill -9` in between loses nothing that Slack believes was taken. */
+async function takeDurably(
+  door: Door,
+  request: StoredRequest,
+  caller: Caller,
+  ack: (answer?: string) => Promise<void>,
+): Promise<void> {
+  try {
+    await door.requests.take(request, caller);
+  } catch (error) {
+    door.deckhand.log.error({ event: 'bug', err: error }, 'a request could not be stored');
+    await ack(
+      say(':warning: I cannot store anything right now, so nothing was done. Try again in a minute.').text,
+    );
+    return;
+  }
+  await ack();
+}
+
+async function takeSubmission(
+  door: Door,
+  raw: unknown,
+  ack: (answer?: unknown) => Promise<void>,
+): Promise<void> {
+  const body = SubmissionBody.parse(raw);
+  const caller = callerOfInteraction(body);
+  const state = viewStateOf(body.view);
+  const work = runSubmission(door.deckhand, door.registry, caller, state, (answer) => ack(answer));
+  door.inFlight.track(work);
+  await work;
+}
+
+async function takeOptions(
+  door: Door,
+  raw: unknown,
+  ack: (answer?: unknown) => Promise<void>,
+): Promise<void> {
+  const body = OptionsBody.parse(raw);
+  await ack(await runOptions(door.deckhand, door.registry, callerOfInteraction(body), body));
+}
+
+function isSilent(actionId: string, body: ActionBody): boolean {
+  return actionId.startsWith('link:') || (body.view !== null && body.view !== undefined);
+}
+
+/** Bolt's own lines may hold payloads and addresses: only that something was said is kept. */
+function quietLogger(
+  deckhand: Deckhand,
+): NonNullable<ConstructorParameters<typeof App>[0]>['logger'] & object {
+  const silent = (): void => undefined;
+  const note = (): void => deckhand.log.warn({ event: 'bolt' }, 'the Slack framework reported a problem');
+  return {
+    debug: silent,
+    info: silent,
+    warn: note,
+    error: note,
+    setLevel: silent,
+    getLevel: () => 'error' as never,
+    setName: silent,
+  };
+}

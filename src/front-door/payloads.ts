@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import type { Caller } from '../commands/command.ts';
+import type { KnownBlock, Message, ModalView } from '../views/message.ts';
+import { readState } from '../views/modal-state.ts';
+
+/** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */
+
+const Id = z.string().min(1).max(64);
+const Team = z.looseObject({ id: Id.nullish() }).nullish();
+const Enterprise = z.looseObject({ id: Id }).nullish();
+
+export const SlashBody = z.looseObject({
+  command: z.string(),
+  text: z.string().default(''),
+  team_id: Id.nullish(),
+  enterprise_id: z.string().nullish(),
+  is_enterprise_install: z.union([z.boolean(), z.string()]).nullish(),
+  user_id: Id,
+  channel_id: Id,
+  thread_ts: z.string().nullish(),
+  trigger_id: z.string(),
+  response_url: z.string().nullish(),
+});
+export type SlashBody = z.infer<typeof SlashBody>;
+
+const View = z.looseObject({
+  id: Id,
+  hash: z.string().default(''),
+  type: z.string(),
+  callback_id: z.string().default(''),
+  private_metadata: z.string().default(''),
+  state: z.unknown(),
+  blocks: z.array(z.unknown()).default([]),
+  title: z.unknown(),
+  submit: z.unknown(),
+  close: z.unknown(),
+});
+
+const Interaction = z.looseObject({
+  team: Team,
+  enterprise: Enterprise,
+  is_enterprise_install: z.boolean().nullish(),
+  user: z.looseObject({ id: Id, team_id: z.string().nullish() }),
+  trigger_id: z.string().nullish(),
+});
+
+const ActionElement = z.looseObject({
+  action_id: z.string(),
+  block_id: z.string().default(''),
+  value: z.string().nullish(),
+  selected_option: z.looseObject({ value: z.string() }).nullish(),
+  selected_user: z.string().nullish(),
+  selected_conversation: z.string().nullish(),
+  action_ts: z.string().default(''),
+});
+
+export const ActionBody = Interaction.extend({
+  actions: z.array(ActionElement).min(1),
+  channel: z.looseObject({ id: Id }).nullish(),
+  container: z.looseObject({ message_ts: z.string().nullish(), channel_id: z.string().nullish() }).nullish(),
+  message: z
+    .looseObject({
+      ts: z.string().nullish(),
+      thread_ts: z.string().nullish(),
+      text: z.string().default(''),
+      blocks: z.array(z.unknown()).default([]),
+    })
+    .nullish(),
+  view: View.nullish(),
+  response_url: z.string().nullish(),
+});
+export type ActionBody = z.infer<typeof ActionBody>;
+
+export const SubmissionBody = Interaction.extend({ view: View });
+export type SubmissionBody = z.infer<typeof SubmissionBody>;
+
+export const OptionsBody = Interaction.extend({
+  action_id: z.string(),
+  value: z.string().default(''),
+  channel: z.looseObject({ id: Id }).nullish(),
+  view: View.nullish(),
+});
+export type OptionsBody = z.infer<typeof OptionsBody>;
+
+/** Every modal's metadata may say where it came from, so that its outcome is told there. */
+const Origin = z.looseObject({ channel: z.string().optional(), thread: z.string().optional() });
+
+export function callerOfSlash(body: SlashBody): Caller {
+  return {
+    workspace: workspaceOf(body.enterprise_id, body.team_id, String(body.is_enterprise_install) === 'true'),
+    user: body.user_id,
+    channel: body.channel_id,
+    threadTs: body.thread_ts ?? undefined,
+    triggerId: body.trigger_id,
+    responseUrl: body.response_url ?? undefined,
+    requestId: body.trigger_id,
+  };
+}
+
+export function callerOfInteraction(body: ActionBody | SubmissionBody | OptionsBody): Caller {
+  const origin = originOf(body.view?.private_metadata);
+  const action = ActionBody.safeParse(body).data;
+  const team = body.team?.id ?? body.user.team_id;
+  return {
+    workspace: workspaceOf(body.enterprise?.id, team, body.is_enterprise_install === true),
+    user: body.user.id,
+    channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
+    messageTs: action?.message?.ts ?? action?.container?.message_ts ?? undefined,
+    threadTs: action?.message?.thread_ts ?? origin.thread,
+    triggerId: body.trigger_id ?? undefined,
+    responseUrl: action?.response_url ?? undefined,
+    requestId: body.trigger_id ?? '',
+  };
+}
+
+export function viewStateOf(view: z.infer<typeof View>): {
+  values: ReturnType<typeof readState>;
+  metadata: string;
+  view: ModalView & { id: string; hash: string };
+} {
+  return {
+    values: readState(view.state),
+    metadata: view.private_metadata,
+    // Slack gives back the view that we sent, so its blocks are ours.
+    view: view as unknown as ModalView & { id: string; hash: string },
+  };
+}
+
+export function messageOf(body: ActionBody): Message | undefined {
+  if (!body.message) return undefined;
+  return { text: body.message.text, blocks: body.message.blocks as KnownBlock[] };
+}
+
+/** An organisation's installation serves all its workspaces; otherwise each workspace has its own. */
+export function workspaceOf(
+  enterprise: string | null | undefined,
+  team: string | null | undefined,
+  isEnterpriseInstall: boolean,
+): string {
+  return (isEnterpriseInstall ? (enterprise ?? team) : (team ?? enterprise)) ?? 'unknown';
+}
+
+function originOf(metadata: string | undefined): z.infer<typeof Origin> {
+  try {
+    return Origin.parse(JSON.parse(metadata || '{}'));
+  } catch {
+    // Metadata that is not ours tells nothing about the origin.
+    return {};
+  }
+}

@@ -1,0 +1,40 @@
+import type { Action, Command, OptionSource, Submission } from '../commands/command.ts';
+
+/** The commands that the configuration allows, and what their messages and modals come back with. */
+export interface Registry {
+  commands: readonly Command[];
+  /** What a bare slash word means. */
+  start: string;
+  action(actionId: string): { action: Action; command: Command } | undefined;
+  submission(callbackId: string): { submission: Submission; command: Command } | undefined;
+  optionSource(actionId: string): { source: OptionSource; command: Command } | undefined;
+}
+
+export function createRegistry(commands: readonly Command[], start: string): Registry {
+  const actions = new Map<string, { action: Action; command: Command }>();
+  const submissions = new Map<string, { submission: Submission; command: Command }>();
+  const sources = new Map<string, { source: OptionSource; command: Command }>();
+  for (const command of commands) {
+    for (const action of command.actions ?? []) claim(actions, action.actionId, { action, command });
+    for (const submission of command.submissions ?? [])
+      claim(submissions, submission.callbackId, { submission, command });
+    for (const source of command.optionSources ?? []) claim(sources, source.actionId, { source, command });
+  }
+  return {
+    commands,
+    start,
+    action: (actionId) => actions.get(baseOf(actionId)),
+    submission: (callbackId) => submissions.get(callbackId),
+    optionSource: (actionId) => sources.get(baseOf(actionId)),
+  };
+}
+
+/** Elements of one kind may stand several times in a message: what follows `#` only tells them apart. */
+function baseOf(actionId: string): string {
+  return actionId.split('#')[0] ?? actionId;
+}
+
+function claim<T>(map: Map<string, T>, id: string, value: T): void {
+  if (map.has(id)) throw new TypeError(`two handlers for ${id}`);
+  map.set(id, value);
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { Caller } from '../commands/command.ts';
+import type { Deckhand } from '../deckhand.ts';
+import type { JobData } from '../engine/engine.ts';
+import type { Registry } from './registry.ts';
+import { runAction } from './run-action.ts';
+import { runCommand } from './run-command.ts';
+
+/** What was acknowledged and changes something: kept until it is carried out, also over a `kill -9`. */
+export const REQUESTS = 'requests';
+const SEEN_MS = 60 * 60 * 1000;
+
+const StoredCaller = z.object({
+  workspace: z.string(),
+  user: z.string(),
+  channel: z.string().optional(),
+  messageTs: z.string().optional(),
+  threadTs: z.string().optional(),
+  requestId: z.string(),
+});
+
+const Stored = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('command'),
+    workspace: z.string(),
+    caller: StoredCaller,
+    text: z.string(),
+    project: z.string().optional(),
+  }),
+  z.object({
+    kind: z.literal('action'),
+    workspace: z.string(),
+    caller: StoredCaller,
+    actionId: z.string(),
+    value: z.string().optional(),
+    blockId: z.string().optional(),
+  }),
+]);
+export type StoredRequest = z.infer<typeof Stored>;
+
+const Seen = z.object({ at: z.number() });
+
+export interface Requests {
+  /** Stores a request before its ack; false where the very same was taken before. */
+  take(request: StoredRequest, live: Pick<Caller, 'responseUrl' | 'triggerId'>): Promise<boolean>;
+  /** True the first time, across replicas and restarts. */
+  isNew(workspace: string, requestId: string): Promise<boolean>;
+}
+
+export function createRequests(deckhand: Deckhand, registry: () => Registry): Requests {
+  const seen = deckhand.store.collection('seen', Seen);
+  // Response addresses are secrets that die in half an hour: they are kept in memory only, for the usual case that
+  // the process which acknowledged also carries out. After a restart the person is answered without them.
+  const live = new Map<string, Pick<Caller, 'responseUrl' | 'triggerId'>>();
+
+  deckhand.engine.work<JobData>(
+    REQUESTS,
+    async (job) => {
+      const request = Stored.parse(job.data);
+      const caller: Caller = { channel: undefined, ...request.caller, ...live.get(request.caller.requestId) };
+      live.delete(request.caller.requestId);
+      if (request.kind === 'command') await runCommand(deckhand, registry(), { ...request, caller });
+      else await runAction(deckhand, registry(), { ...request, caller });
+    },
+    { concurrency: 200, attempts: 3, backoffMs: 1000 },
+  );
+
+  async function isNew(workspace: string, requestId: string): Promise<boolean> {
+    const now = deckhand.clock.now();
+    return seen.create(workspace, requestId, { at: now }, now + SEEN_MS);
+  }
+
+  return {
+    isNew,
+    async take(request, hints) {
+      const { requestId } = request.caller;
+      if (!(await isNew(request.workspace, requestId))) return false;
+      live.set(requestId, hints);
+      return deckhand.engine.send<JobData>(REQUESTS, request, { key: requestId });
+    },
+  };
+}
+
+export function storable(caller: Caller): z.infer<typeof StoredCaller> {
+  return StoredCaller.parse(caller);
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { ActionContext, Caller } from '../commands/command.ts';
+import type { Deckhand } from '../deckhand.ts';
+import { UserError } from '../errors.ts';
+import { answerFailure } from './failure.ts';
+import type { Registry } from './registry.ts';
+import { carryOut, requireRole } from './run-command.ts';
+
+export interface ActionRequest {
+  caller: Caller;
+  actionId: string;
+  value?: string | undefined;
+  blockId?: string | undefined;
+  state?: ActionContext['state'];
+  message?: ActionContext['message'];
+}
+
+const Claim = z.object({ by: z.string(), at: z.number() });
+const CLAIM_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Carries out a click or choice and says what comes of it. Never rejects. */
+export async function runAction(
+  deckhand: Deckhand,
+  registry: Registry,
+  request: ActionRequest,
+): Promise<void> {
+  const { caller, actionId, value } = request;
+  const found = registry.action(actionId);
+  try {
+    if (found === undefined) throw new UserError('This button is from an older version of Deckhand.', 'help');
+    const { action } = found;
+    await requireRole(deckhand, caller, action.role, found.command.name);
+    const context: ActionContext = {
+      caller,
+      account: undefined,
+      text: '',
+      deckhand,
+      blockId: request.blockId ?? '',
+      state: request.state,
+      message: request.message,
+      updateModal: async (view) => {
+        const shown = request.state?.view;
+        if (shown !== undefined)
+          await deckhand.slack.updateModal(caller.workspace, shown.id, view, shown.hash);
+      },
+    };
+    const work = () => action.run(value, context);
+    const reply = action.once ? await once(deckhand, request, work) : await work();
+    await carryOut(deckhand, registry, caller, reply);
+    deckhand.metrics.command(found.command.name, 'done');
+  } catch (error) {
+    deckhand.metrics.command(
+      found?.command.name ?? 'unknown',
+      error instanceof UserError ? 'refused' : 'failed',
+    );
+    await answerFailure(deckhand, caller, error, { action: actionId });
+  }
+}
+
+/** The same click on the same message counts once; a click that failed may be tried again. */
+async function once<T>(deckhand: Deckhand, request: ActionRequest, work: () => Promise<T>): Promise<T> {
+  const { caller } = request;
+  const claims = deckhand.store.collection('claims', Claim);
+  const what = [caller.channel, caller.messageTs, request.actionId, request.value];
+  const id = createHash('sha256').update(JSON.stringify(what)).digest('base64url');
+  const now = deckhand.clock.now();
+  const isMine = await claims.create(caller.workspace, id, { by: caller.user, at: now }, now + CLAIM_MS);
+  if (!isMine) throw new UserError('That button was used already.');
+  try {
+    return await work();
+  } catch (error) {
+    await claims.delete(caller.workspace, id);
+    throw error;
+  }
+}

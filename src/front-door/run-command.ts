@@ -1,0 +1,148 @@
+import type { Caller, Command, CommandContext, Reply } from '../commands/command.ts';
+import { matchCommand, parseArguments, unknownCommand } from '../commands/match.ts';
+import { cleanCommandText, type Words } from '../commands/words.ts';
+import type { Deckhand } from '../deckhand.ts';
+import { AccountNeeded, UserError } from '../errors.ts';
+import { ProjectNeeded } from '../projects.ts';
+import type { Role } from '../roles.ts';
+import { connectFirstMessage } from '../views/connect.ts';
+import type { Message } from '../views/message.ts';
+import { chooseProjectMessage } from '../views/projects.ts';
+import { workingMessage } from '../views/working.ts';
+import { answerFailure } from './failure.ts';
+import type { Registry } from './registry.ts';
+import { speak, speakPrivately } from './speak.ts';
+
+/** After this long a person is told that it is going on. */
+const PATIENCE_MS = 2_000;
+
+export interface CommandRequest {
+  caller: Caller;
+  text: string;
+  /** A project that the person picked from a menu, in place of the word left out. */
+  project?: string | undefined;
+}
+
+/** Runs what was typed and says what comes of it. Never rejects. */
+export async function runCommand(
+  deckhand: Deckhand,
+  registry: Registry,
+  request: CommandRequest,
+): Promise<void> {
+  const { caller } = request;
+  const text = cleanCommandText(request.text);
+  const matched = matchCommand(registry.commands, text === '' ? registry.start : text);
+  const name = matched?.command.name ?? 'unknown';
+  const done = new AbortController();
+  void tellThatItGoesOn(deckhand, caller, done.signal);
+  try {
+    if (matched === undefined) throw unknownCommand(registry.commands, text);
+    await requireRole(deckhand, caller, matched.command.role, name);
+    await requireAccount(deckhand, caller, matched.command, text);
+    const reply = await replyOf(deckhand, matched.command, matched.rest, { ...request, text });
+    done.abort();
+    await carryOut(deckhand, registry, caller, reply);
+    deckhand.metrics.command(name, 'done');
+  } catch (error) {
+    done.abort();
+    const question = questionOf(deckhand, error, text);
+    const isRefusal = question !== undefined || error instanceof UserError;
+    deckhand.metrics.command(name, isRefusal ? 'refused' : 'failed');
+    if (question !== undefined) await ask(deckhand, caller, question, name);
+    else await answerFailure(deckhand, caller, error, { command: name });
+  }
+}
+
+/**
+ * Checked on every command, click and submission, so that a role taken away works at once.
+ * @throws UserError that names who can do it
+ */
+export async function requireRole(
+  deckhand: Deckhand,
+  caller: Caller,
+  role: Role,
+  what: string,
+): Promise<void> {
+  if (await deckhand.roles.holds(caller.workspace, caller.user, role)) return;
+  await deckhand.audit.record(caller.workspace, {
+    who: caller.user,
+    what,
+    result: 'refused',
+    ...(caller.channel === undefined ? {} : { where: caller.channel }),
+  });
+  const holders = await deckhand.roles.holders(caller.workspace, role);
+  const people = holders
+    .slice(0, 5)
+    .map((user) => `<@${user}>`)
+    .join(', ');
+  const who = people === '' ? 'an admin of this Slack workspace' : people;
+  throw new UserError(`This needs the role *${role}*. Ask ${who}.`);
+}
+
+/** Says a reply, or runs the command that it stands for. */
+export async function carryOut(
+  deckhand: Deckhand,
+  registry: Registry,
+  caller: Caller,
+  reply: Reply,
+): Promise<void> {
+  if (reply.kind === 'run') return runCommand(deckhand, registry, { ...reply, caller });
+  if (reply.kind !== 'several') return speak(deckhand, caller, reply);
+  for (const part of reply.replies) await carryOut(deckhand, registry, caller, part);
+}
+
+/** Keeps what was typed until an account is connected. @throws UserError where none is */
+async function requireAccount(
+  deckhand: Deckhand,
+  caller: Caller,
+  command: Command,
+  text: string,
+): Promise<void> {
+  if (!command.needsAccount || (await deckhand.accounts.list(caller.workspace)).length > 0) return;
+  await deckhand.waiting.keep(caller.workspace, caller.user, text);
+  throw new AccountNeeded();
+}
+
+async function replyOf(
+  deckhand: Deckhand,
+  command: Command,
+  rest: Words,
+  request: CommandRequest,
+): Promise<Reply> {
+  const account = rest.flags.account;
+  if (account === true) throw new UserError('`--account` needs a name.', 'accounts');
+  const args = parseArguments(command, rest);
+  const context: CommandContext = {
+    caller: request.caller,
+    account,
+    text: request.text,
+    project: request.project,
+    deckhand,
+  };
+  return command.run(args, context);
+}
+
+async function ask(deckhand: Deckhand, caller: Caller, question: Message, name: string): Promise<void> {
+  try {
+    await speakPrivately(deckhand, caller, question);
+  } catch (error) {
+    await answerFailure(deckhand, caller, error, { command: name });
+  }
+}
+
+/** What is missing is asked for, where a button or menu can give it. */
+function questionOf(deckhand: Deckhand, error: unknown, text: string): Message | undefined {
+  if (error instanceof ProjectNeeded) return chooseProjectMessage(error.projects, text);
+  if (error instanceof AccountNeeded) return connectFirstMessage(deckhand.config.SLACK_COMMAND, text);
+  return undefined;
+}
+
+async function tellThatItGoesOn(deckhand: Deckhand, caller: Caller, done: AbortSignal): Promise<void> {
+  try {
+    await deckhand.clock.sleep(PATIENCE_MS, done);
+    await speakPrivately(deckhand, caller, workingMessage());
+  } catch (error) {
+    if (!done.aborted)
+      deckhand.log.warn({ event: 'answer_failed', err: error }, 'progress could not be shown');
+  }
+}

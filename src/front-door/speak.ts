@@ -1,0 +1,88 @@
+import type { Caller, Reply } from '../commands/command.ts';
+import type { Deckhand } from '../deckhand.ts';
+import { explainAndLog } from '../failures.ts';
+import { isSlackFailure } from '../slack/failure.ts';
+import { failureMessage } from '../views/failures.ts';
+import type { Message } from '../views/message.ts';
+import { notice } from '../views/modal.ts';
+
+/** Says what a handler returned, where the caller is. The only place that speaks for commands and clicks. */
+export async function speak(deckhand: Deckhand, caller: Caller, reply: Reply): Promise<void> {
+  switch (reply.kind) {
+    case 'nothing':
+      return;
+    case 'private':
+      return speakPrivately(deckhand, caller, reply.message);
+    case 'channel':
+      return speakInChannel(deckhand, caller, reply);
+    case 'replace':
+      return replaceMessage(deckhand, caller, reply.message);
+    case 'modal':
+      return openModal(deckhand, caller, reply);
+    case 'several':
+    case 'run':
+      throw new TypeError('carried out before it comes here');
+  }
+}
+
+/** By the response address where there is one, else as an ephemeral message, else by direct message. */
+export async function speakPrivately(deckhand: Deckhand, caller: Caller, message: Message): Promise<void> {
+  if (
+    caller.responseUrl !== undefined &&
+    (await deckhand.slack.respond(caller.responseUrl, message, 'ephemeral'))
+  )
+    return;
+  const { workspace, channel, user, threadTs } = caller;
+  if (channel !== undefined) {
+    try {
+      return await deckhand.slack.whisper(workspace, { channel, user, threadTs }, message);
+    } catch (error) {
+      // Deckhand may not be in the channel: a direct message always reaches the person.
+      if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
+    }
+  }
+  await deckhand.slack.tell(workspace, user, message);
+}
+
+async function speakInChannel(
+  deckhand: Deckhand,
+  caller: Caller,
+  reply: Extract<Reply, { kind: 'channel' }>,
+): Promise<void> {
+  if (caller.channel === undefined) return speakPrivately(deckhand, caller, reply.message);
+  await deckhand.slack.post(caller.workspace, {
+    channel: caller.channel,
+    message: reply.message,
+    threadTs: reply.thread,
+  });
+}
+
+async function replaceMessage(deckhand: Deckhand, caller: Caller, message: Message): Promise<void> {
+  if (
+    caller.responseUrl !== undefined &&
+    (await deckhand.slack.respond(caller.responseUrl, message, 'replace'))
+  )
+    return;
+  const { channel, messageTs, workspace } = caller;
+  if (channel === undefined || messageTs === undefined) return speakPrivately(deckhand, caller, message);
+  await deckhand.slack.update(workspace, { channel, ts: messageTs }, message);
+}
+
+async function openModal(
+  deckhand: Deckhand,
+  caller: Caller,
+  reply: Extract<Reply, { kind: 'modal' }>,
+): Promise<void> {
+  const { workspace, triggerId } = caller;
+  const opened = await deckhand.slack.openModal(workspace, triggerId ?? '', reply.view);
+  if (reply.fill === undefined) return;
+  try {
+    await deckhand.slack.updateModal(workspace, opened.id, await reply.fill(), opened.hash);
+  } catch (error) {
+    if (isSlackFailure(error, 'expired')) return;
+    const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
+    const explained = explainAndLog(error, at, deckhand.log, { workspace, view: reply.view.callback_id });
+    const said = failureMessage(explained);
+    await deckhand.slack.updateModal(workspace, opened.id, notice(reply.view.title.text, said.text));
+  }
+}

@@ -1,0 +1,95 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from './log.ts';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void;
+
+/** Handlers by `METHOD /path`. */
+export type Routes = Record<string, Handler>;
+
+/** Every page and answer: nothing is cached, framed, guessed at or loaded from elsewhere. */
+const SECURITY_HEADERS: ReadonlyArray<[string, string]> = [
+  ['cache-control', 'no-store'],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['referrer-policy', 'no-referrer'],
+  [
+    'content-security-policy',
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  ],
+];
+
+export interface Listener {
+  port: number;
+  /** Stops accepting, lets requests in flight end, then closes what is idle. */
+  close(): Promise<void>;
+}
+
+/** Listens on `host:port`; slow clients are cut, and a handler that throws answers 500 with a reference in the log. */
+export async function listen(
+  routes: Routes,
+  options: { host: string; port: number; log: Logger },
+): Promise<Listener> {
+  const server = createServer((request, response) => {
+    void answer(routes, request, response, options.log);
+  });
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 15_000;
+  server.keepAliveTimeout = 65_000;
+  server.maxHeadersCount = 100;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { port, close: () => close(server) };
+}
+
+export function sendText(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(text);
+}
+
+async function answer(
+  routes: Routes,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Logger,
+): Promise<void> {
+  for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+  const url = URL.parse(request.url ?? '/', 'http://localhost');
+  if (url === null) {
+    sendText(response, 400, 'bad request');
+    return;
+  }
+  const handler = routes[`${request.method} ${url.pathname}`];
+  if (handler === undefined) {
+    refuse(routes, url.pathname, response);
+    return;
+  }
+  try {
+    await handler(request, response, url);
+  } catch (error) {
+    log.error({ event: 'http_handler_failed', err: error }, 'a request could not be answered');
+    if (!response.headersSent) sendText(response, 500, 'something went wrong');
+    else response.destroy();
+  }
+}
+
+function refuse(routes: Routes, path: string, response: ServerResponse): void {
+  const methods = Object.keys(routes)
+    .filter((route) => route.endsWith(` ${path}`))
+    .map((route) => route.split(' ')[0]);
+  if (methods.length === 0) {
+    sendText(response, 404, 'not found');
+    return;
+  }
+  response.setHeader('allow', methods.join(', '));
+  sendText(response, 405, 'method not allowed');
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    server.closeIdleConnections();
+  });
+}

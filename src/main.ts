@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { createApp } from './app.ts';
+import { systemClock } from './clock.ts';
+import { CONFIG_EXIT_CODE, type Config, ConfigError, parseConfig } from './config.ts';
+import { openBackend } from './engine/open-backend.ts';
+import { createLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { createService } from './service/client.ts';
+import { singleInstallation } from './slack/installations.ts';
+import { createSlack } from './slack/slack.ts';
+import { createWeb } from './slack/web.ts';
+import { createSealer } from './store/sealer.ts';
+
+/** Kubernetes and systemd give up after 30 s; SIGTERM ends within 25. */
+const DRAIN_MS = 20_000;
+
+function configure(): Config {
+  try {
+    process.loadEnvFile('.env');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+  try {
+    return parseConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(CONFIG_EXIT_CODE);
+  }
+}
+
+const config = configure();
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(line));
+
+async function main(): Promise<void> {
+  const backend = await openBackend(config.STORE_URL, { clock: systemClock, log });
+  const { store, engine } = backend;
+  const sealer = createSealer(config.ENCRYPTION_KEYS, store, systemClock);
+  await sealer.check();
+  const metrics = createMetrics(version, () => engine.stats());
+  const service = createService({
+    baseUrl: config.SERVICE_BASE_URL,
+    signupUrl: config.SERVICE_SIGNUP_URL,
+    version,
+    clock: systemClock,
+    hookTypes: config.SERVICE_HOOK_TYPES,
+    observe: ({ operation, kind, ms }) => metrics.serviceCall(operation, kind, ms),
+  });
+  const installations = singleInstallation(config.SLACK_BOT_TOKEN ?? '');
+  const web = createWeb(config.SLACK_API_URL, log);
+  const slack = createSlack({
+    web,
+    installations,
+    clock: systemClock,
+    log,
+    responseHosts: config.SLACK_RESPONSE_HOSTS.split(',').map((host) => host.trim()),
+    observe: metrics.slackCall,
+  });
+  const parts = { clock: systemClock, log, metrics, store, sealer, engine, service, slack, installations };
+  const app = createApp(config, parts);
+  const { port } = await app.start();
+  log.info({ event: 'listening', host: config.HOST, port, version }, 'Deckhand is ready');
+
+  let isStopping = false;
+  async function stop(signal: string): Promise<void> {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ event: 'draining', signal }, 'no new work is taken');
+    await app.stop(DRAIN_MS);
+    await Promise.all([service.close(), web.close()]);
+    await backend.close();
+    log.info({ event: 'stopped' }, 'all work ended or was handed back');
+    process.exit(0);
+  }
+  process.on('SIGTERM', () => void stop('SIGTERM'));
+  process.on('SIGINT', () => void stop('SIGINT'));
+}
+
+main().catch((error: unknown) => {
+  log.fatal({ event: 'start_failed', err: error }, 'Deckhand could not start');
+  process.exit(1);
+});

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Collection, Store } from './store/store.ts';
+
+/** What a test run is of. Two runs of the same target never go on at once. */
+export const Target = z.object({
+  account: z.string(),
+  project: z.object({ permalink: z.string(), name: z.string() }),
+  server: z.object({ identifier: z.string(), name: z.string() }).optional(),
+});
+export type Target = z.infer<typeof Target>;
+
+/** The latest run of a target: where it is shown, and how it stands. */
+export const Run = z.object({
+  target: Target,
+  /** The request that started it, so that a resumed request finds its own run. */
+  requestId: z.string(),
+  channel: z.string(),
+  rootTs: z.string().optional(),
+  askedBy: z.string(),
+  startedAt: z.number(),
+  endedAt: z.number().optional(),
+  /** `lost`: no longer followed. */
+  status: z.enum(['running', 'completed', 'failed', 'stopped', 'lost']),
+  reachable: z.number().optional(),
+  total: z.number().optional(),
+});
+export type Run = z.infer<typeof Run>;
+
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+export interface Runs {
+  /** Claims the target for a new run; gives back the run that goes on already, if one does. */
+  claim(workspace: string, run: Run, staleBefore: number): Promise<{ mine: boolean; run: Run }>;
+  change(workspace: string, target: Target, change: Partial<Run>): Promise<void>;
+  list(workspace: string): Promise<Run[]>;
+}
+
+/** A short name of the target, the same for the same account, project and server. */
+export function targetKey(target: Target): string {
+  const parts = [target.account, target.project.permalink, target.server?.identifier ?? ''];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 24);
+}
+
+export function createRuns(store: Store): Runs {
+  const stored: Collection<Run> = store.collection('runs', Run);
+  return {
+    async claim(workspace, run, staleBefore) {
+      const winner = await stored.update(workspace, targetKey(run.target), (current) => {
+        const goesOn = current?.status === 'running' && current.startedAt > staleBefore;
+        return goesOn ? current : run;
+      });
+      const standing = winner ?? run;
+      return { mine: standing.requestId === run.requestId, run: standing };
+    },
+    async change(workspace, target, change) {
+      const id = targetKey(target);
+      const changed = await stored.update(workspace, id, (current) =>
+        current === undefined ? undefined : { ...current, ...change },
+      );
+      if (changed?.endedAt !== undefined) await stored.put(workspace, id, changed, changed.endedAt + KEPT_MS);
+    },
+    async list(workspace) {
+      return (await stored.list(workspace)).map((row) => row.doc);
+    },
+  };
+}

@@ -1,0 +1,12 @@
+/** The bot scopes that Deckhand asks for, each with its reason; `manifest.yml` is held equal by a test. */
+export const SCOPES = {
+  commands: 'the slash command and the shortcuts',
+  'chat:write': 'messages and threads in the channels that it was invited to',
+  'files:write': 'pictures of digests and PDFs of invoices',
+  'im:write': 'direct messages about what a person set up',
+  'users:read': 'who is an admin of the workspace, and a person’s time zone',
+  'links:read': 'links to projects and servers, to show their state',
+  'links:write': 'that state, under the link',
+} as const;
+
+export const SCOPE_NAMES: readonly string[] = Object.keys(SCOPES);

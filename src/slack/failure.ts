@@ -1,0 +1,125 @@
+import { ErrorCode, type WebAPICallError } from '@slack/web-api';
+
+/**
+ * What Slack did to a call.
+ * - `gone`: the channel or message cannot be reached any more (deleted, archived, bot not in it)
+ * - `revoked`: the workspace's token does not work any more
+ * - `busy`: rate limited; `retryAt` says until when
+ * - `unreachable`: no answer, or a 5xx; whether the call was carried out is not known
+ * - `expired`: a trigger or view that died or was replaced in between
+ * - `forbidden`: a scope or permission is missing
+ * - `rejected`: Slack found the call itself wrong, which is a fault of ours
+ */
+export type SlackFailureKind =
+  | 'gone'
+  | 'revoked'
+  | 'busy'
+  | 'unreachable'
+  | 'expired'
+  | 'forbidden'
+  | 'rejected';
+
+export class SlackFailure extends Error {
+  readonly code = 'slack_failure';
+  readonly kind: SlackFailureKind;
+  /** Slack's own error word, e.g. `is_archived`. */
+  readonly reason: string;
+  readonly method: string;
+  /** Milliseconds since the epoch. */
+  readonly retryAt: number | undefined;
+
+  constructor(
+    method: string,
+    kind: SlackFailureKind,
+    reason: string,
+    options: ErrorOptions & { retryAt?: number } = {},
+  ) {
+    super(`${method}: ${reason}`, options);
+    this.name = 'SlackFailure';
+    this.kind = kind;
+    this.reason = reason;
+    this.method = method;
+    this.retryAt = options.retryAt;
+  }
+}
+
+const KINDS: Record<string, SlackFailureKind> = {
+  channel_not_found: 'gone',
+  is_archived: 'gone',
+  not_in_channel: 'gone',
+  message_not_found: 'gone',
+  thread_not_found: 'gone',
+  cant_update_message: 'gone',
+  edit_window_closed: 'gone',
+  user_not_found: 'gone',
+  users_not_found: 'gone',
+  cannot_dm_bot: 'gone',
+  user_disabled: 'gone',
+  restricted_action: 'forbidden',
+  restricted_action_read_only_channel: 'forbidden',
+  restricted_action_thread_only_channel: 'forbidden',
+  ekm_access_denied: 'forbidden',
+  missing_scope: 'forbidden',
+  no_permission: 'forbidden',
+  not_allowed_token_type: 'forbidden',
+  access_denied: 'forbidden',
+  account_inactive: 'revoked',
+  invalid_auth: 'revoked',
+  not_authed: 'revoked',
+  token_revoked: 'revoked',
+  token_expired: 'revoked',
+  team_access_not_granted: 'revoked',
+  org_login_required: 'revoked',
+  not_installed: 'revoked',
+  expired_trigger_id: 'expired',
+  exchanged_trigger_id: 'expired',
+  trigger_exchanged: 'expired',
+  trigger_expired: 'expired',
+  invalid_trigger: 'expired',
+  hash_conflict: 'expired',
+  not_found: 'expired',
+  view_not_found: 'expired',
+  ratelimited: 'busy',
+  rate_limited: 'busy',
+  message_limit_exceeded: 'busy',
+  fatal_error: 'unreachable',
+  internal_error: 'unreachable',
+  service_unavailable: 'unreachable',
+  request_timeout: 'unreachable',
+  team_added_to_org: 'unreachable',
+};
+
+/** Makes a SlackFailure of whatever the web client threw; anything that is not Slack's doing is passed on. */
+export function asSlackFailure(method: string, error: unknown, now: number): unknown {
+  if (!isCallError(error)) return error;
+  switch (error.code) {
+    case ErrorCode.PlatformError: {
+      const reason = error.data.error;
+      return new SlackFailure(method, KINDS[reason] ?? 'rejected', reason, { cause: error });
+    }
+    case ErrorCode.RateLimitedError:
+      return new SlackFailure(method, 'busy', 'ratelimited', {
+        cause: error,
+        retryAt: now + error.retryAfter * 1000,
+      });
+    case ErrorCode.HTTPError:
+      return new SlackFailure(method, 'unreachable', `http_${error.statusCode}`, { cause: error });
+    case ErrorCode.RequestError:
+      return new SlackFailure(method, 'unreachable', 'request_failed', { cause: error });
+  }
+}
+
+export function isSlackFailure(error: unknown, ...kinds: SlackFailureKind[]): error is SlackFailure {
+  return error instanceof SlackFailure && (kinds.length === 0 || kinds.includes(error.kind));
+}
+
+function isCallError(error: unknown): error is WebAPICallError {
+  return error instanceof Error && 'code' in error && CALL_ERRORS.has(error.code);
+}
+
+const CALL_ERRORS = new Set<unknown>([
+  ErrorCode.PlatformError,
+  ErrorCode.RateLimitedError,
+  ErrorCode.HTTPError,
+  ErrorCode.RequestError,
+]);

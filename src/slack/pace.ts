@@ -1,0 +1,73 @@
+import type { Clock } from '../clock.ts';
+import { isSlackFailure } from './failure.ts';
+
+/** Runs tasks of one key strictly one after the other, and forgets a key as soon as it is idle. */
+export interface Lanes {
+  run<T>(key: string, task: () => Promise<T>): Promise<T>;
+  /** Resolves when all lanes are empty. */
+  idle(): Promise<void>;
+}
+
+export function createLanes(): Lanes {
+  const tails = new Map<string, Promise<unknown>>();
+  return {
+    run(key, task) {
+      const before = tails.get(key) ?? Promise.resolve();
+      const mine = before.then(task, task);
+      const tail = mine
+        .then(
+          () => undefined,
+          () => undefined,
+        )
+        .then(() => {
+          if (tails.get(key) === tail) tails.delete(key);
+        });
+      tails.set(key, tail);
+      return mine;
+    },
+    async idle() {
+      while (tails.size > 0) await Promise.all(tails.values());
+    },
+  };
+}
+
+export interface Patience {
+  /** Waits for a rate limit to pass at most this long in all, in milliseconds. */
+  busyMs: number;
+  /** Tries after an answer that leaves open whether the call was carried out. */
+  retriesUnknown: number;
+}
+
+/** Background work can wait; a person is looking at a spinner. */
+export const BACKGROUND: Patience = { busyMs: 15 * 60_000, retriesUnknown: 4 };
+export const SOMEONE_WAITS: Patience = { busyMs: 3_000, retriesUnknown: 1 };
+
+/** Repeats a Slack call as patience allows: after `Retry-After` where Slack is busy, with back-off where it is silent. */
+export async function withPatience<T>(
+  clock: Clock,
+  patience: Patience,
+  call: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const start = clock.now();
+  let silent = 0;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const wait = waitAfter(error, clock.now(), silent, patience);
+      if (wait === undefined || clock.now() + wait - start > Math.max(patience.busyMs, 60_000)) throw error;
+      if (isSlackFailure(error, 'unreachable')) silent += 1;
+      await clock.sleep(wait, signal);
+    }
+  }
+}
+
+function waitAfter(error: unknown, now: number, silent: number, patience: Patience): number | undefined {
+  if (isSlackFailure(error, 'busy')) {
+    const wait = Math.max(0, (error.retryAt ?? now + 1000) - now);
+    return wait <= patience.busyMs ? wait : undefined;
+  }
+  if (isSlackFailure(error, 'unreachable') && silent < patience.retriesUnknown) return 500 * 2 ** silent;
+  return undefined;
+}

@@ -1,0 +1,59 @@
+import { request } from 'undici';
+import type { Logger } from '../log.ts';
+import type { Message } from '../views/message.ts';
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Answers by a `response_url` (5 uses in 30 minutes). It came in a signed request, but is followed only to the
+ * hosts that the operator allowed, and never through a redirect.
+ * @returns false where it was refused, used up or not reached, so that the caller can answer another way
+ */
+export async function postToResponseUrl(
+  url: string,
+  message: Message,
+  mode: 'ephemeral' | 'in_channel' | 'replace' | 'delete',
+  allowedHosts: readonly string[],
+  log: Logger,
+): Promise<boolean> {
+  if (!isAllowed(url, allowedHosts)) {
+    log.warn({ event: 'response_url_refused' }, 'a response_url on a host that is not allowed was refused');
+    return false;
+  }
+  try {
+    const answer = await request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(bodyOf(message, mode)),
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+    });
+    await answer.body.dump();
+    if (answer.statusCode === 200) return true;
+    log.warn(
+      { event: 'response_url_failed', status: answer.statusCode },
+      'a response_url did not take the answer',
+    );
+    return false;
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    log.warn({ event: 'response_url_failed', reason }, 'a response_url was not reached');
+    return false;
+  }
+}
+
+function isAllowed(url: string, allowedHosts: readonly string[]): boolean {
+  if (!URL.canParse(url)) return false;
+  const parsed = new URL(url);
+  if (parsed.username !== '' || parsed.password !== '') return false;
+  const isLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(parsed.hostname);
+  if (parsed.protocol !== 'https:' && !(isLoopback && parsed.protocol === 'http:')) return false;
+  const isUsualPort = parsed.port === '' || isLoopback;
+  return allowedHosts.includes(parsed.host) || (isUsualPort && allowedHosts.includes(parsed.hostname));
+}
+
+function bodyOf(message: Message, mode: 'ephemeral' | 'in_channel' | 'replace' | 'delete'): object {
+  if (mode === 'delete') return { delete_original: true };
+  if (mode === 'replace') return { ...message, replace_original: true };
+  return { ...message, response_type: mode, replace_original: false };
+}

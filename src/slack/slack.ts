@@ -1,0 +1,202 @@
+import type { WebAPICallResult, WebClient } from '@slack/web-api';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Message, ModalView } from '../views/message.ts';
+import { asSlackFailure, SlackFailure } from './failure.ts';
+import type { Installations } from './installations.ts';
+import { BACKGROUND, createLanes, type Patience, SOMEONE_WAITS, withPatience } from './pace.ts';
+import { postToResponseUrl } from './response-url.ts';
+import type { Web } from './web.ts';
+
+export interface Post {
+  channel: string;
+  message: Message;
+  threadTs?: string | undefined;
+  /**
+   * Names this post for ever (a UUID). Slack's errors speak of such a `client_msg_id`; where it is honoured, a
+   * repeated post is the same message.
+   */
+  clientMsgId?: string;
+}
+
+export interface Shown {
+  channel: string;
+  ts: string;
+}
+
+export interface SlackOptions {
+  web: Web;
+  installations: Installations;
+  clock: Clock;
+  log: Logger;
+  /** Hosts that a `response_url` may have, with the port where it is not the scheme's own. */
+  responseHosts: readonly string[];
+  /** For metrics: each call's method, outcome and duration in milliseconds. */
+  observe?: (method: string, outcome: string, ms: number) => void;
+}
+
+/** What Deckhand does in Slack. Every method rejects with `SlackFailure` only. */
+export interface Slack {
+  /** Any other Web API method, for a person who waits or in the background. */
+  call<T extends WebAPICallResult>(
+    workspace: string,
+    method: string,
+    run: (client: WebClient) => Promise<T>,
+    patience?: Patience,
+  ): Promise<T>;
+  /** Posts in the channel's order; background patience. */
+  post(workspace: string, post: Post, signal?: AbortSignal): Promise<Shown>;
+  /** Edits a message. Of several waiting edits of one message only the latest is sent. */
+  update(workspace: string, shown: Shown, message: Message, signal?: AbortSignal): Promise<void>;
+  /** Shown to one person in a channel. */
+  whisper(
+    workspace: string,
+    to: { channel: string; user: string; threadTs?: string | undefined },
+    message: Message,
+  ): Promise<void>;
+  /** A direct message. */
+  tell(workspace: string, user: string, message: Message): Promise<Shown>;
+  openModal(workspace: string, triggerId: string, view: ModalView): Promise<{ id: string; hash: string }>;
+  /** Without a hash the view is replaced whatever happened to it in between. */
+  updateModal(workspace: string, viewId: string, view: ModalView, hash?: string): Promise<void>;
+  /** Answers by a `response_url`; false where its host is not allowed or it is used up. */
+  respond(
+    url: string,
+    message: Message,
+    mode: 'ephemeral' | 'in_channel' | 'replace' | 'delete',
+  ): Promise<boolean>;
+  permalink(workspace: string, shown: Shown): Promise<string | undefined>;
+  /** Resolves when nothing waits to be sent. */
+  idle(): Promise<void>;
+}
+
+/** No link previews, and no names or channels made of plain words in what comes from outside. */
+const QUIET = { unfurl_links: false, unfurl_media: false, parse: 'none', link_names: false } as const;
+
+export function createSlack(options: SlackOptions): Slack {
+  const { clock, installations, web } = options;
+  const lanes = createLanes();
+  const edits = new Map<string, Message>();
+
+  async function once<T extends WebAPICallResult>(
+    workspace: string,
+    method: string,
+    run: (client: WebClient) => Promise<T>,
+  ): Promise<T> {
+    const token = await installations.token(workspace);
+    if (token === undefined) throw new SlackFailure(method, 'revoked', 'not_installed');
+    const start = performance.now();
+    try {
+      const result = await run(web.client(token));
+      options.observe?.(method, 'ok', performance.now() - start);
+      return result;
+    } catch (error) {
+      const failure = asSlackFailure(method, error, clock.now());
+      const outcome = failure instanceof SlackFailure ? failure.kind : 'bug';
+      options.observe?.(method, outcome, performance.now() - start);
+      throw failure;
+    }
+  }
+
+  const call: Slack['call'] = (workspace, method, run, patience = SOMEONE_WAITS) =>
+    withPatience(clock, patience, () => once(workspace, method, run));
+
+  /** Sends the latest version that waits; an edit that was overtaken finds nothing left to do. */
+  async function sendLatest(
+    workspace: string,
+    shown: Shown,
+    key: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    let sending: Message | undefined;
+    try {
+      await withPatience(
+        clock,
+        BACKGROUND,
+        async () => {
+          sending = edits.get(key);
+          if (sending === undefined) return;
+          const message = sending;
+          await once(workspace, 'chat.update', (client) => client.chat.update({ ...shown, ...message }));
+        },
+        signal,
+      );
+    } finally {
+      if (edits.get(key) === sending) edits.delete(key);
+    }
+  }
+
+  return {
+    call,
+    post: (workspace, post, signal) =>
+      lanes.run(`post ${workspace} ${post.channel}`, () =>
+        withPatience(
+          clock,
+          BACKGROUND,
+          async () => {
+            const sent = await once(workspace, 'chat.postMessage', (client) =>
+              client.chat.postMessage({ ...QUIET, ...argumentsOf(post) }),
+            );
+            return { channel: sent.channel ?? post.channel, ts: sent.ts ?? '' };
+          },
+          signal,
+        ),
+      ),
+    update(workspace, shown, message, signal) {
+      const key = `edit ${workspace} ${shown.channel} ${shown.ts}`;
+      edits.set(key, message);
+      return lanes.run(key, () => sendLatest(workspace, shown, key, signal));
+    },
+    async whisper(workspace, to, message) {
+      await call(workspace, 'chat.postEphemeral', (client) =>
+        client.chat.postEphemeral({
+          ...QUIET,
+          ...message,
+          channel: to.channel,
+          user: to.user,
+          ...(to.threadTs === undefined ? {} : { thread_ts: to.threadTs }),
+        }),
+      );
+    },
+    async tell(workspace, user, message) {
+      const opened = await call(
+        workspace,
+        'conversations.open',
+        (client) => client.conversations.open({ users: user }),
+        BACKGROUND,
+      );
+      const channel = opened.channel?.id ?? user;
+      return this.post(workspace, { channel, message });
+    },
+    async openModal(workspace, triggerId, view) {
+      // A trigger works once, so there is nothing to retry.
+      const opened = await once(workspace, 'views.open', (client) =>
+        client.views.open({ trigger_id: triggerId, view }),
+      );
+      return { id: opened.view?.id ?? '', hash: opened.view?.hash ?? '' };
+    },
+    async updateModal(workspace, viewId, view, hash) {
+      await call(workspace, 'views.update', (client) =>
+        client.views.update({ view_id: viewId, view, ...(hash === undefined ? {} : { hash }) }),
+      );
+    },
+    respond: (url, message, mode) =>
+      postToResponseUrl(url, message, mode, options.responseHosts, options.log),
+    async permalink(workspace, shown) {
+      const found = await call(workspace, 'chat.getPermalink', (client) =>
+        client.chat.getPermalink({ channel: shown.channel, message_ts: shown.ts }),
+      );
+      return found.permalink;
+    },
+    idle: () => lanes.idle(),
+  };
+}
+
+function argumentsOf(post: Post): { channel: string; text: string; blocks: Message['blocks'] } {
+  return {
+    channel: post.channel,
+    ...post.message,
+    ...(post.threadTs === undefined ? {} : { thread_ts: post.threadTs }),
+    ...(post.clientMsgId === undefined ? {} : { client_msg_id: post.clientMsgId }),
+  };
+}

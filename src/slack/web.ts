@@ -1,0 +1,65 @@
+import { LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
+import { Agent, fetch as undiciFetch } from 'undici';
+import type { Logger } from '../log.ts';
+
+/** Slack's Web API under one address, over one pool of connections. */
+export interface Web {
+  /** The client of one token; the same object for the same token. */
+  client(token: string): WebClient;
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+const MOST_CLIENTS = 10_000;
+
+/**
+ * Never passes `headers` to WebClient: it writes the first token into that object and sends it for every
+ * workspace. Retries and rate limits are ours (src/slack/pace.ts), because WebClient repeats posts and lets
+ * one 429 pause everything.
+ */
+export function createWeb(apiUrl: string, log: Logger): Web {
+  const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
+  const clients = new Map<string, WebClient>();
+  const slackApiUrl = apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`;
+
+  function open(token: string): WebClient {
+    return new WebClient(token, {
+      slackApiUrl,
+      timeout: TIMEOUT_MS,
+      allowAbsoluteUrls: false,
+      rejectRateLimitedCalls: true,
+      retryConfig: { retries: 0 },
+      maxRequestConcurrency: 100,
+      logLevel: LogLevel.ERROR,
+      logger: quiet(log),
+      fetch: (url, init) =>
+        undiciFetch(url, { ...(init as object), dispatcher: agent }) as ReturnType<typeof fetch>,
+    });
+  }
+
+  return {
+    client(token) {
+      const known = clients.get(token);
+      if (known !== undefined) return known;
+      if (clients.size >= MOST_CLIENTS) clients.clear();
+      const client = open(token);
+      clients.set(token, client);
+      return client;
+    },
+    close: () => agent.close(),
+  };
+}
+
+/** WebClient's own lines may hold addresses and bodies: only that there was one is kept. */
+function quiet(log: Logger): SlackLogger {
+  const silent = (): void => undefined;
+  return {
+    debug: silent,
+    info: silent,
+    warn: silent,
+    error: () => log.warn({ event: 'slack_web_client_error' }, 'the Slack client reported an error'),
+    setLevel: silent,
+    getLevel: () => LogLevel.ERROR,
+    setName: silent,
+  };
+}

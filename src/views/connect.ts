@@ -1,0 +1,51 @@
+import { buttons, context, type Message, type ModalView, say } from './message.ts';
+import { emailInput, modal, textInput } from './modal.ts';
+import { code } from './text.ts';
+
+export const CONNECT = 'connect';
+
+/** Where the modal came from, and what runs once it is done. */
+export interface ConnectOrigin {
+  channel?: string | undefined;
+  account?: string | undefined;
+  /** The command that was typed before an account was connected. */
+  replay?: string | undefined;
+}
+
+/** Slack has no masked input, so the form says what becomes of the key. */
+export function connectModal(origin: ConnectOrigin): ModalView {
+  return modal({
+    callbackId: CONNECT,
+    title: 'Connect an account',
+    submit: 'Connect',
+    metadata: origin,
+    blocks: [
+      textInput({
+        field: 'account',
+        label: 'Account',
+        hint: 'The first part of the account’s address; the whole address will do.',
+        placeholder: 'acme',
+        maxLength: 300,
+        ...(origin.account === undefined ? {} : { initial: origin.account }),
+      }),
+      emailInput({ field: 'email', label: 'E-mail address', hint: 'The one that you log in with.' }),
+      textInput({
+        field: 'api_key',
+        label: 'API key',
+        hint: 'From the account’s security or API settings.',
+        maxLength: 300,
+      }),
+      context(
+        ':lock: Slack cannot hide what you type here. The key is sealed at once, never shown again but for its last four characters, and used for this workspace only.',
+      ),
+    ],
+  });
+}
+
+/** What was typed runs once an account is connected; the admin who connects may be the one who typed it. */
+export function connectFirstMessage(word: string, typed: string): Message {
+  return say(
+    `No account is connected in this workspace yet. An admin can connect one; then ${code(`${word} ${typed}`, 120)} runs by itself.`,
+    ...buttons({ label: 'Connect an account', actionId: 'connect:open', style: 'primary', value: {} }),
+  );
+}

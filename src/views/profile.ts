@@ -1,0 +1,34 @@
+import type { Profile } from '../service/profile.ts';
+import { maskedKey } from './accounts.ts';
+import { context, type Message, section } from './message.ts';
+import { bold, code, mrkdwn } from './text.ts';
+
+export interface ProfileView {
+  profile: Profile;
+  /** The account's name in its address. */
+  account: string;
+  keyTail: string;
+  /** Deckhand's roles of the reader. */
+  roles: readonly string[];
+}
+
+export function profileMessage(view: ProfileView): Message {
+  const { profile, account, keyTail, roles } = view;
+  const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
+  const beta = profile.account.beta_features ? 'on' : 'off';
+  const lines = [
+    `${bold(name === '' ? profile.email_address : name)}  ${mrkdwn(profile.email_address, 200)}`,
+    `Account ${bold(profile.account.name)} (${code(account)})`,
+    `Managed resources beta: ${beta}`,
+    ...(profile.account.suspended ? [':warning: The account is suspended.'] : []),
+    ...(profile.account.trialling ? ['The account is in its trial period.'] : []),
+  ];
+  const role = roles.length === 0 ? 'member' : roles.join(', ');
+  return {
+    text: `Deckhand uses the account ${account} with the key of ${profile.email_address}`,
+    blocks: [
+      section(lines.join('\n')),
+      context(`Key ${code(maskedKey(keyTail))}`, `Your role in Deckhand: ${role}`),
+    ],
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Text from outside (the service, people, files) on its way to Slack. `mrkdwn` wherever Slack reads markup,
+ * `plain` wherever it does not; nothing foreign reaches a view by another way.
+ */
+
+const ELLIPSIS = '…';
+
+// Control characters, and the marks that turn or hide the direction of what follows.
+const UNSEEN = /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** One line without control and bidi characters, cut at `max` code points; an em dash for nothing. */
+export function plain(foreign: string | number | null | undefined, max = 150): string {
+  const line = String(foreign ?? '')
+    .replace(SPACES, ' ')
+    .replace(UNSEEN, '')
+    .trim();
+  return line === '' ? '—' : cut(line, max);
+}
+
+/** As `plain`, escaped for mrkdwn: no mention, link or channel call of a foreign string comes alive. */
+export function mrkdwn(foreign: string | number | null | undefined, max = 150): string {
+  return escapeMarkup(plain(foreign, max));
+}
+
+/** A foreign identifier as inline code, which a backtick of its own cannot end. */
+export function code(foreign: string | number | null | undefined, max = 80): string {
+  return `\`${mrkdwn(foreign, max).replaceAll('`', 'ˋ')}\``;
+}
+
+export function bold(foreign: string | number | null | undefined, max = 80): string {
+  return `*${mrkdwn(foreign, max).replaceAll('*', '∗')}*`;
+}
+
+/** Cuts by code point, so that no emoji is left in half. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const points = [...text];
+  if (points.length <= max && text.length <= max) return text;
+  let kept = points.slice(0, Math.max(0, max - 1)).join('');
+  // Slack counts UTF-16 units in places, so the cut holds in both counts.
+  while (kept.length > max - 1) kept = [...kept].slice(0, -1).join('');
+  return kept + ELLIPSIS;
+}
+
+/** Whole lines up to `max` characters of already safe mrkdwn, with "and N more" for the rest. */
+export function linesWithin(lines: readonly string[], max: number, noun = 'more'): string {
+  let used = 0;
+  const kept: string[] = [];
+  for (const line of lines) {
+    const reserve = 24;
+    if (used + line.length + 1 > max - reserve) break;
+    kept.push(line);
+    used += line.length + 1;
+  }
+  const left = lines.length - kept.length;
+  if (left > 0) kept.push(`_and ${left} ${noun}_`);
+  return kept.join('\n');
+}
+
+/** The first `max` items and a sentence for the rest, undefined if all are kept. */
+export function firstOf<T>(items: readonly T[], max: number): { kept: T[]; more: string | undefined } {
+  const kept = items.slice(0, max);
+  const left = items.length - kept.length;
+  return { kept, more: left > 0 ? `and ${left} more` : undefined };
+}
+
+export function count(amount: number, noun: string, plural = `${noun}s`): string {
+  return `${amount} ${amount === 1 ? noun : plural}`;
+}
+
+function escapeMarkup(text: string): string {
+  return text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign);
+}
