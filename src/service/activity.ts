@@ -8,7 +8,7 @@ export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_we
 export type ActivityRange = (typeof ACTIVITY_RANGES)[number];
 
 const EventProperties = z
-  .object({ end_ref: NullableText.catch(null), servers: z.unknown().transform(namesIn) })
+  .object({ end_ref: NullableText.catch(null), servers: z.unknown().optional().transform(namesIn) })
   .nullish()
   .catch(null)
   .transform((properties) => properties ?? { end_ref: null, servers: [] });

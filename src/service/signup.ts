@@ -38,7 +38,7 @@ export const Signup = z
       .catch(null),
     api_key: z.string().min(1),
     ssh_public_key: SshPublicKey.nullish().catch(null),
-    oauth_urls: z.unknown().transform(addressesIn),
+    oauth_urls: z.unknown().optional().transform(addressesIn),
     mcp_config: z.object({ account: NullableText }).nullish().catch(null),
     email_verified: Flag.catch(false),
   })

@@ -58,6 +58,7 @@ test.each<[string, object, object]>([
     { properties: { end_ref: 'a', servers: 'web-1' } },
     { end_ref: 'a', servers: ['web-1'] },
   ],
+  ['no servers', { properties: { end_ref: 'a' } }, { end_ref: 'a', servers: [] }],
   ['no properties', { properties: null }, { end_ref: null, servers: [] }],
   ['odd properties', { properties: ['x'] }, { end_ref: null, servers: [] }],
   [

@@ -36,15 +36,12 @@ test('an account is created without credentials, and its key comes back', async 
   expect(sent?.headers).toMatchObject({ accept: 'application/json', 'content-type': 'application/json' });
 });
 
-test('nothing odd in the answer loses the key, which is told only once', async () => {
-  const odd = {
-    api_key: 'key',
-    account: null,
-    mcp_config: { account: 'acme' },
-    oauth_urls: [],
-    email_verified: 'no',
-  };
-  await using wire = await startWire({ [POST]: [{ status: 201, json: odd }] });
+test.each([
+  { account: { subdomain: 'acme' } },
+  { account: null, mcp_config: { account: 'acme' }, oauth_urls: [], email_verified: 'no' },
+  { account: { identifier: 'acme', name: {} }, ssh_public_key: 'ssh-ed25519 AAAA' },
+])('nothing odd in the answer loses the key, which is told only once: %j', async (odd) => {
+  await using wire = await startWire({ [POST]: [{ status: 201, json: { ...odd, api_key: 'key' } }] });
   await using client = open(`${wire.origin}/`);
   const signup = await signUp(client.service, REQUEST);
   expect(signup).toMatchObject({ api_key: 'key', account: { name: 'acme', subdomain: 'acme', url: null } });
