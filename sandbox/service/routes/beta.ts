@@ -27,7 +27,10 @@ const enrol = createRoute({
       content: {
         'application/json': {
           schema: z.object({
-            protocol: z.unknown().openapi({ type: 'string', enum: PROTOCOLS, default: 'managed_vps' }),
+            protocol: z
+              .unknown()
+              .optional()
+              .openapi({ type: 'string', enum: PROTOCOLS, default: 'managed_vps' }),
           }),
         },
       },
