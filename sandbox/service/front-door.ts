@@ -67,8 +67,9 @@ async function readVisit(incoming: Request, origin: string, remote: string): Pro
   url.pathname = address.path;
   const body = await incoming.text();
   const headers = new Headers(incoming.headers);
-  // Accounts speak JSON only, so whatever is sent there is read as JSON. Spec 1.
-  if (address.account !== undefined && body !== '') headers.set('content-type', 'application/json');
+  // Accounts speak JSON only, so whatever is sent there is read as JSON, and nothing as nothing. Spec 1.
+  if (body === '') headers.delete('content-type');
+  else if (address.account !== undefined) headers.set('content-type', 'application/json');
   // The real service stands behind a proxy; tests use the header to come from elsewhere.
   const forwarded = headers.get('x-forwarded-for')?.split(',')[0]?.trim();
   return {
