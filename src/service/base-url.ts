@@ -69,7 +69,7 @@ export function findAddressFault(address: string): string | undefined {
 }
 
 /** True for hosts that never leave this machine. `localhost` names count as RFC 6761 has them. */
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return hostname === '[::1]' || isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 

@@ -35,7 +35,8 @@ const NOT_CONNECTED = new Set([
 export function classifyAnswer(answer: ErrorAnswer): ServiceError {
   const body = readErrorBody(answer.body);
   const kind = kindOf(answer, body);
-  const retryAt = kind === 'busy' ? parseRetryAfter(answer.retryAfter, answer.now) : undefined;
+  const isPassing = answer.status === 429 || answer.status >= 500;
+  const retryAt = isPassing ? parseRetryAfter(answer.retryAfter, answer.now) : undefined;
   const messages = body.messages.length > 0 ? body.messages : undefined;
   return new ServiceError(kind, answer.operation, {
     status: answer.status,

@@ -1,5 +1,5 @@
 /** Which form a property takes: `chat_id` is a number or a name that begins with `@`. */
-export type HookPropertyFormat = 'text' | 'url' | 'chat_id';
+type HookPropertyFormat = 'text' | 'url' | 'chat_id';
 export type HookVersion = 'cloud' | 'on_premise';
 
 export interface HookProperty {

@@ -36,7 +36,7 @@ export async function withRetries<T>(send: (attempt: number) => Promise<T>, rule
  * Milliseconds to wait before sending again after failure number `attempt`; undefined if it must not be sent
  * again. `random` is in [0, 1): it spreads clients that failed together.
  */
-export function retryDelay(
+function retryDelay(
   method: string,
   error: ServiceError,
   attempt: number,

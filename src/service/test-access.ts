@@ -31,7 +31,7 @@ export const TestRun = z
 export type TestRun = z.infer<typeof TestRun>;
 
 /** A test result item (spec 3.1). */
-export type TestStatus = 'ok' | 'error';
+type TestStatus = 'ok' | 'error';
 export interface TestOutcome {
   status: TestStatus;
   /** Foreign text; null unless the status is `error`, and perhaps then. */

@@ -11,7 +11,7 @@ export type Reply =
   | { status?: number; headers?: Record<string, string>; json?: unknown; raw?: string | Buffer }
   | ((request: IncomingMessage, response: ServerResponse) => void);
 
-export interface Recorded {
+interface Recorded {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];
