@@ -1,0 +1,174 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { createApp, type DeckhandApp } from '../../src/app.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type Config, parseConfig } from '../../src/config.ts';
+import { openBackend } from '../../src/engine/open-backend.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { createService } from '../../src/service/client.ts';
+import { singleInstallation } from '../../src/slack/installations.ts';
+import { createSlack } from '../../src/slack/slack.ts';
+import { createWeb } from '../../src/slack/web.ts';
+import { createSealer } from '../../src/store/sealer.ts';
+
+/** Ann is the workspace's admin, Ben a member, Bea keeps the books. */
+export const PEOPLE = { admin: 'U0ANN', member: 'U0BEN', billing: 'U0BEA' } as const;
+export const TEAM = 'T0HOUSE';
+export const CHANNEL = 'C0DEPLOYS';
+export const ACCOUNT = 'acme';
+export const EMAIL = 'ann@example.com';
+export const API_KEY = 'HouseKey00HouseKey00HouseKey00HouseKey00';
+
+/** Deckhand between a simulated service and a local Slack, all over real HTTP in this process. */
+export interface House {
+  slack: LocalSlack;
+  service: SimulatedService;
+  app: DeckhandApp;
+  config: Config;
+  /** `http://127.0.0.1:<port>` */
+  origin: string;
+  /** Every line of the log so far. */
+  logs: string[];
+  /** Where the SQLite file is. */
+  folder: string;
+  as(who: keyof typeof PEOPLE): ReturnType<LocalSlack['as']>;
+  /** Fills and submits the connect modal as the admin. */
+  connect(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface HouseOptions {
+  /** Environment variables in place of the usual ones. */
+  env?: Record<string, string>;
+  /** Projects of the account; two small ones by default. */
+  projects?: NonNullable<Parameters<SimulatedService['world']['addAccount']>[0]['projects']>;
+  seed?: 'empty' | 'demo';
+}
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+
+export async function openHouse(options: HouseOptions = {}): Promise<House> {
+  const service = await startSimulatedService({ seed: options.seed ?? 'empty' });
+  const slack = await startLocalSlack();
+  const { botToken } = furnish(slack);
+  if (options.seed !== 'demo') addAccount(service, options.projects);
+  const folder = await mkdtemp(join(tmpdir(), 'deckhand-house-'));
+  const env = environment(slack, service, botToken, folder);
+  const config = parseConfig({ ...env, ...options.env });
+  const logs: string[] = [];
+  const { app, close } = await openDeckhand(config, (line) => logs.push(line));
+  const { port } = await app.start();
+  const origin = `http://127.0.0.1:${port}`;
+  slack.deliverTo(`${origin}/slack/events`);
+
+  return {
+    slack,
+    service,
+    app,
+    config,
+    origin,
+    logs,
+    folder,
+    as: (who) => slack.as(TEAM, PEOPLE[who]),
+    connect: () => connect(slack),
+    async stop() {
+      await close();
+      await Promise.all([slack.stop(), service.stop()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function furnish(slack: LocalSlack): { botToken: string } {
+  return slack.addWorkspace({
+    id: TEAM,
+    name: 'House',
+    users: [
+      { id: PEOPLE.admin, name: 'ann', real_name: 'Ann Admin', is_admin: true, tz: 'Europe/Lisbon' },
+      { id: PEOPLE.member, name: 'ben', real_name: 'Ben Member', tz: 'America/New_York' },
+      { id: PEOPLE.billing, name: 'bea', real_name: 'Bea Billing', tz: 'Asia/Tokyo' },
+    ],
+    channels: [
+      { id: CHANNEL, name: 'deploys', members: Object.values(PEOPLE) },
+      { id: 'C0BILLING', name: 'billing', members: Object.values(PEOPLE) },
+    ],
+  });
+}
+
+/** The variables of one Deckhand in one workspace; polling is quick, because tests wait for it. */
+export function environment(
+  slack: LocalSlack,
+  service: SimulatedService,
+  botToken: string,
+  folder: string,
+): Record<string, string> {
+  return {
+    SLACK_SIGNING_SECRET: slack.app.signingSecret,
+    SLACK_BOT_TOKEN: botToken,
+    SLACK_API_URL: slack.apiUrl,
+    SLACK_AUTHORIZE_URL: slack.authorizeUrl,
+    SLACK_RESPONSE_HOSTS: slack.responseHost,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    SERVICE_BASE_URL: service.baseUrl,
+    SERVICE_SIGNUP_URL: service.signupUrl,
+    SERVICE_SITES_DOMAIN: service.sitesDomain,
+    STORE_URL: `sqlite://${join(folder, 'deckhand.sqlite')}`,
+    ENCRYPTION_KEYS: `k1:${KEY}`,
+    POLL_INTERVAL_MS: '40',
+    LOG_LEVEL: 'debug',
+  };
+}
+
+function addAccount(service: SimulatedService, projects: HouseOptions['projects']): void {
+  service.world.addAccount({
+    name: ACCOUNT,
+    users: [{ email: EMAIL, apiKey: API_KEY, role: 'admin' }],
+    projects: projects ?? [
+      { name: 'Storefront', permalink: 'storefront', servers: [{ name: 'web-1' }, { name: 'web-2' }] },
+      { name: 'Billing API', permalink: 'billing-api', servers: [{ name: 'api-1' }] },
+    ],
+  });
+}
+
+async function openDeckhand(
+  config: Config,
+  write: (line: string) => void,
+): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
+  const clock = systemClock;
+  const log = createLog(config.LOG_LEVEL, write);
+  const backend = await openBackend(config.STORE_URL, { clock, log });
+  const { store, engine } = backend;
+  const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
+  const metrics = createMetrics('0.0.0-test', () => engine.stats());
+  const service = createService({
+    baseUrl: config.SERVICE_BASE_URL,
+    signupUrl: config.SERVICE_SIGNUP_URL,
+    version: '0.0.0-test',
+    clock,
+    hookTypes: config.SERVICE_HOOK_TYPES,
+  });
+  const installations = singleInstallation(config.SLACK_BOT_TOKEN ?? '');
+  const web = createWeb(config.SLACK_API_URL, log);
+  const responseHosts = config.SLACK_RESPONSE_HOSTS.split(',');
+  const slack = createSlack({ web, installations, clock, log, responseHosts });
+  const app = createApp(config, { clock, log, metrics, store, sealer, engine, service, slack, installations });
+  async function close(): Promise<void> {
+    await app.stop(5_000);
+    await Promise.all([service.close(), web.close()]);
+    await backend.close();
+  }
+  return { app, close };
+}
+
+async function connect(slack: LocalSlack): Promise<void> {
+  const ann = slack.as(TEAM, PEOPLE.admin);
+  await ann.command(CHANNEL, '/deckhand connect');
+  await slack.until(() => ann.openView()?.callback_id === 'connect');
+  const answer = await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+  if (answer.outcome !== 'ok') throw new Error(`connecting failed: ${answer.outcome} ${answer.body}`);
+}
