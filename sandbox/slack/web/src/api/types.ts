@@ -1,0 +1,143 @@
+import type { AnyBlock, MessageAttachment, PlainTextElement } from '@slack/types';
+
+/** What the page and its server say to each other; README.md holds the routes. */
+export interface Workspace {
+  teams: Team[];
+  controls: Control[];
+}
+
+export interface Team {
+  id: string;
+  name: string;
+  domain: string;
+  users: User[];
+  channels: Channel[];
+  apps: App[];
+  commands: Command[];
+}
+
+export interface User {
+  id: string;
+  name: string;
+  real_name: string;
+  title?: string;
+  is_bot?: boolean;
+  is_admin?: boolean;
+}
+
+export interface Channel {
+  id: string;
+  name: string;
+  kind: 'public' | 'private' | 'im';
+  /** The other person of a direct message. */
+  user?: string;
+  topic?: string;
+  members: string[];
+}
+
+export interface App {
+  id: string;
+  name: string;
+  bot_user: string;
+  has_home: boolean;
+  shortcuts: Shortcut[];
+}
+
+export interface Shortcut {
+  type: 'global' | 'message';
+  name: string;
+  callback_id: string;
+}
+
+export interface Command {
+  command: string;
+  description: string;
+  usage_hint: string;
+  app_id: string;
+}
+
+export interface Message {
+  ts: string;
+  thread_ts?: string;
+  user?: string;
+  bot_id?: string;
+  app_id?: string;
+  username?: string;
+  subtype?: string;
+  text?: string;
+  blocks?: AnyBlock[];
+  attachments?: MessageAttachment[];
+  files?: SharedFile[];
+  edited?: { user: string; ts: string };
+  ephemeral?: boolean;
+}
+
+export interface SharedFile {
+  id: string;
+  name?: string;
+  title?: string;
+  mimetype?: string;
+  alt_txt?: string;
+  size?: number;
+}
+
+export interface View {
+  id: string;
+  type: 'modal' | 'home';
+  hash?: string;
+  callback_id?: string;
+  title?: PlainTextElement;
+  submit?: PlainTextElement;
+  close?: PlainTextElement;
+  blocks: AnyBlock[];
+}
+
+export type Container =
+  | { type: 'message'; channel: string; ts: string }
+  | { type: 'view'; view_id: string }
+  | { type: 'none' };
+
+/** One thing Deckhand was sent, and how it took it. */
+export interface Delivery {
+  id: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+  kind: string;
+  name: string;
+  status: number | null;
+  ack_ms: number | null;
+  attempt: number;
+  error?: string;
+  payload: unknown;
+}
+
+/** One Web API call Deckhand made. */
+export interface Call {
+  id: string;
+  at: number;
+  method: string;
+  status: number;
+  ok: boolean;
+  error?: string;
+  ms: number;
+  args?: unknown;
+}
+
+/** A fault or a process the person may switch. */
+export interface Control {
+  id: string;
+  label: string;
+  kind: 'switch' | 'button';
+  on?: boolean;
+  hint?: string;
+}
+
+export type StreamEvent =
+  | { type: 'message'; channel: string; message: Message }
+  | { type: 'message_deleted'; channel: string; ts: string }
+  | { type: 'views'; views: View[] }
+  | { type: 'home'; app: string; view: View | null }
+  | { type: 'workspace' }
+  | { type: 'delivery'; delivery: Delivery }
+  | { type: 'call'; call: Call }
+  | { type: 'controls'; controls: Control[] };

@@ -1,0 +1,49 @@
+import type { ReactNode } from 'react';
+import type { Team } from '../api/types.ts';
+import type { Theme } from '../state/theme.ts';
+import { initials } from '../ui/avatar.tsx';
+import { IconButton } from '../ui/icon.tsx';
+
+interface RailProps {
+  teams: readonly Team[];
+  current: string;
+  theme: Theme;
+  inspecting: boolean;
+  onTeam: (id: string) => void;
+  onTheme: () => void;
+  onInspector: () => void;
+}
+
+const themeIcons = { system: 'monitor', light: 'sun', dark: 'moon' } as const;
+
+/** The outer edge: workspaces above, the page's own switches below. */
+export function Rail({
+  teams,
+  current,
+  theme,
+  inspecting,
+  onTeam,
+  onTheme,
+  onInspector,
+}: RailProps): ReactNode {
+  return (
+    <nav className="rail" aria-label="Workspaces">
+      {teams.map((team, index) => (
+        <button
+          key={team.id}
+          type="button"
+          className={`workspace tint-${index % 8}`}
+          aria-label={team.name}
+          aria-current={team.id === current ? 'true' : undefined}
+          title={team.name}
+          onClick={() => onTeam(team.id)}
+        >
+          {initials(team.name)}
+        </button>
+      ))}
+      <span className="rail-gap" />
+      <IconButton icon={themeIcons[theme]} label={`Theme: ${theme}`} onClick={onTheme} />
+      <IconButton icon="activity" label="Inspector" pressed={inspecting} onClick={onInspector} />
+    </nav>
+  );
+}

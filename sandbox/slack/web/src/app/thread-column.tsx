@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react';
+import type { Client } from '../api/client.ts';
+import type { Channel, Message } from '../api/types.ts';
+import { useDirectory } from '../state/directory.ts';
+import { ThreadPane } from '../thread/thread-pane.tsx';
+import { isReply } from './channel-view.tsx';
+import { say } from './say.ts';
+
+interface ThreadColumnProps {
+  ts: string;
+  channel: Channel;
+  messages: readonly Message[];
+  client: Client;
+  onClose: () => void;
+}
+
+export function ThreadColumn({ ts, channel, messages, client, onClose }: ThreadColumnProps): ReactNode {
+  const directory = useDirectory();
+  const name = directory.channelName(channel);
+  return (
+    <ThreadPane
+      root={messages.find((message) => message.ts === ts)}
+      replies={messages.filter((message) => isReply(message) && message.thread_ts === ts)}
+      channelName={channel.kind === 'im' ? name : `#${name}`}
+      commands={directory.team.commands}
+      onSend={(text) => say(client, directory.team.commands, channel.id, text, ts)}
+      onClose={onClose}
+    />
+  );
+}

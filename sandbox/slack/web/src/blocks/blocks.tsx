@@ -1,0 +1,95 @@
+import type { AnyBlock, KnownBlock } from '@slack/types';
+import type { ReactNode } from 'react';
+import { Markdown } from '../markdown/markdown.tsx';
+import { indexed } from '../ui/indexed.ts';
+import { FileBlock } from './file-block.tsx';
+import { ImageBlock } from './image-block.tsx';
+import { InputBlock } from './input-block.tsx';
+import { Card, Container, Plan, TaskCard, Video } from './more-blocks.tsx';
+import { RichText } from './rich-text.tsx';
+import { Section } from './section.tsx';
+import { Actions, Alert, Context, Header } from './simple-blocks.tsx';
+import { DataTable, TableBlock } from './table-block.tsx';
+
+/** Draws a list of blocks. An id the app left out is its place, as long as the server gave none. */
+export function Blocks({ blocks }: { blocks: readonly AnyBlock[] }): ReactNode {
+  return (
+    <div className="blocks">
+      {indexed(blocks).map(([key, block]) => (
+        <Block
+          key={block.block_id ?? key}
+          block={block as KnownBlock}
+          blockId={block.block_id ?? `block-${key}`}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface BlockProps {
+  block: KnownBlock;
+  blockId: string;
+}
+
+function Block({ block, blockId }: BlockProps): ReactNode {
+  switch (block.type) {
+    case 'section':
+      return <Section block={block} blockId={blockId} />;
+    case 'header':
+      return <Header block={block} />;
+    case 'divider':
+      return <hr className="divider" />;
+    case 'context':
+      return <Context block={block} />;
+    case 'actions':
+    case 'context_actions':
+      return <Actions block={block} blockId={blockId} />;
+    case 'image':
+      return <ImageBlock block={block} />;
+    case 'input':
+      return <InputBlock block={block} blockId={blockId} />;
+    case 'rich_text':
+      return <RichText block={block} />;
+    case 'table':
+      return <TableBlock block={block} />;
+    default:
+      return <RareBlock block={block} blockId={blockId} />;
+  }
+}
+
+type Rare = Exclude<
+  KnownBlock,
+  | { type: 'section' | 'header' | 'divider' | 'context' | 'actions' | 'context_actions' }
+  | { type: 'image' | 'input' | 'rich_text' | 'table' }
+>;
+
+function RareBlock({ block, blockId }: { block: Rare; blockId: string }): ReactNode {
+  switch (block.type) {
+    case 'markdown':
+      return <Markdown text={block.text} />;
+    case 'alert':
+      return <Alert block={block} />;
+    case 'file':
+      return <FileBlock block={block} />;
+    case 'data_table':
+      return <DataTable block={block} />;
+    case 'card':
+      return <Card block={block} blockId={blockId} />;
+    case 'container':
+      return <Container block={block} />;
+    case 'carousel':
+      return <Blocks blocks={block.elements} />;
+    case 'task_card':
+      return <TaskCard block={block} />;
+    case 'plan':
+      return <Plan block={block} />;
+    case 'video':
+      return <Video block={block} />;
+    default:
+      return <UnknownBlock block={block} />;
+  }
+}
+
+function UnknownBlock({ block }: { block: { type: string } }): ReactNode {
+  return <p className="unknown">This page does not draw blocks of type “{block.type}”.</p>;
+}

@@ -1,0 +1,118 @@
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
+import type { Message } from '../api/types.ts';
+import { MessageRow } from './message-row.tsx';
+import { dateOf, dayOf } from './time.ts';
+
+/** Messages of one author this close together, in seconds, are drawn as one run. */
+const RUN_S = 300;
+/** How near the end, in pixels, one must be to be carried along by new messages. */
+const NEAR_END_PX = 120;
+
+interface ListProps {
+  label: string;
+  messages: readonly Message[];
+  repliesTo: (ts: string) => readonly Message[];
+  inThread?: boolean;
+  /** Shown before the first message. */
+  children?: ReactNode;
+}
+
+/** The messages of a channel or thread. Stays at the end while one is there; arrow keys walk from message to message. */
+export function MessageList({
+  label,
+  messages,
+  repliesTo,
+  inThread = false,
+  children,
+}: ListProps): ReactNode {
+  const scroller = useStickyEnd(messages);
+  return (
+    <section
+      ref={scroller}
+      className="message-list"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+      tabIndex={0}
+      onKeyDown={walk}
+    >
+      <div className="message-end">
+        {children}
+        {messages.map((message, index) => {
+          const before = messages[index - 1];
+          const isNewDay = before === undefined || dayOf(before.ts) !== dayOf(message.ts);
+          return (
+            <div key={message.ts} className="message-slot">
+              {isNewDay && !inThread && <DayDivider ts={message.ts} />}
+              <MessageRow
+                message={message}
+                compact={!isNewDay && continues(before, message)}
+                replies={repliesTo(message.ts)}
+                inThread={inThread}
+              />
+            </div>
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+function useStickyEnd(messages: readonly Message[]): React.RefObject<HTMLElement | null> {
+  const ref = useRef<HTMLElement>(null);
+  const atEnd = useRef(true);
+  useLayoutEffect(() => {
+    const scroller = ref.current;
+    if (scroller === null) return;
+    const note = (): void => {
+      atEnd.current = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX;
+    };
+    const follow = (): void => {
+      if (atEnd.current) scroller.scrollTop = scroller.scrollHeight;
+    };
+    const resized = new ResizeObserver(follow);
+    resized.observe(scroller);
+    if (scroller.firstElementChild) resized.observe(scroller.firstElementChild);
+    scroller.addEventListener('scroll', note, { passive: true });
+    return () => {
+      resized.disconnect();
+      scroller.removeEventListener('scroll', note);
+    };
+  }, []);
+  useLayoutEffect(() => {
+    const scroller = ref.current;
+    if (scroller && messages.length > 0 && atEnd.current) scroller.scrollTop = scroller.scrollHeight;
+  }, [messages]);
+  return ref;
+}
+
+function continues(before: Message | undefined, message: Message): boolean {
+  if (before === undefined || before.ephemeral !== message.ephemeral) return false;
+  const near = Number(message.ts) - Number(before.ts) < RUN_S;
+  return (
+    near &&
+    before.user === message.user &&
+    before.bot_id === message.bot_id &&
+    before.subtype === message.subtype
+  );
+}
+
+function DayDivider({ ts }: { ts: string }): ReactNode {
+  const day = dateOf(ts);
+  const text = day.toLocaleDateString(undefined, { weekday: 'long', month: 'long', day: 'numeric' });
+  return (
+    <div className="day">
+      <span>{day.toDateString() === new Date().toDateString() ? 'Today' : text}</span>
+    </div>
+  );
+}
+
+function walk(event: KeyboardEvent<HTMLElement>): void {
+  const target = event.target as HTMLElement;
+  const isHere = target === event.currentTarget || target.classList.contains('message');
+  if (!isHere || !['ArrowUp', 'ArrowDown'].includes(event.key)) return;
+  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('.message')];
+  const at = rows.indexOf(target);
+  const next = event.key === 'ArrowUp' ? (at < 0 ? rows.length - 1 : at - 1) : at + 1;
+  event.preventDefault();
+  rows[next]?.focus();
+}

@@ -1,0 +1,17 @@
+/** A Slack timestamp (`seconds.micros`) as a date. */
+export function dateOf(ts: string): Date {
+  return new Date(Number(ts) * 1000);
+}
+
+export function clockTime(ts: string): string {
+  return new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' }).format(dateOf(ts));
+}
+
+export function fullTime(ts: string): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' }).format(dateOf(ts));
+}
+
+/** A day as it stands between messages. */
+export function dayOf(ts: string): string {
+  return dateOf(ts).toDateString();
+}

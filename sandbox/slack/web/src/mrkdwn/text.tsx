@@ -1,0 +1,42 @@
+import type { TextObject } from '@slack/types';
+import { type ReactNode, useMemo } from 'react';
+import { Emoji, TextWithEmoji } from '../emoji/emoji.tsx';
+import { indexed } from '../ui/indexed.ts';
+import { InlineText } from './inline.tsx';
+import type { TextBlock } from './nodes.ts';
+import { parseMrkdwn } from './parse-mrkdwn.ts';
+
+/** mrkdwn as blocks of text: paragraphs, quotes and preformatted parts. */
+export function Mrkdwn({ text }: { text: string }): ReactNode {
+  const blocks = useMemo(() => parseMrkdwn(text), [text]);
+  return indexed(blocks).map(([key, block]) => <TextBlockView key={key} block={block} />);
+}
+
+function TextBlockView({ block }: { block: TextBlock }): ReactNode {
+  if (block.type === 'pre') return <pre className="pre">{block.text}</pre>;
+  const content = <InlineText nodes={block.children} />;
+  return block.type === 'quote' ? <blockquote className="quote">{content}</blockquote> : <div>{content}</div>;
+}
+
+/** A text object of Block Kit, whichever of its two kinds it is. */
+export function Text({ text }: { text: TextObject }): ReactNode {
+  return text.type === 'mrkdwn' ? <Mrkdwn text={text.text} /> : <PlainText text={text} />;
+}
+
+/** plain_text: nothing is parsed but `:emoji:`, and that only where `emoji` is not false. */
+export function PlainText({ text }: { text: { text: string; emoji?: boolean } }): ReactNode {
+  if (text.emoji === false) return <span className="plain">{text.text}</span>;
+  const parts = text.text.split(/(:[a-z0-9_+'-]{1,60}:)/);
+  return (
+    <span className="plain">
+      {indexed(parts).map(([key, part]) => {
+        // split() with a group gives text and name in turn.
+        return Number(key) % 2 === 1 ? (
+          <Emoji key={key} name={part.slice(1, -1)} />
+        ) : (
+          <TextWithEmoji key={key} text={part} />
+        );
+      })}
+    </span>
+  );
+}
