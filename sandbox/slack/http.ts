@@ -1,6 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { answerResponseUrl } from './deliver/response-url.ts';
+import { decideInstall, readInstallAsk } from './oauth.ts';
+import { installFault, installPage } from './oauth-page.ts';
+import { findUpload } from './state/files.ts';
+import { findToken, workspacesOf } from './web-api/call.ts';
+import { SlackError } from './web-api/errors.ts';
 import { handleApiCall } from './web-api/handle.ts';
 import type { World } from './world.ts';
 
@@ -8,7 +13,7 @@ export interface HttpEnv {
   Bindings: { incoming: IncomingMessage };
 }
 
-/** The addresses that Slack serves to apps. */
+/** The addresses that Slack serves to apps and to browsers on their way through an install. */
 export function createHttp(world: World): Hono<HttpEnv> {
   const http = new Hono<HttpEnv>();
   http.on(['GET', 'POST'], '/api/:method{[A-Za-z0-9.]+}', async (context) => {
@@ -23,6 +28,18 @@ export function createHttp(world: World): Hono<HttpEnv> {
       headers: { 'content-type': 'application/json; charset=utf-8' },
     });
   });
+  http.on(['POST', 'PUT'], '/upload/v1/:key', (context) =>
+    takeUpload(world, context, context.req.param('key')),
+  );
+  http.get('/files-pri/:id/:name', (context) => giveFile(world, context, context.req.param('id')));
+  http.get('/oauth/v2/authorize', (context) => {
+    const ask = readInstallAsk(world, context.req.query());
+    context.header('content-security-policy', "default-src 'none'");
+    return typeof ask === 'string'
+      ? context.html(installFault(ask), 400)
+      : context.html(installPage(world, ask));
+  });
+  http.post('/oauth/v2/authorize', (context) => decide(world, context));
   return http;
 }
 
@@ -30,4 +47,48 @@ export function createHttp(world: World): Hono<HttpEnv> {
 function dropConnection(incoming: IncomingMessage): Response {
   incoming.socket.destroy();
   return new Response(null, { status: 500 });
+}
+
+/** Takes a file's bytes, raw or as the one file of a multipart form. */
+async function takeUpload(world: World, context: Context<HttpEnv>, key: string): Promise<Response> {
+  const file = findUpload(world, key);
+  if (!file) return context.text('no such upload', 404);
+  const bytes = await readBytes(context);
+  if (bytes.length === 0) return context.text('no bytes came', 400);
+  file.bytes = bytes;
+  file.size = bytes.length;
+  return context.text(`OK - ${bytes.length}`);
+}
+
+async function readBytes(context: Context<HttpEnv>): Promise<Buffer> {
+  if (!context.req.header('content-type')?.startsWith('multipart/form-data')) {
+    return Buffer.from(await context.req.arrayBuffer());
+  }
+  const part = [...(await context.req.raw.formData()).values()].find((value) => value instanceof File);
+  return part instanceof File ? Buffer.from(await part.arrayBuffer()) : Buffer.alloc(0);
+}
+
+/** A file's private address: only with a token of its workspace that may read files. */
+function giveFile(world: World, context: Context<HttpEnv>, id: string): Response {
+  const [teamId = '', fileId = ''] = id.split('-');
+  const bearer = context.req.header('authorization')?.replace(/^Bearer /i, '');
+  try {
+    const token = findToken(world, bearer);
+    const workspace = workspacesOf(world, token).find((one) => one.id === teamId);
+    const file = workspace?.files.get(fileId);
+    if (!file?.bytes || !token.scopes.includes('files:read')) return context.text('not found', 404);
+    return new Response(new Uint8Array(file.bytes), { headers: { 'content-type': file.mimetype } });
+  } catch (error) {
+    if (error instanceof SlackError) return context.text(error.code, 403);
+    throw error;
+  }
+}
+
+async function decide(world: World, context: Context<HttpEnv>): Promise<Response> {
+  const form = Object.fromEntries(new URLSearchParams(await context.req.text()));
+  const ask = readInstallAsk(world, form);
+  if (typeof ask === 'string') return context.html(installFault(ask), 400);
+  const [teamId = '', userId = ''] = (form.who ?? '').split(' ');
+  const decision = { teamId, userId, allow: form.decision === 'allow', orgWide: form.org_wide === '1' };
+  return context.redirect(decideInstall(world, ask, decision), 302);
 }

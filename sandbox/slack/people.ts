@@ -14,6 +14,7 @@ import { type Suggestions, sendShortcut, suggest, type Use, useElement } from '.
 import { openHome, postAsPerson } from './deliver/people-events.ts';
 import type { ActResult } from './deliver/result.ts';
 import { closeView, submitView } from './deliver/submissions.ts';
+import { decideInstall, readInstallAsk } from './oauth.ts';
 import type { Json, OpenView, Person, SeenMessage, Workspace } from './state/types.ts';
 import { stackOf } from './state/views.ts';
 import { channelOf, personOf, workspaceOf } from './state/workspaces.ts';
@@ -44,6 +45,8 @@ export interface Actor {
   shortcut(callbackId: string, on?: { channel: string; ts: string }): Promise<ActResult>;
   /** Opens the app's home tab; resolves with the event's first attempt. */
   openHome(): Promise<Delivery | undefined>;
+  /** Decides on the authorize page of an install; the answer is where the browser goes next. */
+  install(authorizeUrl: string, choice?: { allow?: boolean; orgWide?: boolean }): string;
   /** Writes a message; links to the app's domains are told to it. */
   postMessage(channel: string, text: string, threadTs?: string): Promise<SeenMessage>;
 }
@@ -69,9 +72,21 @@ export function actAs(world: World, teamId: string, userId: string): Actor {
     suggest: (place, name) => suggest(world, actor, place, name),
     shortcut: (callbackId, on) => sendShortcut(world, actor, callbackId, on),
     openHome: () => openHome(world, actor),
+    install: (url, choice) => install(world, actor, url, choice),
     postMessage: (channel, text, threadTs) =>
       postAsPerson(world, actor, channelOf(workspace, channel), text, threadTs),
   };
+}
+
+function install(
+  world: World,
+  { workspace, person }: { workspace: Workspace; person: Person },
+  url: string,
+  { allow = true, orgWide = false }: { allow?: boolean; orgWide?: boolean } = {},
+): string {
+  const ask = readInstallAsk(world, Object.fromEntries(new URL(url).searchParams));
+  if (typeof ask === 'string') throw new RangeError(`Slack shows no authorize page: ${ask}`);
+  return decideInstall(world, ask, { teamId: workspace.id, userId: person.id, allow, orgWide });
 }
 
 function typeCommand(

@@ -1,32 +1,62 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+import { createControl } from './control.ts';
 import type { Delivery } from './deliver/delivery.ts';
 import { type SlackEvent, sendEvent } from './deliver/events.ts';
+import { verifyRequestUrl } from './deliver/verify.ts';
 import { addFault, type Fault } from './faults.ts';
-import { createHttp } from './http.ts';
+import { explainFault, ownSiteOnly } from './guard.ts';
+import { createHttp, type HttpEnv } from './http.ts';
+import { createPageApi } from './page-api.ts';
+import { createPageFiles } from './page-files.ts';
 import { type Actor, actAs } from './people.ts';
 import type { RegisteredApp } from './registered-app.ts';
 import type { Changes } from './state/changes.ts';
 import { installBot, issueBotToken } from './state/installs.ts';
 import { isReply, listMessages, toSeen } from './state/messages.ts';
-import type { Channel, OpenView, SeenMessage, SlackFile, Workspace } from './state/types.ts';
+import type {
+  Channel,
+  FunctionRun,
+  Json,
+  OpenView,
+  Person,
+  SeenMessage,
+  SlackFile,
+  Workspace,
+} from './state/types.ts';
 import { stackOf } from './state/views.ts';
 import {
   addChannel,
   type ChannelOptions,
   channelOf,
   createWorkspace,
+  personOf,
   type WorkspaceOptions,
   workspaceOf,
 } from './state/workspaces.ts';
 import type { ApiCall } from './web-api/calls.ts';
-import { createWorld, type World, type WorldOptions } from './world.ts';
+import {
+  archiveChannel,
+  changeTeamAccess,
+  deleteChannel,
+  installDirectly,
+  installForOrganisation,
+  invite,
+  kick,
+  runFunction,
+  unarchiveChannel,
+  uninstall,
+} from './workspace-acts.ts';
+import { type Control, createWorld, type World, type WorldOptions } from './world.ts';
 
 export interface LocalSlackOptions extends WorldOptions {
   /** 0, the default, picks a free one. */
   port?: number;
   host?: string;
+  /** The built page, served at the root. */
+  pageDir?: string;
 }
 
 /** What a new workspace is known by; tokens and bot are empty while the app is not installed. */
@@ -77,14 +107,37 @@ export interface LocalSlack {
   advance(ms: number): void;
   /** Sends any event; resolves with its first attempt. */
   sendEvent(teamId: string, event: SlackEvent): Promise<Delivery | undefined>;
+  /** Posts Slack's url_verification challenge; true where the app answers it. */
+  verifyRequestUrl(): Promise<boolean>;
   addChannel(teamId: string, channel: ChannelOptions): Channel;
+  archiveChannel(teamId: string, channel: string, by?: string): void;
+  unarchiveChannel(teamId: string, channel: string, by?: string): void;
+  deleteChannel(teamId: string, channel: string): void;
+  /** Takes a person, or with `bot` the app, into a channel. */
+  invite(teamId: string, channel: string, who: string): void;
+  kick(teamId: string, channel: string, who: string): void;
+  /** Changes what a person is, e.g. `{ is_admin: false }` or `{ deleted: true }`. */
+  changePerson(teamId: string, userId: string, change: Partial<Omit<Person, 'id'>>): void;
+  /** Installs the app without the OAuth pages; the answer is its bot token. */
+  install(teamId: string): string;
+  /** Installs the app for a whole organisation; the answer is its bot token. */
+  installOrganisation(enterpriseId: string): string;
+  changeTeamAccess(teamId: string, granted: boolean): void;
+  /** The app is taken out: tokens die, `tokens_revoked` and `app_uninstalled` follow. */
+  uninstall(teamId: string): void;
+  /** A workflow reaches a step of the app. */
+  runFunction(teamId: string, callbackId: string, inputs: Json): FunctionRun;
+  functionRun(teamId: string, id: string): FunctionRun | undefined;
+  /** The page's switches and buttons. */
+  setControls(controls: Control[]): void;
   stop(): Promise<void>;
 }
 
 /** Starts a Slack of one's own, with no workspace in it yet. */
 export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<LocalSlack> {
   const world = createWorld(options);
-  const server = createAdaptorServer({ fetch: createHttp(world).fetch }) as Server;
+  const http = createHttp(world);
+  const server = createAdaptorServer({ fetch: http.fetch }) as Server;
   const host = options.host ?? '127.0.0.1';
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -92,7 +145,18 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
   });
   const { port } = server.address() as AddressInfo;
   world.origin = `http://${host}:${port}`;
-  return createHandle(world, server);
+  const slack = createHandle(world, server);
+  addOwnPages(http, world, slack, options.pageDir);
+  return slack;
+}
+
+/** What is served to this machine's page and tests, beside what Slack serves. */
+function addOwnPages(http: Hono<HttpEnv>, world: World, slack: LocalSlack, pageDir?: string): void {
+  const guarded = (routes: Hono): Hono =>
+    new Hono().use(ownSiteOnly).onError(explainFault).route('/', routes);
+  http.route('/page', guarded(createPageApi(world)));
+  http.route('/_control', guarded(createControl(slack)));
+  if (pageDir) http.route('/', createPageFiles(pageDir));
 }
 
 function createHandle(world: World, server: Server): LocalSlack {
@@ -104,6 +168,7 @@ function createHandle(world: World, server: Server): LocalSlack {
     responseHost: new URL(origin).host,
     app: world.app,
     ...workspaceHandle(world),
+    ...happenings(world),
     ...sightHandle(world),
     until: world.changes.until,
     onChange: world.changes.subscribe,
@@ -128,6 +193,36 @@ function workspaceHandle(world: World) {
       return added;
     },
     sendEvent: (teamId: string, event: SlackEvent) => sendEvent(world, workspaceOf(world, teamId), event),
+    verifyRequestUrl: () => verifyRequestUrl(world),
+    setControls: (controls: Control[]) => {
+      world.controls = controls;
+      world.changes.emit({ type: 'controls' });
+    },
+  };
+}
+
+/** What happens to a workspace from outside the app. */
+function happenings(world: World) {
+  const workspace = (teamId: string): Workspace => workspaceOf(world, teamId);
+  return {
+    archiveChannel: (team: string, channel: string, by = 'USLACKBOT') =>
+      archiveChannel(world, workspace(team), channel, by),
+    unarchiveChannel: (team: string, channel: string, by = 'USLACKBOT') =>
+      unarchiveChannel(world, workspace(team), channel, by),
+    deleteChannel: (team: string, channel: string) => deleteChannel(world, workspace(team), channel),
+    invite: (team: string, channel: string, who: string) => invite(world, workspace(team), channel, who),
+    kick: (team: string, channel: string, who: string) => kick(world, workspace(team), channel, who),
+    changePerson: (team: string, userId: string, change: Partial<Omit<Person, 'id'>>) => {
+      Object.assign(personOf(workspace(team), userId), change);
+      world.changes.emit({ type: 'workspace', team });
+    },
+    install: (team: string) => installDirectly(world, workspace(team)).token,
+    installOrganisation: (enterpriseId: string) => installForOrganisation(world, enterpriseId).token,
+    changeTeamAccess: (team: string, granted: boolean) => changeTeamAccess(world, workspace(team), granted),
+    uninstall: (team: string) => uninstall(world, workspace(team)),
+    runFunction: (team: string, callbackId: string, inputs: Json) =>
+      runFunction(world, workspace(team), callbackId, inputs),
+    functionRun: (team: string, id: string) => workspace(team).functionRuns.get(id),
   };
 }
 

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { flag, text } from '../web-api/args.ts';
+import { SlackError } from '../web-api/errors.ts';
+import { defineMethod, type Method } from '../web-api/method.ts';
+import { revokeToken, uninstall } from '../workspace-acts.ts';
+import { checkClient } from './oauth.ts';
+
+export const appMethods: Method[] = [
+  defineMethod({
+    name: 'apps.uninstall',
+    tier: 1,
+    json: false,
+    args: z.object({ client_id: text, client_secret: text }),
+    run: (call, args) => {
+      checkClient(call.world, args);
+      for (const workspace of call.workspaces) uninstall(call.world, workspace);
+      return {};
+    },
+  }),
+  defineMethod({
+    name: 'auth.revoke',
+    tier: 3,
+    json: false,
+    args: z.object({ test: flag.optional() }),
+    run: (call, args) => {
+      if (args.test) return { revoked: false };
+      if (call.token.kind !== 'bot') throw new SlackError('not_allowed_token_type');
+      revokeToken(call.world, call.token);
+      return { revoked: true };
+    },
+  }),
+];

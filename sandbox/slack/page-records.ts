@@ -1,0 +1,60 @@
+import type { Delivery } from './deliver/delivery.ts';
+import type { Channel, Json, StoredMessage, Workspace } from './state/types.ts';
+import { stackOf, viewRecord } from './state/views.ts';
+import type { ApiCall } from './web-api/calls.ts';
+import type { World } from './world.ts';
+
+/** The workspace's records in the page's words. */
+
+export function teamForPage(world: World, workspace: Workspace): Json {
+  const { app } = world;
+  const bot = workspace.installation?.botUserId;
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    domain: workspace.domain,
+    users: [...workspace.people.values()].filter((person) => !person.deleted),
+    channels: [...workspace.channels.values()].map(channelForPage),
+    apps: bot
+      ? [{ id: app.appId, name: app.name, bot_user: bot, has_home: app.homeTab, shortcuts: app.shortcuts }]
+      : [],
+    commands: bot ? app.commands.map((command) => ({ ...command, app_id: app.appId })) : [],
+  };
+}
+
+function channelForPage({ members, archived, ...channel }: Channel): Json {
+  return { ...channel, is_archived: archived, members: [...members] };
+}
+
+export function messageForPage({ record, ephemeralTo }: StoredMessage): Json {
+  return { ...record, ...(ephemeralTo ? { ephemeral: true } : {}) };
+}
+
+export function viewsForPage(world: World, workspace: Workspace, userId: string): Json[] {
+  return stackOf(workspace, userId).map((view) => viewRecord(world, workspace, view));
+}
+
+export function homeForPage(world: World, workspace: Workspace, userId: string): Json | null {
+  const view = workspace.homes.get(userId);
+  return view ? viewRecord(world, workspace, view) : null;
+}
+
+export function deliveryForPage(delivery: Delivery): Json {
+  const { id, at, kind, name, attempt, payload, status, ackMs, outcome } = delivery;
+  const isPending = outcome === 'pending';
+  return {
+    id,
+    at,
+    kind,
+    name,
+    attempt,
+    payload,
+    status: isPending || status === 0 ? null : status,
+    ack_ms: isPending ? null : ackMs,
+    ...(outcome === 'ok' || isPending ? {} : { error: outcome }),
+  };
+}
+
+export function callForPage({ team: _team, ...call }: ApiCall): Json {
+  return call;
+}

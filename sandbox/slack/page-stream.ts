@@ -1,0 +1,59 @@
+import { callForPage, deliveryForPage, homeForPage, messageForPage, viewsForPage } from './page-records.ts';
+import type { Change } from './state/changes.ts';
+import { findMessage } from './state/messages.ts';
+import type { Json, Person, Workspace } from './state/types.ts';
+import type { World } from './world.ts';
+
+/** A change as one person's page is told of it; undefined where it is none of theirs. */
+export function eventForPage(
+  world: World,
+  workspace: Workspace,
+  person: Person,
+  change: Change,
+): Json | undefined {
+  if (change.type === 'controls') {
+    return { type: 'controls', controls: world.controls.map(({ run: _run, ...control }) => control) };
+  }
+  if (change.team !== workspace.id) return undefined;
+  switch (change.type) {
+    case 'message':
+      return messageEvent(workspace, person, change);
+    case 'message_deleted':
+      return change.user && change.user !== person.id
+        ? undefined
+        : { type: change.type, channel: change.channel, ts: change.ts };
+    case 'views':
+      return change.user === person.id
+        ? { type: 'views', views: viewsForPage(world, workspace, person.id) }
+        : undefined;
+    case 'home':
+      return change.user === person.id
+        ? { type: 'home', app: world.app.appId, view: homeForPage(world, workspace, person.id) }
+        : undefined;
+    case 'workspace':
+      return { type: 'workspace' };
+    case 'delivery': {
+      const delivery = world.deliveries.findLast((one) => one.id === change.id);
+      return delivery && { type: 'delivery', delivery: deliveryForPage(delivery) };
+    }
+    case 'call': {
+      const call = world.calls.findLast((one) => one.id === change.id);
+      return call && { type: 'call', call: callForPage(call) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function messageEvent(
+  workspace: Workspace,
+  person: Person,
+  { channel: channelId, ts }: { channel: string; ts: string },
+): Json | undefined {
+  const channel = workspace.channels.get(channelId);
+  const stored = findMessage(workspace, channelId, ts);
+  if (!channel || !stored) return undefined;
+  if (channel.kind !== 'public' && !channel.members.has(person.id)) return undefined;
+  if (stored.ephemeralTo && stored.ephemeralTo !== person.id) return undefined;
+  return { type: 'message', channel: channelId, message: messageForPage(stored) };
+}
