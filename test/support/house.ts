@@ -156,7 +156,17 @@ async function openDeckhand(
   const web = createWeb(config.SLACK_API_URL, log);
   const responseHosts = config.SLACK_RESPONSE_HOSTS.split(',');
   const slack = createSlack({ web, installations, clock, log, responseHosts });
-  const app = createApp(config, { clock, log, metrics, store, sealer, engine, service, slack, installations });
+  const app = createApp(config, {
+    clock,
+    log,
+    metrics,
+    store,
+    sealer,
+    engine,
+    service,
+    slack,
+    installations,
+  });
   async function close(): Promise<void> {
     await app.stop(5_000);
     await Promise.all([service.close(), web.close()]);
@@ -168,7 +178,7 @@ async function openDeckhand(
 async function connect(slack: LocalSlack): Promise<void> {
   const ann = slack.as(TEAM, PEOPLE.admin);
   await ann.command(CHANNEL, '/deckhand connect');
-  await slack.until(() => ann.openView()?.callback_id === 'connect');
+  await slack.until(() => ann.openView()?.content.callback_id === 'connect');
   const answer = await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
   if (answer.outcome !== 'ok') throw new Error(`connecting failed: ${answer.outcome} ${answer.body}`);
 }

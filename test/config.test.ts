@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, parseConfig } from '../src/config.ts';
+
+const key = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
+const good = {
+  SLACK_SIGNING_SECRET: 'secret',
+  SLACK_BOT_TOKEN: 'xoxb-1',
+  SERVICE_BASE_URL: 'https://{account}.example.com',
+  ENCRYPTION_KEYS: key,
+};
+
+function faultsOf(env: Record<string, string>): readonly string[] {
+  try {
+    parseConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+describe('the configuration', () => {
+  it('takes the least there is, with the documented defaults', () => {
+    expect(parseConfig(good)).toMatchObject({
+      SLACK_API_URL: 'https://slack.com/api/',
+      SLACK_COMMAND: '/deckhand',
+      PORT: 3000,
+      POLL_INTERVAL_MS: 2500,
+      FOLLOW_TIMEOUT_MINUTES: 30,
+      STORE_URL: 'sqlite://data/deckhand.sqlite',
+      SERVICE_HOOK_TYPES: {},
+      NOTICE_INTERVAL_MS: undefined,
+    });
+  });
+
+  it('names every fault at once, and never a value', () => {
+    const faults = faultsOf({ PORT: 'many', SLACK_CLIENT_ID: 'shown-nowhere', LOG_LEVEL: 'loud' });
+    const names = faults.map((fault) => fault.split(' ')[0]);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'PORT',
+        'LOG_LEVEL',
+        'SERVICE_BASE_URL',
+        'ENCRYPTION_KEYS',
+        'SLACK_SIGNING_SECRET',
+        'SLACK_CLIENT_SECRET',
+      ]),
+    );
+    expect(faults.join()).not.toContain('shown-nowhere');
+  });
+
+  it.each([
+    ['a token beside a client', { SLACK_CLIENT_ID: 'a', SLACK_CLIENT_SECRET: 'b' }, 'SLACK_BOT_TOKEN'],
+    ['plain http beyond loopback', { SERVICE_BASE_URL: 'http://{account}.example.com' }, 'SERVICE_BASE_URL'],
+    ['a template without account', { SERVICE_BASE_URL: 'https://example.com' }, 'SERVICE_BASE_URL'],
+    ['an unknown store', { STORE_URL: 'mysql://x' }, 'STORE_URL'],
+    ['hook types that are no map', { SERVICE_HOOK_TYPES: '[1]' }, 'SERVICE_HOOK_TYPES'],
+    ['hook types that are no JSON', { SERVICE_HOOK_TYPES: '{' }, 'SERVICE_HOOK_TYPES'],
+    ['a key that is too short', { ENCRYPTION_KEYS: 'k1:YWJj' }, 'ENCRYPTION_KEYS'],
+    ['a negative interval', { POLL_INTERVAL_MS: '-1' }, 'POLL_INTERVAL_MS'],
+  ])('refuses %s', (_, env, name) => {
+    expect(faultsOf({ ...good, ...env }).map((fault) => fault.split(' ')[0])).toContain(name);
+  });
+
+  it.each([
+    ['http on loopback', { SERVICE_BASE_URL: 'http://127.0.0.1:4000/{account}' }],
+    ['blank for not set', { SLACK_CLIENT_ID: ' ' }],
+    ['a fraction of a minute', { FOLLOW_TIMEOUT_MINUTES: '0.05' }],
+    ['socket mode without a signing secret', { SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1' }],
+  ])('takes %s', (_, env) => {
+    expect(faultsOf({ ...good, ...env })).toEqual([]);
+  });
+});
