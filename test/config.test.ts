@@ -29,7 +29,6 @@ describe('the configuration', () => {
       FOLLOW_TIMEOUT_MINUTES: 30,
       STORE_URL: 'sqlite://data/deckhand.sqlite',
       SERVICE_HOOK_TYPES: {},
-      NOTICE_INTERVAL_MS: undefined,
     });
   });
 

@@ -1,7 +1,7 @@
 import type { TestResults, TestRun } from '../service/test-access.ts';
 import { LIMITS } from './limits.ts';
 import { type ButtonSpec, buttons, context, type KnownBlock, type Message, say, section } from './message.ts';
-import { bold, code, count, linesWithin, mrkdwn } from './text.ts';
+import { bold, code, linesWithin, mrkdwn } from './text.ts';
 import { dateTime, duration } from './time.ts';
 
 /** What a test is of, as a message and its buttons name it. */
@@ -118,8 +118,8 @@ function outcome(run: Pick<TestRun, 'status' | 'results'>): { icon: string; word
   const isRepositoryOk = results.repository?.status !== 'error';
   const isAllWell = run.status === 'completed' && isRepositoryOk && reachable === total;
   const repository =
-    results.repository === undefined ? [] : [`repository ${isRepositoryOk ? 'reachable' : 'not reachable'}`];
-  const servers = total === 0 ? [] : [`${reachable} of ${count(total, 'server')} reachable`];
+    results.repository === undefined ? [] : [`repository ${isRepositoryOk ? 'ok' : 'not reachable'}`];
+  const servers = total === 0 ? [] : [`${reachable} of ${total} reachable`];
   const words = [run.status, ...servers, ...repository].join(', ');
   return { icon: isAllWell ? ':white_check_mark:' : run.status === 'failed' ? ':x:' : ':warning:', words };
 }
