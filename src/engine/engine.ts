@@ -25,11 +25,11 @@ export type Handler<T extends JobData> = (job: Job<T>) => Promise<void>;
 export interface WorkOptions<T extends JobData> {
   /** How many jobs of the queue run at once in this process. */
   concurrency: number;
-  /** Attempts before the job is dead; a hand-back at drain does not count. */
+  /** Failed attempts before the job is dead; neither a hand-back at drain nor a take-over counts. */
   attempts: number;
   /** First delay of the exponential back-off, in milliseconds (doubled each time, with jitter). */
   backoffMs: number;
-  /** Called once with a job whose last attempt failed. */
+  /** Called with a job whose last attempt failed; again only if the process dies meanwhile. */
   onDead?: (data: T, error: unknown) => Promise<void>;
 }
 
@@ -61,7 +61,9 @@ export interface Engine {
   work<T extends JobData>(queue: string, handler: Handler<T>, options: WorkOptions<T>): void;
   /**
    * Sends `{...data, slotAt}` to the queue at each slot, once however many replicas run. The last slot missed
-   * while everything was down is sent at start if it is less than 12 h old. Replaces a schedule with that key.
+   * while everything was down is sent at start if it is less than 12 h old. Replaces a schedule with that key;
+   * with the same cron and zone it goes on where it was, with others it begins now. Slots by `nextSlot`.
+   * @throws CronError if the expression or the zone is wrong
    */
   schedule<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void>;
   unschedule(workspace: string, key: string): Promise<void>;
@@ -73,4 +75,19 @@ export interface Engine {
   /** Rejects if the engine cannot take or run jobs. */
   ping(): Promise<void>;
   stats(): Promise<EngineStats>;
+}
+
+/** A slot that is found late is still sent while it is younger than this. */
+export const CATCH_UP_MS = 12 * 3_600_000;
+
+/** Why a job's signal aborted. */
+export class JobAborted extends Error {
+  readonly code = 'job_aborted';
+  readonly reason: 'draining' | 'erased' | 'lease lost';
+
+  constructor(reason: JobAborted['reason']) {
+    super(`The job was stopped: ${reason}`);
+    this.name = 'JobAborted';
+    this.reason = reason;
+  }
 }

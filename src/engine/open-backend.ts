@@ -5,17 +5,29 @@ import type { Store } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import { createLocalEngine } from './local-engine.ts';
 
-/** The store and the engine of one `STORE_URL`. */
 export interface Backend {
   store: Store;
+  /** Not started yet. */
   engine: Engine;
-  /** After the engine has stopped. */
+  /** After `engine.stop`. */
   close(): Promise<void>;
 }
 
-/** Opens both by the address alone: `sqlite://…` for one process, `postgres://…` for any number. */
-export async function openBackend(url: string, parts: { clock: Clock; log: Logger }): Promise<Backend> {
-  const store = await openStore(url, { clock: parts.clock });
-  const engine = createLocalEngine({ store, ...parts });
+export interface BackendOptions {
+  clock: Clock;
+  log?: Pick<Logger, 'warn' | 'error'>;
+}
+
+/**
+ * Where documents and jobs are kept, by `STORE_URL` alone: an SQLite file for one process, or Postgres for any
+ * number of replicas.
+ * @throws StoreError saying what to do
+ */
+export async function openBackend(url: string, { clock, log }: BackendOptions): Promise<Backend> {
+  const store = await openStore(url, {
+    clock,
+    onSweepError: (err) => log?.warn({ event: 'sweep_failed', err }, 'expired documents are removed later'),
+  });
+  const engine = createLocalEngine({ store, clock, ...(log === undefined ? {} : { log }) });
   return { store, engine, close: () => store.close() };
 }

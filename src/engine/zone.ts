@@ -1,0 +1,104 @@
+import { type CalendarDay, CronError } from './cron.ts';
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * Checks an IANA time zone and gives it its usual spelling (`europe/lisbon` becomes `Europe/Lisbon`).
+ * @throws CronError for a person
+ */
+export function parseZone(text: string): string {
+  const zone = text.trim();
+  try {
+    // An offset as `+02:00` is taken by Intl too, but it does not follow daylight saving.
+    if (!/^[a-z]/i.test(zone)) throw new RangeError('not a name');
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
+    // Intl knows some zones by an old name; then what was typed is the better one.
+    return timeZone.toLowerCase() === zone.toLowerCase() ? timeZone : zone;
+  } catch {
+    throw new CronError('This is no time zone. Give one by its IANA name, e.g. `Europe/Lisbon` or `UTC`.');
+  }
+}
+
+/** The date at an instant in a zone. */
+export function dayAt(zone: string, instant: number): CalendarDay {
+  const local = new Date(instant + offsetAt(zone, instant));
+  return { year: local.getUTCFullYear(), month: local.getUTCMonth() + 1, day: local.getUTCDate() };
+}
+
+/** The date `count` days later, or earlier. */
+export function addDays({ year, month, day }: CalendarDay, count: number): CalendarDay {
+  const date = new Date(Date.UTC(year, month - 1, day + count));
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
+}
+
+/**
+ * Turns local times of one day into instants. A time that a change of the clocks skips becomes the first
+ * instant after the gap; of a time that comes twice the first one counts. Later times never give an earlier
+ * instant.
+ */
+export function localTimesOf(
+  zone: string,
+  { year, month, day }: CalendarDay,
+): (hour: number, minute: number) => number {
+  const midnight = Date.UTC(year, month - 1, day);
+  // No zone is a whole day away from UTC, so these two are on either side of all instants of that day.
+  const before = offsetAt(zone, midnight - DAY_MS);
+  const after = offsetAt(zone, midnight + 2 * DAY_MS);
+  return (hour, minute) => {
+    const local = midnight + (hour * 60 + minute) * MINUTE_MS;
+    return before === after ? local - before : resolve(zone, local, before, after);
+  };
+}
+
+function resolve(zone: string, local: number, before: number, after: number): number {
+  const earlier = local - Math.max(before, after);
+  const later = local - Math.min(before, after);
+  if (earlier + offsetAt(zone, earlier) === local) return earlier;
+  if (later + offsetAt(zone, later) === local) return later;
+  return changeBetween(zone, earlier, later);
+}
+
+/** The first instant in (from, to] that has the offset of `to`. */
+function changeBetween(zone: string, from: number, to: number): number {
+  const offset = offsetAt(zone, to);
+  let low = from;
+  let high = to;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetAt(zone, middle) === offset) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** One formatter a zone; they are slow to make. Zones are few, and checked before they come here. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** What a zone's clocks are ahead of UTC at an instant, in milliseconds. */
+function offsetAt(zone: string, instant: number): number {
+  const parts: Record<string, number> = {};
+  for (const { type, value } of formatterOf(zone).formatToParts(instant)) parts[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  const local = Date.UTC(year, month - 1, day, hour, minute, second);
+  return local - Math.floor(instant / 1000) * 1000;
+}
+
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known = formatters.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  formatters.set(zone, made);
+  return made;
+}
