@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { addAcme, startBench } from './caller.ts';
+
+async function openControl() {
+  const bench = await startBench();
+  const call = async (method: string, path: string, body?: unknown) => {
+    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+    const response = await fetch(`${bench.service.origin}/_control/${path}`, init);
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+    return { status: response.status, body: (await response.json()) as any };
+  };
+  return { ...bench, call };
+}
+
+test('another process can set up an account, run a test in it and decide how it ends', async () => {
+  const { call, as } = await openControl();
+  const { body } = await call('POST', 'add_account', {
+    name: 'acme',
+    users: [{ email: 'ada@example.com' }],
+    projects: [{ name: 'Storefront', servers: [{ name: 'web-1' }] }],
+  });
+  const caller = as('acme', body.result.users[0]);
+  const run = await caller.post('/projects/storefront/test_access');
+  const outcome = { account: 'acme', project: 'storefront', server: 'web-1', status: 'error', message: 'No' };
+  expect((await call('POST', 'set_outcome', outcome)).status).toBe(200);
+  const { now } = (await call('GET', 'clock')).body;
+  expect((await call('POST', 'clock/advance', { ms: 10_000 })).body.now).toBe(now + 10_000);
+  const ended = await caller.get(`/projects/storefront/test_access/${run.body.identifier}`);
+  expect(ended.body.results.servers).toMatchObject([{ name: 'web-1', status: 'error', message: 'No' }]);
+  const state = (await call('GET', 'state')).body;
+  expect(state.accounts[0].projects[0].testRuns).toMatchObject([{ status: 'completed' }]);
+});
+
+test('faults can be set, listed and taken back', async () => {
+  const { call, service } = await openControl();
+  const { id } = (await call('POST', 'faults', { path: '/docs.json', status: 500 })).body;
+  expect((await fetch(`${service.origin}/docs.json`)).status).toBe(500);
+  expect((await call('GET', 'faults')).body).toMatchObject([{ id, hits: 1, path: '/docs.json' }]);
+  expect((await call('DELETE', `faults/${id}`)).body).toEqual({ removed: true });
+  await call('POST', 'faults', { path: '/docs.json', status: 500 });
+  await call('DELETE', 'faults');
+  expect((await fetch(`${service.origin}/docs.json`)).status).toBe(200);
+});
+
+test('faults never strike the control itself', async () => {
+  const { call } = await openControl();
+  await call('POST', 'faults', { path: '/**', drop: true });
+  expect((await call('GET', 'clock')).status).toBe(200);
+});
+
+test('requests can be looked at and forgotten; e-mails can be read', async () => {
+  const bench = await openControl();
+  const { member } = addAcme(bench);
+  await bench.call('DELETE', 'requests');
+  await bench.as('acme', member).get('/profile');
+  expect((await bench.call('GET', 'requests')).body).toMatchObject([{ path: '/profile', status: 200 }]);
+  bench.service.world.sendVerification({ account: 'acme', email: member.email });
+  const [mail] = (await bench.call('GET', 'outbox')).body;
+  expect((await fetch(mail.link)).status).toBe(200);
+});
+
+test('a reset starts anew, with nothing or with the demo', async () => {
+  const bench = await openControl();
+  addAcme(bench);
+  await bench.call('POST', 'reset');
+  expect(bench.service.world.state.accounts.size).toBe(0);
+  await bench.call('POST', 'reset', { seed: 'demo' });
+  expect([...bench.service.world.state.accounts.keys()]).toEqual(['acme', 'globex']);
+});
+
+describe('what the control does not understand', () => {
+  test.each([
+    ['POST', 'no_such_operation', {}, 404],
+    ['POST', 'constructor', {}, 404],
+    ['POST', 'set_outcome', { account: 'acme', project: 'storefront' }, 404],
+    ['POST', 'set_outcome', { acount: 'acme' }, 422],
+    ['POST', 'clock/advance', { ms: -1 }, 422],
+    ['POST', 'faults', { staus: 500 }, 422],
+  ])('%s %s %j', async (method, path, body, status) => {
+    const { call } = await openControl();
+    const answer = await call(method, path, body);
+    expect(answer).toMatchObject({ status, body: { error: expect.any(String) } });
+  });
+});

@@ -1,0 +1,178 @@
+import * as client from 'openid-client';
+import { describe, expect, test } from 'vitest';
+import { demoOauthClient } from '../../../sandbox/service/seed/demo-facts.ts';
+import { addAcme, startBench } from './caller.ts';
+
+const CALLBACK = 'https://deckhand.example.com/service/oauth/callback';
+const deckhand = demoOauthClient([CALLBACK, `${CALLBACK}?from=service`]);
+
+async function openOauth() {
+  const bench = await startBench({ oauthClients: [deckhand] });
+  const parts = addAcme(bench);
+  return { ...bench, ...parts };
+}
+
+type Params = Record<string, string>;
+const request: Params = {
+  response_type: 'code',
+  client_id: deckhand.id,
+  redirect_uri: CALLBACK,
+  scope: 'email_address assignments',
+  state: 'st&te',
+};
+
+/** Presses a button on the consent page; gives back where the browser is sent. */
+async function decide(origin: string, params: Params, decision = 'approve', user = 'ada@example.com') {
+  const response = await fetch(`${origin}/oauth/authorize`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ ...params, decision, user }),
+  });
+  expect(response.status).toBe(302);
+  return new URL(response.headers.get('location') ?? '');
+}
+
+async function exchange(origin: string, form: Params) {
+  const response = await fetch(`${origin}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+  return { status: response.status, body: (await response.json()) as Params };
+}
+
+function tokenForm(code: string | null): Params {
+  return {
+    grant_type: 'authorization_code',
+    client_id: deckhand.id,
+    client_secret: deckhand.secret,
+    redirect_uri: CALLBACK,
+    code: code ?? '',
+  };
+}
+
+test('a well-kept client library discovers it and gets a token with PKCE', async () => {
+  const { service } = await openOauth();
+  const config = await client.discovery(
+    new URL(service.authUrl),
+    deckhand.id,
+    {},
+    client.ClientSecretPost(deckhand.secret),
+    { algorithm: 'oauth2', execute: [client.allowInsecureRequests] },
+  );
+  const verifier = client.randomPKCECodeVerifier();
+  const url = client.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    scope: 'email_address',
+    state: 'abc',
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  });
+  const page = await fetch(url);
+  expect(await page.text()).toContain('Deckhand (demo)');
+  const target = await decide(service.origin, Object.fromEntries(url.searchParams));
+  const tokens = await client.authorizationCodeGrant(config, target, {
+    pkceCodeVerifier: verifier,
+    expectedState: 'abc',
+  });
+  expect(tokens).toMatchObject({ token_type: 'bearer', scope: 'email_address' });
+  expect(service.world.state.grants).toMatchObject([{ email: 'ada@example.com', revoked: false }]);
+  service.world.revokeGrants({ email: 'ada@example.com', client: deckhand.id });
+  expect(service.world.state.grants).toMatchObject([{ revoked: true }]);
+});
+
+describe('the consent page', () => {
+  test('sends the person back with the state as it came, and keeps what the address held', async () => {
+    const { service } = await openOauth();
+    const params = { ...request, redirect_uri: `${CALLBACK}?from=service` };
+    const target = await decide(service.origin, params);
+    expect(target.href.startsWith('https://deckhand.example.com/service/oauth/callback?')).toBe(true);
+    expect(Object.fromEntries(target.searchParams)).toMatchObject({ from: 'service', state: 'st&te' });
+  });
+
+  test('tells the application when the person said no', async () => {
+    const { service } = await openOauth();
+    const target = await decide(service.origin, request, 'deny');
+    expect(target.searchParams.get('error')).toBe('access_denied');
+    expect(target.searchParams.get('code')).toBeNull();
+  });
+
+  test.each([
+    [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ scope: 'everything' }, 'invalid_scope'],
+    [{ code_challenge: 'x', code_challenge_method: 'plain' }, 'invalid_request'],
+  ])('with %j tells the application %s', async (changes, error) => {
+    const { service } = await openOauth();
+    const query = new URLSearchParams({ ...request, ...changes });
+    const response = await fetch(`${service.origin}/oauth/authorize?${query}`, { redirect: 'manual' });
+    expect(new URL(response.headers.get('location') ?? '').searchParams.get('error')).toBe(error);
+  });
+
+  test.each([
+    { client_id: 'nobody' },
+    { redirect_uri: 'https://evil.example.com/' },
+    { redirect_uri: `${CALLBACK}?more=1` },
+  ])('with %j redirects nowhere', async (changes) => {
+    const { service } = await openOauth();
+    const query = new URLSearchParams({ ...request, ...changes });
+    const response = await fetch(`${service.origin}/oauth/authorize?${query}`, { redirect: 'manual' });
+    expect({ status: response.status, to: response.headers.get('location') }).toEqual({
+      status: 400,
+      to: null,
+    });
+  });
+
+  test('shows what the application sends as text, never as markup', async () => {
+    const { service } = await openOauth();
+    const query = new URLSearchParams({ ...request, state: '"><script>alert(1)</script>' });
+    const text = await (await fetch(`${service.origin}/oauth/authorize?${query}`)).text();
+    expect(text).not.toContain('<script>');
+  });
+});
+
+describe('a code', () => {
+  test('works once; used again, it takes its token back', async () => {
+    const { service } = await openOauth();
+    const form = tokenForm((await decide(service.origin, request)).searchParams.get('code'));
+    expect(await exchange(service.origin, form)).toMatchObject({
+      status: 200,
+      body: { token_type: 'Bearer' },
+    });
+    expect(await exchange(service.origin, form)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    expect(service.world.state.grants).toMatchObject([{ revoked: true }]);
+  });
+
+  test('expires', async () => {
+    const { service } = await openOauth();
+    const form = tokenForm((await decide(service.origin, request)).searchParams.get('code'));
+    service.clock.advance(60_000);
+    expect((await exchange(service.origin, form)).body.error).toBe('invalid_grant');
+  });
+
+  test.each([
+    ['another redirect address', { redirect_uri: 'https://deckhand.example.com/' }, 'invalid_grant'],
+    ['another code', { code: 'guess' }, 'invalid_grant'],
+    ['a verifier that nothing was promised for', { code_verifier: 'x' }, 'invalid_grant'],
+    ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
+    ['a wrong secret', { client_secret: 'guess' }, 'invalid_client'],
+    ['no secret in the body', { client_secret: '' }, 'invalid_client'],
+  ])('is worth nothing with %s', async (_, changes, error) => {
+    const { service } = await openOauth();
+    const form = tokenForm((await decide(service.origin, request)).searchParams.get('code'));
+    const answer = await exchange(service.origin, { ...form, ...changes });
+    expect(answer.body.error).toBe(error);
+    expect(answer.status).toBe(error === 'invalid_client' ? 401 : 400);
+    expect(service.world.state.grants).toEqual([]);
+  });
+
+  test('with a challenge needs its verifier', async () => {
+    const { service } = await openOauth();
+    const challenge = await client.calculatePKCECodeChallenge('right');
+    const params = { ...request, code_challenge: challenge, code_challenge_method: 'S256' };
+    const form = tokenForm((await decide(service.origin, params)).searchParams.get('code'));
+    expect((await exchange(service.origin, form)).body.error).toBe('invalid_grant');
+    expect((await exchange(service.origin, { ...form, code_verifier: 'wrong' })).body.error).toBe(
+      'invalid_grant',
+    );
+    expect((await exchange(service.origin, { ...form, code_verifier: 'right' })).status).toBe(200);
+  });
+});
