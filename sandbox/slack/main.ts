@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { appFromManifestFile } from './registered-app.ts';
 import { startLocalSlack } from './server.ts';
+import { buildPage } from './web/build.ts';
 
 const USAGE = `npm run sandbox:slack -- [options]
 
@@ -26,11 +26,10 @@ if (values.help) process.stdout.write(USAGE);
 else await run();
 
 async function run(): Promise<void> {
-  const pageDir = fileURLToPath(new URL('web/dist', import.meta.url));
   const slack = await startLocalSlack({
     port: Number(values.port),
     host: values.host,
-    pageDir,
+    pageDir: await buildPage(),
     ...(existsSync(values.manifest) ? { app: appFromManifestFile(values.manifest) } : {}),
     ...(values['deliver-to'] ? { requestUrl: values['deliver-to'] } : {}),
   });

@@ -26,8 +26,8 @@ function explainOne(issue: Issue, root: string): string[] {
 
 function explainUnion(issue: Extract<Issue, { code: 'invalid_union' }>, root: string): string[] {
   if (issue.path.at(-1) !== 'type') return [fault('failed to match all allowed schemas', root, issue.path)];
-  const parent = issue.input;
-  const given = typeof parent === 'object' && parent !== null && 'type' in parent ? parent.type : parent;
+  const block = issue.input;
+  const given = typeof block === 'object' && block !== null && 'type' in block ? block.type : undefined;
   if (given === undefined) return [fault('missing required field: type', root, issue.path.slice(0, -1))];
   return [fault(`unsupported type: ${String(given)}`, root, issue.path)];
 }
