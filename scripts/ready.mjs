@@ -1,17 +1,18 @@
 // Runs a TypeScript entry with the pinned Node, installing first when node_modules is missing or older
 // than the lock file. Plain JavaScript, because it may be started by an older system Node.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
-const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
-const stamp = join(root, 'node_modules', '.installed-lock');
+const lock = join(root, 'package-lock.json');
+// npm writes this file at the end of each installation.
+const installed = join(root, 'node_modules', '.package-lock.json');
 const node = join(root, 'node_modules', '.bin', 'node');
 
 function isInstalled() {
-  return existsSync(node) && existsSync(stamp) && readFileSync(stamp, 'utf8') === lock;
+  return existsSync(node) && existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
 }
 
 function install() {
@@ -22,11 +23,12 @@ function install() {
     shell: process.platform === 'win32',
   });
   if (npm.status !== 0) {
-    rmSync(stamp, { force: true });
     process.stderr.write('The installation failed; the reason stands above.\n');
     process.exit(npm.status ?? 1);
   }
-  writeFileSync(stamp, lock);
+  // A lock file that was touched but not changed must not install again and again.
+  const now = new Date();
+  utimesSync(installed, now, now);
 }
 
 if (!isInstalled()) install();

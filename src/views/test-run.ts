@@ -120,7 +120,7 @@ function outcome(run: Pick<TestRun, 'status' | 'results'>): { icon: string; word
   const repository =
     results.repository === undefined ? [] : [`repository ${isRepositoryOk ? 'ok' : 'not reachable'}`];
   const servers = total === 0 ? [] : [`${reachable} of ${total} reachable`];
-  const words = [run.status, ...servers, ...repository].join(', ');
+  const words = `${run.status}: ${[...servers, ...repository].join(', ') || 'nothing was tested'}`;
   return { icon: isAllWell ? ':white_check_mark:' : run.status === 'failed' ? ':x:' : ':warning:', words };
 }
 

@@ -1,0 +1,56 @@
+import type { SimulatedService } from '../service/server.ts';
+import type { LocalSlack } from '../slack/server.ts';
+import type { Control } from '../slack/world.ts';
+import type { Product } from './product.ts';
+
+/** Switches of the page's side panel: what can go wrong, to see Deckhand recover. */
+export function demoControls(slack: LocalSlack, service: SimulatedService, product: Product): Control[] {
+  return [
+    faultSwitch('slack-429', 'Slack asks to slow down (429)', 'Posting is answered with Retry-After: 5', () =>
+      slack.fault({ method: '*', status: 429, retryAfter: 5 }),
+    ),
+    faultSwitch(
+      'service-503',
+      'The service is unavailable (503)',
+      'Every call is answered with Retry-After: 5',
+      () => asSwitch(service.faults.add({ path: '/**', status: 503, retryAfter: '5' })),
+    ),
+    faultSwitch('service-slow', 'The service takes ten seconds', 'Every call is delayed', () =>
+      asSwitch(service.faults.add({ path: '/**', delayMs: 10_000 })),
+    ),
+    {
+      id: 'kill',
+      label: 'Kill Deckhand (kill -9)',
+      kind: 'button',
+      hint: 'Nothing is said goodbye to; start it again to see it go on',
+      run: () => product.kill(),
+    },
+    {
+      id: 'start',
+      label: 'Start Deckhand again',
+      kind: 'button',
+      run: async () => {
+        await product.start();
+      },
+    },
+  ];
+}
+
+function faultSwitch(id: string, label: string, hint: string, begin: () => () => void): Control {
+  let end: (() => void) | undefined;
+  return {
+    id,
+    label,
+    hint,
+    kind: 'switch',
+    on: false,
+    run: async (on) => {
+      end?.();
+      end = on ? begin() : undefined;
+    },
+  };
+}
+
+function asSwitch(fault: { remove(): void }): () => void {
+  return () => fault.remove();
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { DEMO_USERS, demoOauthClient } from '../service/seed/demo-facts.ts';
+import { startSimulatedService } from '../service/server.ts';
+import { appFromManifestFile } from '../slack/registered-app.ts';
+import { type LocalSlack, startLocalSlack } from '../slack/server.ts';
+import { buildPage } from '../slack/web/build.ts';
+import { demoControls } from './controls.ts';
+import { createProduct } from './product.ts';
+import { addDemoWorkspace } from './workspaces.ts';
+
+const PUBLIC_PORT = 4200;
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '4100' },
+    'deckhand-port': { type: 'string', default: String(PUBLIC_PORT) },
+    logs: { type: 'boolean', default: false },
+  },
+});
+
+function print(line = ''): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function run(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'deckhand-demo-'));
+  const port = Number(values['deckhand-port']);
+  const publicUrl = `http://127.0.0.1:${port}`;
+  const client = demoOauthClient([`${publicUrl}/service/oauth/callback`]);
+  const service = await startSimulatedService({
+    seed: 'demo',
+    oauthClients: [client],
+    onMail: ({ to, subject, link }) => print(`E-mail to ${to}: ${subject}: ${link}`),
+  });
+  const pageDir = await buildPage();
+  const slack = await startLocalSlack({
+    port: Number(values.port),
+    pageDir,
+    app: appFromManifestFile('manifest.yml'),
+  });
+  const { botToken } = addDemoWorkspace(slack);
+  const env = {
+    SLACK_SIGNING_SECRET: slack.app.signingSecret,
+    SLACK_BOT_TOKEN: botToken,
+    SLACK_API_URL: slack.apiUrl,
+    SLACK_RESPONSE_HOSTS: slack.responseHost,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: publicUrl,
+    SERVICE_BASE_URL: service.baseUrl,
+    SERVICE_SIGNUP_URL: service.signupUrl,
+    SERVICE_AUTH_URL: service.authUrl,
+    SERVICE_OAUTH_CLIENT_ID: client.id,
+    SERVICE_OAUTH_CLIENT_SECRET: client.secret,
+    SERVICE_SITES_DOMAIN: service.sitesDomain,
+    STORE_URL: `sqlite://${join(folder, 'deckhand.sqlite')}`,
+    ENCRYPTION_KEYS: `demo:${randomBytes(32).toString('base64')}`,
+    NOTICE_INTERVAL_MS: '15000',
+  };
+  const product = createProduct(env, values.logs ? print : () => undefined);
+  slack.deliverTo(`${publicUrl}/slack/events`);
+  slack.setControls(demoControls(slack, service, product));
+  await product.start();
+  printWelcome(slack);
+
+  async function stop(): Promise<void> {
+    await product.stop();
+    await Promise.all([slack.stop(), service.stop()]);
+    await rm(folder, { recursive: true, force: true });
+    process.exit(0);
+  }
+  process.once('SIGINT', () => void stop());
+  process.once('SIGTERM', () => void stop());
+}
+
+function printWelcome(slack: LocalSlack): void {
+  const { email, apiKey, account } = DEMO_USERS.admin;
+  print();
+  print(`Open ${slack.origin} in a browser.`);
+  print();
+  print('Then, in #deploys:');
+  print('  /deckhand connect           with these made-up credentials:');
+  print(`      account   ${account}`);
+  print(`      e-mail    ${email}`);
+  print(`      API key   ${apiKey}`);
+  print('  /deckhand test storefront   and watch the thread');
+  print();
+  print('Ctrl+C ends it.');
+}
+
+await run();
