@@ -6,6 +6,7 @@ import { asSlackFailure, SlackFailure } from './failure.ts';
 import type { Installations } from './installations.ts';
 import { BACKGROUND, createLanes, type Patience, SOMEONE_WAITS, withPatience } from './pace.ts';
 import { postToResponseUrl } from './response-url.ts';
+import { type Upload, uploadFile } from './uploads.ts';
 import type { Web } from './web.ts';
 
 export interface Post {
@@ -54,6 +55,8 @@ export interface Slack {
     to: { channel: string; user: string; threadTs?: string | undefined },
     message: Message,
   ): Promise<void>;
+  /** The channel of the direct messages with a person. */
+  openDirect(workspace: string, user: string): Promise<string>;
   /** A direct message. */
   tell(workspace: string, user: string, message: Message): Promise<Shown>;
   openModal(workspace: string, triggerId: string, view: ModalView): Promise<{ id: string; hash: string }>;
@@ -65,6 +68,11 @@ export interface Slack {
     message: Message,
     mode: 'ephemeral' | 'in_channel' | 'replace' | 'delete',
   ): Promise<boolean>;
+  /**
+   * Puts a file up, and into a channel or thread where one is named; otherwise nobody but Deckhand sees it.
+   * @returns the file's id, for a `slack_file`
+   */
+  upload(workspace: string, upload: Upload): Promise<string>;
   permalink(workspace: string, shown: Shown): Promise<string | undefined>;
   /** Resolves when nothing waits to be sent. */
   idle(): Promise<void>;
@@ -158,15 +166,17 @@ export function createSlack(options: SlackOptions): Slack {
         }),
       );
     },
-    async tell(workspace, user, message) {
+    async openDirect(workspace, user) {
       const opened = await call(
         workspace,
         'conversations.open',
         (client) => client.conversations.open({ users: user }),
         BACKGROUND,
       );
-      const channel = opened.channel?.id ?? user;
-      return this.post(workspace, { channel, message });
+      return opened.channel?.id ?? user;
+    },
+    async tell(workspace, user, message) {
+      return this.post(workspace, { channel: await this.openDirect(workspace, user), message });
     },
     async openModal(workspace, triggerId, view) {
       // A trigger works once, so there is nothing to retry.
@@ -182,6 +192,7 @@ export function createSlack(options: SlackOptions): Slack {
     },
     respond: (url, message, mode) =>
       postToResponseUrl(url, message, mode, options.responseHosts, options.log),
+    upload: (workspace, upload) => uploadFile({ call, web, clock }, workspace, upload),
     async permalink(workspace, shown) {
       const found = await call(workspace, 'chat.getPermalink', (client) =>
         client.chat.getPermalink({ channel: shown.channel, message_ts: shown.ts }),

@@ -1,15 +1,23 @@
 import { LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
-import { Agent, fetch as undiciFetch } from 'undici';
+import { Agent, request, fetch as undiciFetch } from 'undici';
 import type { Logger } from '../log.ts';
 
 /** Slack's Web API under one address, over one pool of connections. */
 export interface Web {
   /** The client of one token; the same object for the same token. */
   client(token: string): WebClient;
+  /** Where the Web API is: scheme, host and port. */
+  readonly origin: string;
+  /**
+   * Posts a file's bytes, without any token and through no redirect. Whoever calls has checked the address.
+   * @returns the HTTP status; rejects where there is no answer
+   */
+  sendBytes(url: URL, bytes: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
+const UPLOAD_TIMEOUT_MS = 60_000;
 const MOST_CLIENTS = 10_000;
 
 /**
@@ -45,6 +53,18 @@ export function createWeb(apiUrl: string, log: Logger): Web {
       const client = open(token);
       clients.set(token, client);
       return client;
+    },
+    origin: new URL(slackApiUrl).origin,
+    async sendBytes(url, bytes) {
+      const answer = await request(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/octet-stream' },
+        body: bytes,
+        dispatcher: agent,
+        signal: AbortSignal.timeout(UPLOAD_TIMEOUT_MS),
+      });
+      await answer.body.dump();
+      return answer.statusCode;
     },
     close: () => agent.close(),
   };

@@ -1,0 +1,107 @@
+import type { FilesCompleteUploadExternalArguments } from '@slack/web-api';
+import type { Clock } from '../clock.ts';
+import { isSlackFailure, SlackFailure } from './failure.ts';
+import { type Patience, SOMEONE_WAITS, withPatience } from './pace.ts';
+import type { Slack } from './slack.ts';
+import type { Web } from './web.ts';
+
+export interface Upload {
+  filename: string;
+  bytes: Uint8Array;
+  title: string;
+  /** What a picture shows, for those who do not see it. */
+  altText?: string | undefined;
+  /** Without one the file is nobody's but Deckhand's. */
+  channel?: string | undefined;
+  threadTs?: string | undefined;
+  /** Mrkdwn, escaped; stands above the file. */
+  comment?: string | undefined;
+}
+
+interface Parts {
+  call: Slack['call'];
+  web: Web;
+  clock: Clock;
+}
+
+/** More than any picture or invoice of ours; Slack itself takes 1 GB. */
+const MOST_BYTES = 25 * 1024 * 1024;
+const MOST_ALT_TEXT = 1000;
+/** A second try could share the file twice, so only a refusal is waited out. */
+const SHARE_ONCE: Patience = { ...SOMEONE_WAITS, retriesUnknown: 0 };
+
+/**
+ * Announces a file, sends its bytes to the address that Slack names, and completes it.
+ * @throws SlackFailure
+ */
+export async function uploadFile(parts: Parts, workspace: string, upload: Upload): Promise<string> {
+  const { length } = upload.bytes;
+  if (length === 0 || length > MOST_BYTES)
+    throw new SlackFailure('files.getUploadURLExternal', 'rejected', length === 0 ? 'empty' : 'too_large');
+  const file = await withPatience(parts.clock, SOMEONE_WAITS, () => send(parts, workspace, upload));
+  const completion = completionOf(file, upload);
+  await parts.call(
+    workspace,
+    'files.completeUploadExternal',
+    (client) => client.files.completeUploadExternal(completion),
+    SHARE_ONCE,
+  );
+  return file;
+}
+
+/** An address takes bytes once, so a repetition begins with a new one. */
+async function send(parts: Parts, workspace: string, upload: Upload): Promise<string> {
+  const { filename, bytes, altText } = upload;
+  const announced = await parts.call(workspace, 'files.getUploadURLExternal', (client) =>
+    client.files.getUploadURLExternal({
+      filename,
+      length: bytes.length,
+      ...(altText === undefined ? {} : { alt_txt: [...altText].slice(0, MOST_ALT_TEXT).join('') }),
+    }),
+  );
+  const url = addressOf(announced.upload_url, parts.web.origin);
+  await post(parts.web, url, bytes);
+  return announced.file_id ?? '';
+}
+
+async function post(web: Web, url: URL, bytes: Uint8Array): Promise<void> {
+  try {
+    const status = await web.sendBytes(url, bytes);
+    if (status === 200) return;
+    const kind = status >= 500 ? 'unreachable' : 'rejected';
+    throw new SlackFailure('upload', kind, `http_${status}`);
+  } catch (error) {
+    if (isSlackFailure(error)) throw error;
+    // The cause is left out: it could hold the address, which is a secret while it works.
+    throw new SlackFailure('upload', 'unreachable', 'request_failed');
+  }
+}
+
+/**
+ * Files hold what must go nowhere else, so the address must be the Web API's own or one of Slack's.
+ * @throws SlackFailure for any other
+ */
+function addressOf(text: string | undefined, apiOrigin: string): URL {
+  const url = URL.parse(text ?? '');
+  if (url !== null && isSlacks(url, apiOrigin)) return url;
+  throw new SlackFailure('files.getUploadURLExternal', 'rejected', 'foreign_upload_url');
+}
+
+function isSlacks(url: URL, apiOrigin: string): boolean {
+  if (url.username !== '' || url.password !== '') return false;
+  if (url.origin === apiOrigin) return true;
+  const isHost = url.hostname === 'slack.com' || url.hostname.endsWith('.slack.com');
+  return isHost && url.protocol === 'https:' && url.port === '';
+}
+
+function completionOf(id: string, upload: Upload): FilesCompleteUploadExternalArguments {
+  const files: FilesCompleteUploadExternalArguments['files'] = [{ id, title: upload.title }];
+  const { channel, threadTs, comment } = upload;
+  if (channel === undefined) return { files };
+  const place = {
+    files,
+    channel_id: channel,
+    ...(comment === undefined ? {} : { initial_comment: comment }),
+  };
+  return threadTs === undefined ? place : { ...place, thread_ts: threadTs };
+}

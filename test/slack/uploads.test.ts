@@ -1,0 +1,115 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createLog } from '../../src/log.ts';
+import { singleInstallation } from '../../src/slack/installations.ts';
+import { createSlack, type Slack } from '../../src/slack/slack.ts';
+import { createWeb, type Web } from '../../src/slack/web.ts';
+import { furnish, TEAM } from '../support/house.ts';
+
+const CHANNEL = 'C0DEPLOYS';
+const FILE = { filename: 'a.pdf', bytes: Buffer.from('%PDF-1.7 a'), title: 'A' };
+
+function slackAt(apiUrl: string, token: string): { slack: Slack; web: Web } {
+  const log = createLog('debug', () => undefined);
+  const web = createWeb(apiUrl, log);
+  const installations = singleInstallation(token);
+  return { slack: createSlack({ web, installations, clock: systemClock, log, responseHosts: [] }), web };
+}
+
+describe('uploading a file', () => {
+  let local: LocalSlack;
+  let slack: Slack;
+  let web: Web;
+  beforeEach(async () => {
+    local = await startLocalSlack();
+    const { botToken } = furnish(local);
+    ({ slack, web } = slackAt(local.apiUrl, botToken));
+    local.invite(TEAM, CHANNEL, 'bot');
+  });
+  afterEach(async () => {
+    await web.close();
+    await local.stop();
+  });
+
+  it('puts it into a channel, byte by byte, with its title, comment and words for who cannot see it', async () => {
+    const bytes = Buffer.from([0, 255, 10, 13, 0, 128]);
+    const id = await slack.upload(TEAM, {
+      filename: 'chart.png',
+      bytes,
+      title: 'A chart',
+      altText: 'x'.repeat(5000),
+      channel: CHANNEL,
+      comment: 'Look',
+    });
+    const file = local.files(TEAM).find((one) => one.id === id);
+    expect(file?.bytes?.equals(bytes)).toBe(true);
+    expect(file).toMatchObject({ name: 'chart.png', title: 'A chart' });
+    expect(file?.altText).toHaveLength(1000);
+    expect(file?.shares).toHaveLength(1);
+    expect(local.messages(TEAM, CHANNEL).at(-1)?.text).toBe('Look');
+  });
+
+  it('puts it into a thread, or nowhere', async () => {
+    const { ts } = await slack.post(TEAM, { channel: CHANNEL, message: { text: 'root', blocks: [] } });
+    await slack.upload(TEAM, { ...FILE, channel: CHANNEL, threadTs: ts });
+    expect(local.thread(TEAM, CHANNEL, ts)).toHaveLength(1);
+    const unshared = await slack.upload(TEAM, FILE);
+    expect(local.files(TEAM).find((file) => file.id === unshared)?.shares).toEqual([]);
+  });
+
+  it('shares once even where Slack’s answer to the sharing is lost', async () => {
+    local.fault({ method: 'files.completeUploadExternal', drop: 'after', times: 1 });
+    await expect(slack.upload(TEAM, { ...FILE, channel: CHANNEL })).rejects.toMatchObject({
+      kind: 'unreachable',
+    });
+    expect(local.messages(TEAM, CHANNEL)).toHaveLength(1);
+  });
+
+  it('begins again where the announcement gets no answer', async () => {
+    local.fault({ method: 'files.getUploadURLExternal', status: 503, times: 1 });
+    await slack.upload(TEAM, { ...FILE, channel: CHANNEL });
+    expect(local.messages(TEAM, CHANNEL)).toHaveLength(1);
+  });
+
+  it.each([
+    [0, 'empty'],
+    [25 * 1024 * 1024 + 1, 'too_large'],
+  ])('refuses %i bytes before Slack hears of them', async (length, reason) => {
+    const upload = slack.upload(TEAM, { ...FILE, bytes: Buffer.alloc(length) });
+    await expect(upload).rejects.toMatchObject({ kind: 'rejected', reason });
+    expect(local.calls.filter((call) => call.method.startsWith('files.'))).toEqual([]);
+  });
+});
+
+describe('the address that Slack names for the bytes', () => {
+  it.each([
+    'https://evil.example/upload',
+    'https://slack.com.evil.example/upload',
+    'https://evilslack.com/upload',
+    'http://files.slack.com/upload',
+    'https://files.slack.com:8443/upload',
+    'https://user:word@files.slack.com/upload',
+    'http://127.0.0.1:1/upload',
+    'file:///etc/passwd',
+    'nonsense',
+    '',
+  ])('is not followed to %j', async (address) => {
+    const server = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ ok: true, upload_url: address, file_id: 'F0FOREIGN1' }));
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const { port } = server.address() as AddressInfo;
+    const { slack, web } = slackAt(`http://127.0.0.1:${port}/api/`, 'xoxb-1');
+    await expect(slack.upload(TEAM, FILE)).rejects.toMatchObject({
+      kind: 'rejected',
+      reason: 'foreign_upload_url',
+    });
+    await web.close();
+    server.closeAllConnections();
+    server.close();
+  });
+});
