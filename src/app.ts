@@ -9,6 +9,8 @@ import type { EventHandlers } from './front-door/events.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createRegistry } from './front-door/registry.ts';
 import { type Listener, listen, type Routes, sendText } from './http.ts';
+import { createIntegrations } from './integrations.ts';
+import { createListings } from './listings.ts';
 import { createProjects } from './projects.ts';
 import { createRoles } from './roles.ts';
 import { createRuns } from './runs.ts';
@@ -81,6 +83,8 @@ function assemble(config: Config, parts: Parts): Deckhand {
     accounts,
     channels: createChannels(parts.store),
     projects: createProjects({ accounts, clock: parts.clock }),
+    listings: createListings({ accounts, clock: parts.clock }),
+    integrations: createIntegrations(parts.store),
     roles: createRoles(parts),
     audit: createAudit(parts),
     runs: createRuns(parts.store),

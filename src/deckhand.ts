@@ -4,6 +4,8 @@ import type { Channels } from './channels.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Engine } from './engine/engine.ts';
+import type { Integrations } from './integrations.ts';
+import type { Listings } from './listings.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Projects } from './projects.ts';
@@ -34,6 +36,8 @@ export interface Deckhand extends Parts {
   accounts: Accounts;
   channels: Channels;
   projects: Projects;
+  listings: Listings;
+  integrations: Integrations;
   roles: Roles;
   audit: Audit;
   runs: Runs;

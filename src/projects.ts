@@ -2,11 +2,9 @@ import { distance } from 'fastest-levenshtein';
 import type { Account, Accounts } from './accounts.ts';
 import type { Clock } from './clock.ts';
 import { UserError } from './errors.ts';
+import { createFresh } from './fresh.ts';
 import { listProjects, type Project } from './service/projects.ts';
 import { code } from './views/text.ts';
-
-const FRESH_MS = 10_000;
-const MOST_CACHED = 500;
 
 /** The account's projects, a few seconds old at most, and the one that a person means. */
 export interface Projects {
@@ -15,20 +13,14 @@ export interface Projects {
 }
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }): Projects {
-  // Keyed by the sealed key as well, so that a new key never sees what an old one was shown.
-  const cache = new Map<string, { at: number; projects: Promise<Project[]> }>();
+  const fresh = createFresh<Project[]>(parts.clock);
 
   return {
-    list(workspace, account) {
-      const key = JSON.stringify([workspace, account.name, account.sealedKey]);
-      const known = cache.get(key);
-      if (known !== undefined && parts.clock.now() - known.at < FRESH_MS) return known.projects;
-      if (cache.size >= MOST_CACHED) cache.clear();
-      const projects = parts.accounts.use(workspace, account, (client) => listProjects(client));
-      cache.set(key, { at: parts.clock.now(), projects });
-      projects.catch(() => cache.delete(key));
-      return projects;
-    },
+    list: (workspace, account) =>
+      // Keyed by the sealed key as well, so that a new key never sees what an old one was shown.
+      fresh.get([workspace, account.name, account.sealedKey], () =>
+        parts.accounts.use(workspace, account, (client) => listProjects(client)),
+      ),
   };
 }
 

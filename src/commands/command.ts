@@ -87,15 +87,26 @@ export interface ActionContext extends CommandContext {
   blockId: string;
   /** The message the element stands on. */
   message: Message | undefined;
-  /** Replaces the modal the element stands in. */
-  updateModal(view: ModalView): Promise<void>;
+  /**
+   * Replaces the modal the element stands in, unless it was replaced since the click; `anyway` for what only draws
+   * the form anew, where the latest choice wins.
+   */
+  updateModal(view: ModalView, anyway?: 'anyway'): Promise<void>;
 }
 
 /** Answers an external select while the person types; must be quick. */
 export interface OptionSource {
   actionId: string;
   role: Role;
-  options(typed: string, context: CommandContext & { metadata: string }): Promise<Choice[]>;
+  options(typed: string, context: OptionContext): Promise<Choice[]>;
+  /** Offered where the options fail or are late, e.g. what was typed. */
+  fallback?(typed: string): Choice[];
+}
+
+export interface OptionContext extends CommandContext {
+  /** Of the modal that the menu stands in; empty in a message. */
+  metadata: string;
+  blockId: string;
 }
 
 export interface Command<Args = unknown> {

@@ -29,11 +29,11 @@ const View = z.looseObject({
   type: z.string(),
   callback_id: z.string().default(''),
   private_metadata: z.string().default(''),
-  state: z.unknown(),
+  state: z.unknown().optional(),
   blocks: z.array(z.unknown()).default([]),
-  title: z.unknown(),
-  submit: z.unknown(),
-  close: z.unknown(),
+  title: z.unknown().optional(),
+  submit: z.unknown().optional(),
+  close: z.unknown().optional(),
 });
 
 const Interaction = z.looseObject({
@@ -76,6 +76,7 @@ export type SubmissionBody = z.infer<typeof SubmissionBody>;
 
 export const OptionsBody = Interaction.extend({
   action_id: z.string(),
+  block_id: z.string().default(''),
   value: z.string().default(''),
   channel: z.looseObject({ id: Id }).nullish(),
   view: View.nullish(),

@@ -39,10 +39,10 @@ export async function runAction(
       blockId: request.blockId ?? '',
       state: request.state,
       message: request.message,
-      updateModal: async (view) => {
+      updateModal: async (view, anyway) => {
         const shown = request.state?.view;
-        if (shown !== undefined)
-          await deckhand.slack.updateModal(caller.workspace, shown.id, view, shown.hash);
+        const hash = anyway === undefined ? shown?.hash : undefined;
+        if (shown !== undefined) await deckhand.slack.updateModal(caller.workspace, shown.id, view, hash);
       },
     };
     const work = () => action.run(value, context);

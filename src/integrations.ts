@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Collection, Store } from './store/store.ts';
+
+/** When an integration speaks; the spec's field names (spec 4.8). */
+export const FLAGS = ['send_on_start', 'send_on_completion', 'send_on_failure'] as const;
+export type IntegrationFlag = (typeof FLAGS)[number];
+
+/** An integration that was set up or changed through Deckhand: what the service answered, never a property. */
+export const RememberedIntegration = z.object({
+  /** Short, for people; the same for the same integration. */
+  id: z.string(),
+  identifier: z.string(),
+  /** The spec's neutral label. */
+  hookType: z.string(),
+  name: z.string(),
+  account: z.string(),
+  project: z.object({ permalink: z.string(), name: z.string() }),
+  flags: z.array(z.enum(FLAGS)),
+  savedBy: z.string(),
+  savedAt: z.number(),
+});
+export type RememberedIntegration = z.infer<typeof RememberedIntegration>;
+
+export interface Integrations {
+  /** Keeps the integration, in place of what was known of it, and gives it its short id. */
+  remember(workspace: string, integration: Omit<RememberedIntegration, 'id'>): Promise<RememberedIntegration>;
+  /** By short id, identifier, or a name that only one has; undefined for any other. */
+  find(workspace: string, named: string): Promise<RememberedIntegration | undefined>;
+  /** Latest first. */
+  list(workspace: string): Promise<RememberedIntegration[]>;
+}
+
+const ID_LENGTH = 5;
+
+export function createIntegrations(store: Store): Integrations {
+  const stored: Collection<RememberedIntegration> = store.collection('integrations', RememberedIntegration);
+
+  async function list(workspace: string): Promise<RememberedIntegration[]> {
+    const rows = await stored.list(workspace);
+    return rows.map((row) => row.doc).toSorted((one, other) => other.savedAt - one.savedAt);
+  }
+
+  return {
+    list,
+    async remember(workspace, integration) {
+      const digest = digestOf(integration);
+      for (let length = ID_LENGTH; length <= digest.length; length += 1) {
+        const doc = { ...integration, id: digest.slice(0, length) };
+        const kept = await stored.update(workspace, doc.id, (current) =>
+          current === undefined || isSame(current, doc) ? doc : current,
+        );
+        // Another integration has this short id already: the next one is a letter longer.
+        if (kept !== undefined && isSame(kept, doc)) return doc;
+      }
+      throw new TypeError('no short id is free');
+    },
+    async find(workspace, named) {
+      const wanted = named.toLowerCase();
+      const all = await list(workspace);
+      const exact = all.find(({ id, identifier }) => id === wanted || identifier.toLowerCase() === wanted);
+      const byName = all.filter(({ name }) => name.toLowerCase() === wanted);
+      return exact ?? (byName.length === 1 ? byName[0] : undefined);
+    },
+  };
+}
+
+function isSame(one: RememberedIntegration, other: RememberedIntegration): boolean {
+  return one.account === other.account && one.identifier === other.identifier;
+}
+
+function digestOf({ account, identifier }: Omit<RememberedIntegration, 'id'>): string {
+  const bytes = createHash('sha256')
+    .update(JSON.stringify([account, identifier]))
+    .digest();
+  // Without letters that are read as others, or that make words together.
+  return [...bytes].map((byte) => 'bcdfghjkmnpqrstvwxz23456789'[byte % 27]).join('');
+}
