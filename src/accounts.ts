@@ -25,16 +25,24 @@ export type Account = z.infer<typeof Account>;
 const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
 
+/** What a call names, e.g. "managed resource `x`" in mrkdwn, and the command that lists what there is. */
+export interface Sought {
+  what: string;
+  list: string;
+}
+
 /** A call that the service refused or failed, with the account it was made for. */
 export class AccountFailure extends Error {
   readonly code = 'account_failure';
   readonly account: Account;
+  readonly sought: Sought | undefined;
   declare readonly cause: ServiceError;
 
-  constructor(account: Account, cause: ServiceError) {
+  constructor(account: Account, cause: ServiceError, sought?: Sought) {
     super(cause.message, { cause });
     this.name = 'AccountFailure';
     this.account = account;
+    this.sought = sought;
   }
 }
 
@@ -57,9 +65,15 @@ export interface Accounts {
   /**
    * Calls the service with the account's key. A 401 on a key that had worked marks the connection broken; the
    * first success marks it whole.
+   * @param sought what a `record_not_found` is about, for the sentence that the person reads
    * @throws AccountFailure for what the service did
    */
-  use<T>(workspace: string, account: Account, work: (client: AccountClient) => Promise<T>): Promise<T>;
+  use<T>(
+    workspace: string,
+    account: Account,
+    work: (client: AccountClient) => Promise<T>,
+    sought?: Sought,
+  ): Promise<T>;
 }
 
 export interface AccountsParts {
@@ -132,7 +146,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
       );
       return wasThere;
     },
-    async use(workspace, account, work) {
+    async use(workspace, account, work, sought) {
       const apiKey = await parts.sealer.open(keyPlace(workspace, account.name), account.sealedKey);
       const client = parts.service.account({ account: account.name, email: account.email, apiKey });
       try {
@@ -143,9 +157,9 @@ export function createAccounts(parts: AccountsParts): Accounts {
         if (!(error instanceof ServiceError)) throw error;
         if (error.kind === 'unauthorized' && account.state === 'ok') {
           await changeState(workspace, account, 'broken');
-          throw new AccountFailure({ ...account, state: 'broken' }, error);
+          throw new AccountFailure({ ...account, state: 'broken' }, error, sought);
         }
-        throw new AccountFailure(account, error);
+        throw new AccountFailure(account, error, sought);
       }
     },
   };

@@ -12,7 +12,6 @@ export interface FailureContext {
   now: number;
   /** Set where the failing call was made with a key that is not stored yet. */
   newAccount?: string;
-  sought?: { what: string; list: string };
 }
 
 /** What failed, in words for the person who caused it. */
@@ -24,6 +23,7 @@ export function explain(error: unknown, at: FailureContext): Explained {
       ...at,
       account: error.account.name,
       connection: error.account.state,
+      sought: error.sought,
     });
   if (error instanceof ServiceError)
     return explainServiceError(error, { ...at, account: at.newAccount ?? 'this account', connection: 'new' });
