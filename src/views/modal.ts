@@ -2,7 +2,7 @@ import type { InputBlock, PlainTextOption } from '@slack/types';
 import { LIMITS } from './limits.ts';
 import { type KnownBlock, type ModalView, section } from './message.ts';
 import type { Values } from './modal-state.ts';
-import { cut, plain } from './text.ts';
+import { cut, mrkdwn, plain } from './text.ts';
 
 export interface ModalSpec {
   callbackId: string;
@@ -42,14 +42,14 @@ export function withBanner(view: ModalView, text: string): ModalView {
   return { ...view, blocks: [{ ...section(`:warning: ${text}`), block_id: BANNER }, ...blocks] };
 }
 
-/** Puts each message right under its field, for a modal that is updated after its answer came late. */
+/** Puts each message, plain text, right under its field, for a modal that is updated after its answer came late. */
 export function withFieldErrors(view: ModalView, errors: Record<string, string>): ModalView {
   const blocks = view.blocks
     .filter((block) => !block.block_id?.endsWith(':error'))
     .flatMap((block): KnownBlock[] => {
       const error = block.block_id === undefined ? undefined : errors[block.block_id];
       if (error === undefined) return [block];
-      return [block, { ...section(`:warning: ${cut(error, 500)}`), block_id: `${block.block_id}:error` }];
+      return [block, { ...section(`:warning: ${mrkdwn(error, 500)}`), block_id: `${block.block_id}:error` }];
     });
   return { ...view, blocks };
 }
@@ -85,6 +85,9 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
       );
       return chosen.length === 0 ? element : { ...element, initial_options: chosen };
     }
+    case 'external_select':
+      // What was shown for the value is not told when the form comes back.
+      return { ...element, initial_option: optionOf({ value: String(value), text: String(value) }) };
     default:
       return element;
   }
@@ -152,6 +155,22 @@ export function selectInput(
       action_id: spec.field,
       options: optionsOf(spec.choices),
       ...(initial === undefined ? {} : { initial_option: optionOf(initial) }),
+    }),
+    ...(spec.dispatch ? { dispatch_action: true } : {}),
+  };
+}
+
+/** A menu whose options are looked up while the person types; its source is registered under the field's name. */
+export function searchInput(
+  spec: FieldSpec & { placeholder: string; initial?: Choice | undefined; dispatch?: boolean },
+): InputBlock {
+  return {
+    ...input(spec, {
+      type: 'external_select',
+      action_id: spec.field,
+      min_query_length: 0,
+      placeholder: { type: 'plain_text', text: plain(spec.placeholder, LIMITS.placeholder) },
+      ...(spec.initial === undefined ? {} : { initial_option: optionOf(spec.initial) }),
     }),
     ...(spec.dispatch ? { dispatch_action: true } : {}),
   };
