@@ -26,7 +26,7 @@ export interface BackendOptions {
 export async function openBackend(url: string, { clock, log }: BackendOptions): Promise<Backend> {
   const store = await openStore(url, {
     clock,
-    onSweepError: (err) => log?.warn({ event: 'sweep_failed', err }, 'expired documents are removed later'),
+    onError: (err) => log?.warn({ event: 'store_error', err }, 'the store recovers by itself'),
   });
   const engine = createLocalEngine({ store, clock, ...(log === undefined ? {} : { log }) });
   return { store, engine, close: () => store.close() };

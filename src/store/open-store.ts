@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Backend } from './backend.ts';
 import { createKeyvStore } from './keyv-store.ts';
+import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 import { type Store, StoreError } from './store.ts';
 
@@ -11,8 +12,8 @@ export interface StoreOptions {
   clock?: Clock;
   /** False lets a second process work on an SQLite file beside the bot, as the key rotation does. */
   alone?: boolean;
-  /** Told of a failed removal of expired documents, which is tried again later. */
-  onSweepError?: (error: Error) => void;
+  /** Told of what fails behind the scenes and is tried again: lost connections, removing expired documents. */
+  onError?: (error: Error) => void;
 }
 
 /**
@@ -21,9 +22,10 @@ export interface StoreOptions {
  * @throws StoreError saying what to do
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const backend = await openBackend(url, options.alone ?? true);
+  const onError = options.onError ?? ((error) => process.emitWarning(error));
+  const backend = await connect(url, options.alone ?? true, onError);
   const timer = setInterval(() => {
-    backend.sweep().catch(options.onSweepError ?? process.emitWarning);
+    backend.sweep().catch(onError);
   }, SWEEP_INTERVAL_MS);
   timer.unref();
   const store = createKeyvStore(backend, options.clock ?? systemClock);
@@ -36,7 +38,12 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   };
 }
 
-async function openBackend(url: string, alone: boolean): Promise<Backend> {
+async function connect(url: string, alone: boolean, onError: (error: Error) => void): Promise<Backend> {
   if (url.startsWith(SQLITE)) return openSqlite({ path: url.slice(SQLITE.length), alone });
+  if (isPostgres(url)) return openPostgres(url, onError);
   throw new StoreError('STORE_URL must start with sqlite:// or postgres://');
+}
+
+export function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:\/\//.test(url);
 }

@@ -1,0 +1,87 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { createMutex } from './mutex.ts';
+
+export interface Locks {
+  exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Between two tries for a lock that another replica holds, in milliseconds; doubled up to the second. */
+const FIRST_RETRY_MS = 5;
+const LONGEST_RETRY_MS = 250;
+
+const TRY_LOCK = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken';
+const UNLOCK = 'SELECT pg_advisory_unlock(hashtextextended($1, 0))';
+
+/**
+ * Locks across replicas, all held by one connection: a lock that held a connection of a pool for as long as
+ * its work runs could use up the pool that this work needs. The database frees them when the process dies. If
+ * the connection breaks while work runs, another replica may begin.
+ */
+export function openLocks(url: string, timeoutMs: number, onError: (error: Error) => void): Locks {
+  const alone = createMutex();
+  /** The driver wants one statement at a time on a connection. */
+  const inTurn = createMutex();
+  let session: Promise<pg.Client> | undefined;
+
+  function connected(): Promise<pg.Client> {
+    session ??= connect().catch((error: unknown) => {
+      session = undefined;
+      throw error;
+    });
+    return session;
+  }
+
+  async function connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+      keepAlive: true,
+      application_name: 'deckhand locks',
+    });
+    client.on('error', onError);
+    client.on('end', () => {
+      session = undefined;
+    });
+    await client.connect();
+    return client;
+  }
+
+  async function acquire(key: string): Promise<pg.Client> {
+    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
+      const client = await connected();
+      const { rows } = await inTurn('session', () => client.query<{ taken: boolean }>(TRY_LOCK, [key]));
+      if (rows[0]?.taken === true) return client;
+      await wait(retryMs * (0.5 + Math.random() / 2));
+    }
+  }
+
+  async function release(client: pg.Client, key: string): Promise<void> {
+    try {
+      await inTurn('session', () => client.query(UNLOCK, [key]));
+    } catch (error) {
+      // The work is done. Without its session the lock is gone anyway, so the session goes too.
+      onError(error instanceof Error ? error : new Error('a lock was not released', { cause: error }));
+      session = undefined;
+      client.end().catch(onError);
+    }
+  }
+
+  return {
+    exclusive: (key, work) =>
+      alone(key, async () => {
+        const client = await acquire(`deckhand ${key}`);
+        try {
+          return await work();
+        } finally {
+          await release(client, `deckhand ${key}`);
+        }
+      }),
+    async close() {
+      const client = await session?.catch(() => undefined);
+      await client?.end();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { KeyvPostgres } from '@keyv/postgres';
+import { Keyv } from 'keyv';
+import pg from 'pg';
+import { type Backend, endOfRange, textOrNothing } from './backend.ts';
+import { type Locks, openLocks } from './postgres-locks.ts';
+import { StoreError } from './store.ts';
+
+/** A statement, and the wait for a connection, end after this; the caller then learns of it. */
+const TIMEOUT_MS = 15_000;
+const MOST_CONNECTIONS = 10;
+/** In characters, so it takes every key that the store lets through. */
+const KEY_LENGTH = 1_000;
+
+/** One table in a database that any number of replicas share. */
+export async function openPostgres(url: string, onError: (error: Error) => void): Promise<Backend> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'deckhand store',
+  });
+  // A connection that ends while idle is replaced; without a listener it would end the process.
+  pool.on('error', onError);
+  const locks = openLocks(url, TIMEOUT_MS, onError);
+  try {
+    const adapter = await locks.exclusive('deckhand schema', () => prepare(pool));
+    return createBackend(pool, adapter, locks);
+  } catch (cause) {
+    await Promise.allSettled([locks.close(), pool.end()]);
+    throw new StoreError(`Postgres cannot be used: ${reason(cause)}. Check STORE_URL.`, { cause });
+  }
+}
+
+/** Only what the driver or the server says; never the address, which holds a password. */
+function reason(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return `${cause instanceof Error ? cause.message : 'unknown fault'}${code}`;
+}
+
+/** Creates the table and its indexes. One replica at a time, because concurrent ones fail each other. */
+async function prepare(pool: pg.Pool): Promise<Adapter> {
+  const adapter = adapterOn(pool);
+  await adapter.has('schema');
+  // Byte order, whatever the database's collation, so that a prefix is a range of the index.
+  await pool.query('CREATE INDEX IF NOT EXISTS keyv_prefix_idx ON keyv (key COLLATE "C")');
+  return adapter;
+}
+
+/** keyv's adapter as it is called from outside; its types keep `connect` private, which stands in our way. */
+type Adapter = Pick<KeyvPostgres, keyof KeyvPostgres>;
+const OpenKeyvPostgres = KeyvPostgres as unknown as new (options: { keyLength: number }) => Adapter;
+
+/**
+ * keyv's adapter on our own pool: the one it would make has no listener for lost connections and cannot be
+ * reached.
+ */
+function adapterOn(pool: pg.Pool): Adapter {
+  class PooledPostgres extends OpenKeyvPostgres {
+    async connect(): Promise<(sql: string, values?: unknown[]) => Promise<unknown[]>> {
+      return async (sql, values) => (await pool.query(sql, values)).rows;
+    }
+  }
+  return new PooledPostgres({ keyLength: KEY_LENGTH });
+}
+
+function createBackend(pool: pg.Pool, adapter: Adapter, locks: Locks): Backend {
+  const changes = async (sql: string, ...values: unknown[]): Promise<boolean> =>
+    ((await pool.query(sql, values)).rowCount ?? 0) > 0;
+  let isOpen = true;
+  return {
+    keyv: new Keyv({ store: adapter }),
+    read: (key) => adapter.get(key).then(textOrNothing),
+    insert: (key, text, expires) => changes(INSERT, key, text, expires ?? null, Date.now()),
+    replace: (key, from, to, expires) => changes(REPLACE, to, expires ?? null, key, from),
+    remove: (key, from) => changes(REMOVE, key, from),
+    range: async (prefix) =>
+      (await pool.query<{ key: string; value: string }>(RANGE, [prefix, endOfRange(prefix)])).rows,
+    deleteRange: async (prefix) => void (await pool.query(DELETE_RANGE, [prefix, endOfRange(prefix)])),
+    exclusive: locks.exclusive,
+    sweep: () => adapter.clearExpired(),
+    ping: async () => void (await pool.query('SELECT 1 FROM keyv LIMIT 1')),
+    close: async () => {
+      if (!isOpen) return;
+      isOpen = false;
+      await Promise.all([locks.close(), pool.end()]);
+    },
+  };
+}
+
+const INSERT = `INSERT INTO keyv (key, value, expires) VALUES ($1, $2, $3)
+  ON CONFLICT (key, COALESCE(namespace, '')) DO UPDATE SET value = excluded.value, expires = excluded.expires
+  WHERE keyv.expires <= $4`;
+const REPLACE = `UPDATE keyv SET value = $1, expires = $2
+  WHERE key = $3 AND COALESCE(namespace, '') = '' AND value = $4`;
+const REMOVE = `DELETE FROM keyv WHERE key = $1 AND COALESCE(namespace, '') = '' AND value = $2`;
+const IN_RANGE = `key COLLATE "C" >= $1 AND key COLLATE "C" < $2`;
+const RANGE = `SELECT key, value FROM keyv WHERE ${IN_RANGE} ORDER BY key COLLATE "C"`;
+const DELETE_RANGE = `DELETE FROM keyv WHERE ${IN_RANGE}`;

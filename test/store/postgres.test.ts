@@ -1,0 +1,112 @@
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { freshDatabase } from '../support/postgres.ts';
+
+const Counter = z.object({ count: z.number() });
+
+async function replicas(url: string, count: number): Promise<Store[]> {
+  const stores = await Promise.all(
+    Array.from({ length: count }, () => openStore(url, { onError: () => undefined })),
+  );
+  for (const store of stores) onTestFinished(() => store.close());
+  return stores;
+}
+
+test('replicas that start at once on an empty database all come up', async () => {
+  const stores = await replicas(await freshDatabase(), 3);
+
+  await Promise.all(stores.map((store) => store.ping()));
+});
+
+test('no update is lost between replicas, and a claim is won by one', async () => {
+  const stores = await replicas(await freshDatabase(), 3);
+  const counters = stores.map((store) => store.collection('counters', Counter));
+
+  await Promise.all(
+    counters.flatMap((counter) =>
+      Array.from({ length: 20 }, () =>
+        counter.update('T1', 'n', (current) => ({ count: (current?.count ?? 0) + 1 })),
+      ),
+    ),
+  );
+  const won = await Promise.all(counters.map((counter, n) => counter.create('T1', 'claim', { count: n })));
+
+  expect(await counters[0]?.get('T1', 'n')).toEqual({ count: 60 });
+  expect(won.filter(Boolean)).toHaveLength(1);
+});
+
+test('exclusive work is alone among replicas, and another replica takes over from a dead one', async () => {
+  const url = await freshDatabase();
+  const stores = await replicas(url, 3);
+  let inside = 0;
+  let most = 0;
+  await Promise.all(
+    stores.flatMap((store) =>
+      Array.from({ length: 5 }, () =>
+        store.exclusive('k', async () => {
+          inside += 1;
+          most = Math.max(most, inside);
+          await store.ping();
+          inside -= 1;
+        }),
+      ),
+    ),
+  );
+  expect(most).toBe(1);
+
+  const held = Promise.withResolvers<void>();
+  const stuck = stores[0]?.exclusive('k', () => {
+    held.resolve();
+    return new Promise<void>((resolve) => onTestFinished(() => resolve()));
+  });
+  void stuck?.catch(() => undefined);
+  await held.promise;
+  await endSessions(url, 'deckhand locks');
+  expect(await stores[1]?.exclusive('k', async () => 'taken over')).toBe('taken over');
+});
+
+test('more locks than connections can be held, also nested', async () => {
+  const [store] = await replicas(await freshDatabase(), 1);
+  const nested = Array.from({ length: 40 }, (_, n) =>
+    store?.exclusive(`outer ${n}`, () => store.exclusive(`inner ${n}`, () => store.ping())),
+  );
+  await Promise.all(nested);
+});
+
+test('lost connections end neither the process nor the store', async () => {
+  const url = await freshDatabase();
+  const [store] = await replicas(url, 1);
+  await store?.collection('counters', Counter).put('T1', 'n', { count: 1 });
+
+  await endSessions(url, 'deckhand store');
+
+  await expect
+    .poll(() =>
+      store
+        ?.collection('counters', Counter)
+        .get('T1', 'n')
+        .catch(() => 'failed'),
+    )
+    .toEqual({ count: 1 });
+});
+
+test('a database that cannot be reached is told without its password', async () => {
+  const opening = openStore('postgres://deckhand:hunter2@127.0.0.1:1/deckhand');
+
+  await expect(opening).rejects.toThrow('Postgres cannot be used');
+  await expect(opening).rejects.not.toThrow('hunter2');
+});
+
+/** What a restart of the database or a cut network does to open connections. */
+async function endSessions(url: string, application: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()',
+    [application],
+  );
+  await client.end();
+}
