@@ -1,6 +1,9 @@
 import type { Account } from '../accounts.ts';
+import { UserError } from '../errors.ts';
 import { findProject, ProjectNeeded } from '../projects.ts';
 import type { Project } from '../service/projects.ts';
+import { listServers } from '../service/servers.ts';
+import { code } from '../views/text.ts';
 import type { CommandContext } from './command.ts';
 
 /** The account that the words, the channel or the workspace mean. @throws UserError where there is none */
@@ -27,4 +30,37 @@ export async function projectOf(
   const project = findProject(projects, named ?? context.project ?? implied);
   if (project === undefined) throw new ProjectNeeded(projects);
   return { account, project };
+}
+
+/** The channel that a root message is to be posted in. @throws UserError on App Home and the like */
+export function channelOf(context: CommandContext): string {
+  const { channel } = context.caller;
+  if (channel === undefined) throw new UserError('Run this in a channel, so that its thread has a place.');
+  return channel;
+}
+
+/**
+ * By identifier or name where the service lists servers; otherwise what was typed is taken for the identifier.
+ * @throws UserError where the name fits none or several
+ */
+export async function serverOf(
+  { caller, deckhand }: CommandContext,
+  account: Account,
+  project: string,
+  typed: string,
+): Promise<{ identifier: string; name: string }> {
+  const servers = await deckhand.accounts.use(caller.workspace, account, (client) =>
+    listServers(client, project),
+  );
+  if (servers === undefined) return { identifier: typed, name: typed };
+  const wanted = typed.toLowerCase();
+  const exact = servers.find((server) => server.identifier.toLowerCase() === wanted);
+  const named = servers.filter((server) => server.name.toLowerCase() === wanted);
+  const found = exact ?? (named.length === 1 ? named[0] : undefined);
+  if (found !== undefined) return { identifier: found.identifier, name: found.name };
+  if (named.length > 1) throw new UserError(`Several servers are named ${code(typed)}. Use an identifier.`);
+  const known = servers.slice(0, 10).map((server) => code(server.name, 40));
+  throw new UserError(
+    `There is no server ${code(typed)} in this project. It has ${known.join(', ') || 'none'}.`,
+  );
 }

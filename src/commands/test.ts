@@ -1,13 +1,10 @@
 import { z } from 'zod';
-import { UserError } from '../errors.ts';
 import { resumeTest } from '../follow/resume-test.ts';
 import { startTest } from '../follow/start-test.ts';
 import { Target } from '../runs.ts';
-import { listServers } from '../service/servers.ts';
-import { code } from '../views/text.ts';
-import type { ActionContext, CommandContext, Reply } from './command.ts';
+import type { ActionContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
-import { projectOf } from './target.ts';
+import { channelOf, projectOf, serverOf } from './target.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });
@@ -66,33 +63,4 @@ async function again(value: string | undefined, context: ActionContext): Promise
 async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { target, run } = CheckValue.parse(JSON.parse(value ?? '{}'));
   return resumeTest(context.deckhand, context.caller, channelOf(context), target, run);
-}
-
-function channelOf(context: CommandContext): string {
-  const { channel } = context.caller;
-  if (channel === undefined) throw new UserError('Run this in a channel, so that its thread has a place.');
-  return channel;
-}
-
-/** By identifier or name where the service lists servers; otherwise what was typed is taken for the identifier. */
-async function serverOf(
-  { caller, deckhand }: CommandContext,
-  account: Parameters<typeof deckhand.accounts.use>[1],
-  project: string,
-  typed: string,
-): Promise<{ identifier: string; name: string }> {
-  const servers = await deckhand.accounts.use(caller.workspace, account, (client) =>
-    listServers(client, project),
-  );
-  if (servers === undefined) return { identifier: typed, name: typed };
-  const wanted = typed.toLowerCase();
-  const exact = servers.find((server) => server.identifier.toLowerCase() === wanted);
-  const named = servers.filter((server) => server.name.toLowerCase() === wanted);
-  const found = exact ?? (named.length === 1 ? named[0] : undefined);
-  if (found !== undefined) return { identifier: found.identifier, name: found.name };
-  if (named.length > 1) throw new UserError(`Several servers are named ${code(typed)}. Use an identifier.`);
-  const known = servers.slice(0, 10).map((server) => code(server.name, 40));
-  throw new UserError(
-    `There is no server ${code(typed)} in this project. It has ${known.join(', ') || 'none'}.`,
-  );
 }

@@ -1,4 +1,5 @@
 import type { ServiceError } from '../service/errors.ts';
+import { safeUrl } from './links.ts';
 import type { KnownBlock } from './message.ts';
 import { buttons, type Message, say, section } from './message.ts';
 import { code, mrkdwn } from './text.ts';
@@ -120,12 +121,9 @@ export function failureMessage(explained: Explained): Message {
   return say(`:warning: ${text}`, ...more);
 }
 
-/** Only https leads anywhere from a button; a local service is the one exception. */
 function linkTo(label: string, url: string | undefined): Explained['link'] {
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  const { protocol, hostname } = new URL(url);
-  const isLocal = hostname === '127.0.0.1' || hostname === 'localhost';
-  return protocol === 'https:' || (protocol === 'http:' && isLocal) ? { label, url } : undefined;
+  const safe = safeUrl(url);
+  return safe === undefined ? undefined : { label, url: safe };
 }
 
 function listMessages(error: ServiceError): string {
