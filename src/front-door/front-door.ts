@@ -22,7 +22,7 @@ import { createRequests, type Requests, type StoredRequest, storable } from './r
 import { runAction } from './run-action.ts';
 import { runCommand } from './run-command.ts';
 import { runOptions } from './run-options.ts';
-import { runSubmission } from './run-submission.ts';
+import { createSubmissions } from './run-submission.ts';
 
 export interface FrontDoor {
   app: App;
@@ -41,7 +41,8 @@ export function createFrontDoor(
   const requests = createRequests(deckhand, () => registry);
   const takeEvent = createEvents(deckhand, requests, eventHandlers);
   const app = new StoringApp(receiver, deckhand, takeEvent);
-  const door = { deckhand, registry, requests, inFlight };
+  const submissions = createSubmissions(deckhand, registry);
+  const door = { deckhand, registry, requests, submissions, inFlight };
 
   app.command(/.*/, ({ body, ack }) => takeCommand(door, body, ack));
   app.action(/.*/, ({ body, ack }) => takeAction(door, body, ack));
@@ -58,6 +59,7 @@ interface Door {
   deckhand: Deckhand;
   registry: Registry;
   requests: Requests;
+  submissions: ReturnType<typeof createSubmissions>;
   inFlight: InFlight;
 }
 
@@ -174,7 +176,7 @@ async function takeSubmission(
   const body = SubmissionBody.parse(raw);
   const caller = callerOfInteraction(body);
   const state = viewStateOf(body.view);
-  const work = runSubmission(door.deckhand, door.registry, caller, state, (answer) => ack(answer));
+  const work = door.submissions(caller, state, (answer) => ack(answer));
   door.inFlight.track(work);
   await work;
 }

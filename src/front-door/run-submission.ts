@@ -7,10 +7,11 @@ import { ServiceError } from '../service/errors.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { ModalView } from '../views/message.ts';
 import { notice, refill, resendable, withBanner, withFieldErrors } from '../views/modal.ts';
-import { cut, plain } from '../views/text.ts';
+import { cut, mrkdwn, plain } from '../views/text.ts';
 import { answerFailure } from './failure.ts';
 import type { Registry } from './registry.ts';
 import { carryOut, requireRole } from './run-command.ts';
+import { createSubmissionClaims, formId, type SubmissionClaims } from './submission-claims.ts';
 
 /** Slack waits 3 s for the answer to a submission; past this the modal says that it goes on. */
 const PATIENCE_MS = 2_000;
@@ -21,68 +22,109 @@ export type SubmissionAck =
   | { response_action: 'update'; view: ModalView }
   | { response_action: 'clear' };
 
+/** Who sent which form: enough to carry it out and to answer. */
+interface Sent {
+  deckhand: Deckhand;
+  registry: Registry;
+  caller: Caller;
+  state: ViewState;
+}
+
 /**
- * Carries out a submitted modal. What comes of it within 2 s is the ack itself, so that errors stand under their
- * fields; what takes longer first shows that it goes on, and then replaces the modal.
+ * Carries out submitted modals, each once. A second click on the same form gets the first one's answer; only a form
+ * that came back with faults may be sent again.
  */
-export async function runSubmission(
+export function createSubmissions(
   deckhand: Deckhand,
   registry: Registry,
-  caller: Caller,
-  state: ViewState,
-  ack: (answer: SubmissionAck) => Promise<void>,
-): Promise<void> {
-  const callbackId = state.view.callback_id ?? '';
-  const found = registry.submission(callbackId);
-  const outcome = submit(deckhand, found?.submission, found?.command.name ?? callbackId, caller, state);
-  const late = Symbol('late');
+): (caller: Caller, state: ViewState, ack: (answer: SubmissionAck) => Promise<void>) => Promise<void> {
+  const claims = createSubmissionClaims<SubmissionAck>(deckhand.store, deckhand.clock);
+  return async (caller, state, ack) => {
+    const sent = { deckhand, registry, caller, state };
+    const id = formId(state);
+    const twin = claims.answerOf(id);
+    if (twin !== undefined) return ack(await twin);
+    const outcome = submit(sent, claims, id);
+    const first = answerInTime(sent, outcome);
+    claims.remember(
+      id,
+      first.then(({ answer }) => answer),
+      outcome.then(({ kind }) => kind !== 'errors'),
+    );
+    const { answer, isLate } = await first;
+    await ack(answer);
+    const submitted = await outcome;
+    if (isLate) await showLate(sent, submitted);
+    await finish(sent, submitted);
+  };
+}
+
+/**
+ * What comes of a submission within 2 s is the ack itself, so that errors stand under their fields; what takes longer
+ * first shows that it goes on, and then replaces the modal.
+ */
+async function answerInTime(
+  { deckhand, state }: Sent,
+  outcome: Promise<Submitted>,
+): Promise<{ answer: SubmissionAck; isLate: boolean }> {
   const timer = new AbortController();
   const first = await Promise.race([
     outcome,
-    deckhand.clock.sleep(PATIENCE_MS, timer.signal).then(() => late),
+    deckhand.clock.sleep(PATIENCE_MS, timer.signal).then(() => 'late' as const),
   ]).finally(() => timer.abort());
-  if (first === late) {
-    const title = state.view.title.text;
-    await ack({
-      response_action: 'update',
-      view: notice(title, ':hourglass_flowing_sand: One moment, the service is taking its time…'),
-    });
-    await showLate(deckhand, caller, state, await outcome, found?.submission);
-  } else {
-    await ack(ackOf(first as Submitted, state));
-  }
-  await finish(deckhand, registry, caller, await outcome, callbackId);
+  if (first !== 'late') return { answer: ackOf(first, state), isLate: false };
+  const said = ':hourglass_flowing_sand: One moment, the service is taking its time…';
+  return {
+    answer: { response_action: 'update', view: notice(state.view.title.text, said) },
+    isLate: true,
+  };
 }
 
 /** Never rejects: a failure becomes what the person reads in the modal. */
-async function submit(
-  deckhand: Deckhand,
-  submission: Submission | undefined,
-  name: string,
-  caller: Caller,
-  state: ViewState,
-): Promise<Submitted> {
+async function submit(sent: Sent, claims: SubmissionClaims<SubmissionAck>, id: string): Promise<Submitted> {
+  const { workspace } = sent.caller;
   try {
-    if (submission === undefined)
-      throw new UserError('This form is from an older version of Deckhand.', 'help');
-    await requireRole(deckhand, caller, submission.role, name);
-    return await submission.submit(state, { caller, account: undefined, text: '', deckhand });
-  } catch (error) {
-    const failure = error instanceof AccountFailure ? error.cause : error;
-    if (failure instanceof ServiceError && failure.kind === 'invalid') return faultsOf(failure);
-    const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
-    const explained = explainAndLog(error, at, deckhand.log, {
-      workspace: caller.workspace,
-      user: caller.user,
-      view: state.view.callback_id,
+    if (!(await claims.take(workspace, id))) return sentAlready(sent);
+    const submitted = await attempt(sent).catch(async (error: unknown) => {
+      await claims.release(workspace, id);
+      throw error;
     });
-    const reference = explained.reference === undefined ? '' : ` Reference \`${explained.reference}\`.`;
-    return {
-      kind: 'errors',
-      errors: {},
-      base: `${explained.text} ${explained.next ?? ''}${reference}`.trim(),
-    };
+    if (submitted.kind === 'errors') await claims.release(workspace, id);
+    return submitted;
+  } catch (error) {
+    return faultOf(sent, error);
   }
+}
+
+async function attempt({ deckhand, registry, caller, state }: Sent): Promise<Submitted> {
+  const found = registry.submission(state.view.callback_id ?? '');
+  if (found === undefined) throw new UserError('This form is from an older version of Deckhand.', 'help');
+  await requireRole(deckhand, caller, found.submission.role, found.command.name);
+  return found.submission.submit(state, { caller, account: undefined, text: '', deckhand });
+}
+
+/** Another process took the form, or one that died over it: doing it twice could cost more than asking to look. */
+function sentAlready({ state }: Sent): Submitted {
+  const said =
+    ':information_source: This form was sent already. See whether it was carried out before you fill it in again.';
+  return { kind: 'view', view: notice(state.view.title.text, said) };
+}
+
+function faultOf({ deckhand, caller, state }: Sent, error: unknown): Submitted {
+  const failure = error instanceof AccountFailure ? error.cause : error;
+  if (failure instanceof ServiceError && failure.kind === 'invalid') return faultsOf(failure);
+  const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
+  const explained = explainAndLog(error, at, deckhand.log, {
+    workspace: caller.workspace,
+    user: caller.user,
+    view: state.view.callback_id,
+  });
+  const reference = explained.reference === undefined ? '' : ` Reference \`${explained.reference}\`.`;
+  return {
+    kind: 'errors',
+    errors: {},
+    base: `${explained.text} ${explained.next ?? ''}${reference}`.trim(),
+  };
 }
 
 /** A 422 of the service: each message under the field it names, the rest on top. */
@@ -94,7 +136,7 @@ function faultsOf(failure: ServiceError): Submitted {
   const whole = [...base, ...(failure.messages ?? [])];
   if (Object.keys(errors).length === 0 && whole.length === 0)
     whole.push(failure.hint ?? 'The service did not accept this.');
-  return { kind: 'errors', errors, ...(whole.length === 0 ? {} : { base: plain(whole.join('; '), 500) }) };
+  return { kind: 'errors', errors, ...(whole.length === 0 ? {} : { base: mrkdwn(whole.join('; '), 500) }) };
 }
 
 function ackOf(submitted: Submitted, state: ViewState): SubmissionAck {
@@ -121,7 +163,7 @@ function placed(
   const rest = submitted.base === undefined ? [] : [submitted.base];
   for (const [field, error] of Object.entries(submitted.errors)) {
     const place = [field, `properties.${field}`].find((id) => shown.has(id));
-    if (place === undefined) rest.push(`${plain(field, 60)}: ${error}`);
+    if (place === undefined) rest.push(`${mrkdwn(field, 60)}: ${mrkdwn(error, 300)}`);
     else fields[place] = cut(error, 300);
   }
   return { fields, base: rest.length === 0 ? undefined : rest.join(' ') };
@@ -132,15 +174,11 @@ function faultyView(state: ViewState, fields: Record<string, string>, base: stri
   return base === undefined ? view : withBanner(view, base);
 }
 
-async function showLate(
-  deckhand: Deckhand,
-  caller: Caller,
-  state: ViewState,
-  submitted: Submitted,
-  submission: Submission | undefined,
-): Promise<void> {
-  const view = lateView(state, submitted, submission);
+async function showLate(sent: Sent, submitted: Submitted): Promise<void> {
+  const { deckhand, registry, caller, state } = sent;
+  const submission = registry.submission(state.view.callback_id ?? '')?.submission;
   try {
+    const view = lateView(state, submitted, submission);
     await deckhand.slack.updateModal(caller.workspace, state.view.id, view);
   } catch (error) {
     // The person closed the modal in the meantime: the outcome is told in the channel where it matters.
@@ -162,17 +200,11 @@ function lateView(state: ViewState, submitted: Submitted, submission: Submission
   }
 }
 
-async function finish(
-  deckhand: Deckhand,
-  registry: Registry,
-  caller: Caller,
-  submitted: Submitted,
-  callbackId: string,
-): Promise<void> {
+async function finish({ deckhand, registry, caller, state }: Sent, submitted: Submitted): Promise<void> {
   if (submitted.kind !== 'close' || submitted.after === undefined) return;
   try {
     await carryOut(deckhand, registry, caller, await submitted.after());
   } catch (error) {
-    await answerFailure(deckhand, caller, error, { view: callbackId });
+    await answerFailure(deckhand, caller, error, { view: state.view.callback_id ?? '' });
   }
 }
