@@ -1,11 +1,14 @@
 import type { Config } from '../config.ts';
 import { accounts } from './accounts.ts';
+import { activity } from './activity.ts';
+import { build } from './build.ts';
 import type { Command } from './command.ts';
 import { connect } from './connect.ts';
 import { disconnect } from './disconnect.ts';
 import { doctor } from './doctor.ts';
 import { createHelp } from './help.ts';
 import { projects } from './projects.ts';
+import { serverShow } from './server-show.ts';
 import { start } from './start.ts';
 import { test } from './test.ts';
 import { use } from './use.ts';
@@ -15,7 +18,20 @@ import { whoami } from './whoami.ts';
 export const START = start.name;
 
 /** Every command, in the order of the help. */
-const ALL: readonly Command[] = [start, connect, disconnect, accounts, use, whoami, projects, test, doctor];
+const ALL: readonly Command[] = [
+  start,
+  connect,
+  disconnect,
+  accounts,
+  use,
+  whoami,
+  projects,
+  test,
+  serverShow,
+  build,
+  activity,
+  doctor,
+];
 
 /** The commands that the configuration allows. */
 export function commandsFor(config: Config): readonly Command[] {

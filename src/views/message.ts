@@ -58,9 +58,11 @@ export function button(spec: ButtonSpec): Button {
   };
 }
 
+/** A button that knows more than Slack carries is left out: its message is worth more. */
 export function buttons(...specs: ButtonSpec[]): KnownBlock[] {
-  if (specs.length === 0) return [];
-  return [{ type: 'actions', elements: specs.slice(0, LIMITS.actionElements).map(button) }];
+  const elements = specs.map(button).filter(({ value = '' }) => value.length <= LIMITS.buttonValue);
+  if (elements.length === 0) return [];
+  return [{ type: 'actions', elements: elements.slice(0, LIMITS.actionElements) }];
 }
 
 /** A message of one sentence, and perhaps what to do next. */
@@ -75,4 +77,25 @@ function confirmation(spec: NonNullable<ButtonSpec['confirm']>): ConfirmationDia
     confirm: { type: 'plain_text', text: plain(spec.confirm, LIMITS.confirmButton) },
     deny: { type: 'plain_text', text: 'Cancel' },
   };
+}
+
+/** The message without one of its buttons or menus: the one with this action and value. */
+export function withoutElement(
+  message: Message,
+  used: { actionId: string; value?: string | undefined },
+): Message {
+  const isUsed = (element: object): boolean =>
+    'action_id' in element &&
+    element.action_id === used.actionId &&
+    (!('value' in element) || element.value === used.value);
+  const blocks = message.blocks.flatMap((block): KnownBlock[] => {
+    if (block.type === 'section' && block.accessory !== undefined && isUsed(block.accessory)) {
+      const { accessory: _, ...rest } = block;
+      return [rest];
+    }
+    if (block.type !== 'actions') return [block];
+    const elements = block.elements.filter((element) => !isUsed(element));
+    return elements.length === 0 ? [] : [{ ...block, elements }];
+  });
+  return { ...message, blocks };
 }

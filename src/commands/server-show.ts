@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { getServer } from '../service/servers.ts';
+import { serverMessage } from '../views/server.ts';
+import { code } from '../views/text.ts';
+import { defineCommand } from './command.ts';
+import { projectOf, serverOf } from './target.ts';
+
+export const serverShow = defineCommand({
+  name: 'server show',
+  summary: 'Shows a server of a project, and how a managed one stands',
+  usage: '<server> [project]',
+  examples: ['server show web-1', 'server show web-1 storefront'],
+  role: 'member',
+  needsAccount: true,
+  positionals: ['server', 'project'],
+  args: z.object({ server: z.string(), project: z.string().optional() }),
+  async run({ server: named, project: inProject }, context) {
+    const { account, project } = await projectOf(context, inProject);
+    const { permalink, name } = project;
+    const { identifier } = await serverOf(context, account, permalink, named);
+    const server = await context.deckhand.accounts.use(
+      context.caller.workspace,
+      account,
+      (client) => getServer(client, permalink, identifier),
+      { what: `server ${code(named)} in ${code(permalink)}`, list: 'projects' },
+    );
+    const target = {
+      account: account.name,
+      project: { permalink, name: name.slice(0, 200) },
+      server: { identifier: server.identifier, name: server.name.slice(0, 200) },
+    };
+    return { kind: 'private', message: serverMessage(server, target) };
+  },
+});

@@ -1,0 +1,20 @@
+import { CHANNEL, type House, PEOPLE, TEAM } from './house.ts';
+
+/** What only the asker reads after a command, text and blocks as one string. */
+export async function ask(house: House, line: string, who: keyof typeof PEOPLE = 'member'): Promise<string> {
+  return answerTo(house, who, () => house.as(who).command(CHANNEL, line));
+}
+
+/** What only this person reads after an act of theirs. */
+export async function answerTo(
+  { slack }: House,
+  who: keyof typeof PEOPLE,
+  act: () => Promise<unknown>,
+): Promise<string> {
+  const seen = () => slack.ephemerals(TEAM, PEOPLE[who]);
+  const before = seen().length;
+  await act();
+  await slack.until(() => seen().length > before);
+  const message = seen().at(-1);
+  return `${message?.text} ${JSON.stringify(message?.blocks)}`;
+}
