@@ -27,7 +27,10 @@ const args = [
  * it fails instead.
  */
 export function describeInBrowser(name: string, define: () => void): void {
-  if (executable() !== undefined) return describe(name, define);
+  if (executable() !== undefined) {
+    describe(name, define);
+    return;
+  }
   const reason = 'no Chromium was found; install Debian’s chromium or set CHROMIUM_PATH';
   describe(name, () => {
     it(`needs a browser: ${reason}`, (context) => {

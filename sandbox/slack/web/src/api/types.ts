@@ -32,6 +32,7 @@ export interface Channel {
   /** The other person of a direct message. */
   user?: string;
   topic?: string;
+  is_archived?: boolean;
   members: string[];
 }
 

@@ -37,13 +37,17 @@ export function ChannelView({ channel, messages = [], onSend }: ChannelProps): R
           </p>
         </div>
       </MessageList>
-      <Composer
-        key={`write-${channel.id}`}
-        label={`Message ${title}`}
-        commands={directory.team.commands}
-        onSend={onSend}
-        autoFocus
-      />
+      {channel.is_archived ? (
+        <p className="archived">This channel is archived: nothing can be written here.</p>
+      ) : (
+        <Composer
+          key={`write-${channel.id}`}
+          label={`Message ${title}`}
+          commands={directory.team.commands}
+          onSend={onSend}
+          autoFocus
+        />
+      )}
     </>
   );
 }

@@ -39,7 +39,7 @@ export function MainView(props: MainProps): ReactNode {
         <ChannelView
           channel={channel}
           messages={state.messages[channel.id]}
-          onSend={(text) => say(client, directory.team.commands, channel.id, text)}
+          onSend={(text) => say(client, directory, { channel: channel.id }, text)}
         />
       ) : (
         app && <HomeView app={app.name} view={state.homes[app.id]} client={client} onError={complain} />

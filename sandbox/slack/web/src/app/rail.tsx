@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Team } from '../api/types.ts';
 import type { Theme } from '../state/theme.ts';
-import { initials } from '../ui/avatar.tsx';
+import { Initials } from '../ui/avatar.tsx';
 import { IconButton } from '../ui/icon.tsx';
 
 interface RailProps {
@@ -38,7 +38,7 @@ export function Rail({
           title={team.name}
           onClick={() => onTeam(team.id)}
         >
-          {initials(team.name)}
+          <Initials name={team.name} />
         </button>
       ))}
       <span className="rail-gap" />

@@ -1,6 +1,12 @@
 import type { Client } from '../api/client.ts';
-import type { Command } from '../api/types.ts';
 import { splitCommand } from '../composer/completions.ts';
+import type { Directory } from '../state/directory.ts';
+import { encodeTyped } from './encode-typed.ts';
+
+interface Where {
+  channel: string;
+  thread?: string;
+}
 
 /**
  * Sends what was typed: a command of an app, or a message.
@@ -8,21 +14,28 @@ import { splitCommand } from '../composer/completions.ts';
  */
 export async function say(
   client: Client,
-  commands: readonly Command[],
-  channel: string,
+  directory: Directory,
+  { channel, thread }: Where,
   text: string,
-  threadTs?: string,
 ): Promise<string | undefined> {
-  const command = splitCommand(text, commands);
+  const command = splitCommand(text, directory.team.commands);
   if (command !== undefined) {
-    const answer = await client.command(channel, command.command, command.rest, threadTs);
-    return answer.ok ? undefined : commandFault(command.command, answer.error);
+    const answer = await client.command(channel, command.command, command.rest, thread);
+    return answer.ok ? undefined : commandFault(command.command, answer.error ?? 'no_answer');
   }
   if (/^\/[a-z]/i.test(text)) return `${text.split(/\s/)[0]} is not a valid command.`;
-  const answer = await client.send(channel, text, threadTs);
+  const answer = await client.send(channel, encodeTyped(text, directory), thread);
   return answer.ok ? undefined : `The message was not sent: ${answer.error ?? 'no answer'}.`;
 }
 
-function commandFault(command: string, error = 'no_answer'): string {
-  return `${command} failed with the error “${error}”.`;
+const ownFaults: Readonly<Record<string, (command: string) => string>> = {
+  not_supported_in_threads: (command) => `${command} is not supported in threads. Sorry!`,
+  workspace_unreachable: (command) => `${command} was not sent: the workspace cannot be reached.`,
+};
+
+/** What the app did wrong is said in the conversation by Slackbot; here stands only what never got that far. */
+function commandFault(command: string, error: string): string | undefined {
+  const known = ownFaults[error];
+  if (known !== undefined) return known(command);
+  return error.includes(' ') ? error : undefined;
 }

@@ -22,8 +22,7 @@ export function ThreadColumn({ ts, channel, messages, client, onClose }: ThreadC
       root={messages.find((message) => message.ts === ts)}
       replies={messages.filter((message) => isReply(message) && message.thread_ts === ts)}
       channelName={channel.kind === 'im' ? name : `#${name}`}
-      commands={directory.team.commands}
-      onSend={(text) => say(client, directory.team.commands, channel.id, text, ts)}
+      onSend={(text) => say(client, directory, { channel: channel.id, thread: ts }, text)}
       onClose={onClose}
     />
   );

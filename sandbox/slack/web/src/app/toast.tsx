@@ -8,7 +8,7 @@ export function Toast({ text, onClose }: { text: string | undefined; onClose: ()
       {text !== undefined && (
         <div className="toast">
           <Icon name="circle-alert" />
-          <span>The app could not take that: {text}</span>
+          <span>{text.includes(' ') ? text : `The app could not take that (${text}).`}</span>
           <IconButton icon="x" label="Dismiss" onClick={onClose} />
         </div>
       )}

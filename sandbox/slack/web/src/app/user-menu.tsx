@@ -13,7 +13,8 @@ export function UserMenu({ onPick }: { onPick: (user: string) => void }): ReactN
   if (current === undefined) return null;
   return (
     <MenuButton
-      label={`Switch user, now ${current.real_name}`}
+      label="Switch user"
+      labelInside
       className="user-menu"
       items={people.map((person) => ({
         key: person.id,
@@ -29,6 +30,7 @@ export function UserMenu({ onPick }: { onPick: (user: string) => void }): ReactN
       }))}
     >
       <Avatar id={current.id} name={current.real_name} />
+      <span className="visually-hidden">Switch user, now</span>
       <span className="user-text">
         <strong>{current.real_name}</strong>
         <span>{roleOf(current)}</span>

@@ -23,7 +23,7 @@ export function splitCommand(
   text: string,
   commands: readonly Command[],
 ): { command: string; rest: string } | undefined {
-  const [, word = '', rest = ''] = /^(\/\S+)\s*([^]*)$/.exec(text) ?? [];
+  const [, word = '', rest = ''] = /^(\/\S+)\s*(.*)$/s.exec(text) ?? [];
   return commands.some(({ command }) => command === word) ? { command: word, rest } : undefined;
 }
 

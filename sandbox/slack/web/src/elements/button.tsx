@@ -8,13 +8,15 @@ import { type ElementProps, useElement } from './use-element.ts';
 /** A button; one with a `url` opens it and tells the app as well, as Slack does. */
 export function ButtonElement(props: ElementProps<Button | WorkflowButton>): ReactNode {
   const { element } = props;
-  const { act, disabled, pending } = useElement(props);
+  const { act, pending } = useElement(props);
   const url = element.type === 'button' ? safeUrl(element.url) : undefined;
   const payload = element.type === 'button' ? buttonPayload(element) : { text: element.text };
   const attributes = {
     className: `button button-small${element.style ? ` button-${element.style}` : ''}`,
     'aria-label': element.accessibility_label,
-    onClick: () => act(payload),
+    onClick: () => {
+      if (!pending) act(payload);
+    },
   };
   const text = <PlainText text={element.text} />;
   if (url !== undefined) {
@@ -26,7 +28,7 @@ export function ButtonElement(props: ElementProps<Button | WorkflowButton>): Rea
     );
   }
   return (
-    <button {...attributes} type="button" disabled={disabled || pending} aria-busy={pending}>
+    <button {...attributes} type="button" aria-busy={pending} aria-disabled={pending}>
       {pending && <Icon name="loader-circle" className="spin" />}
       {text}
     </button>
@@ -39,7 +41,7 @@ function buttonPayload({ text, value, style }: Button): Record<string, unknown> 
 
 export function IconButtonElement(props: ElementProps<IconButton>): ReactNode {
   const { element } = props;
-  const { act, disabled } = useElement(props);
+  const { act } = useElement(props);
   const label = element.accessibility_label ?? element.text.text;
   return (
     <button
@@ -47,7 +49,6 @@ export function IconButtonElement(props: ElementProps<IconButton>): ReactNode {
       className="icon-button"
       aria-label={label}
       title={label}
-      disabled={disabled}
       onClick={() =>
         act({ text: element.text, ...(element.value !== undefined && { value: element.value }) })
       }
@@ -59,7 +60,7 @@ export function IconButtonElement(props: ElementProps<IconButton>): ReactNode {
 
 export function FeedbackElement(props: ElementProps<FeedbackButtons>): ReactNode {
   const { element } = props;
-  const { act, disabled } = useElement(props);
+  const { act } = useElement(props);
   const choices = [
     { ...element.positive_button, icon: 'thumbs-up' as const },
     { ...element.negative_button, icon: 'thumbs-down' as const },
@@ -71,7 +72,6 @@ export function FeedbackElement(props: ElementProps<FeedbackButtons>): ReactNode
       className="icon-button"
       aria-label={accessibility_label ?? text.text}
       title={text.text}
-      disabled={disabled}
       onClick={() => act({ text, value })}
     >
       <Icon name={icon} />

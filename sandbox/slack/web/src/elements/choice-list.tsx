@@ -41,12 +41,10 @@ interface ChoiceListProps extends ElementProps<Checkboxes | RadioButtons> {
   onChange: (option: Option, on: boolean) => void;
 }
 
-function ChoiceList({ element, field, type, isSelected, onChange, ...props }: ChoiceListProps): ReactNode {
+function ChoiceList({ element, field, type, isSelected, onChange }: ChoiceListProps): ReactNode {
   const id = useId();
-  const { disabled } = useElement({ element, field, ...props });
   return (
-    <div
-      role={type === 'radio' ? 'radiogroup' : 'group'}
+    <fieldset
       className="choices"
       aria-labelledby={field?.labelId}
       aria-label={field ? undefined : 'Choices'}
@@ -59,7 +57,6 @@ function ChoiceList({ element, field, type, isSelected, onChange, ...props }: Ch
             name={id}
             value={option.value ?? ''}
             checked={isSelected(option)}
-            disabled={disabled}
             aria-describedby={option.description ? `${id}-${index}` : undefined}
             onChange={(event) => onChange(option, event.target.checked)}
           />
@@ -73,6 +70,6 @@ function ChoiceList({ element, field, type, isSelected, onChange, ...props }: Ch
           </span>
         </label>
       ))}
-    </div>
+    </fieldset>
   );
 }

@@ -6,13 +6,12 @@ import { type ElementProps, fieldAttributes, useElement } from './use-element.ts
 const FIRST_WHOLE_YEAR = 1000;
 
 export function DatepickerElement(props: ElementProps<Datepicker>): ReactNode {
-  const { value, keep, set, disabled } = useElement(props);
+  const { value, keep, set } = useElement(props);
   return (
     <input
       {...fieldAttributes(props.field, props.element.placeholder?.text ?? 'Date')}
       type="date"
       className="input input-short"
-      disabled={disabled}
       value={String(value.selected_date ?? '')}
       onChange={({ target }) => {
         const next = { selected_date: target.value === '' ? null : target.value };
@@ -24,7 +23,7 @@ export function DatepickerElement(props: ElementProps<Datepicker>): ReactNode {
 }
 
 export function TimepickerElement(props: ElementProps<Timepicker>): ReactNode {
-  const { value, set, disabled } = useElement(props);
+  const { value, set } = useElement(props);
   const { element, field } = props;
   return (
     <span className="input-row">
@@ -32,7 +31,6 @@ export function TimepickerElement(props: ElementProps<Timepicker>): ReactNode {
         {...fieldAttributes(field, element.placeholder?.text ?? 'Time')}
         type="time"
         className="input input-short"
-        disabled={disabled}
         value={String(value.selected_time ?? '')}
         onChange={({ target }) => set({ selected_time: target.value === '' ? null : target.value })}
       />
@@ -43,14 +41,13 @@ export function TimepickerElement(props: ElementProps<Timepicker>): ReactNode {
 
 /** Slack keeps whole seconds since the epoch; the control speaks the reader's own time. */
 export function DateTimepickerElement(props: ElementProps<DateTimepicker>): ReactNode {
-  const { value, keep, set, disabled } = useElement(props);
+  const { value, keep, set } = useElement(props);
   const seconds = typeof value.selected_date_time === 'number' ? value.selected_date_time : undefined;
   return (
     <input
       {...fieldAttributes(props.field, 'Date and time')}
       type="datetime-local"
       className="input input-short"
-      disabled={disabled}
       value={seconds === undefined ? '' : toLocal(seconds)}
       onChange={({ target }) => {
         const picked = new Date(target.value);

@@ -38,7 +38,7 @@ export function Picture({ source, className }: { source: Source; className: stri
 
 /** Where the page may load the picture from, if anywhere. */
 export function pictureUrl({ image_url, slack_file }: Source): string | undefined {
-  if (slack_file?.id !== undefined) return fileUrl(slack_file.id);
-  const url = slack_file?.url ?? image_url;
-  return url === undefined ? undefined : ownUrl(url);
+  const file = slack_file && (slack_file.id ?? /\bF[A-Z0-9]{8,}\b/.exec(slack_file.url ?? '')?.[0]);
+  if (file !== undefined) return fileUrl(file);
+  return image_url === undefined ? undefined : ownUrl(image_url);
 }

@@ -46,7 +46,7 @@ export function initialValue(element: AnyElement): ElementValue | undefined {
 
 /** Whether a required field would still count as empty. */
 export function isEmpty(value: ElementValue | undefined): boolean {
-  const held = value && value[valueField(value.type) ?? ''];
+  const held = value?.[valueField(value.type) ?? ''];
   if (Array.isArray(held)) return held.length === 0;
   return held === undefined || held === null || (typeof held === 'string' && held.trim() === '');
 }

@@ -34,7 +34,7 @@ interface BoxProps extends ElementProps<OptionSelect> {
 
 function OptionSelectBox({ list, note, onQuery, ...props }: BoxProps): ReactNode {
   const { element, field } = props;
-  const { value, set, disabled, pending } = useElement(props);
+  const { value, set } = useElement(props);
   const multi = element.type.startsWith('multi_');
   const selected = multi
     ? ((value.selected_options ?? []) as Option[])
@@ -50,7 +50,7 @@ function OptionSelectBox({ list, note, onQuery, ...props }: BoxProps): ReactNode
       selected={selected.map((option) => optionChoice(option))}
       multi={multi}
       placeholder={placeholder}
-      disabled={disabled || pending}
+      clearable={field !== undefined && !field.required}
       note={note}
       {...(onQuery && { onQuery })}
       onSelect={(choices) => {
@@ -85,7 +85,8 @@ function useOptionSearch({ element, blockId }: ElementProps<ExternalSelect | Mul
     const turn = latest.current;
     if (query.length < least) {
       setList({});
-      return setNote(`Type ${least === 1 ? 'a character' : `${least} characters`} to search`);
+      setNote(`Type ${least === 1 ? 'a character' : `${least} characters`} to search`);
+      return;
     }
     setNote('Searching…');
     setTimeout(() => turn === latest.current && void ask(query, turn), query === '' ? 0 : SEARCH_REST_MS);

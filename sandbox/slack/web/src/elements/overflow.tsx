@@ -7,7 +7,7 @@ import { safeUrl } from '../ui/safe-url.ts';
 import { type ElementProps, useElement } from './use-element.ts';
 
 export function OverflowElement(props: ElementProps<Overflow>): ReactNode {
-  const { act, disabled } = useElement(props);
+  const { act } = useElement(props);
   const select = (option: PlainTextOption): void => {
     const url = safeUrl(option.url);
     if (url !== undefined) open(url, '_blank', 'noopener,noreferrer');
@@ -20,13 +20,7 @@ export function OverflowElement(props: ElementProps<Overflow>): ReactNode {
     onSelect: () => select(option),
   }));
   return (
-    <MenuButton
-      label="More actions"
-      items={items}
-      align="end"
-      className="icon-button overflow"
-      disabled={disabled}
-    >
+    <MenuButton label="More actions" items={items} align="end" className="icon-button overflow">
       <Icon name="ellipsis-vertical" />
     </MenuButton>
   );

@@ -26,7 +26,7 @@ type PeopleSelect =
 export function PeopleSelectElement(props: ElementProps<PeopleSelect>): ReactNode {
   const { element, field } = props;
   const directory = useDirectory();
-  const { value, set, disabled, pending } = useElement(props);
+  const { value, set } = useElement(props);
   const choices = choicesFor(element, directory);
   const name = valueField(element.type) ?? '';
   const multi = element.type.startsWith('multi_');
@@ -43,7 +43,7 @@ export function PeopleSelectElement(props: ElementProps<PeopleSelect>): ReactNod
       selected={selected}
       multi={multi}
       placeholder={placeholder}
-      disabled={disabled || pending}
+      clearable={field !== undefined && !field.required}
       onSelect={(taken) => {
         const max = 'max_selected_items' in element ? element.max_selected_items : undefined;
         const kept = taken.slice(0, max).map((choice) => choice.value);

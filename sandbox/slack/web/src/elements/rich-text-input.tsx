@@ -4,14 +4,13 @@ import { type ElementProps, fieldAttributes, useElement } from './use-element.ts
 
 /** A plain area: what is typed goes out as one rich_text section. */
 export function RichTextInputElement(props: ElementProps<RichTextInput>): ReactNode {
-  const { value, keep, disabled } = useElement(props);
+  const { value, keep } = useElement(props);
   const { element, field } = props;
   return (
     <textarea
       {...fieldAttributes(field, element.placeholder?.text ?? 'Text')}
       className="input"
       rows={4}
-      disabled={disabled}
       placeholder={element.placeholder?.text}
       value={textOf(value.rich_text_value as RichTextBlock | null | undefined)}
       onChange={({ target }) =>

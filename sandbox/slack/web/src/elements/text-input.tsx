@@ -14,14 +14,13 @@ const inputTypes = {
 /** One line or many; sends on Enter or on every character where the app asked for that. */
 export function TextInputElement(props: ElementProps<TextElement>): ReactNode {
   const { element, field } = props;
-  const { value, keep, set, disabled } = useElement(props);
+  const { value, keep, set } = useElement(props);
   const on = element.dispatch_action_config?.trigger_actions_on ?? ['on_enter_pressed'];
   const text = typeof value.value === 'string' ? value.value : '';
   const multiline = element.type === 'plain_text_input' && element.multiline === true;
   const attributes = {
     ...fieldAttributes(field, element.placeholder?.text ?? 'Text'),
     value: text,
-    disabled,
     placeholder: element.placeholder?.text,
     maxLength: element.type === 'plain_text_input' ? element.max_length : undefined,
     'data-focus-on-load': element.focus_on_load ? '' : undefined,

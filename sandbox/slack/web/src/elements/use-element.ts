@@ -23,7 +23,6 @@ export interface ElementProps<E> {
 
 export interface ElementState {
   value: ElementValue;
-  disabled: boolean;
   pending: boolean;
   /** Keeps the value; where the element answers changes, sends it too (asking first if it has a `confirm`). */
   set(value: Record<string, unknown>): void;
@@ -57,7 +56,6 @@ export function useElement(props: ElementProps<{ type: string }>): ElementState 
   };
   return {
     value,
-    disabled: surface.disabled,
     pending: surface.pending === `${blockId}/${actionId}`,
     keep,
     set: (next) => void set(next),

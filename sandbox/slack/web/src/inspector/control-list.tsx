@@ -49,7 +49,7 @@ function ControlRow({ control, onFlip }: { control: Control; onFlip: () => void 
         />
       ) : (
         <button type="button" className="button button-small" aria-label={control.label} onClick={onFlip}>
-          {control.on === false ? 'Start' : 'Do it'}
+          {control.label.split(' ')[0]}
         </button>
       )}
     </li>

@@ -44,12 +44,12 @@ export function Inspector({ message, deliveries, calls, controls, onClose }: Ins
         <IconButton icon="x" label="Close inspector" onClick={onClose} />
       </header>
       <Tabs id={id} tabs={tabs.map((key) => ({ key, title: titles[key] }))} picked={tab} onPick={setPicked} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <div
         className="inspector-body"
         role="tabpanel"
         id={`${id}-panel`}
         aria-labelledby={`${id}-${tab}`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         tabIndex={0}
       >
         {tab === 'message' && <MessagePayload message={message} />}

@@ -20,8 +20,6 @@ export function Tabs<K extends string>({ id, tabs, picked, onPick }: TabsProps<K
     event.currentTarget.querySelector<HTMLElement>(`[id="${id}-${next.key}"]`)?.focus();
   };
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the tabs in it take the focus
-    // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: arrows move between the tabs
     <div role="tablist" className="tabs" onKeyDown={move}>
       {tabs.map(({ key, title }) => (
         <button

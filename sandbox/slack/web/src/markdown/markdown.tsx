@@ -20,6 +20,9 @@ const components: Components = {
   h1: ({ children }) => <h3 className="header">{children}</h3>,
   h2: ({ children }) => <h4 className="subheader">{children}</h4>,
   h3: ({ children }) => <h5 className="subheader">{children}</h5>,
+  input: ({ checked }) => (
+    <input type="checkbox" disabled checked={checked === true} aria-label={checked ? 'Done' : 'To do'} />
+  ),
   hr: () => <hr className="divider" />,
 };
 

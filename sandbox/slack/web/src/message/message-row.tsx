@@ -8,7 +8,7 @@ import { authorOf } from './author.ts';
 import { MessageBody } from './message-body.tsx';
 import { useMessageActions } from './message-context.ts';
 import { ThreadSummary } from './thread-summary.tsx';
-import { clockTime, dateOf, fullTime } from './time.ts';
+import { clockTime, dateOf, fullTime, shortTime } from './time.ts';
 
 interface RowProps {
   message: Message;
@@ -42,7 +42,13 @@ export const MessageRow = memo(function MessageRow({
       data-ts={message.ts}
     >
       <div className="message-side">
-        {compact ? null : <Avatar id={author.id} name={author.name} isApp={author.isApp} />}
+        {compact ? (
+          <span className="side-time" aria-hidden="true">
+            {shortTime(message.ts)}
+          </span>
+        ) : (
+          <Avatar id={author.id} name={author.name} isApp={author.isApp} />
+        )}
       </div>
       <div className="message-main">
         {message.ephemeral && (

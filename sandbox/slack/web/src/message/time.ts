@@ -7,6 +7,11 @@ export function clockTime(ts: string): string {
   return new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' }).format(dateOf(ts));
 }
 
+/** Without "AM" or "PM", for the narrow margin. */
+export function shortTime(ts: string): string {
+  return clockTime(ts).replace(/\s?[AP]M$/i, '');
+}
+
 export function fullTime(ts: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' }).format(dateOf(ts));
 }

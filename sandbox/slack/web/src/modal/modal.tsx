@@ -26,24 +26,28 @@ export function Modal({ view, client, app, isTop, hasBelow }: ModalProps): React
   const [submitting, setSubmitting] = useState(false);
   const container = useMemo<Container>(() => ({ type: 'view', view_id: view.id }), [view.id]);
   const collect = useCallback((changed: Values) => collectValues(view.blocks, changed), [view.blocks]);
-  const form = useSurfaceState({ client, container, collect, onError: () => setTrouble(TROUBLE) });
+  const form = useSurfaceState({
+    client,
+    container,
+    collect,
+    onError: (error) => setTrouble(sentence(error)),
+  });
 
   const close = (all: boolean): void => void client.close(view.id, all);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    if (submitting) return;
     const values = form.values();
     const faults = validate(view.blocks, values);
     form.setErrors(faults);
     setTrouble(undefined);
     if (Object.keys(faults).length > 0) return focusFirstFault(id);
     setSubmitting(true);
-    form.setDisabled(true);
     const answer = await client.submit(view.id, values);
     setSubmitting(false);
-    form.setDisabled(false);
     form.setErrors(answer.errors ?? {});
     if (answer.errors) focusFirstFault(id);
-    else if (!answer.ok) setTrouble(TROUBLE);
+    else if (!answer.ok) setTrouble(sentence(answer.error));
   };
   if (!isTop) return null;
   return (
@@ -65,6 +69,11 @@ export function Modal({ view, client, app, isTop, hasBelow }: ModalProps): React
       </form>
     </Dialog>
   );
+}
+
+/** Slack's own words where the server has them; codes say nothing to a person. */
+function sentence(error: string | undefined): string {
+  return error?.includes(' ') ? error : TROUBLE;
 }
 
 /** After the faults are drawn. */
@@ -116,7 +125,7 @@ function ModalFoot({
         <button
           type="submit"
           className="button button-primary"
-          disabled={submitting}
+          aria-disabled={submitting}
           aria-busy={submitting}
           data-default-action=""
         >

@@ -24,7 +24,6 @@ export interface Surface {
   values: Values;
   /** Faults under fields, by block_id. */
   errors: Readonly<Record<string, string>>;
-  disabled: boolean;
   /** `block_id/action_id` of what was pressed and is not answered yet. */
   pending: string | undefined;
   change(blockId: string, actionId: string, value: ElementValue): void;
@@ -37,7 +36,6 @@ export const inertSurface: Surface = {
   container: { type: 'none' },
   values: {},
   errors: {},
-  disabled: false,
   pending: undefined,
   change: () => undefined,
   act: () => undefined,

@@ -16,12 +16,10 @@ export function useSurfaceState({ client, container, collect, onError }: Surface
   surface: Surface;
   values: () => Values;
   setErrors: (errors: Record<string, string>) => void;
-  setDisabled: (disabled: boolean) => void;
 } {
   const [changed, setChanged] = useState<Values>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [pending, setPending] = useState<string>();
-  const [disabled, setDisabled] = useState(false);
   const change = useCallback((blockId: string, actionId: string, value: ElementValue) => {
     setChanged((before) => withValue(before, blockId, actionId, value));
     setErrors(({ [blockId]: _fixed, ...rest }) => rest);
@@ -31,7 +29,6 @@ export function useSurfaceState({ client, container, collect, onError }: Surface
       container,
       values: changed,
       errors,
-      disabled,
       pending,
       change,
       options: async (blockId, actionId, query) => {
@@ -47,8 +44,8 @@ export function useSurfaceState({ client, container, collect, onError }: Surface
         if (!answer.ok) onError(answer.error ?? 'the app did not answer');
       },
     };
-  }, [client, container, changed, errors, disabled, pending, change, collect, onError]);
-  return { surface, values: () => collect(changed), setErrors, setDisabled };
+  }, [client, container, changed, errors, pending, change, collect, onError]);
+  return { surface, values: () => collect(changed), setErrors };
 }
 
 function withValue(values: Values, blockId: string, actionId: string, value: ElementValue): Values {

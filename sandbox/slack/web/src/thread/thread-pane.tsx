@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Command, Message } from '../api/types.ts';
 import { Composer } from '../composer/composer.tsx';
 import { MessageList } from '../message/message-list.tsx';
@@ -9,33 +9,21 @@ interface ThreadProps {
   root: Message | undefined;
   replies: readonly Message[];
   channelName: string;
-  commands: readonly Command[];
   onSend: (text: string) => Promise<string | undefined>;
   onClose: () => void;
 }
 
 const noReplies = (): readonly Message[] => [];
+/** Slack takes no slash commands in threads, so it offers none. */
+const noCommands: readonly Command[] = [];
 
 /** A message and its replies, beside the channel. Escape closes it. */
-export function ThreadPane({
-  root,
-  replies,
-  channelName,
-  commands,
-  onSend,
-  onClose,
-}: ThreadProps): ReactNode {
-  const pane = useRef<HTMLElement>(null);
-  useEffect(() => {
-    pane.current?.focus();
-  }, []);
+export function ThreadPane({ root, replies, channelName, onSend, onClose }: ThreadProps): ReactNode {
+  useFocusBack();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveElementInteractions: Escape anywhere in the pane closes it
     <aside
-      ref={pane}
       className="pane thread"
       aria-label="Thread"
-      tabIndex={-1}
       onKeyDown={(event) => {
         if (event.key === 'Escape' && !event.defaultPrevented) onClose();
       }}
@@ -57,7 +45,17 @@ export function ThreadPane({
           </>
         )}
       </MessageList>
-      <Composer label="Reply in thread" commands={commands} onSend={onSend} />
+      <Composer label="Reply in thread" commands={noCommands} onSend={onSend} autoFocus />
     </aside>
   );
+}
+
+/** Gives the focus back to where it was before the pane opened. */
+function useFocusBack(): void {
+  const [before] = useState(() => document.activeElement);
+  useEffect(() => {
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, [before]);
 }

@@ -7,12 +7,17 @@ const TINTS = 8;
 export function Avatar({ id, name, isApp }: { id: string; name: string; isApp?: boolean }): ReactNode {
   return (
     <span className={`avatar tint-${tintOf(id)}${isApp ? ' avatar-app' : ''}`} aria-hidden="true">
-      {isApp ? <Icon name="bot" /> : initials(name)}
+      {isApp ? <Icon name="bot" /> : <Initials name={name} />}
     </span>
   );
 }
 
-export function initials(name: string): string {
+/** Drawn by the style sheet, so that they are a picture and no text to be read, searched or copied. */
+export function Initials({ name }: { name: string }): ReactNode {
+  return <span className="initials" data-initials={initials(name)} />;
+}
+
+function initials(name: string): string {
   const words = name.split(/[\s-]+/).filter(Boolean);
   return words
     .slice(0, 2)

@@ -2,8 +2,13 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 
 const focusable =
   'a[href], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), select:not(:disabled), [tabindex="0"]';
-const firstField =
-  '[data-focus-on-load], .dialog-body :is(input, textarea):not(:disabled), [data-default-action]';
+/** Where the focus goes at first, best first. */
+const starts = [
+  '[data-focus-on-load]',
+  '.dialog-body :is(input, textarea)',
+  '[data-default-action]',
+  'button',
+];
 
 interface DialogProps {
   labelledBy: string;
@@ -20,7 +25,8 @@ export function Dialog({ labelledBy, className, role, onClose, children }: Dialo
     const dialog = ref.current;
     const before = document.activeElement;
     if (dialog && !dialog.open) dialog.showModal();
-    dialog?.querySelector<HTMLElement>(firstField)?.focus();
+    const start = starts.map((one) => dialog?.querySelector<HTMLElement>(one)).find((found) => found != null);
+    start?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

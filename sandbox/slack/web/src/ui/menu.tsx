@@ -16,7 +16,8 @@ interface MenuButtonProps {
   items: MenuItem[];
   align?: 'start' | 'end';
   className?: string;
-  disabled?: boolean;
+  /** Whether the button's content names it; else `label` does. */
+  labelInside?: boolean;
   children: ReactNode;
 }
 
@@ -26,7 +27,7 @@ export function MenuButton({
   items,
   align,
   className,
-  disabled,
+  labelInside = false,
   children,
 }: MenuButtonProps): ReactNode {
   const anchor = useRef<HTMLButtonElement>(null);
@@ -41,11 +42,10 @@ export function MenuButton({
         ref={anchor}
         type="button"
         className={className ?? 'icon-button'}
-        aria-label={label}
+        aria-label={labelInside ? undefined : label}
         title={label}
         aria-haspopup="menu"
         aria-expanded={open}
-        disabled={disabled}
         onClick={() => setOpen(!open)}
         onKeyDown={(event) => {
           if (event.key !== 'ArrowDown') return;
@@ -97,8 +97,7 @@ function Menu({
         <button
           key={item.key}
           type="button"
-          role={item.checked === undefined ? 'menuitem' : 'menuitemradio'}
-          aria-checked={item.checked}
+          {...roleOf(item)}
           aria-describedby={item.hint === undefined ? undefined : `${id}-${item.key}`}
           className="menu-item"
           tabIndex={-1}
@@ -120,9 +119,13 @@ function Menu({
   );
 }
 
+function roleOf({ checked }: MenuItem) {
+  return checked === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': checked };
+}
+
 function move(event: KeyboardEvent<HTMLDivElement>, onClose: () => void): void {
   const items = [...event.currentTarget.querySelectorAll<HTMLElement>('button')];
-  const at = items.findIndex((item) => item === document.activeElement);
+  const at = items.findIndex((item) => item.matches(':focus'));
   const target = targetOf(event.key, at, items);
   if (event.key === 'Escape' || event.key === 'Tab') {
     event.preventDefault();

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeInBrowser, takePicture, useBrowser } from '../../../support/browser.ts';
+import { formView } from './fixture-views.ts';
+import { hostFurnishedPage } from './furnished-page.ts';
+import type { PageHost } from './page-host.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const scenes: Record<string, (page: Page, host: PageHost) => Promise<unknown>> = {
+  workspace: async (page) => {
+    await page.getByRole('button', { name: /4 replies/ }).click();
+    await page.getByRole('button', { name: 'Inspector', exact: true }).click();
+    await page.getByRole('button', { name: '/deckhand test storefront' }).click();
+  },
+  modal: async (page, host) => {
+    await page.getByText('Only visible to you').waitFor();
+    host.push({ type: 'views', views: [formView] });
+    await page.getByRole('button', { name: 'Add server' }).click();
+    await page.getByRole('combobox', { name: 'Regions' }).click();
+  },
+  confirm: (page) => page.getByRole('button', { name: 'Disconnect' }).click(),
+  home: async (page) => {
+    await page.getByRole('button', { name: 'Deckhand Home' }).click();
+    await page.getByRole('button', { name: 'Inspector', exact: true }).click();
+    await page.getByRole('tab', { name: 'Faults' }).click();
+  },
+  commands: async (page) => {
+    await page.getByRole('textbox', { name: 'Message #deploys' }).fill('/deckhand ');
+    await page.getByRole('button', { name: /^Switch user/ }).click();
+  },
+};
+
+describeInBrowser('the page to assistive technology', () => {
+  const browser = useBrowser();
+  let host: PageHost;
+  beforeAll(async () => {
+    host = await hostFurnishedPage();
+  });
+  afterAll(() => host.stop());
+
+  describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
+    it.each(Object.entries(scenes))('has no serious fault: %s', async (name, stage) => {
+      // axe must be put into the page, which the page's own policy forbids.
+      const page = await browser.open(host.url, {
+        colorScheme,
+        bypassCSP: true,
+        viewport: { width: 1600, height: 900 },
+      });
+      await stage(page, host);
+      expect(await seriousFaults(page)).toEqual([]);
+      await takePicture(page, `${name}-${colorScheme}`);
+    });
+  });
+
+  it('has no serious fault on a narrow screen with the side bar open', async () => {
+    const page = await browser.open(host.url, { viewport: { width: 400, height: 800 }, bypassCSP: true });
+    await page.getByRole('button', { name: 'Open side bar' }).click();
+    await page.getByRole('button', { name: 'Close side bar' }).waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+    await takePicture(page, 'narrow-light');
+  });
+});
+
+async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const results = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
+  return results.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}

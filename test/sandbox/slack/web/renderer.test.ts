@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeInBrowser, takePicture, useBrowser } from '../../../support/browser.ts';
+import { deployMessages, hostileMessages, rootTs } from './fixture-messages.ts';
+import { channels, people, workspace } from './fixture-workspace.ts';
+import { hostFurnishedPage } from './furnished-page.ts';
+import type { PageHost } from './page-host.ts';
+
+describeInBrowser('messages on the page', () => {
+  const browser = useBrowser();
+  let host: PageHost;
+  beforeAll(async () => {
+    host = await hostFurnishedPage();
+  });
+  afterAll(() => host.stop());
+
+  it('draws a run as people know it: fields, table, buttons, edited mark and thread line', async () => {
+    const page = await browser.open(host.url);
+    const run = page.getByRole('article').filter({ hasText: 'Test access: Storefront' });
+    await run.getByRole('heading', { name: 'Test access: Storefront' }).waitFor();
+    expect(await run.getByRole('columnheader').allTextContents()).toEqual(['Server', 'Result', 'Took']);
+    expect(await run.getByRole('row').last().innerText()).toMatch(/web-2\s+.*Connection refused.*10\.0 s/s);
+    expect(await run.getByRole('link', { name: 'Open project' }).getAttribute('rel')).toContain('noopener');
+    expect(await run.getByText('(edited)').isVisible()).toBe(true);
+    expect(await run.getByRole('button', { name: /4 replies/ }).isVisible()).toBe(true);
+    await takePicture(page, 'channel-light');
+  });
+
+  it('opens the thread beside the channel, and Escape closes it', async () => {
+    const page = await browser.open(host.url);
+    await page.getByRole('button', { name: /4 replies/ }).click();
+    const thread = page.getByRole('complementary', { name: 'Thread' });
+    expect(await thread.getByRole('article').allInnerTexts()).toHaveLength(5);
+    expect(await thread.getByText('On it — the firewall again.').isVisible()).toBe(true);
+    await page.keyboard.press('Escape');
+    await thread.waitFor({ state: 'detached' });
+  });
+
+  it('shows dates in the reader’s own zone', async () => {
+    const page = await browser.open(host.url, { timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
+    await page.getByText('2 Mar 2026 at 18:32').waitFor();
+  });
+
+  it('marks what only one person sees, previews pictures and offers files', async () => {
+    const page = await browser.open(host.url);
+    const only = page.getByRole('article').filter({ hasText: 'key ends in' });
+    expect(await only.innerText()).toContain('Only visible to you');
+    const chart = page.getByRole('img', { name: /Bars: 5, 8/ });
+    await chart.waitFor();
+    expect(await chart.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(640);
+    expect(await page.getByRole('link', { name: 'Download Invoice 2026-031' }).getAttribute('download')).toBe(
+      'invoice-2026-031.pdf',
+    );
+  });
+
+  it('follows what happens: new, changed and deleted messages, and says who wrote', async () => {
+    const page = await browser.open(host.url);
+    const messages = page.getByRole('region', { name: 'Messages in #deploys' });
+    await messages.getByText('Only visible to you').waitFor();
+    const ts = '1772450000.000100';
+    const said = { ts, user: people.member, text: 'Trying *again*' };
+    host.push({ type: 'message', channel: channels.deploys, message: said });
+    await messages.getByText('Trying again').waitFor();
+    expect(await page.getByTestId('announcer').innerText()).toBe(
+      'New message from Tomas Okafor: Trying again',
+    );
+    host.push({ type: 'message', channel: channels.deploys, message: { ...said, text: 'All well' } });
+    await messages.getByText('All well').waitFor();
+    host.push({ type: 'message_deleted', channel: channels.deploys, ts });
+    await messages.getByText('All well').waitFor({ state: 'detached' });
+  });
+
+  it('counts what is unread elsewhere', async () => {
+    const page = await browser.open(host.url);
+    await page.getByText('Only visible to you').waitFor();
+    const message = { ts: '1772450000.000100', user: people.billing, text: 'Invoice is in' };
+    host.push({ type: 'message', channel: channels.billing, message });
+    await page.getByRole('button', { name: 'billing, 1 unread' }).click();
+    await page.getByRole('button', { name: 'billing', exact: true }).waitFor();
+  });
+
+  it('reads everything again after the stream was cut', async () => {
+    const page = await browser.open(host.url);
+    await page.getByText('Only visible to you').waitFor();
+    host.cutStreams();
+    await page.getByText('Reconnecting…').waitFor();
+    const late = { ts: '1772450001.000100', user: people.member, text: 'Said meanwhile' };
+    host.answer('messages', { messages: [...deployMessages, late] });
+    host.allowStreams();
+    await page.getByText('Said meanwhile').waitFor();
+    host.answer('messages', { messages: deployMessages });
+  });
+
+  it('switches between people and workspaces', async () => {
+    const page = await browser.open(host.url);
+    await page.getByRole('button', { name: /Switch user, now Mira Lindqvist/ }).click();
+    await page.getByRole('menuitemradio', { name: /Tomas Okafor/ }).click();
+    await page.getByRole('button', { name: /Switch user, now Tomas Okafor/ }).waitFor();
+    expect(await page.getByRole('button', { name: 'billing', exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'North Harbour' }).click();
+    await page.getByRole('heading', { name: 'general', exact: true }).waitFor();
+  });
+
+  it('sends a button once however often it is pressed, with Slack’s own payload', async () => {
+    const answered = Promise.withResolvers<Record<string, unknown>>();
+    host.answer('actions', () => answered.promise);
+    const page = await browser.open(host.url);
+    const sent = host.nextPost('actions');
+    await page.getByRole('button', { name: 'Run again' }).dblclick();
+    expect(await sent).toMatchObject({
+      team: workspace.teams[0]?.id,
+      user: people.admin,
+      container: { type: 'message', channel: channels.deploys, ts: rootTs },
+      action: { type: 'button', block_id: 'a', action_id: 'again', value: 'run-7', style: 'primary' },
+    });
+    answered.resolve({ ok: true });
+    await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+    expect(host.posts.filter(({ path }) => path === 'actions')).toHaveLength(1);
+  });
+
+  it('asks before a dangerous press', async () => {
+    host.answer('actions', { ok: true });
+    const page = await browser.open(host.url);
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Disconnect acme?' });
+    await dialog.getByRole('button', { name: 'Keep it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const before = host.posts.length;
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    const sent = host.nextPost('actions');
+    await dialog.getByRole('button', { name: 'Disconnect' }).click();
+    expect(await sent).toMatchObject({ action: { action_id: 'disconnect' } });
+    expect(host.posts).toHaveLength(before + 1);
+  });
+
+  it('sends what is chosen in selects, boxes and menus', async () => {
+    host.answer('options', ({ value }) => ({
+      options: [{ text: { type: 'plain_text', text: `${value}-1` }, value: 's1' }],
+    }));
+    const page = await browser.open(host.url);
+    const choose = async (name: string, option: string): Promise<unknown> => {
+      const sent = host.nextPost('actions');
+      await page.getByRole('combobox', { name }).click();
+      await page.getByRole('option', { name: option }).click();
+      return (await sent).action;
+    };
+    expect(await choose('Choose a project', 'API')).toMatchObject({
+      type: 'static_select',
+      action_id: 'project',
+      selected_option: { value: 'api' },
+    });
+    expect(await choose('Choose a person', 'Tomas')).toMatchObject({ selected_user: people.member });
+    expect(await choose('Choose a channel', 'deploys')).toMatchObject({ selected_channel: channels.deploys });
+    const found = host.nextPost('actions');
+    await page.getByRole('combobox', { name: 'Find a server' }).fill('web');
+    await page.getByRole('option', { name: 'web-1' }).click();
+    expect((await found).action).toMatchObject({ type: 'external_select', selected_option: { value: 's1' } });
+    const ticked = host.nextPost('actions');
+    await page.getByRole('checkbox', { name: 'on start' }).check();
+    expect((await ticked).action).toMatchObject({
+      selected_options: [{ value: 'start' }, { value: 'failure' }],
+    });
+    const muted = host.nextPost('actions');
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Mute this run' }).click();
+    expect((await muted).action).toMatchObject({ type: 'overflow', selected_option: { value: 'mute' } });
+  });
+
+  it('keeps foreign text text, follows no script address and loads nothing from elsewhere', async () => {
+    host.answer('messages', { messages: hostileMessages });
+    const page = await browser.open(host.url);
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    const message = page.getByRole('article');
+    await message.getByText('This page does not draw blocks of type “from_the_future”.').waitFor();
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await message.locator('script, iframe, object, [onerror]').count()).toBe(0);
+    const addresses = await page
+      .locator('a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    expect(addresses.filter((href) => !/^(?:https?:|\/page\/files\/[^/]+$)/.test(href ?? ''))).toEqual([]);
+    await message.getByText('press me').click();
+    expect(requests.filter((url) => !url.startsWith(host.url))).toEqual([]);
+    expect(await message.innerText()).toContain('<img src=x onerror="window.hacked=1">');
+    host.answer('messages', { messages: deployMessages });
+  });
+});
