@@ -49,8 +49,9 @@ describe('uploading', () => {
     const long = client.apiCall('files.getUploadURLExternal', { ...announce, alt_txt: 'x'.repeat(1001) });
     expect((await refusalOf(long)).error).toBe('alt_txt_too_large');
     const answer = await client.apiCall('files.getUploadURLExternal', { ...announce, alt_txt: 'Bars' });
-    await fetch(String(answer.upload_url), { method: 'POST', body: PNG });
-    await client.files.completeUploadExternal({ files: [{ id: String(answer.file_id) }] });
+    const { upload_url, file_id } = answer as { upload_url?: string; file_id?: string };
+    await fetch(upload_url ?? '', { method: 'POST', body: PNG });
+    await client.files.completeUploadExternal({ files: [{ id: file_id ?? '' }] });
     expect(slack.files('T0ACME')).toMatchObject([{ altText: 'Bars' }]);
   });
 
