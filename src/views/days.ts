@@ -1,0 +1,57 @@
+/** One formatter a zone; they are slow to make. Zones are few, and checked before they come here. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+const DAY_MS = 86_400_000;
+
+/** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
+export function dayOf(zone: string, at: number | string): string {
+  const instant = typeof at === 'number' ? at : Date.parse(at);
+  const parts = Object.fromEntries(
+    formatterOf(zone)
+      .formatToParts(instant)
+      .map(({ type, value }) => [type, value]),
+  );
+  return `${parts.year?.padStart(4, '0')}-${parts.month}-${parts.day}`;
+}
+
+/** All days from one to another, both included, at most `most` and then the latest. */
+export function daysBetween(from: string, to: string, most = 366): string[] {
+  const last = Date.parse(to);
+  const count = Math.min(most, Math.floor((last - Date.parse(from)) / DAY_MS) + 1);
+  return Array.from({ length: Math.max(0, count) }, (_, at) =>
+    new Date(last - (count - 1 - at) * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
+/** "Friday 20 November" */
+export function dayName(day: string): string {
+  return format(day, { weekday: 'long', day: 'numeric', month: 'long' });
+}
+
+/** "20 Nov" */
+export function dayAndMonth(day: string): string {
+  return format(day, { day: 'numeric', month: 'short' });
+}
+
+/** "Fri" */
+export function weekday(day: string): string {
+  return format(day, { weekday: 'short' });
+}
+
+function format(day: string, options: Intl.DateTimeFormatOptions): string {
+  return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }).format(Date.parse(day));
+}
+
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known = formatters.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  formatters.set(zone, made);
+  return made;
+}

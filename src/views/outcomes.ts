@@ -1,0 +1,33 @@
+/** How a deployment ended. One that goes on, and everything that is no deployment, has none. */
+export type Outcome = 'succeeded' | 'failed' | 'cancelled';
+
+const OUTCOMES: Readonly<Record<string, Outcome>> = {
+  deploy_completed: 'succeeded',
+  deploy_failed: 'failed',
+  deploy_cancelled: 'cancelled',
+  deploy_canceled: 'cancelled',
+  deploy_aborted: 'cancelled',
+};
+
+/** The spec names two types of event (section 6) and shows no complete list; others are met. */
+const ICONS: Readonly<Record<string, string>> = {
+  deploy_completed: ':white_check_mark:',
+  deploy_failed: ':x:',
+  deploy_cancelled: ':no_entry_sign:',
+  deploy_canceled: ':no_entry_sign:',
+  deploy_aborted: ':no_entry_sign:',
+  deploy_started: ':arrow_forward:',
+  deploy_running: ':arrows_counterclockwise:',
+  deploy_pending: ':hourglass_flowing_sand:',
+  deploy_queued: ':hourglass_flowing_sand:',
+  project_created: ':new:',
+  server_created: ':new:',
+};
+
+export function outcomeOf(event: string): Outcome | undefined {
+  return Object.hasOwn(OUTCOMES, event) ? OUTCOMES[event] : undefined;
+}
+
+export function outcomeIcon(event: string): string {
+  return (Object.hasOwn(ICONS, event) ? ICONS[event] : undefined) ?? ':small_blue_diamond:';
+}
