@@ -4,7 +4,9 @@ import { createChannels } from './channels.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import type { Config } from './config.ts';
 import type { Deckhand, Parts } from './deckhand.ts';
+import { awaitSync, FOLLOW_SYNC } from './follow/sync.ts';
 import { buryTest, FOLLOW_TEST, followTest } from './follow/test-run.ts';
+import { WATCH_VERIFICATION, watchVerification } from './follow/verification.ts';
 import type { EventHandlers } from './front-door/events.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createRegistry } from './front-door/registry.ts';
@@ -45,6 +47,7 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
   const registry = createRegistry(commandsFor(config), START);
   const door = createFrontDoor(deckhand, registry, receiver, EVENT_HANDLERS);
   declareWork(deckhand);
+  declareWatches(deckhand);
   let isDraining = false;
   let listener: Listener | undefined;
 
@@ -99,6 +102,19 @@ function declareWork(deckhand: Deckhand): void {
     attempts: 5,
     backoffMs: 1000,
     onDead: (data) => buryTest(deckhand, data),
+  });
+  deckhand.engine.work(FOLLOW_SYNC, (job) => awaitSync(deckhand, job), {
+    concurrency: FOLLOWED_AT_ONCE,
+    attempts: 3,
+    backoffMs: 1000,
+  });
+}
+
+function declareWatches(deckhand: Deckhand): void {
+  deckhand.engine.work(WATCH_VERIFICATION, (job) => watchVerification(deckhand, job), {
+    concurrency: 10,
+    attempts: 5,
+    backoffMs: 60_000,
   });
 }
 

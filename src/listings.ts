@@ -1,6 +1,7 @@
 import type { Account, Accounts } from './accounts.ts';
 import type { Clock } from './clock.ts';
 import { createFresh } from './fresh.ts';
+import { listRegions, listSizes, type Region, type Size } from './service/hosted-resources.ts';
 import { type Invoice, listInvoices } from './service/invoices.ts';
 import { listServers, type Server } from './service/servers.ts';
 
@@ -13,11 +14,17 @@ export interface Listings {
   servers(workspace: string, account: Account, project: string): Promise<Server[] | undefined>;
   /** @throws AccountFailure */
   invoices(workspace: string, account: Account): Promise<Invoice[]>;
+  /** Where managed servers can stand now. @throws AccountFailure */
+  regions(workspace: string, account: Account): Promise<Region[]>;
+  /** How large they can be, with prices in the account's currency. @throws AccountFailure */
+  sizes(workspace: string, account: Account): Promise<Size[]>;
 }
 
 export function createListings(parts: { accounts: Accounts; clock: Clock }): Listings {
   const servers = createFresh<Server[] | undefined>(parts.clock);
   const invoices = createFresh<Invoice[]>(parts.clock);
+  const regions = createFresh<Region[]>(parts.clock);
+  const sizes = createFresh<Size[]>(parts.clock);
   return {
     servers: (workspace, account, project) =>
       servers.get([workspace, account.name, account.sealedKey, project], () =>
@@ -26,6 +33,14 @@ export function createListings(parts: { accounts: Accounts; clock: Clock }): Lis
     invoices: (workspace, account) =>
       invoices.get([workspace, account.name, account.sealedKey], () =>
         parts.accounts.use(workspace, account, (client) => listInvoices(client)),
+      ),
+    regions: (workspace, account) =>
+      regions.get([workspace, account.name, account.sealedKey], () =>
+        parts.accounts.use(workspace, account, (client) => listRegions(client)),
+      ),
+    sizes: (workspace, account) =>
+      sizes.get([workspace, account.name, account.sealedKey], () =>
+        parts.accounts.use(workspace, account, (client) => listSizes(client)),
       ),
   };
 }

@@ -7,8 +7,14 @@ import { connect } from './connect.ts';
 import { disconnect } from './disconnect.ts';
 import { doctor } from './doctor.ts';
 import { createHelp } from './help.ts';
+import { hosting } from './hosting.ts';
+import { hostingSync } from './hosting-sync.ts';
+import { integrationAdd } from './integration-add.ts';
+import { integrationEdit } from './integration-edit.ts';
+import { invoices } from './invoices.ts';
 import { projects } from './projects.ts';
 import { serverShow } from './server-show.ts';
+import { signup } from './signup.ts';
 import { start } from './start.ts';
 import { test } from './test.ts';
 import { use } from './use.ts';
@@ -24,12 +30,18 @@ const ALL: readonly Command[] = [
   disconnect,
   accounts,
   use,
+  signup,
   whoami,
   projects,
   test,
   serverShow,
+  hosting,
+  hostingSync,
   build,
+  integrationAdd,
+  integrationEdit,
   activity,
+  invoices,
   doctor,
 ];
 

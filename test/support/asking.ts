@@ -11,7 +11,8 @@ export async function answerTo(
   who: keyof typeof PEOPLE,
   act: () => Promise<unknown>,
 ): Promise<string> {
-  const seen = () => slack.ephemerals(TEAM, PEOPLE[who]);
+  // The admin is told of the connected account too, at some moment.
+  const seen = () => slack.ephemerals(TEAM, PEOPLE[who]).filter(({ text }) => !text.includes('Connected *'));
   const before = seen().length;
   await act();
   await slack.until(() => seen().length > before);

@@ -1,0 +1,85 @@
+import { AccountFailure } from '../accounts.ts';
+import type { Deckhand } from '../deckhand.ts';
+import type { ServiceErrorKind } from '../service/errors.ts';
+import { dateTime } from '../views/time.ts';
+import { nextPollMs } from './backoff.ts';
+
+/** How the last looks went. */
+export interface Pace {
+  /** Looks in a row without a proper answer. */
+  failures: number;
+  retryAt: number | undefined;
+}
+
+export const STEADY: Pace = { failures: 0, retryAt: undefined };
+
+/** The service said no, and asking again will not change that. */
+const FINAL: ReadonlySet<ServiceErrorKind> = new Set([
+  'unauthorized',
+  'forbidden',
+  'api_access_restricted',
+  'admin_required',
+  'email_verification_required',
+  'account_not_found',
+  'record_not_found',
+  'invalid',
+  'rejected',
+]);
+
+export interface PollingOptions {
+  signal: AbortSignal;
+  /** When looking ends, milliseconds since the epoch. */
+  deadline: number;
+  /** Told once the service has failed twice in a row; mrkdwn. */
+  onTrouble?(words: string): Promise<void>;
+}
+
+export interface Polling {
+  /** Waits for the next look; false once the deadline has passed. */
+  wait(pace: Pace): Promise<boolean>;
+  /** The pace after a failed call. @throws the failure itself where waiting will not change it */
+  slowDown(error: unknown, pace: Pace, isFinal?: (kind: ServiceErrorKind) => boolean): Promise<Pace>;
+  /**
+   * Looks until `look` gives something; undefined where it was looked for as long as we look. `recovered` is true
+   * after failed looks.
+   * @throws what waiting will not change
+   */
+  until<T>(look: (recovered: boolean) => Promise<T | undefined>): Promise<T | undefined>;
+}
+
+/** Looks at the service every interval, slower while it fails, and never before it asks to be tried again. */
+export function createPolling({ clock, config }: Deckhand, options: PollingOptions): Polling {
+  const { signal, deadline } = options;
+  return {
+    async wait({ failures, retryAt }) {
+      const now = clock.now();
+      const intervalMs = config.POLL_INTERVAL_MS;
+      const ms = nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random() });
+      await clock.sleep(Math.min(ms, Math.max(0, deadline - now)), signal);
+      return clock.now() < deadline;
+    },
+    async slowDown(error, pace, isFinal = (kind) => FINAL.has(kind)) {
+      if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause.kind)) throw error;
+      const next = { failures: pace.failures + 1, retryAt: error.cause.retryAt };
+      if (next.failures === 2) await options.onTrouble?.(troubleWords(next));
+      return next;
+    },
+    async until(look) {
+      for (let pace = STEADY; await this.wait(pace); ) {
+        try {
+          const seen = await look(pace !== STEADY);
+          if (seen !== undefined) return seen;
+          pace = STEADY;
+        } catch (error) {
+          pace = await this.slowDown(error, pace);
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+function troubleWords({ retryAt }: Pace): string {
+  const when = retryAt === undefined ? 'I keep trying' : `I try again ${dateTime(retryAt)}`;
+  return `The service is busy or does not answer; ${when}.`;
+}

@@ -1,0 +1,54 @@
+import { type Account, AccountFailure } from './accounts.ts';
+import type { Deckhand } from './deckhand.ts';
+import { within } from './patience.ts';
+import type { AccountClient } from './service/client.ts';
+import { ServiceError } from './service/errors.ts';
+import { getHostedResource, type HostedResource, listHostedResources } from './service/hosted-resources.ts';
+import { code } from './views/text.ts';
+
+const CURRENCY_PATIENCE_MS = 1_500;
+
+/**
+ * The currency of the account's price list (spec 4.5), which hosted resources leave out; undefined where it cannot be
+ * read in time. It only names amounts that are known already, so its absence fails nothing.
+ */
+export async function currencyOf(
+  { clock, listings }: Deckhand,
+  workspace: string,
+  account: Account,
+): Promise<string | undefined> {
+  try {
+    const sizes = await within(clock, CURRENCY_PATIENCE_MS, listings.sizes(workspace, account));
+    return sizes?.find((size) => size.currency !== '')?.currency;
+  } catch (error) {
+    if (error instanceof AccountFailure) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A managed resource by its identifier, or by a name that only one has.
+ * @throws AccountFailure, `record_not_found` where neither fits
+ */
+export function findResource(
+  deckhand: Deckhand,
+  workspace: string,
+  account: Account,
+  named: string,
+): Promise<HostedResource> {
+  const sought = { what: `managed resource ${code(named)}`, list: 'hosting list' };
+  return deckhand.accounts.use(workspace, account, (client) => byIdentifierOrName(client, named), sought);
+}
+
+async function byIdentifierOrName(client: AccountClient, named: string): Promise<HostedResource> {
+  try {
+    return await getHostedResource(client, named);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.kind !== 'record_not_found') throw error;
+    const wanted = named.toLowerCase();
+    const fitting = (await listHostedResources(client)).filter(({ name }) => name.toLowerCase() === wanted);
+    const [only] = fitting;
+    if (only === undefined || fitting.length > 1) throw error;
+    return only;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Message } from '../views/message.ts';
+import { isSlackFailure } from './failure.ts';
+import type { Slack } from './slack.ts';
+
+/** One person, and where they would like to be answered. */
+export interface Addressee {
+  user: string;
+  channel?: string | undefined;
+  threadTs?: string | undefined;
+}
+
+/** Shown to one person where they are; by direct message where Deckhand may not speak, which always reaches them. */
+export async function reach(
+  slack: Slack,
+  workspace: string,
+  { user, channel, threadTs }: Addressee,
+  message: Message,
+): Promise<void> {
+  if (channel !== undefined) {
+    try {
+      return await slack.whisper(workspace, { channel, user, threadTs }, message);
+    } catch (error) {
+      if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
+    }
+  }
+  await slack.tell(workspace, user, message);
+}
