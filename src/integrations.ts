@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { INTEGRATION_FLAGS } from './service/integrations.ts';
 import type { Collection, Store } from './store/store.ts';
-
-/** When an integration speaks; the spec's field names (spec 4.8). */
-export const FLAGS = ['send_on_start', 'send_on_completion', 'send_on_failure'] as const;
-export type IntegrationFlag = (typeof FLAGS)[number];
 
 /** An integration that was set up or changed through Deckhand: what the service answered, never a property. */
 export const RememberedIntegration = z.object({
@@ -16,7 +13,7 @@ export const RememberedIntegration = z.object({
   name: z.string(),
   account: z.string(),
   project: z.object({ permalink: z.string(), name: z.string() }),
-  flags: z.array(z.enum(FLAGS)),
+  flags: z.array(z.enum(INTEGRATION_FLAGS)),
   savedBy: z.string(),
   savedAt: z.number(),
 });

@@ -25,6 +25,10 @@ const AuthRequired = z.object({
 /** An answer that asks for authorisation may look like an integration too. */
 const NoAuthRequired = Integration.extend({ auth_required: z.literal(false).nullish() });
 
+/** When an integration speaks. Spec 4.8. */
+export const INTEGRATION_FLAGS = ['send_on_start', 'send_on_completion', 'send_on_failure'] as const;
+export type IntegrationFlag = (typeof INTEGRATION_FLAGS)[number];
+
 export interface IntegrationChanges {
   name?: string;
   send_on_start?: boolean;

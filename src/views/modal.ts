@@ -60,9 +60,7 @@ export function refill(view: ModalView, values: Values, secrets: readonly string
     if (block.type !== 'input' || block.block_id === undefined || secrets.includes(block.block_id))
       return block;
     const value = values[block.block_id];
-    return value === undefined || value.length === 0
-      ? block
-      : { ...block, element: holding(block.element, value) };
+    return value === undefined || value === '' ? block : { ...block, element: holding(block.element, value) };
   });
   return { ...view, blocks };
 }
@@ -83,7 +81,8 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
       const chosen = element.options.filter(
         (option) => option.value !== undefined && value.includes(option.value),
       );
-      return chosen.length === 0 ? element : { ...element, initial_options: chosen };
+      const { initial_options: _, ...empty } = element;
+      return chosen.length === 0 ? empty : { ...empty, initial_options: chosen };
     }
     case 'external_select':
       // What was shown for the value is not told when the form comes back.

@@ -1,0 +1,66 @@
+import type { Account } from '../accounts.ts';
+import type { Channel } from '../channels.ts';
+import { UserError } from '../errors.ts';
+import { within } from '../patience.ts';
+import { findProject, ProjectNeeded } from '../projects.ts';
+import { plain } from '../views/text.ts';
+import type { CommandContext } from './command.ts';
+import { accountOf, projectOf } from './target.ts';
+
+/** Slack's handle for opening a form dies after 3 s; what is not known by then is asked for in the form. */
+const PATIENCE_MS = 800;
+
+/** A project as a form's metadata carries it. */
+export type FormProject = NonNullable<Channel['project']>;
+
+/**
+ * The account and project for a form that must open at once. No project: the form asks for it, because there are
+ * several, or because the service does not answer in time.
+ * @throws UserError, AccountFailure as `projectOf` does
+ */
+export async function projectForForm(
+  context: CommandContext,
+  named: string | undefined,
+): Promise<{ account: Account; project: FormProject | undefined }> {
+  const { caller, deckhand } = context;
+  const account = await accountOf(context);
+  const found = await within(deckhand.clock, PATIENCE_MS, projectUnlessSeveral(context, named));
+  if (found !== undefined || named !== undefined) return { account, project: found ?? undefined };
+  const channel = await deckhand.channels.get(caller.workspace, caller.channel);
+  const isChannels = (channel.account ?? account.name) === account.name;
+  return { account, project: isChannels ? channel.project : undefined };
+}
+
+/** Null where the person has to choose. */
+async function projectUnlessSeveral(
+  context: CommandContext,
+  named: string | undefined,
+): Promise<FormProject | null> {
+  try {
+    const { project } = await projectOf(context, named);
+    return asFormProject(project);
+  } catch (error) {
+    if (error instanceof ProjectNeeded) return null;
+    throw error;
+  }
+}
+
+/**
+ * The project that was chosen in a form, or typed where the menu had nothing to offer.
+ * @throws UserError where it fits none, AccountFailure
+ */
+export async function chosenProject(
+  { caller, deckhand }: CommandContext,
+  account: Account,
+  chosen: string | string[] | undefined,
+): Promise<FormProject> {
+  const projects = await deckhand.projects.list(caller.workspace, account);
+  const project = typeof chosen === 'string' ? findProject(projects, chosen) : undefined;
+  if (project === undefined) throw new UserError('Choose the project.');
+  return asFormProject(project);
+}
+
+/** Foreign names may be long; a form carries a few thousand characters in all. */
+function asFormProject({ permalink, name }: FormProject): FormProject {
+  return { permalink, name: plain(name, 100) };
+}
