@@ -61,7 +61,9 @@ export async function refusalOf(call: Promise<unknown>): Promise<{ error: string
     () => undefined,
     (error: unknown) => error,
   );
-  const data = (outcome as { data?: { error: string; response_metadata?: { messages?: string[] } } }).data;
+  const data = (
+    outcome as { data?: { error: string; response_metadata?: { messages?: string[] } } } | undefined
+  )?.data;
   if (!data) throw new Error('the call was not refused');
   return { error: data.error, messages: data.response_metadata?.messages ?? [] };
 }
