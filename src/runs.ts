@@ -32,7 +32,8 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 export interface Runs {
   /** Claims the target for a new run; gives back the run that goes on already, if one does. */
   claim(workspace: string, run: Run, staleBefore: number): Promise<{ mine: boolean; run: Run }>;
-  change(workspace: string, target: Target, change: Partial<Run>): Promise<void>;
+  /** Changes the target's run, unless another has taken its place since. */
+  change(workspace: string, run: Pick<Run, 'target' | 'requestId'>, change: Partial<Run>): Promise<void>;
   list(workspace: string): Promise<Run[]>;
 }
 
@@ -47,16 +48,17 @@ export function createRuns(store: Store): Runs {
   return {
     async claim(workspace, run, staleBefore) {
       const winner = await stored.update(workspace, targetKey(run.target), (current) => {
+        const isSame = current?.requestId === run.requestId;
         const goesOn = current?.status === 'running' && current.startedAt > staleBefore;
-        return goesOn ? current : run;
+        return isSame || goesOn ? current : run;
       });
       const standing = winner ?? run;
       return { mine: standing.requestId === run.requestId, run: standing };
     },
-    async change(workspace, target, change) {
+    async change(workspace, { target, requestId }, change) {
       const id = targetKey(target);
       const changed = await stored.update(workspace, id, (current) =>
-        current === undefined ? undefined : { ...current, ...change },
+        current?.requestId === requestId ? { ...current, ...change } : current,
       );
       if (changed?.endedAt !== undefined) await stored.put(workspace, id, changed, changed.endedAt + KEPT_MS);
     },

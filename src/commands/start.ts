@@ -18,7 +18,8 @@ export const start = defineCommand({
     const channel = await deckhand.channels.get(caller.workspace, caller.channel);
     const isAdmin = await deckhand.roles.holds(caller.workspace, caller.user, 'admin');
     const word = deckhand.config.SLACK_COMMAND;
-    return { kind: 'private', message: startMessage({ word, accounts, channel, isAdmin }) };
+    const canSignUp = deckhand.config.SERVICE_SIGNUP_URL !== undefined;
+    return { kind: 'private', message: startMessage({ word, accounts, channel, isAdmin, canSignUp }) };
   },
   actions: [
     {

@@ -22,6 +22,7 @@ export async function resumeTest(
   const followed: FollowedTest = {
     workspace,
     target,
+    requestId: known.requestId,
     askedBy: known.askedBy,
     channel,
     rootTs: messageTs,
@@ -32,7 +33,7 @@ export async function resumeTest(
     run,
     told: ['started'],
   };
-  await deckhand.runs.change(workspace, target, { status: 'running' });
-  await deckhand.engine.send(FOLLOW_TEST, followed, { key: `${workspace} ${targetKey(target)}` });
+  await deckhand.runs.change(workspace, known, { status: 'running' });
+  await deckhand.engine.send(FOLLOW_TEST, followed, { key: `${workspace} ${channel} ${messageTs}` });
   return { kind: 'nothing' };
 }

@@ -1,6 +1,6 @@
 import type { Caller, Reply } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
-import { type Run, type Target, targetKey } from '../runs.ts';
+import type { Run, Target } from '../runs.ts';
 import { alreadyRunningMessage, testRootMessage } from '../views/test-run.ts';
 import { FOLLOW_TEST, type FollowedTest } from './test-run.ts';
 import { postId } from './thread.ts';
@@ -31,12 +31,14 @@ export async function startTest(
   };
   const claim = await deckhand.runs.claim(workspace, asked, now - longest);
   if (!claim.mine) return pointTo(deckhand, workspace, claim.run);
+  if (claim.run.status !== 'running') return { kind: 'nothing' };
   try {
     const rootTs = claim.run.rootTs ?? (await postRoot(deckhand, workspace, claim.run));
     const settings = await deckhand.channels.get(workspace, channel);
     const followed: FollowedTest = {
       workspace,
       target,
+      requestId: claim.run.requestId,
       askedBy: claim.run.askedBy,
       channel,
       rootTs,
@@ -46,9 +48,9 @@ export async function startTest(
       layout: settings.layout ?? 'full',
       told: [],
     };
-    await deckhand.engine.send(FOLLOW_TEST, followed, { key: `${workspace} ${targetKey(target)}` });
+    await deckhand.engine.send(FOLLOW_TEST, followed, { key: `${workspace} ${channel} ${rootTs}` });
   } catch (error) {
-    await deckhand.runs.change(workspace, target, { status: 'stopped', endedAt: deckhand.clock.now() });
+    await deckhand.runs.change(workspace, claim.run, { status: 'stopped', endedAt: deckhand.clock.now() });
     throw error;
   }
   return { kind: 'nothing' };
@@ -63,7 +65,7 @@ async function postRoot(deckhand: Deckhand, workspace: string, run: Run): Promis
   });
   const clientMsgId = postId(workspace, run.requestId, 'root');
   const shown = await deckhand.slack.post(workspace, { channel: run.channel, message, clientMsgId });
-  await deckhand.runs.change(workspace, run.target, { rootTs: shown.ts });
+  await deckhand.runs.change(workspace, run, { rootTs: shown.ts });
   return shown.ts;
 }
 

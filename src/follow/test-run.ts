@@ -27,6 +27,7 @@ export const FOLLOW_TEST = 'follow-test';
 export const FollowedTest = z.object({
   workspace: z.string(),
   target: Target,
+  requestId: z.string(),
   askedBy: z.string(),
   channel: z.string(),
   rootTs: z.string(),
@@ -89,7 +90,7 @@ export async function buryTest(deckhand: Deckhand, data: JobData): Promise<void>
   const state = FollowedTest.parse(data);
   const shown: TestState = { kind: 'stopped', reason: 'Something went wrong on our side. Try again.' };
   const message = testRootMessage({ ...state, now: deckhand.clock.now(), state: shown });
-  await deckhand.runs.change(state.workspace, state.target, {
+  await deckhand.runs.change(state.workspace, state, {
     status: 'stopped',
     endedAt: deckhand.clock.now(),
   });
@@ -120,14 +121,14 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   }
 
   async function settle(result: Pick<Run, 'status' | 'reachable' | 'total'>): Promise<void> {
-    await deckhand.runs.change(workspace, target, { ...result, endedAt: clock.now() });
+    await deckhand.runs.change(workspace, state, { ...result, endedAt: clock.now() });
     log.info({ event: 'follow_ended', ...logFields(state), status: result.status }, 'following ended');
   }
 
   async function stopBecause(error: unknown): Promise<void> {
     const explained = explain(error, { word: config.SLACK_COMMAND, now: clock.now() });
-    await show({ kind: 'stopped', reason: [explained.text, explained.next].filter(Boolean).join(' ') });
     await settle({ status: 'stopped' });
+    await show({ kind: 'stopped', reason: [explained.text, explained.next].filter(Boolean).join(' ') });
   }
 
   function call<T>(work: (client: AccountClient) => Promise<T>): Promise<T> {
@@ -204,18 +205,18 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
     const run = (await start()) ?? '';
     const ended = await watch(run);
     if (ended === undefined) {
-      await show({ kind: 'lost', run });
-      return settle({ status: 'lost' });
+      await settle({ status: 'lost' });
+      return show({ kind: 'lost', run });
     }
-    // The root first, since it is what the channel sees; then the thread, item by item.
+    const status = ended.status === 'failed' ? 'failed' : 'completed';
+    // The target is free before the buttons appear; the root comes first, since it is what the channel sees.
+    await settle({ status, ...countReachable(ended.results) });
     await show({ kind: 'ended', run: ended });
     await tell(newsOf(target, ended, state.layout));
-    const status = ended.status === 'failed' ? 'failed' : 'completed';
-    return settle({ status, ...countReachable(ended.results) });
   }
 
   async function abandon(reason: string): Promise<void> {
-    await deckhand.runs.change(workspace, target, { status: 'lost', endedAt: clock.now() });
+    await deckhand.runs.change(workspace, state, { status: 'lost', endedAt: clock.now() });
     log.warn({ event: 'follow_abandoned', ...logFields(state), reason }, 'the message of a test run is gone');
   }
 

@@ -3,7 +3,7 @@ import type { Caller } from '../commands/command.ts';
 import { matchCommand } from '../commands/match.ts';
 import { cleanCommandText } from '../commands/words.ts';
 import type { Deckhand } from '../deckhand.ts';
-import { say } from '../views/message.ts';
+import { type Message, say } from '../views/message.ts';
 import type { EventHandlers } from './events.ts';
 import { createEvents } from './events.ts';
 import { createInFlight, type InFlight } from './in-flight.ts';
@@ -111,6 +111,7 @@ async function takeCommand(door: Door, raw: unknown, ack: (answer?: string) => P
 async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
   const body = ActionBody.parse(raw);
   const caller = callerOfInteraction(body);
+  const message = messageOf(body);
   const element = body.actions[0];
   const actionId = element?.action_id ?? '';
   const value =
@@ -128,7 +129,7 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
       ...(value === undefined ? {} : { value }),
       ...(element?.block_id ? { blockId: element.block_id } : {}),
     };
-    await takeDurably(door, stored, caller, ack);
+    await takeDurably(door, stored, { ...caller, message }, ack);
     return;
   }
   await ack();
@@ -136,7 +137,6 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
   const isOurs = door.registry.action(actionId) !== undefined || !isSilent(actionId, body);
   if (!isOurs) return;
   const state = body.view ? viewStateOf(body.view) : undefined;
-  const message = messageOf(body);
   door.inFlight.track(
     runAction(door.deckhand, door.registry, {
       caller,
@@ -153,11 +153,11 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
 async function takeDurably(
   door: Door,
   request: StoredRequest,
-  caller: Caller,
+  { responseUrl, triggerId, message }: Caller & { message?: Message | undefined },
   ack: (answer?: string) => Promise<void>,
 ): Promise<void> {
   try {
-    await door.requests.take(request, caller);
+    await door.requests.take(request, { responseUrl, triggerId, message });
   } catch (error) {
     door.deckhand.log.error({ event: 'bug', err: error }, 'a request could not be stored');
     await ack(

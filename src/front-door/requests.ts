@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Caller } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
 import type { JobData } from '../engine/engine.ts';
+import type { Message } from '../views/message.ts';
 import type { Registry } from './registry.ts';
 import { runAction } from './run-action.ts';
 import { runCommand } from './run-command.ts';
@@ -38,29 +39,38 @@ const Stored = z.discriminatedUnion('kind', [
 ]);
 export type StoredRequest = z.infer<typeof Stored>;
 
+/**
+ * What only the process that acknowledged knows: response addresses are secrets that die in half an hour, and the
+ * message is there to be redrawn at once. After a restart the person is answered without them.
+ */
+export interface Live {
+  responseUrl: string | undefined;
+  triggerId: string | undefined;
+  message?: Message | undefined;
+}
+
 const Seen = z.object({ at: z.number() });
 
 export interface Requests {
   /** Stores a request before its ack; false where the very same was taken before. */
-  take(request: StoredRequest, live: Pick<Caller, 'responseUrl' | 'triggerId'>): Promise<boolean>;
+  take(request: StoredRequest, live: Live): Promise<boolean>;
   /** True the first time, across replicas and restarts. */
   isNew(workspace: string, requestId: string): Promise<boolean>;
 }
 
 export function createRequests(deckhand: Deckhand, registry: () => Registry): Requests {
   const seen = deckhand.store.collection('seen', Seen);
-  // Response addresses are secrets that die in half an hour: they are kept in memory only, for the usual case that
-  // the process which acknowledged also carries out. After a restart the person is answered without them.
-  const live = new Map<string, Pick<Caller, 'responseUrl' | 'triggerId'>>();
+  const live = new Map<string, Live>();
 
   deckhand.engine.work<JobData>(
     REQUESTS,
     async (job) => {
       const request = Stored.parse(job.data);
-      const caller: Caller = { channel: undefined, ...request.caller, ...live.get(request.caller.requestId) };
+      const { message, ...hints } = live.get(request.caller.requestId) ?? {};
+      const caller: Caller = { channel: undefined, ...request.caller, ...hints };
       live.delete(request.caller.requestId);
       if (request.kind === 'command') await runCommand(deckhand, registry(), { ...request, caller });
-      else await runAction(deckhand, registry(), { ...request, caller });
+      else await runAction(deckhand, registry(), { ...request, caller, message });
     },
     { concurrency: 200, attempts: 3, backoffMs: 1000 },
   );

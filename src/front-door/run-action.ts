@@ -3,9 +3,12 @@ import { z } from 'zod';
 import type { ActionContext, Caller } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { UserError } from '../errors.ts';
+import { isSlackFailure } from '../slack/failure.ts';
+import { type Message, withoutElement } from '../views/message.ts';
 import { answerFailure } from './failure.ts';
 import type { Registry } from './registry.ts';
 import { carryOut, requireRole } from './run-command.ts';
+import { replaceMessage } from './speak.ts';
 
 export interface ActionRequest {
   caller: Caller;
@@ -58,7 +61,10 @@ export async function runAction(
   }
 }
 
-/** The same click on the same message counts once; a click that failed may be tried again. */
+/**
+ * The same click on the same message counts once. The button goes away while it is carried out, and comes back where
+ * that failed, so that it may be tried again.
+ */
 async function once<T>(deckhand: Deckhand, request: ActionRequest, work: () => Promise<T>): Promise<T> {
   const { caller } = request;
   const claims = deckhand.store.collection('claims', Claim);
@@ -67,10 +73,26 @@ async function once<T>(deckhand: Deckhand, request: ActionRequest, work: () => P
   const now = deckhand.clock.now();
   const isMine = await claims.create(caller.workspace, id, { by: caller.user, at: now }, now + CLAIM_MS);
   if (!isMine) throw new UserError('That button was used already.');
+  const { message } = request;
+  if (message !== undefined) await redraw(deckhand, caller, withoutElement(message, request));
   try {
     return await work();
   } catch (error) {
     await claims.delete(caller.workspace, id);
+    if (message !== undefined) await redraw(deckhand, caller, message);
     throw error;
+  }
+}
+
+/** A button that stays although it was used is no reason to fail: the claim holds anyway. */
+async function redraw(deckhand: Deckhand, caller: Caller, message: Message): Promise<void> {
+  try {
+    await replaceMessage(deckhand, caller, message);
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    deckhand.log.info(
+      { event: 'redraw_failed', workspace: caller.workspace, reason: error.reason },
+      'a button stayed',
+    );
   }
 }

@@ -57,7 +57,8 @@ async function speakInChannel(
   });
 }
 
-async function replaceMessage(deckhand: Deckhand, caller: Caller, message: Message): Promise<void> {
+/** Shows another message in place of the one that was clicked, whether all see it or one. */
+export async function replaceMessage(deckhand: Deckhand, caller: Caller, message: Message): Promise<void> {
   if (
     caller.responseUrl !== undefined &&
     (await deckhand.slack.respond(caller.responseUrl, message, 'replace'))

@@ -6,6 +6,8 @@ export interface StartView {
   accounts: ReadonlyArray<{ name: string; state: string }>;
   channel: { project?: { permalink: string; name: string } | undefined };
   isAdmin: boolean;
+  /** Whether the service's sign-up is configured. */
+  canSignUp: boolean;
 }
 
 /** What to do next here, by what is set up already. */
@@ -22,12 +24,16 @@ export function startMessage(view: StartView): Message {
 }
 
 function nextStep(view: StartView): { said: string; buttonSpecs: ButtonSpec[] } {
-  const { word, accounts, channel, isAdmin } = view;
+  const { word, accounts, channel, isAdmin, canSignUp } = view;
+  const unverified = accounts.length === 1 && accounts[0]?.state === 'unverified' ? accounts[0] : undefined;
   const broken = accounts.find((account) => account.state === 'broken');
   if (accounts.length === 0 && isAdmin)
     return {
       said: ':wave: Nothing is connected yet. Connect an account of your deployment service to begin.',
-      buttonSpecs: [{ label: 'Connect an account', actionId: 'connect:open', style: 'primary', value: {} }],
+      buttonSpecs: [
+        { label: 'Connect an account', actionId: 'connect:open', style: 'primary', value: {} },
+        ...(canSignUp ? [{ label: 'Create an account', actionId: 'signup:open' }] : []),
+      ],
     };
   if (accounts.length === 0)
     return {
@@ -47,6 +53,11 @@ function nextStep(view: StartView): { said: string; buttonSpecs: ButtonSpec[] } 
             },
           ]
         : [],
+    };
+  if (unverified !== undefined)
+    return {
+      said: `:hourglass_flowing_sand: The account ${code(unverified.name)} waits for its e-mail address to be verified: follow the link in the verification e-mail.`,
+      buttonSpecs: [],
     };
   if (channel.project !== undefined)
     return {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { createApp, type DeckhandApp } from '../../src/app.ts';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Config, parseConfig } from '../../src/config.ts';
 import { openBackend } from '../../src/engine/open-backend.ts';
 import { createLog } from '../../src/log.ts';
@@ -33,6 +33,8 @@ export interface House {
   origin: string;
   /** Every line of the log so far. */
   logs: string[];
+  /** Resolves with the first line, also one of the past, that holds the words. */
+  logged(words: string): Promise<string>;
   /** Where the SQLite file is. */
   folder: string;
   as(who: keyof typeof PEOPLE): ReturnType<LocalSlack['as']>;
@@ -47,20 +49,24 @@ export interface HouseOptions {
   /** Projects of the account; two small ones by default. */
   projects?: NonNullable<Parameters<SimulatedService['world']['addAccount']>[0]['projects']>;
   seed?: 'empty' | 'demo';
+  /** Deckhand's time; the system's by default. */
+  clock?: Clock;
+  /** How many times faster the service's time runs; its tests take seconds otherwise. */
+  speed?: number;
 }
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
-  const service = await startSimulatedService({ seed: options.seed ?? 'empty' });
+  const service = await startSimulatedService({ seed: options.seed ?? 'empty', speed: options.speed ?? 20 });
   const slack = await startLocalSlack();
   const { botToken } = furnish(slack);
   if (options.seed !== 'demo') addAccount(service, options.projects);
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-house-'));
   const env = environment(slack, service, botToken, folder);
   const config = parseConfig({ ...env, ...options.env });
-  const logs: string[] = [];
-  const { app, close } = await openDeckhand(config, (line) => logs.push(line));
+  const { logs, write, logged } = keepLog();
+  const { app, close } = await openDeckhand(config, write, options.clock ?? systemClock);
   const { port } = await app.start();
   const origin = `http://127.0.0.1:${port}`;
   slack.deliverTo(`${origin}/slack/events`);
@@ -72,6 +78,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     config,
     origin,
     logs,
+    logged,
     folder,
     as: (who) => slack.as(TEAM, PEOPLE[who]),
     connect: () => connect(slack),
@@ -138,8 +145,8 @@ function addAccount(service: SimulatedService, projects: HouseOptions['projects'
 async function openDeckhand(
   config: Config,
   write: (line: string) => void,
+  clock: Clock,
 ): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
-  const clock = systemClock;
   const log = createLog(config.LOG_LEVEL, write);
   const backend = await openBackend(config.STORE_URL, { clock, log });
   const { store, engine } = backend;
@@ -173,6 +180,28 @@ async function openDeckhand(
     await backend.close();
   }
   return { app, close };
+}
+
+function keepLog(): Pick<House, 'logs' | 'logged'> & { write: (line: string) => void } {
+  const logs: string[] = [];
+  const waiting = new Set<(line: string) => void>();
+  return {
+    logs,
+    write: (line) => {
+      logs.push(line);
+      for (const check of [...waiting]) check(line);
+    },
+    logged: (words) =>
+      new Promise((resolve) => {
+        const check = (line: string): void => {
+          if (!line.includes(words)) return;
+          waiting.delete(check);
+          resolve(line);
+        };
+        waiting.add(check);
+        for (const line of logs) check(line);
+      }),
+  };
 }
 
 async function connect(slack: LocalSlack): Promise<void> {
