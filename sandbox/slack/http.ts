@@ -3,7 +3,6 @@ import { type Context, Hono } from 'hono';
 import { answerResponseUrl } from './deliver/response-url.ts';
 import { decideInstall, readInstallAsk } from './oauth.ts';
 import { installFault, installPage } from './oauth-page.ts';
-import { findUpload } from './state/files.ts';
 import { findToken, workspacesOf } from './web-api/call.ts';
 import { SlackError } from './web-api/errors.ts';
 import { handleApiCall } from './web-api/handle.ts';
@@ -51,7 +50,7 @@ function dropConnection(incoming: IncomingMessage): Response {
 
 /** Takes a file's bytes, raw or as the one file of a multipart form. */
 async function takeUpload(world: World, context: Context<HttpEnv>, key: string): Promise<Response> {
-  const file = findUpload(world, key);
+  const file = world.uploads.get(key);
   if (!file) return context.text('no such upload', 404);
   const bytes = await readBytes(context);
   if (bytes.length === 0) return context.text('no bytes came', 400);

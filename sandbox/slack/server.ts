@@ -266,8 +266,8 @@ function sightHandle(world: World) {
 
 function ephemeralsOf(workspace: Workspace, userId: string): SeenMessage[] {
   return [...workspace.messages.values()]
-    .flat()
-    .filter((stored) => stored.ephemeralTo === userId && !stored.deleted)
+    .flatMap((messages) => [...messages.values()])
+    .filter((stored) => stored.ephemeralTo === userId)
     .map(toSeen)
     .sort((a, b) => a.ts.localeCompare(b.ts));
 }

@@ -4,7 +4,7 @@ import type { Fault } from './faults.ts';
 import { type AppOptions, type RegisteredApp, registerApp } from './registered-app.ts';
 import { type Changes, createChanges } from './state/changes.ts';
 import { createTime, type MovableTime } from './state/time.ts';
-import type { Workspace } from './state/types.ts';
+import type { SlackFile, Workspace } from './state/types.ts';
 import type { ApiCall } from './web-api/calls.ts';
 
 /** A token and what it may do. Workspace tokens have a team, organisation tokens an enterprise. */
@@ -82,8 +82,12 @@ export interface World {
   triggers: Map<string, Trigger>;
   responseTargets: Map<string, ResponseTarget>;
   codes: Map<string, AuthorizationCode>;
+  /** Files that wait for their bytes, by the end of their upload address. */
+  uploads: Map<string, SlackFile>;
   deliveries: Delivery[];
   calls: ApiCall[];
+  /** How many calls, and how many deliveries, are remembered. */
+  longestLog: number;
   faults: Set<Fault>;
   controls: Control[];
   /** When each method was called, for the rates. */
@@ -100,6 +104,7 @@ export interface WorldOptions {
   ackTimeoutMs?: number;
   realRates?: boolean;
   requestUrl?: string;
+  longestLog?: number;
 }
 
 export function createWorld(options: WorldOptions): World {
@@ -116,8 +121,10 @@ export function createWorld(options: WorldOptions): World {
     triggers: new Map(),
     responseTargets: new Map(),
     codes: new Map(),
+    uploads: new Map(),
     deliveries: [],
     calls: [],
+    longestLog: options.longestLog ?? 20_000,
     faults: new Set(),
     controls: [],
     callTimes: new Map(),

@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { newId } from '../state/ids.ts';
 import type { Json } from '../state/types.ts';
+import { remember } from '../web-api/calls.ts';
 import type { World } from '../world.ts';
 import { signatureHeaders } from './sign.ts';
 
@@ -74,7 +75,7 @@ export async function deliver(world: World, item: ToDeliver): Promise<Delivery> 
     ackMs: 0,
     outcome: 'pending',
   };
-  world.deliveries.push(delivery);
+  remember(world.deliveries, delivery, world.longestLog);
   const announce = (): void => world.changes.emit({ type: 'delivery', team: item.team, id: delivery.id });
   announce();
   const started = performance.now();

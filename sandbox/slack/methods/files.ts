@@ -94,7 +94,10 @@ function complete(call: Call, args: z.infer<typeof CompleteArgs>): Json {
   const [place] = places;
   // A comment wins over blocks.
   const blocks = args.initial_comment || !place ? [] : readBlocks(place.workspace, args.blocks);
-  for (const { file, title } of found) Object.assign(file, { completed: true, title: title ?? file.title });
+  for (const { file, title } of found) {
+    Object.assign(file, { completed: true, title: title ?? file.title });
+    call.world.uploads.delete(file.uploadKey);
+  }
   for (const one of places)
     share(
       call,

@@ -64,9 +64,15 @@ function waitFor<T>(
       if (answer) end(() => resolve(answer as Truthy<T>));
     };
     const askSafely = (): void => {
+      isDue = false;
       ask().catch((error: unknown) => end(() => reject(error)));
     };
-    const unsubscribe = subscribe(askSafely);
+    // Many changes at once are looked at once.
+    let isDue = false;
+    const unsubscribe = subscribe(() => {
+      if (!isDue) setImmediate(askSafely);
+      isDue = true;
+    });
     askSafely();
   });
 }

@@ -37,14 +37,8 @@ export function announceFile(
     ...(given.altText ? { altText: given.altText } : {}),
   };
   workspace.files.set(file.id, file);
+  world.uploads.set(file.uploadKey, file);
   return file;
-}
-
-/** The file whose upload address ends in `key`, while it still waits. */
-export function findUpload(world: World, key: string): SlackFile | undefined {
-  return [...world.workspaces.values()]
-    .flatMap((workspace) => [...workspace.files.values()])
-    .find((file) => file.uploadKey === key && !file.completed);
 }
 
 /** A file object as messages and files.info show it. */

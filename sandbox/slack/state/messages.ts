@@ -41,10 +41,9 @@ export function storeMessage(
     channel: channel.id,
     record,
     history: [],
-    deleted: false,
     ...(ephemeralTo ? { ephemeralTo } : {}),
   };
-  listOf(workspace, channel.id).push(stored);
+  messagesIn(workspace, channel.id).set(record.ts, stored);
   if (!ephemeralTo) countReply(world, workspace, stored);
   world.changes.emit({ type: 'message', team: workspace.id, channel: channel.id, ts: record.ts });
   return stored;
@@ -76,7 +75,7 @@ export function announce(world: World, workspace: Workspace, stored: StoredMessa
 }
 
 export function deleteMessage(world: World, workspace: Workspace, stored: StoredMessage): void {
-  stored.deleted = true;
+  workspace.messages.get(stored.channel)?.delete(stored.record.ts);
   world.changes.emit({
     type: 'message_deleted',
     team: workspace.id,
@@ -87,13 +86,13 @@ export function deleteMessage(world: World, workspace: Workspace, stored: Stored
 }
 
 export function findMessage(workspace: Workspace, channelId: string, ts: string): StoredMessage | undefined {
-  return workspace.messages.get(channelId)?.find((stored) => stored.record.ts === ts && !stored.deleted);
+  return workspace.messages.get(channelId)?.get(ts);
 }
 
 /** What stands in a channel for a person: what all see and, with `userId`, what only they see. */
 export function listMessages(workspace: Workspace, channelId: string, userId?: string): StoredMessage[] {
-  return (workspace.messages.get(channelId) ?? []).filter(
-    (stored) => !stored.deleted && (!stored.ephemeralTo || stored.ephemeralTo === userId),
+  return [...messagesIn(workspace, channelId).values()].filter(
+    (stored) => !stored.ephemeralTo || stored.ephemeralTo === userId,
   );
 }
 
@@ -125,10 +124,12 @@ function fillAttachment(attachment: Json): Json {
     : attachment;
 }
 
-function listOf(workspace: Workspace, channelId: string): StoredMessage[] {
-  const list = workspace.messages.get(channelId) ?? [];
-  workspace.messages.set(channelId, list);
-  return list;
+function messagesIn(workspace: Workspace, channelId: string): Map<string, StoredMessage> {
+  const known = workspace.messages.get(channelId);
+  if (known) return known;
+  const fresh = new Map<string, StoredMessage>();
+  workspace.messages.set(channelId, fresh);
+  return fresh;
 }
 
 function countReply(world: World, workspace: Workspace, reply: StoredMessage): void {

@@ -56,7 +56,6 @@ export interface StoredMessage {
   history: MessageRecord[];
   /** Set where only this person sees it. */
   ephemeralTo?: string;
-  deleted: boolean;
 }
 
 /** A message as a test reads it. */
@@ -136,7 +135,8 @@ export interface Workspace {
   enterprise?: { id: string; name: string };
   people: Map<string, Person>;
   channels: Map<string, Channel>;
-  messages: Map<string, StoredMessage[]>;
+  /** By channel, then by ts. */
+  messages: Map<string, Map<string, StoredMessage>>;
   userGroups: Map<string, UserGroup>;
   files: Map<string, SlackFile>;
   /** Open modals by person, the lowest first. */

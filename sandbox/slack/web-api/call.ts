@@ -30,9 +30,11 @@ export function createCall(world: World, token: Token): Call {
 }
 
 export function workspacesOf(world: World, token: Token): Workspace[] {
-  const all = [...world.workspaces.values()];
-  if (token.teamId) return all.filter((workspace) => workspace.id === token.teamId);
-  return all.filter(
+  if (token.teamId) {
+    const own = world.workspaces.get(token.teamId);
+    return own ? [own] : [];
+  }
+  return [...world.workspaces.values()].filter(
     (workspace) => token.enterpriseId && workspace.installation?.enterpriseId === token.enterpriseId,
   );
 }

@@ -25,13 +25,17 @@ const SECRETS = new Set([
   'refresh_token',
   'client_assertion',
 ]);
-const LONGEST_LOG = 20_000;
 
 export function logCall(world: World, call: Omit<ApiCall, 'id'>): void {
   const logged = { ...call, id: newId('L'), args: withoutSecrets(call.args) };
-  world.calls.push(logged);
-  if (world.calls.length > LONGEST_LOG) world.calls.splice(0, LONGEST_LOG / 10);
+  remember(world.calls, logged, world.longestLog);
   world.changes.emit({ type: 'call', team: call.team ?? '', id: logged.id });
+}
+
+/** Adds to a log and forgets its oldest tenth where it grows too long. */
+export function remember<T>(log: T[], entry: T, longest: number): void {
+  log.push(entry);
+  if (log.length > longest) log.splice(0, Math.ceil(longest / 10));
 }
 
 function withoutSecrets(args: Json): Json {
