@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Call, Reader } from './call.ts';
 import { classifyAnswer, classifyFailure } from './classify.ts';
-import { ServiceError } from './errors.ts';
+import { type AnswerFault, ServiceError } from './errors.ts';
 import { type Answer, TimeoutError } from './transport.ts';
 
 /** The value of an answer: what the call's reader makes of a good one. Throws a ServiceError for any other. */
@@ -12,7 +12,7 @@ export function readValue<T>(call: Call<T>, answer: Answer, now: number): T {
     const retryAfter = headerOf(answer, 'retry-after');
     throw classifyAnswer({ operation, scope, status, retryAfter, body: textOf(answer), now });
   }
-  if (answer.tooLarge) throw unexpected(operation, status, 'the answer is too large');
+  if (answer.tooLarge) throw unexpected(operation, status, 'the answer is too large', { fault: 'too_large' });
   const isEncoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
   if (isEncoded) throw unexpected(operation, status, 'the answer is encoded, which was not asked for');
   return call.read(answer, operation);
@@ -26,7 +26,7 @@ export function jsonOf<T>(schema: z.ZodType<T>): Reader<T> {
     const detail = 'the answer has another shape';
     // Where and what kind only: the values belong in no log.
     const cause = new Error(parsed.error.issues.slice(0, 5).map(placeOf).join('; '));
-    throw unexpected(operation, answer.status, detail, cause);
+    throw unexpected(operation, answer.status, detail, { cause });
   };
 }
 
@@ -35,8 +35,13 @@ export function headerOf(answer: Answer, name: string): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-export function unexpected(operation: string, status: number, detail: string, cause?: Error): ServiceError {
-  return new ServiceError('unexpected', operation, { status, detail, cause });
+export function unexpected(
+  operation: string,
+  status: number,
+  detail: string,
+  more: { fault?: AnswerFault; cause?: Error } = {},
+): ServiceError {
+  return new ServiceError('unexpected', operation, { status, detail, ...more });
 }
 
 /** The error of an exchange that brought no answer. */

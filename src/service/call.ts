@@ -65,7 +65,11 @@ function ownPath(url: URL, origin: string, operation: string): string {
   const isOwn = url.origin === origin && url.username === '' && url.password === '';
   if (isOwn) return `${url.pathname}${url.search}`;
   const detail = "an address that is not on the account's own host";
-  throw new ServiceError('unexpected', operation, { detail, certainlyNotDone: true });
+  throw new ServiceError('unexpected', operation, {
+    detail,
+    fault: 'foreign_address',
+    certainlyNotDone: true,
+  });
 }
 
 /** A segment names one record. What a server could take for another path names none. */

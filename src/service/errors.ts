@@ -15,11 +15,15 @@ export const SERVICE_ERROR_KINDS = [
 ] as const;
 export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
 
+/** What about an answer was not as it must be, where people are told more than that. */
+export type AnswerFault = 'foreign_address' | 'not_pdf' | 'too_large';
+
 export interface ServiceErrorDetails {
   /** HTTP status; undefined if there was no answer. */
   status?: number | undefined;
   /** What was wrong with the answer, in our own words; stands in the error's text. */
   detail?: string | undefined;
+  fault?: AnswerFault | undefined;
   /** 422: messages by field; `base` for the record as a whole. Foreign text. */
   fields?: Record<string, string[]> | undefined;
   /** What the service says to the person. Foreign text. */
@@ -46,6 +50,7 @@ export class ServiceError extends Error {
   /** Name of the operation, e.g. `startTestAccess`. */
   readonly operation: string;
   readonly status: number | undefined;
+  readonly fault: AnswerFault | undefined;
   readonly fields: Record<string, string[]> | undefined;
   readonly messages: string[] | undefined;
   readonly errorCode: string | undefined;
@@ -61,6 +66,7 @@ export class ServiceError extends Error {
     this.kind = kind;
     this.operation = operation;
     this.status = details.status;
+    this.fault = details.fault;
     this.fields = details.fields;
     this.messages = details.messages;
     this.errorCode = details.errorCode;

@@ -68,12 +68,13 @@ function addressIn(text: string): URL {
   const url = URL.parse(text);
   if (url !== null) return url;
   const detail = 'the download address is not an address';
-  throw new ServiceError('unexpected', 'downloadInvoice', { detail, certainlyNotDone: true });
+  const fault = 'foreign_address';
+  throw new ServiceError('unexpected', 'downloadInvoice', { detail, fault, certainlyNotDone: true });
 }
 
 function readPdf(answer: Answer, operation: string): Buffer {
   const [type] = (headerOf(answer, 'content-type') ?? '').split(';', 1);
   const isPdf = type?.trim().toLowerCase() === 'application/pdf';
   if (isPdf && answer.body.subarray(0, PDF_MAGIC.length).equals(PDF_MAGIC)) return answer.body;
-  throw unexpected(operation, answer.status, 'the answer is not a PDF');
+  throw unexpected(operation, answer.status, 'the answer is not a PDF', { fault: 'not_pdf' });
 }

@@ -27,6 +27,11 @@ export function dayName(day: string): string {
   return format(day, { weekday: 'long', day: 'numeric', month: 'long' });
 }
 
+/** "20 Nov 2026" */
+export function dateName(day: string): string {
+  return format(day, { day: 'numeric', month: 'short', year: 'numeric' });
+}
+
 /** "20 Nov" */
 export function dayAndMonth(day: string): string {
   return format(day, { day: 'numeric', month: 'short' });

@@ -1,4 +1,4 @@
-import type { ServiceError } from '../service/errors.ts';
+import type { AnswerFault, ServiceError } from '../service/errors.ts';
 import { safeUrl } from './links.ts';
 import type { KnownBlock } from './message.ts';
 import { buttons, type Message, say, section } from './message.ts';
@@ -51,6 +51,7 @@ export function explainServiceError(error: ServiceError, at: ServiceCase): Expla
         link: linkTo('Open the beta page', error.betaUrl),
       };
     case 'forbidden':
+      if (BILLING.has(error.operation)) return explainBillingRefusal(at);
       return {
         text: `The service refused: the key’s owner lacks the permission, or the account ${code(at.account)} is suspended.`,
         next: 'Ask an administrator of the account, or look at its settings.',
@@ -81,10 +82,7 @@ export function explainServiceError(error: ServiceError, at: ServiceCase): Expla
             : `It asks to be tried again ${dateTime(Math.max(error.retryAt, at.now))}.`,
       };
     case 'unexpected':
-      return {
-        text: 'The service answered unexpectedly.',
-        next: 'Try again; if it stays, tell your operator.',
-      };
+      return explainUnexpected(error);
     case 'unreachable':
       return { text: 'The service cannot be reached.', next: 'Try again in a minute.' };
   }
@@ -110,6 +108,30 @@ function explainUnauthorized(at: ServiceCase): Explained {
         next: `Connect again with ${connect}.`,
       };
   }
+}
+
+/** Spec 4.10: what only a billing manager may see. */
+const BILLING = new Set(['listInvoices', 'downloadInvoice']);
+
+function explainBillingRefusal(at: ServiceCase): Explained {
+  return {
+    text: `Invoices need a billing manager, and the key’s owner is none, or the account ${code(at.account)} is suspended.`,
+    next: `A billing manager can connect with their own key: ${code(`${at.word} connect ${at.account}`)}.`,
+  };
+}
+
+const FAULTS: Readonly<Record<AnswerFault, string>> = {
+  foreign_address:
+    'The service named an address on another host than the account’s, so I did not follow it: the key would go there too.',
+  not_pdf: 'What the service sent is not a PDF, so I did not pass it on.',
+  too_large: 'What the service sent is larger than I take.',
+};
+
+function explainUnexpected({ fault }: ServiceError): Explained {
+  return {
+    text: fault === undefined ? 'The service answered unexpectedly.' : FAULTS[fault],
+    next: 'Try again; if it stays, tell your operator.',
+  };
 }
 
 export function failureMessage(explained: Explained): Message {
