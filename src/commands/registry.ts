@@ -1,6 +1,8 @@
 import type { Config } from '../config.ts';
 import { accounts } from './accounts.ts';
 import { activity } from './activity.ts';
+import { beta } from './beta.ts';
+import { betaEnroll } from './beta-enroll.ts';
 import { build } from './build.ts';
 import type { Command } from './command.ts';
 import { connect } from './connect.ts';
@@ -14,6 +16,7 @@ import { integrationEdit } from './integration-edit.ts';
 import { invoices } from './invoices.ts';
 import { projects } from './projects.ts';
 import { serverShow } from './server-show.ts';
+import { settings } from './settings.ts';
 import { signup } from './signup.ts';
 import { start } from './start.ts';
 import { test } from './test.ts';
@@ -30,6 +33,7 @@ const ALL: readonly Command[] = [
   disconnect,
   accounts,
   use,
+  settings,
   signup,
   whoami,
   projects,
@@ -37,6 +41,8 @@ const ALL: readonly Command[] = [
   serverShow,
   hosting,
   hostingSync,
+  beta,
+  betaEnroll,
   build,
   integrationAdd,
   integrationEdit,

@@ -10,6 +10,7 @@ export const LIMITS = {
   fieldText: 2000,
   headerText: 150,
   contextElements: 10,
+  blockId: 255,
   actionElements: 25,
   buttonText: 75,
   buttonValue: 2000,
