@@ -27,20 +27,24 @@ export async function tellOnce<S extends ThreadState>(
   signal: AbortSignal,
 ): Promise<S> {
   if (state.told.includes(news.key)) return state;
-  if (state.telling !== news.key) {
+  const told = { ...state, told: [...state.told, news.key], telling: undefined };
+  if (state.telling === news.key) {
+    await save(told);
+    return told;
+  }
+  const { channel, rootTs: threadTs } = state;
+  const clientMsgId = postId(threadTs, channel, news.key);
+  await deckhand.slack.turn(workspace, channel, async (send) => {
     await save({ ...state, telling: news.key });
-    const clientMsgId = postId(state.rootTs, state.channel, news.key);
-    const post = { channel: state.channel, threadTs: state.rootTs, message: news.message, clientMsgId };
     try {
-      await deckhand.slack.post(workspace, post, signal);
+      await send({ channel, threadTs, message: news.message, clientMsgId }, signal);
     } catch (error) {
       // Slack refused or stayed silent while we lived: the next attempt tells it.
       await save({ ...state, telling: undefined });
       throw error;
     }
-  }
-  const told = { ...state, told: [...state.told, news.key], telling: undefined };
-  await save(told);
+    await save(told);
+  });
   return told;
 }
 

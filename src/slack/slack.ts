@@ -36,6 +36,9 @@ export interface SlackOptions {
   observe?: (method: string, outcome: string, ms: number) => void;
 }
 
+/** Posts at once; only for whose turn it is. */
+export type Send = (post: Post, signal?: AbortSignal) => Promise<Shown>;
+
 /** What Deckhand does in Slack. Every method rejects with `SlackFailure` only. */
 export interface Slack {
   /** Any other Web API method, for a person who waits or in the background. */
@@ -45,6 +48,11 @@ export interface Slack {
     run: (client: WebClient) => Promise<T>,
     patience?: Patience,
   ): Promise<T>;
+  /**
+   * Runs `work` when it is its turn to post in the channel, alone: what it stores before and after its posts is never
+   * further from them than it must be.
+   */
+  turn<T>(workspace: string, channel: string, work: (send: Send) => Promise<T>): Promise<T>;
   /** Posts in the channel's order; background patience. */
   post(workspace: string, post: Post, signal?: AbortSignal): Promise<Shown>;
   /** Edits a message. Of several waiting edits of one message only the latest is sent. */
@@ -109,6 +117,22 @@ export function createSlack(options: SlackOptions): Slack {
   const call: Slack['call'] = (workspace, method, run, patience = SOMEONE_WAITS) =>
     withPatience(clock, patience, () => once(workspace, method, run));
 
+  function turn<T>(workspace: string, channel: string, work: (send: Send) => Promise<T>): Promise<T> {
+    const send: Send = async (post, signal) => {
+      const sent = await withPatience(
+        clock,
+        BACKGROUND,
+        () =>
+          once(workspace, 'chat.postMessage', (client) =>
+            client.chat.postMessage({ ...QUIET, ...argumentsOf(post) }),
+          ),
+        signal,
+      );
+      return { channel: sent.channel ?? post.channel, ts: sent.ts ?? '' };
+    };
+    return lanes.run(`post ${workspace} ${channel}`, () => work(send));
+  }
+
   /** Sends the latest version that waits; an edit that was overtaken finds nothing left to do. */
   async function sendLatest(
     workspace: string,
@@ -136,20 +160,8 @@ export function createSlack(options: SlackOptions): Slack {
 
   return {
     call,
-    post: (workspace, post, signal) =>
-      lanes.run(`post ${workspace} ${post.channel}`, () =>
-        withPatience(
-          clock,
-          BACKGROUND,
-          async () => {
-            const sent = await once(workspace, 'chat.postMessage', (client) =>
-              client.chat.postMessage({ ...QUIET, ...argumentsOf(post) }),
-            );
-            return { channel: sent.channel ?? post.channel, ts: sent.ts ?? '' };
-          },
-          signal,
-        ),
-      ),
+    turn,
+    post: (workspace, post, signal) => turn(workspace, post.channel, (send) => send(post, signal)),
     update(workspace, shown, message, signal) {
       const key = `edit ${workspace} ${shown.channel} ${shown.ts}`;
       edits.set(key, message);

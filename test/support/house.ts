@@ -61,7 +61,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const service = await startSimulatedService({ seed: options.seed ?? 'empty', speed: options.speed ?? 20 });
   const slack = await startLocalSlack();
   const { botToken } = furnish(slack);
-  if (options.seed !== 'demo') addAccount(service, options.projects);
+  if (options.seed !== 'demo') addHouseAccount(service, options.projects);
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-house-'));
   const env = environment(slack, service, botToken, folder);
   const config = parseConfig({ ...env, ...options.env });
@@ -81,7 +81,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     logged,
     folder,
     as: (who) => slack.as(TEAM, PEOPLE[who]),
-    connect: () => connect(slack),
+    connect: () => connectHouse(slack),
     async stop() {
       await close();
       await Promise.all([slack.stop(), service.stop()]);
@@ -131,7 +131,8 @@ export function environment(
   };
 }
 
-function addAccount(service: SimulatedService, projects: HouseOptions['projects']): void {
+/** The account that `connectHouse` connects. */
+export function addHouseAccount(service: SimulatedService, projects: HouseOptions['projects']): void {
   service.world.addAccount({
     name: ACCOUNT,
     users: [{ email: EMAIL, apiKey: API_KEY, role: 'admin' }],
@@ -204,7 +205,8 @@ function keepLog(): Pick<House, 'logs' | 'logged'> & { write: (line: string) => 
   };
 }
 
-async function connect(slack: LocalSlack): Promise<void> {
+/** Fills and submits the connect modal as the admin. */
+export async function connectHouse(slack: LocalSlack): Promise<void> {
   const ann = slack.as(TEAM, PEOPLE.admin);
   await ann.command(CHANNEL, '/deckhand connect');
   await slack.until(() => ann.openView()?.content.callback_id === 'connect');

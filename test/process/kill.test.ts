@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import {
+  addHouseAccount,
+  CHANNEL,
+  connectHouse,
+  environment,
+  furnish,
+  PEOPLE,
+  TEAM,
+} from '../support/house.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+const RUNS = 20;
+const SERVERS = 6;
+/** Started, repository, each server, summary. */
+const REPLIES = 3 + SERVERS;
+
+describe('a process that is killed', () => {
+  let slack: LocalSlack;
+  let service: SimulatedService;
+  let product: Product;
+  const logs: string[] = [];
+
+  beforeEach(async () => {
+    service = await startSimulatedService({ speed: 20 });
+    slack = await startLocalSlack();
+    const { botToken } = furnish(slack);
+    const servers = Array.from({ length: SERVERS }, (_, at) => ({ name: `web-${at + 1}` }));
+    addHouseAccount(
+      service,
+      Array.from({ length: RUNS }, (_, at) => ({ name: `Shop ${at}`, permalink: `shop-${at}`, servers })),
+    );
+    const env = environment(slack, service, botToken, await temporaryFolder());
+    product = createProduct({ ...env, POLL_INTERVAL_MS: '200' }, (line) => logs.push(line));
+    await restart();
+    await connectHouse(slack);
+  });
+  afterEach(async () => {
+    await product.stop();
+    await Promise.all([slack.stop(), service.stop()]);
+  });
+
+  async function restart(): Promise<void> {
+    const port = await product.start();
+    slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+  }
+
+  const roots = () => slack.messages(TEAM, CHANNEL);
+  const replies = (ts: string) => slack.thread(TEAM, CHANNEL, ts).map(({ text }) => text);
+  const posted = () => roots().reduce((sum, root) => sum + replies(root.ts).length, 0);
+
+  it('picks up every followed run where it was: nothing is missing and nothing doubled', async () => {
+    const ben = slack.as(TEAM, PEOPLE.member);
+    for (let at = 0; at < RUNS; at += 1) await ben.command(CHANNEL, `/deckhand test shop-${at}`);
+    await slack.until(() => posted() >= RUNS * 2, { timeoutMs: 30_000, what: 'news in the threads' });
+    await product.kill();
+    expect(posted(), 'killed in the middle').toBeLessThan(RUNS * REPLIES);
+    await restart();
+    await slack.until(() => roots().length === RUNS && roots().every(({ text }) => text.includes('6 of 6')), {
+      timeoutMs: 60_000,
+      what: 'all runs to end',
+    });
+    await slack.until(() => roots().every(({ ts }) => replies(ts).some((text) => text.includes('6 of 6'))), {
+      timeoutMs: 30_000,
+      what: 'all summaries',
+    });
+    for (const { ts } of roots()) {
+      const told = replies(ts);
+      expect(new Set(told).size, `doubled in ${told.join(' | ')}`).toBe(told.length);
+    }
+    // One post may have been between Slack's answer and our record; it is never doubled, and may be missing at most.
+    expect(posted()).toBeGreaterThanOrEqual(RUNS * REPLIES - 1);
+  });
+
+  it('carries out what was acknowledged before the kill', async () => {
+    const fault = service.faults.add({ path: '/acme/projects.json', delayMs: 60_000, times: 1 });
+    const { outcome } = await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand test shop-3');
+    expect(outcome).toBe('ok');
+    await product.kill();
+    fault.remove();
+    expect(roots()).toHaveLength(0);
+    await restart();
+    await slack.until(() => roots()[0]?.text.includes('6 of 6'), { timeoutMs: 30_000 });
+    expect(roots()).toHaveLength(1);
+  });
+
+  it('ends within its time on SIGTERM and goes on after it', async () => {
+    await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand test shop-1');
+    await slack.until(() => roots()[0]?.text.includes('running'));
+    await product.stop();
+    expect(logs.some((line) => line.includes('"event":"stopped"'))).toBe(true);
+    await restart();
+    await slack.until(() => roots()[0]?.text.includes('6 of 6'), { timeoutMs: 30_000 });
+    await slack.until(() => replies(roots()[0]?.ts ?? '').length === REPLIES);
+  });
+});
