@@ -27,7 +27,7 @@ const deliveries = [
     id: '1',
     at: from,
     kind: 'command',
-    name: '/deckhand test storefront',
+    name: '/deckhand',
     status: 200,
     ack_ms: 14.2,
     attempt: 1,

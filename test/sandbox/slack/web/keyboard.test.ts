@@ -128,18 +128,16 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 });
 
-function focusedText(page: Page): Promise<string> {
-  return page.evaluate(() => document.activeElement?.textContent ?? '');
+function focusedText(page: Page): Promise<string | null> {
+  return page.locator(':focus').textContent();
 }
 
-function focusedLabel(page: Page): Promise<string | null | undefined> {
-  return page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+function focusedLabel(page: Page): Promise<string | null> {
+  return page.locator(':focus').getAttribute('aria-label');
 }
 
 /** The option that the focused field points at. */
-function activeOption(page: Page): Promise<string | null | undefined> {
-  return page.evaluate(() => {
-    const id = document.activeElement?.getAttribute('aria-activedescendant');
-    return id && document.getElementById(id)?.textContent;
-  });
+async function activeOption(page: Page): Promise<string | null> {
+  const id = await page.locator(':focus').getAttribute('aria-activedescendant');
+  return page.locator(`[id="${id}"]`).textContent();
 }

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, takePicture, useBrowser } from '../../../support/browser.ts';
 import { formView } from './fixture-views.ts';
@@ -24,8 +24,8 @@ describeInBrowser('modals on the page', () => {
   it('shows labels, hints, optional marks and presets, and starts in the first field', async () => {
     const page = await openForm();
     const name = page.getByRole('textbox', { name: 'Name' });
-    expect(await name.evaluate((field) => field === document.activeElement)).toBe(true);
-    expect(await name.evaluate(describedBy)).toBe('Letters, digits and dashes');
+    expect(await name.and(page.locator(':focus')).count()).toBe(1);
+    expect(await describedBy(name)).toBe('Letters, digits and dashes');
     expect(await page.getByLabel('Contact (optional)').getAttribute('placeholder')).toBe('you@example.com');
     expect(await page.getByLabel('Port').inputValue()).toBe('22');
     expect(await page.getByLabel('At', { exact: true }).inputValue()).toBe('09:30');
@@ -40,10 +40,10 @@ describeInBrowser('modals on the page', () => {
     const before = host.posts.length;
     await page.getByRole('button', { name: 'Add server' }).click();
     const name = page.getByRole('textbox', { name: 'Name' });
-    expect(await name.evaluate(describedBy)).toContain('Please complete this required field.');
+    expect(await describedBy(name)).toContain('Please complete this required field.');
     expect(await name.getAttribute('aria-invalid')).toBe('true');
-    expect(await page.getByLabel('Port').evaluate(describedBy)).toContain('at most 65535');
-    expect(await page.getByLabel('Contact (optional)').evaluate(describedBy)).toContain('valid email');
+    expect(await describedBy(page.getByLabel('Port'))).toContain('at most 65535');
+    expect(await describedBy(page.getByLabel('Contact (optional)'))).toContain('valid email');
     expect(host.posts).toHaveLength(before);
   });
 
@@ -75,7 +75,7 @@ describeInBrowser('modals on the page', () => {
     pending.resolve({ ok: false, errors: { name: 'web-8 is taken' } });
     const name = page.getByRole('textbox', { name: 'Name' });
     await page.getByText('web-8 is taken').waitFor();
-    expect(await name.evaluate(describedBy)).toContain('web-8 is taken');
+    expect(await describedBy(name)).toContain('web-8 is taken');
     await name.fill('web-9');
     await page.getByText('web-8 is taken').waitFor({ state: 'detached' });
   });
@@ -146,7 +146,8 @@ async function fillForm(page: Page): Promise<void> {
 }
 
 /** The text that assistive technology reads after a field's name. */
-function describedBy(field: Element): string {
-  const ids = field.getAttribute('aria-describedby')?.split(' ') ?? [];
-  return ids.map((id) => document.getElementById(id)?.textContent ?? '').join(' ');
+async function describedBy(field: Locator): Promise<string> {
+  const ids = (await field.getAttribute('aria-describedby'))?.split(' ') ?? [];
+  const texts = await Promise.all(ids.map((id) => field.page().locator(`[id="${id}"]`).innerText()));
+  return texts.join(' ');
 }

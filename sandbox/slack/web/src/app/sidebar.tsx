@@ -101,6 +101,7 @@ function ChannelRow({ channel, current, unread, onOpen }: RowProps): ReactNode {
       >
         <ChannelSign channel={channel} />
         <span className="side-name">{name}</span>
+        {channel.is_archived && <span className="side-note">archived</span>}
         {unread > 0 && <span className="badge">{unread}</span>}
       </button>
     </li>

@@ -12,11 +12,11 @@ export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }
       {deliveries.toReversed().map((delivery) => (
         <Entry
           key={delivery.id}
-          title={delivery.name}
+          title={titleOf(delivery)}
           note={delivery.attempt > 1 ? `${delivery.kind} · attempt ${delivery.attempt}` : delivery.kind}
           at={delivery.at}
-          ok={delivery.status === 200 && delivery.error === undefined}
-          status={delivery.status === null ? 'no answer' : String(delivery.status)}
+          ok={isPending(delivery) ? undefined : delivery.status === 200 && delivery.error === undefined}
+          status={statusOf(delivery)}
           ms={delivery.ack_ms}
           slowFrom={SLOW_ACK_MS}
           error={delivery.error}
@@ -25,4 +25,19 @@ export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }
       ))}
     </ul>
   );
+}
+
+/** A command with what was typed after it; anything else by its name. */
+function titleOf({ kind, name, payload }: Delivery): string {
+  const { text } = (payload ?? {}) as { text?: unknown };
+  return kind === 'command' && typeof text === 'string' ? `${name} ${text}`.trim() : name;
+}
+
+function isPending({ status, error }: Delivery): boolean {
+  return status === null && error === undefined;
+}
+
+function statusOf(delivery: Delivery): string {
+  if (isPending(delivery)) return 'waiting';
+  return delivery.status === null ? 'no answer' : String(delivery.status);
 }

@@ -7,7 +7,8 @@ interface EntryProps {
   note: string;
   /** Milliseconds since the epoch. */
   at: number;
-  ok: boolean;
+  /** Undefined while it is still going on. */
+  ok: boolean | undefined;
   status: string;
   ms: number | null;
   /** The time in ms from which on the latency is marked. */
@@ -30,7 +31,7 @@ export function Entry({ title, note, at, ok, status, ms, slowFrom, error, payloa
             {note && ` · ${note}`}
           </span>
         </span>
-        <span className={`status ${ok ? 'status-ok' : 'status-bad'}`}>{status}</span>
+        <span className={`status ${statusClass(ok)}`}>{status}</span>
         <span className={`latency${ms !== null && ms >= slowFrom ? ' slow' : ''}`}>
           {ms === null ? '—' : `${Math.round(ms)} ms`}
         </span>
@@ -39,4 +40,9 @@ export function Entry({ title, note, at, ok, status, ms, slowFrom, error, payloa
       {open && <Payload value={payload} />}
     </li>
   );
+}
+
+function statusClass(ok: boolean | undefined): string {
+  if (ok === undefined) return 'status-open';
+  return ok ? 'status-ok' : 'status-bad';
 }

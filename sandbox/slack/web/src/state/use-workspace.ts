@@ -3,6 +3,7 @@ import { type Client, createClient, readWorkspace } from '../api/client.ts';
 import { openStream } from '../api/stream.ts';
 import type { StreamEvent } from '../api/types.ts';
 import type { Place } from './place.ts';
+import { readSettled } from './read-settled.ts';
 import { type Change, reduce } from './reducer.ts';
 import { emptyState, type State } from './state.ts';
 import { usePlace } from './use-place.ts';
@@ -66,38 +67,32 @@ function useStream({ team, user, client, heard, dispatch, reload }: StreamOption
     const open = (): void => {
       dispatch({ type: 'connection', connection: 'live' });
       void reload();
-      void loadPerson(client, dispatch);
+      void loadPerson(client, heard, dispatch);
     };
     const lost = (): void => dispatch({ type: 'connection', connection: 'lost' });
     return openStream({ team, user }, { onEvent: receive, onOpen: open, onLost: lost });
   }, [team, user, client, heard, dispatch, reload]);
 }
 
-async function loadPerson(client: Client, dispatch: Dispatch): Promise<void> {
-  const [{ views = [] }, { deliveries = [] }, { calls = [] }] = await Promise.all([
-    client.views(),
-    client.deliveries(),
-    client.calls(),
-  ]);
-  dispatch({ type: 'views', views });
-  dispatch({ type: 'log', deliveries, calls });
+function loadPerson(client: Client, heard: RefObject<number>, dispatch: Dispatch): Promise<void> {
+  const read = () => Promise.all([client.views(), client.deliveries(), client.calls()]);
+  return readSettled(heard, read, ([{ views }, { deliveries }, { calls }]) => {
+    if (views) dispatch({ type: 'views', views });
+    if (deliveries && calls) dispatch({ type: 'log', deliveries, calls });
+  });
 }
 
-const READ_AGAIN = 3;
-
-/** What came by the stream while the answer was under way may be newer than the answer: then it is asked again. */
-async function loadMessages(
+function loadMessages(
   client: Client,
   channel: string,
   heard: RefObject<number>,
   dispatch: Dispatch,
 ): Promise<void> {
-  for (let turn = 0; turn < READ_AGAIN; turn += 1) {
-    const before = heard.current;
-    const { messages } = await client.messages(channel);
-    if (messages) dispatch({ type: 'messages', channel, messages });
-    if (heard.current === before) return;
-  }
+  return readSettled(
+    heard,
+    () => client.messages(channel),
+    ({ messages }) => messages && dispatch({ type: 'messages', channel, messages }),
+  );
 }
 
 async function loadHome(client: Client, app: string, dispatch: Dispatch): Promise<void> {
