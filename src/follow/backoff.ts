@@ -8,6 +8,8 @@ export interface PollTiming {
   now: number;
   /** In [0, 1). */
   random: number;
+  /** No pause of our own choosing is longer; a minute unless told. */
+  longestMs?: number;
 }
 
 const LONGEST_MS = 60_000;
@@ -15,9 +17,9 @@ const JITTER = 0.1;
 
 /** The interval give or take a tenth; after failures doubled each time, and never before `retryAt`. */
 export function nextPollMs(timing: PollTiming): number {
-  const { intervalMs, failures, retryAt, now, random } = timing;
+  const { intervalMs, failures, retryAt, now, random, longestMs = LONGEST_MS } = timing;
   const jittered = intervalMs * (1 + JITTER * (2 * random - 1));
-  const backedOff = Math.min(jittered * 2 ** Math.min(failures, 20), Math.max(LONGEST_MS, intervalMs));
+  const backedOff = Math.min(jittered * 2 ** Math.min(failures, 20), Math.max(longestMs, intervalMs));
   const asked = retryAt === undefined ? 0 : retryAt - now;
   return Math.round(Math.max(backedOff, asked));
 }

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { EVERYWHERE, type Store } from './store/store.ts';
+
+const Attempts = z.object({ at: z.array(z.number()) });
+const ID = 'recent';
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Spec 8: what the service takes from one IP address in an hour. */
+export const SIGNUPS_PER_HOUR = 3;
+
+/** How many sign-ups of this hour are left, as far as we know, and when the next becomes free (ms since the epoch). */
+export interface SignupsLeft {
+  left: number;
+  freeAt: number | undefined;
+}
+
+/** The service counts by address, and all workspaces share ours; so the count is nobody's in particular. */
+export async function signupsLeft(store: Store, now: number): Promise<SignupsLeft> {
+  const stored = await attemptsIn(store).get(EVERYWHERE, ID);
+  return leftOf(stored?.at ?? [], now);
+}
+
+/** Counts an attempt that is about to be made. */
+export async function countSignup(store: Store, now: number): Promise<SignupsLeft> {
+  const stored = await attemptsIn(store).update(EVERYWHERE, ID, (current) => ({
+    at: [...recent(current?.at ?? [], now), now].slice(-SIGNUPS_PER_HOUR),
+  }));
+  return leftOf(stored?.at ?? [], now);
+}
+
+function attemptsIn(store: Store) {
+  return store.collection('signup-attempts', Attempts);
+}
+
+function leftOf(at: readonly number[], now: number): SignupsLeft {
+  const counted = recent(at, now);
+  const left = Math.max(0, SIGNUPS_PER_HOUR - counted.length);
+  const oldest = counted[0];
+  return { left, freeAt: left > 0 || oldest === undefined ? undefined : oldest + HOUR_MS };
+}
+
+function recent(at: readonly number[], now: number): number[] {
+  return at.filter((one) => one > now - HOUR_MS && one <= now);
+}
