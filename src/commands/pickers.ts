@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import type { Account } from '../accounts.ts';
+import { CronError } from '../engine/cron.ts';
+import { parseZone } from '../engine/zone.ts';
+import { zoneOf } from '../readers.ts';
 import type { Choice } from '../views/modal.ts';
 import { chosenText } from '../views/projects.ts';
 import type { OptionContext, OptionSource } from './command.ts';
@@ -82,15 +85,32 @@ export const integrationPicker: OptionSource = {
   },
 };
 
-/** Fills `zone`: the value is an IANA name. */
+/** Fills `zone`: the value is an IANA name; the person's own comes first. */
 export const zonePicker: OptionSource = {
   actionId: 'zone',
   role: 'member',
-  options: async (typed) =>
-    matching(typed.replaceAll(' ', '_'), ZONES, (zone) => ({ value: zone, text: zone.replaceAll('_', ' ') })),
+  async options(typed, { caller, deckhand }) {
+    const own = typed === '' ? [await zoneOf(deckhand, caller.workspace, caller.user)] : [];
+    const known = matching(typed.replaceAll(' ', '_'), [...own, ...ZONES], zoneChoice);
+    // Older names of zones are not listed, but they are right.
+    return known.length > 0 || !isZone(typed) ? known : [zoneChoice(parseZone(typed))];
+  },
 };
 
-const ZONES: readonly string[] = [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])];
+const ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+
+export function isZone(text: string): boolean {
+  try {
+    return parseZone(text) !== '';
+  } catch (error) {
+    if (error instanceof CronError) return false;
+    throw error;
+  }
+}
+
+function zoneChoice(zone: string): Choice {
+  return { value: zone, text: zone.replaceAll('_', ' ') };
+}
 
 /** Those that have what was typed in any of their words; those that begin with it come first. */
 export function matching<T>(typed: string, items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
