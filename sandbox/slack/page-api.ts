@@ -3,10 +3,12 @@ import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import { sendCommand } from './deliver/commands.ts';
 import { type Container, findContainer, type Place } from './deliver/containers.ts';
-import { deliverAction, sendShortcut, suggest } from './deliver/interactions.ts';
+import { deliverAction, sendShortcut } from './deliver/interactions.ts';
 import { openHome, postAsPerson } from './deliver/people-events.ts';
 import type { ActResult } from './deliver/result.ts';
+import type { Someone } from './deliver/shared.ts';
 import { closeView, submitView } from './deliver/submissions.ts';
+import { suggest } from './deliver/suggestions.ts';
 import {
   callForPage,
   deliveryForPage,
@@ -17,7 +19,7 @@ import {
 } from './page-records.ts';
 import { eventForPage } from './page-stream.ts';
 import { announce, listMessages } from './state/messages.ts';
-import type { Json, OpenView, Person, StateValues, Workspace } from './state/types.ts';
+import type { Json, OpenView, StateValues } from './state/types.ts';
 import { stackOf } from './state/views.ts';
 import { channelOf, personOf, workspaceOf } from './state/workspaces.ts';
 import type { World } from './world.ts';
@@ -51,11 +53,6 @@ const Shortcut = z.object({
 const Submit = z.object({ ...who, view_id: z.string(), state: State });
 const Close = z.object({ ...who, view_id: z.string(), all: z.boolean().optional() });
 const Switch = z.object({ id: z.string(), on: z.boolean() });
-
-interface Actor {
-  workspace: Workspace;
-  person: Person;
-}
 
 /** What the workspace's page asks for, as web/README.md lists it. */
 export function createPageApi(world: World): Hono {
@@ -174,12 +171,12 @@ function addViews(world: World, page: Hono): void {
   });
 }
 
-function readActor(world: World, { team, user }: { team?: string; user?: string }): Actor {
+function readActor(world: World, { team, user }: { team?: string; user?: string }): Someone {
   const workspace = workspaceOf(world, team ?? '');
   return { workspace, person: personOf(workspace, user ?? '') };
 }
 
-function openOne({ workspace, person }: Actor, id: string): OpenView {
+function openOne({ workspace, person }: Someone, id: string): OpenView {
   const view = stackOf(workspace, person.id).find((one) => one.id === id);
   if (!view) throw new RangeError(`no view ${id} is open`);
   return view;
@@ -191,7 +188,7 @@ function toPlace(container: z.infer<typeof PlaceOf>): Place {
     : { channel: container.channel, ts: container.ts };
 }
 
-function keepState(world: World, { workspace }: Actor, container: Container, values: StateValues): void {
+function keepState(world: World, { workspace }: Someone, container: Container, values: StateValues): void {
   if (container.kind === 'view') {
     container.view.values = { ...container.view.values, ...values };
     return;

@@ -1,6 +1,3 @@
-import { z } from 'zod';
-import { LIMITS } from '../block-kit/limits.ts';
-import { items, optionGroup, plainOption } from '../block-kit/texts.ts';
 import { findMessage } from '../state/messages.ts';
 import { issueTrigger } from '../state/triggers.ts';
 import type { Json, Person, StoredMessage, Workspace } from '../state/types.ts';
@@ -19,7 +16,7 @@ import {
 import { deliver } from './delivery.ts';
 import { issueResponseUrl } from './response-url.ts';
 import { type ActResult, notDelivered, resultOf } from './result.ts';
-import { envelope, payloadChannelName } from './shared.ts';
+import { envelope, payloadChannelName, type Someone } from './shared.ts';
 
 export interface Use extends ElementName {
   /** What is chosen or typed, for everything but buttons. */
@@ -28,13 +25,8 @@ export interface Use extends ElementName {
   confirm?: boolean;
 }
 
-interface Actor {
-  workspace: Workspace;
-  person: Person;
-}
-
 /** Clicks a button or uses another element, and delivers the `block_actions` that follow. */
-export async function useElement(world: World, actor: Actor, place: Place, use: Use): Promise<ActResult> {
+export async function useElement(world: World, actor: Someone, place: Place, use: Use): Promise<ActResult> {
   const { workspace, person } = actor;
   const container = findContainer(workspace, person, place);
   const { block, element } = findElement(container, use);
@@ -47,7 +39,7 @@ export async function useElement(world: World, actor: Actor, place: Place, use: 
 /** Delivers an action that is already in Slack's words, as the page sends it. */
 export async function deliverAction(
   world: World,
-  { workspace, person }: Actor,
+  { workspace, person }: Someone,
   container: Container,
   action: Json,
 ): Promise<ActResult> {
@@ -109,66 +101,10 @@ function defined(fields: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-export interface Suggestions extends ActResult {
-  options: Json[];
-  option_groups?: Json[];
-}
-
-const Answer = z.union([
-  z.strictObject({ options: items(plainOption, LIMITS.options) }),
-  z.strictObject({ option_groups: items(optionGroup, LIMITS.options) }),
-]);
-
-/** Types into a select menu whose options the app serves. */
-export async function suggest(
-  world: World,
-  { workspace, person }: Actor,
-  place: Place,
-  name: ElementName & { query: string },
-): Promise<Suggestions> {
-  const container = findContainer(workspace, person, place);
-  const { query, ...elementName } = name;
-  const { block, element } = findElement(container, elementName);
-  const least = typeof element.min_query_length === 'number' ? element.min_query_length : 3;
-  if (query.length < least) return { ...notDelivered('not_sent'), options: [] };
-  const delivery = await deliver(world, {
-    kind: 'block_suggestion',
-    name: String(element.action_id),
-    team: workspace.id,
-    user: person.id,
-    payload: {
-      type: 'block_suggestion',
-      ...envelope(world, workspace, person),
-      ...placePayload(world, workspace, container),
-      action_id: element.action_id,
-      block_id: block.block_id,
-      value: query,
-    },
-    as: 'payload',
-  });
-  const result = resultOf(delivery);
-  if (result.outcome !== 'ok') return { ...result, options: [] };
-  const answer = readSuggestions(result.body);
-  if (!answer) return { ...result, outcome: 'invalid_response', options: [] };
-  const options =
-    'options' in answer ? answer.options : answer.option_groups.flatMap((group) => group.options);
-  workspace.suggested.set(`${container.key} ${String(element.action_id)}`, options);
-  return { ...result, options, ...('option_groups' in answer ? answer : {}) };
-}
-
-function readSuggestions(body: string): z.infer<typeof Answer> | undefined {
-  try {
-    return Answer.safeParse(JSON.parse(body)).data;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
 /** Runs a global shortcut, or a message shortcut on a message. */
 export async function sendShortcut(
   world: World,
-  { workspace, person }: Actor,
+  { workspace, person }: Someone,
   callbackId: string,
   on?: { channel: string; ts: string },
 ): Promise<ActResult> {

@@ -1,20 +1,16 @@
 import { storeMessage, toSeen } from '../state/messages.ts';
-import type { Channel, Person, SeenMessage, StoredMessage, Workspace } from '../state/types.ts';
+import type { Channel, SeenMessage, StoredMessage, Workspace } from '../state/types.ts';
 import { viewRecord } from '../state/views.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { inBackground, type World } from '../world.ts';
 import type { Delivery } from './delivery.ts';
 import { sendEvent } from './events.ts';
-
-interface Actor {
-  workspace: Workspace;
-  person: Person;
-}
+import type { Someone } from './shared.ts';
 
 const SCOPE_WORDS = { public: 'channels', private: 'groups', im: 'im' } as const;
 const CHANNEL_TYPES = { public: 'channel', private: 'group', im: 'im' } as const;
 
-export function openHome(world: World, { workspace, person }: Actor): Promise<Delivery | undefined> {
+export function openHome(world: World, { workspace, person }: Someone): Promise<Delivery | undefined> {
   const known = workspace.homes.get(person.id);
   return sendEvent(world, workspace, {
     type: 'app_home_opened',
@@ -28,7 +24,7 @@ export function openHome(world: World, { workspace, person }: Actor): Promise<De
 /** Stores what a person writes and tells the app what it may know of it. */
 export async function postAsPerson(
   world: World,
-  { workspace, person }: Actor,
+  { workspace, person }: Someone,
   channel: Channel,
   text: string,
   threadTs?: string,

@@ -1,6 +1,12 @@
 import type { Json, Person, Workspace } from '../state/types.ts';
 import type { World } from '../world.ts';
 
+/** A person in their workspace. */
+export interface Someone {
+  workspace: Workspace;
+  person: Person;
+}
+
 /** The parts that interaction payloads have in common. */
 export function envelope(world: World, workspace: Workspace, person: Person): Json {
   const { enterprise } = workspace;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../block-kit/limits.ts';
 import { readView } from '../methods/views.ts';
 import { issueTrigger } from '../state/triggers.ts';
-import type { Json, OpenView, Person, Workspace } from '../state/types.ts';
+import type { Json, OpenView } from '../state/types.ts';
 import {
   announceView,
   closeDownTo,
@@ -19,17 +19,12 @@ import { checkInputs } from './check-inputs.ts';
 import { deliver } from './delivery.ts';
 import { issueResponseUrl } from './response-url.ts';
 import { type ActResult, notDelivered, resultOf } from './result.ts';
-import { envelope } from './shared.ts';
-
-interface Actor {
-  workspace: Workspace;
-  person: Person;
-}
+import { envelope, type Someone } from './shared.ts';
 
 const TROUBLE = 'We had some trouble connecting. Try again?';
 
 /** Presses a modal's submit button: Slack checks the fields itself, then asks the app. */
-export async function submitView(world: World, actor: Actor, view: OpenView): Promise<ActResult> {
+export async function submitView(world: World, actor: Someone, view: OpenView): Promise<ActResult> {
   const { workspace, person } = actor;
   const errors = checkInputs(view);
   if (Object.keys(errors).length > 0) return notDelivered('not_sent', { errors });
@@ -60,7 +55,7 @@ const Answer = z.discriminatedUnion('response_action', [
   z.object({ response_action: z.literal('clear') }),
 ]);
 
-function applyAnswer(world: World, actor: Actor, view: OpenView, result: ActResult): ActResult {
+function applyAnswer(world: World, actor: Someone, view: OpenView, result: ActResult): ActResult {
   if (isBlank(result.body)) {
     closeSubmitted(world, actor, view);
     return result;
@@ -81,7 +76,7 @@ function isBlank(body: string): boolean {
 
 function obey(
   world: World,
-  actor: Actor,
+  actor: Someone,
   view: OpenView,
   answer: z.infer<typeof Answer>,
   result: ActResult,
@@ -119,13 +114,13 @@ function showErrors(
 }
 
 /** A submitted view goes away and shows what was under it. The person may have closed it meanwhile. */
-function closeSubmitted(world: World, { workspace, person }: Actor, view: OpenView): void {
+function closeSubmitted(world: World, { workspace, person }: Someone, view: OpenView): void {
   const at = stackOf(workspace, person.id).indexOf(view);
   if (at >= 0) closeDownTo(world, workspace, person.id, at);
 }
 
 /** Presses a modal's close button. */
-export function closeView(world: World, actor: Actor, view: OpenView): Promise<ActResult> {
+export function closeView(world: World, actor: Someone, view: OpenView): Promise<ActResult> {
   const { workspace, person } = actor;
   const all = view.content.clear_on_close === true;
   const at = all ? 0 : stackOf(workspace, person.id).indexOf(view);
@@ -136,7 +131,7 @@ export function closeView(world: World, actor: Actor, view: OpenView): Promise<A
 /** Tells the app of closed views that asked for it, one payload each. */
 async function notifyClosed(
   world: World,
-  actor: Actor,
+  actor: Someone,
   closed: OpenView[],
   isCleared: boolean,
 ): Promise<ActResult> {
@@ -149,7 +144,7 @@ async function notifyClosed(
 
 async function deliverClosed(
   world: World,
-  { workspace, person }: Actor,
+  { workspace, person }: Someone,
   view: OpenView,
   isCleared: boolean,
 ): Promise<ActResult> {
@@ -165,7 +160,7 @@ async function deliverClosed(
 }
 
 /** For selects marked `response_url_enabled`: where the app may answer in the chosen conversation. */
-function responseUrls(world: World, { workspace, person }: Actor, view: OpenView): Json[] {
+function responseUrls(world: World, { workspace, person }: Someone, view: OpenView): Json[] {
   return view.content.blocks.flatMap((block) => {
     const element = block.element as Json | undefined;
     if (element?.response_url_enabled !== true) return [];

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { findMessage, isReply, listMessages } from '../state/messages.ts';
-import type { Channel, Installation, Json, StoredMessage, Workspace } from '../state/types.ts';
+import type { Channel, Json, StoredMessage, Workspace } from '../state/types.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { flag, paging, text } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
 import { type Call, defineMethod, type Method } from '../web-api/method.ts';
 import { paginate } from '../web-api/paging.ts';
+import { channelRecord } from './channel-record.ts';
 
 const READ = ['channels:read', 'groups:read', 'im:read', 'mpim:read'];
 const HISTORY = ['channels:history', 'groups:history', 'im:history', 'mpim:history'];
@@ -192,45 +193,5 @@ function messagePage(
     messages: page.map(({ record }) => record),
     has_more: response_metadata.next_cursor !== '',
     response_metadata,
-  };
-}
-
-function channelRecord({
-  workspace,
-  channel,
-  installation,
-}: {
-  workspace: Workspace;
-  channel: Channel;
-  installation: Installation;
-}): Json {
-  const isMember = channel.members.has(installation.botUserId);
-  if (channel.kind === 'im') {
-    return {
-      id: channel.id,
-      is_im: true,
-      user: channel.user,
-      is_archived: false,
-      context_team_id: workspace.id,
-    };
-  }
-  return {
-    id: channel.id,
-    name: channel.name,
-    name_normalized: channel.name,
-    is_channel: channel.kind === 'public',
-    is_group: channel.kind === 'private',
-    is_im: false,
-    is_mpim: false,
-    is_private: channel.kind === 'private',
-    is_archived: channel.archived,
-    is_general: channel.name === 'general',
-    is_shared: false,
-    is_ext_shared: false,
-    is_org_shared: false,
-    is_member: isMember,
-    topic: { value: channel.topic, creator: '', last_set: 0 },
-    purpose: { value: '', creator: '', last_set: 0 },
-    context_team_id: workspace.id,
   };
 }

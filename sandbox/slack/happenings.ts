@@ -1,0 +1,40 @@
+import type { Json, Person, Workspace } from './state/types.ts';
+import { personOf, workspaceOf } from './state/workspaces.ts';
+import {
+  archiveChannel,
+  changeTeamAccess,
+  deleteChannel,
+  installDirectly,
+  installForOrganisation,
+  invite,
+  kick,
+  runFunction,
+  unarchiveChannel,
+  uninstall,
+} from './workspace-acts.ts';
+import type { World } from './world.ts';
+
+/** What happens to a workspace from outside the app. */
+export function happenings(world: World) {
+  const workspace = (teamId: string): Workspace => workspaceOf(world, teamId);
+  return {
+    archiveChannel: (team: string, channel: string, by = 'USLACKBOT') =>
+      archiveChannel(world, workspace(team), channel, by),
+    unarchiveChannel: (team: string, channel: string, by = 'USLACKBOT') =>
+      unarchiveChannel(world, workspace(team), channel, by),
+    deleteChannel: (team: string, channel: string) => deleteChannel(world, workspace(team), channel),
+    invite: (team: string, channel: string, who: string) => invite(world, workspace(team), channel, who),
+    kick: (team: string, channel: string, who: string) => kick(world, workspace(team), channel, who),
+    changePerson: (team: string, userId: string, change: Partial<Omit<Person, 'id'>>) => {
+      Object.assign(personOf(workspace(team), userId), change);
+      world.changes.emit({ type: 'workspace', team });
+    },
+    install: (team: string) => installDirectly(world, workspace(team)).token,
+    installOrganisation: (enterpriseId: string) => installForOrganisation(world, enterpriseId).token,
+    changeTeamAccess: (team: string, granted: boolean) => changeTeamAccess(world, workspace(team), granted),
+    uninstall: (team: string) => uninstall(world, workspace(team)),
+    runFunction: (team: string, callbackId: string, inputs: Json) =>
+      runFunction(world, workspace(team), callbackId, inputs),
+    functionRun: (team: string, id: string) => workspace(team).functionRuns.get(id),
+  };
+}

@@ -1,0 +1,101 @@
+import type { Delivery } from './deliver/delivery.ts';
+import type { SlackEvent } from './deliver/events.ts';
+import type { Fault } from './faults.ts';
+import type { Actor } from './people.ts';
+import type { RegisteredApp } from './registered-app.ts';
+import type { Changes } from './state/changes.ts';
+import type {
+  Channel,
+  FunctionRun,
+  Json,
+  OpenView,
+  Person,
+  SeenMessage,
+  SlackFile,
+  Workspace,
+} from './state/types.ts';
+import type { ChannelOptions, WorkspaceOptions } from './state/workspaces.ts';
+import type { ApiCall } from './web-api/calls.ts';
+import type { Control, WorldOptions } from './world.ts';
+
+export interface LocalSlackOptions extends WorldOptions {
+  /** 0, the default, picks a free one. */
+  port?: number;
+  host?: string;
+  /** The built page, served at the root. */
+  pageDir?: string;
+}
+
+/** What a new workspace is known by; tokens and bot are empty while the app is not installed. */
+export interface NewWorkspace {
+  teamId: string;
+  botToken: string;
+  botUserId: string;
+  botId: string;
+}
+
+export interface LocalSlack {
+  origin: string;
+  /** Web API base, with its slash at the end. */
+  apiUrl: string;
+  authorizeUrl: string;
+  /** host:port, for SLACK_RESPONSE_HOSTS. */
+  responseHost: string;
+  app: RegisteredApp;
+  addWorkspace(options: WorkspaceOptions): NewWorkspace;
+  workspace(teamId: string): Workspace;
+  /** Where commands, interactions and events go. */
+  deliverTo(requestUrl: string | undefined): void;
+  /** One person at their client. */
+  as(teamId: string, userId: string): Actor;
+  /** Messages that stand in a channel for all, oldest first, without thread replies. */
+  messages(teamId: string, channel: string): SeenMessage[];
+  /** Replies of a thread, oldest first, without the root. */
+  thread(teamId: string, channel: string, ts: string): SeenMessage[];
+  /** What only this person sees, in all channels, Slack's own notices included. */
+  ephemerals(teamId: string, userId: string): SeenMessage[];
+  /** The direct message between app and person. */
+  dms(teamId: string, userId: string): SeenMessage[];
+  /** Open modals, the lowest first. */
+  modals(teamId: string, userId: string): OpenView[];
+  home(teamId: string, userId: string): OpenView | undefined;
+  /** Completed files. */
+  files(teamId: string): SlackFile[];
+  /** Every Web API call, without tokens. */
+  readonly calls: readonly ApiCall[];
+  /** Every request to the app. */
+  readonly deliveries: readonly Delivery[];
+  until: Changes['until'];
+  onChange: Changes['subscribe'];
+  /** Switches a fault on; the answer switches it off. */
+  fault(fault: Fault): () => void;
+  clearFaults(): void;
+  /** Lets Slack's own deadlines (triggers, response urls, retries, rates) move on by milliseconds. */
+  advance(ms: number): void;
+  /** Sends any event; resolves with its first attempt. */
+  sendEvent(teamId: string, event: SlackEvent): Promise<Delivery | undefined>;
+  /** Posts Slack's url_verification challenge; true where the app answers it. */
+  verifyRequestUrl(): Promise<boolean>;
+  addChannel(teamId: string, channel: ChannelOptions): Channel;
+  archiveChannel(teamId: string, channel: string, by?: string): void;
+  unarchiveChannel(teamId: string, channel: string, by?: string): void;
+  deleteChannel(teamId: string, channel: string): void;
+  /** Takes a person, or with `bot` the app, into a channel. */
+  invite(teamId: string, channel: string, who: string): void;
+  kick(teamId: string, channel: string, who: string): void;
+  /** Changes what a person is, e.g. `{ is_admin: false }` or `{ deleted: true }`. */
+  changePerson(teamId: string, userId: string, change: Partial<Omit<Person, 'id'>>): void;
+  /** Installs the app without the OAuth pages; the answer is its bot token. */
+  install(teamId: string): string;
+  /** Installs the app for a whole organisation; the answer is its bot token. */
+  installOrganisation(enterpriseId: string): string;
+  changeTeamAccess(teamId: string, granted: boolean): void;
+  /** The app is taken out: tokens die, `tokens_revoked` and `app_uninstalled` follow. */
+  uninstall(teamId: string): void;
+  /** A workflow reaches a step of the app. */
+  runFunction(teamId: string, callbackId: string, inputs: Json): FunctionRun;
+  functionRun(teamId: string, id: string): FunctionRun | undefined;
+  /** The page's switches and buttons. */
+  setControls(controls: Control[]): void;
+  stop(): Promise<void>;
+}
