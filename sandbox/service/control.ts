@@ -25,6 +25,7 @@ export function createControlApp(parts: ControlParts): Hono {
   const { world, faults, requests, clock } = parts;
   const app = new Hono().basePath('/_control');
   app.onError(answerError);
+  app.use(refuseForeignPages);
   app.get('/state', (c) => c.json(withoutSecrets(describeWorld(world))));
   app.get('/requests', (c) => c.json(requests.all));
   app.delete('/requests', (c) => {
@@ -46,6 +47,17 @@ export function createControlApp(parts: ControlParts): Hono {
     c.json(perform(parts.operations, c.req.param('operation'), await body(c))),
   );
   return app;
+}
+
+/** A web page from elsewhere, open in the same person's browser, must not move the levers. */
+async function refuseForeignPages(c: Context, next: () => Promise<void>): Promise<void> {
+  const origin = c.req.header('origin');
+  if (origin !== undefined && !isLocal(origin)) throw new Error('only pages of this machine may do this');
+  await next();
+}
+
+function isLocal(origin: string): boolean {
+  return /^https?:\/\/(?:127\.0\.0\.1|\[::1\]|(?:[a-z0-9-]+\.)?localhost)(?::\d+)?$/.test(origin);
 }
 
 function addFaultRoutes(app: Hono, faults: Faults): void {

@@ -24,9 +24,9 @@ export const Fault = z.strictObject({
   times: z.number().int().positive().optional(),
 });
 export type Fault = z.infer<typeof Fault>;
-export type NewFault = z.input<typeof Fault>;
+type NewFault = z.input<typeof Fault>;
 
-export interface FaultHandle {
+interface FaultHandle {
   readonly id: number;
   /** How many requests met it. */
   hits(): number;

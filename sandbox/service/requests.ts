@@ -1,7 +1,7 @@
 import { EventEmitter, on } from 'node:events';
 
 /** One request as it came in, without its secrets. */
-export interface RecordedRequest {
+interface RecordedRequest {
   /** The service's time of arrival, ms since the epoch. */
   at: number;
   method: string;
@@ -20,7 +20,7 @@ export interface RecordedRequest {
   dropped: boolean;
 }
 
-export type RequestPredicate = (request: RecordedRequest) => boolean;
+type RequestPredicate = (request: RecordedRequest) => boolean;
 
 export interface RequestLog {
   /** All requests since the start or the last `clear`, oldest first; the latest 10,000 are kept. */

@@ -5,16 +5,17 @@ import { getRequestListener } from '@hono/node-server';
 import { createAccountApp } from './api/app.ts';
 import { createSiteApp } from './api/site.ts';
 import { createClock, type SandboxClock } from './clock.ts';
-import { createControlApp } from './control.ts';
+import { type ControlParts, createControlApp } from './control.ts';
 import { addReference } from './docs/reference.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createFrontDoor, type Visit } from './front-door.ts';
 import { betaPage, unknownHostPage } from './pages/home.ts';
-import { createRequestLog, type RequestLog } from './requests.ts';
+import { createRequestLog, type RequestLog, type RequestRecorder } from './requests.ts';
 import { accountRoutes, siteRoutes } from './routes/index.ts';
 import { seedDemo } from './seed/demo.ts';
 import { bindOperations, type WorldOperations } from './world/operations/index.ts';
-import type { Mail, OauthClient, World } from './world/records.ts';
+import type { World } from './world/records.ts';
+import type { Mail, OauthClient } from './world/site-records.ts';
 import { clearWorld, createWorld } from './world/world.ts';
 
 export interface SimulatedServiceOptions {
@@ -58,38 +59,50 @@ export async function startSimulatedService(
   const host = options.host ?? '127.0.0.1';
   server.listen(options.port ?? 0, host);
   await once(server, 'listening');
-  const origin = originOf(server, host);
-  const clock = createClock({ now: options.now, speed: options.speed });
-  const sitesDomain = options.sitesDomain ?? 'sites.example.net';
-  const state = createWorld({ clock, origin, sitesDomain, clients: options.oauthClients ?? [] });
-  state.onMail = options.onMail;
-  const parts = {
-    world: state,
-    operations: bindOperations(state),
-    faults: createFaults(),
-    requests: createRequestLog(),
-    clock,
-    reset: (seed: 'empty' | 'demo') => fill(state, seed),
-  };
-  fill(state, options.seed ?? 'empty');
+  const parts = createParts(originOf(server, host), options);
   const stopping = new AbortController();
   const door = createFrontDoor({ ...parts, stopped: stopping.signal, dispatch: createDispatch(parts) });
   server.on('request', getRequestListener(door, { overrideGlobalObjects: false }));
+  const { world: state, operations, faults, requests, clock } = parts;
   return {
-    origin,
-    baseUrl: `${origin}/{account}`,
-    signupUrl: origin,
-    authUrl: origin,
-    sitesDomain,
-    world: { ...parts.operations, state },
-    faults: parts.faults,
-    requests: parts.requests,
+    origin: state.origin,
+    baseUrl: `${state.origin}/{account}`,
+    signupUrl: state.origin,
+    authUrl: state.origin,
+    sitesDomain: state.sitesDomain,
+    world: { ...operations, state },
+    faults,
+    requests,
     clock,
     stop: async () => {
       stopping.abort();
       clock.clear();
       await close(server);
     },
+  };
+}
+
+interface Parts extends ControlParts {
+  requests: RequestRecorder;
+}
+
+function createParts(origin: string, options: SimulatedServiceOptions): Parts {
+  const clock = createClock({ now: options.now, speed: options.speed });
+  const world = createWorld({
+    clock,
+    origin,
+    sitesDomain: options.sitesDomain ?? 'sites.example.net',
+    clients: options.oauthClients ?? [],
+    onMail: options.onMail,
+  });
+  fill(world, options.seed ?? 'empty');
+  return {
+    world,
+    clock,
+    operations: bindOperations(world),
+    faults: createFaults(),
+    requests: createRequestLog(),
+    reset: (seed) => fill(world, seed),
   };
 }
 
@@ -110,8 +123,6 @@ async function close(server: Server): Promise<void> {
   server.closeAllConnections();
   await closed;
 }
-
-type Parts = Parameters<typeof createControlApp>[0];
 
 /** Sends a request to the account's host, the service's own, or the control. */
 function createDispatch(parts: Parts): (visit: Visit) => Promise<Response> {

@@ -1,6 +1,7 @@
 import { auth as readBasicAuth } from 'hono/utils/basic-auth';
 import { findProject, findUser } from '../world/find.ts';
-import type { Account, Permission, Project, User } from '../world/records.ts';
+import type { Project } from '../world/project-records.ts';
+import type { Account, Permission, User } from '../world/records.ts';
 import type { AccountMiddleware } from './env.ts';
 import { forbidden, permissionDenied, recordNotFound, unauthorized } from './failure.ts';
 

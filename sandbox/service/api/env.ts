@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
-import type { Account, Project, User, World } from '../world/records.ts';
+import type { Project } from '../world/project-records.ts';
+import type { Account, User, World } from '../world/records.ts';
 
 /** What every handler of the service's own host finds. */
 export interface SiteEnv {

@@ -1,19 +1,8 @@
 import { html } from 'hono/html';
 import { page } from '../pages/layout.ts';
 import type { InterfaceDocument } from './describe.ts';
+import { listOperations, listUsualFailures, type Operation } from './operations.ts';
 import { fieldsOf, type JsonSchema, typeOf } from './schema-text.ts';
-
-const METHODS = ['get', 'post', 'patch'] as const;
-
-interface Operation {
-  method: string;
-  path: string;
-  tag: string;
-  summary: string;
-  parameters: { name: string; in: string; required: boolean; description: string }[];
-  body: JsonSchema | undefined;
-  responses: { status: string; description: string; schema: JsonSchema | undefined }[];
-}
 
 /** The reference for people, made from the same document that machines read. */
 export function referencePage(document: InterfaceDocument) {
@@ -25,59 +14,17 @@ export function referencePage(document: InterfaceDocument) {
     html`<p>${document.info.description}</p>
 <p>Accounts: <code>${document.servers?.[0]?.url}</code>. For machines: <a href="/docs.json">docs.json</a>.</p>
 <nav><ul>${tags.map((tag) => html`<li><a href="#${anchor(tag)}">${tag}</a></li>`)}
-<li><a href="#records">Records</a></li></ul></nav>
+<li><a href="#failures">Failures</a></li><li><a href="#records">Records</a></li></ul></nav>
 ${tags.map(
   (tag) => html`<h2 id="${anchor(tag)}">${tag}</h2>
 ${operations.filter((operation) => operation.tag === tag).map(operationSection)}`,
 )}
+<h2 id="failures">Failures</h2>
+<p>Any operation of an account may also answer:</p>
+${responseTable(listUsualFailures(document))}
 <h2 id="records">Records</h2>
 ${schemas.map(([name, schema]) => html`<h3 id="${name}">${name}</h3>${fieldTable(schema)}`)}`,
   );
-}
-
-function listOperations(document: InterfaceDocument): Operation[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => {
-      const operation = item[method];
-      return operation === undefined ? [] : [readOperation(method, path, operation as RawOperation)];
-    }),
-  );
-}
-
-interface Content {
-  content?: Record<string, { schema?: JsonSchema }>;
-}
-
-interface RawOperation {
-  tags?: string[];
-  summary?: string;
-  parameters?: { name: string; in: string; required?: boolean; schema?: JsonSchema }[];
-  requestBody?: Content;
-  responses: Record<string, Content & { description: string }>;
-}
-
-function readOperation(method: string, path: string, raw: RawOperation): Operation {
-  return {
-    method: method.toUpperCase(),
-    path,
-    tag: raw.tags?.[0] ?? 'Other',
-    summary: raw.summary ?? '',
-    parameters: (raw.parameters ?? []).map(({ schema, required = false, ...parameter }) => ({
-      ...parameter,
-      required,
-      description: schema?.description ?? '',
-    })),
-    body: firstSchema(raw.requestBody),
-    responses: Object.entries(raw.responses).map(([status, response]) => ({
-      status,
-      description: response.description,
-      schema: firstSchema(response),
-    })),
-  };
-}
-
-function firstSchema(part: Content | undefined): JsonSchema | undefined {
-  return Object.values(part?.content ?? {})[0]?.schema;
 }
 
 function operationSection({ method, path, summary, parameters, body, responses }: Operation) {
@@ -85,15 +32,19 @@ function operationSection({ method, path, summary, parameters, body, responses }
 <h3><code>${method} ${path}</code></h3>
 <p>${summary}.</p>
 ${parameters.length > 0 && parameterTable(parameters)}
-${body && html`<p>Body: ${typeText(body)}</p>${fieldTable(body)}`}
-<table>
+${body && html`<p>Body: ${typeText(body)}</p>${body.properties && fieldTable(body)}`}
+${responseTable(responses)}
+</section>`;
+}
+
+function responseTable(responses: Operation['responses']) {
+  return html`<table>
 <tr><th>Status</th><th>Meaning</th><th>Body</th></tr>
 ${responses.map(
   ({ status, description, schema }) =>
     html`<tr><td>${status}</td><td>${description}</td><td>${schema && typeText(schema)}</td></tr>`,
 )}
-</table>
-</section>`;
+</table>`;
 }
 
 function parameterTable(parameters: Operation['parameters']) {

@@ -5,7 +5,7 @@ const STYLE = `
   body { max-width: 46rem; margin: 3rem auto; padding: 0 1rem; }
   code, pre { font: 0.875rem/1.5 ui-monospace, monospace; }
   pre { overflow: auto; padding: 0.75rem; border: 1px solid #8884; border-radius: 0.5rem; }
-  table { border-collapse: collapse; width: 100%; }
+  table { border-collapse: collapse; width: 100%; margin: 0 0 1rem; }
   th, td { text-align: left; vertical-align: top; padding: 0.375rem 0.5rem; border-bottom: 1px solid #8884; }
   button { font: inherit; padding: 0.5rem 1rem; border-radius: 0.5rem; border: 1px solid #8888; cursor: pointer; }
   button.primary { background: #1a6b4a; border-color: #1a6b4a; color: #fff; }

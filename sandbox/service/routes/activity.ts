@@ -5,7 +5,8 @@ import { canSee, permit } from '../api/access.ts';
 import type { AccountApp } from '../api/app.ts';
 import { json, usualFailures } from '../api/responses.ts';
 import { Timestamp, timestamp } from '../api/timestamps.ts';
-import type { Account, ActivityEvent as EventRecord, Project } from '../world/records.ts';
+import type { Project } from '../world/project-records.ts';
+import type { Account, ActivityEvent as EventRecord } from '../world/records.ts';
 
 /** Spec 8. */
 const MOST_EVENTS = 100;

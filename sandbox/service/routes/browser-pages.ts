@@ -3,7 +3,8 @@ import type { SiteApp } from '../api/site.ts';
 import { page } from '../pages/layout.ts';
 import { findProject } from '../world/find.ts';
 import { followVerification } from '../world/mail.ts';
-import type { Integration, World } from '../world/records.ts';
+import type { Integration } from '../world/project-records.ts';
+import type { World } from '../world/records.ts';
 
 /** Pages that people open from an e-mail or from an answer of the API. */
 export function addBrowserPages(app: SiteApp): void {

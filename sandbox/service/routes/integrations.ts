@@ -9,8 +9,9 @@ import { Timestamp, timestamp } from '../api/timestamps.ts';
 import { checkProperties, HOOK_TYPES, isOauthHook, knownProperties } from '../world/hook-types.ts';
 import { createToken } from '../world/ids.ts';
 import { assignGiven } from '../world/operations/accounts.ts';
+import type { Integration as IntegrationRecord, Project } from '../world/project-records.ts';
 import { addIntegration } from '../world/projects.ts';
-import type { Account, Integration as IntegrationRecord, Project, World } from '../world/records.ts';
+import type { Account, World } from '../world/records.ts';
 
 const [FIRST_TYPE = '', ...OTHER_TYPES] = Object.keys(HOOK_TYPES);
 

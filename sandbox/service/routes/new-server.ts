@@ -11,8 +11,9 @@ import {
   provisionVps,
   provisionWebsite,
 } from '../world/managed-servers.ts';
+import type { Project, Server } from '../world/project-records.ts';
 import { addServer } from '../world/projects.ts';
-import type { Account, Project, Server, User, World } from '../world/records.ts';
+import type { Account, User, World } from '../world/records.ts';
 
 const PROTOCOLS = ['ssh', 'ftp', 'ftps', 'static_hosting', 'managed_vps'] as const;
 const SUBDOMAIN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

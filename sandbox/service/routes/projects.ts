@@ -3,7 +3,7 @@ import { canSee, permit } from '../api/access.ts';
 import type { AccountApp } from '../api/app.ts';
 import { json, usualFailures } from '../api/responses.ts';
 import { Timestamp, timestampOrNull } from '../api/timestamps.ts';
-import type { Project as ProjectRecord } from '../world/records.ts';
+import type { Project as ProjectRecord } from '../world/project-records.ts';
 
 const Repository = z.strictObject({ scm_type: z.string(), url: z.string(), branch: z.string() });
 

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { findHostedResource } from '../world/find.ts';
-import type { Account, Server as ServerRecord, World } from '../world/records.ts';
+import type { Server as ServerRecord } from '../world/project-records.ts';
+import type { Account, World } from '../world/records.ts';
 
 const ManagedStatus = z.enum(['provisioning', 'active', 'suspended', 'disabled', 'error', 'destroying']);
 

@@ -5,7 +5,7 @@ import type { AccountMiddleware } from '../api/env.ts';
 import { recordNotFound } from '../api/failure.ts';
 import { json, usualFailures } from '../api/responses.ts';
 import { Timestamp, timestamp, timestampOrNull } from '../api/timestamps.ts';
-import type { TestRun as TestRunRecord } from '../world/records.ts';
+import type { TestRun as TestRunRecord } from '../world/project-records.ts';
 import { startTestRun } from '../world/test-runs.ts';
 
 const Result = z.strictObject({ status: z.enum(['ok', 'error']), message: z.string().nullable() });

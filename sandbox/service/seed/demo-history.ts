@@ -1,6 +1,7 @@
 import { recordDeployment, recordEvent } from '../world/deployments.ts';
 import { stableFraction } from '../world/ids.ts';
-import type { Account, Project, User, World } from '../world/records.ts';
+import type { Project } from '../world/project-records.ts';
+import type { Account, User, World } from '../world/records.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { getProject, getServer } from './find.ts';
 import { createId, stableRevision } from './ids.ts';
 import { NewDeployment, NewEvent } from './inputs.ts';
-import type { Account, ActivityEvent, Deployment, Project, World } from './records.ts';
+import type { Project } from './project-records.ts';
+import type { Account, ActivityEvent, Deployment, World } from './records.ts';
 
 /** Records a deployment that has ended, and its event. Blocked until an e-mail is verified. Spec 5.1. */
 export function recordDeployment(

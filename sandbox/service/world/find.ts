@@ -1,4 +1,5 @@
-import type { Account, HostedResource, Project, Server, User, World } from './records.ts';
+import type { Project, Server } from './project-records.ts';
+import type { Account, HostedResource, User, World } from './records.ts';
 
 /** What a lookup for a test or the demo throws; the API answers its own 404 instead. */
 export class NotInWorld extends Error {

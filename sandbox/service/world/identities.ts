@@ -1,4 +1,5 @@
-import type { Identity, World } from './records.ts';
+import type { World } from './records.ts';
+import type { Identity } from './site-records.ts';
 
 const MOST_FAILURES = 5;
 const LOCK_MS = 15 * 60_000;

@@ -1,5 +1,6 @@
 import { createToken } from './ids.ts';
-import type { Mail, User, World } from './records.ts';
+import type { User, World } from './records.ts';
+import type { Mail } from './site-records.ts';
 
 const DAY = 86_400_000;
 

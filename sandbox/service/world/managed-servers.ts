@@ -1,6 +1,7 @@
 import { addHostedResource, addressFor } from './hosting.ts';
 import { createId } from './ids.ts';
-import type { Account, HostedResource, ManagedStatus, Project, Server, World } from './records.ts';
+import type { ManagedStatus, Project, Server } from './project-records.ts';
+import type { Account, HostedResource, World } from './records.ts';
 
 const HOUR = 3_600_000;
 

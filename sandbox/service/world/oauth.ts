@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createToken } from './ids.ts';
-import type { AuthorisationCode, Grant, OauthClient, User, World } from './records.ts';
+import type { User, World } from './records.ts';
+import type { AuthorisationCode, Grant, OauthClient } from './site-records.ts';
 
 /** Spec 5.3. */
 export const SCOPES = ['email_address', 'assignments'];

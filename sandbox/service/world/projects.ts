@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { getServer } from './find.ts';
 import { createId, createSshKey, createToken, stableId, stableRevision } from './ids.ts';
 import { NewBuildConfiguration, NewIntegration, NewProject, NewServer } from './inputs.ts';
-import type { Account, BuildConfiguration, Integration, Project, Server, World } from './records.ts';
+import type { BuildConfiguration, Integration, Project, Server } from './project-records.ts';
+import type { Account, World } from './records.ts';
 import { slugify } from './slugs.ts';
 
 /** Adds a project with its servers, build configurations and integrations. */

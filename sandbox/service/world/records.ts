@@ -1,5 +1,7 @@
 import type { SandboxClock } from '../clock.ts';
 import type { SshKey } from './ids.ts';
+import type { ManagedStatus, Project } from './project-records.ts';
+import type { AuthorisationCode, Grant, Identity, Mail, OauthClient, Verification } from './site-records.ts';
 
 /** What a user may be allowed to do; billing is a flag of its own. */
 export const PERMISSIONS = [
@@ -28,53 +30,6 @@ export interface User {
   projects: string[] | undefined;
 }
 
-/** How a check of a repository or a server ends. */
-export interface Outcome {
-  status: 'ok' | 'error';
-  message: string | null;
-  durationMs: number | undefined;
-}
-
-/** How a whole run ends. A failed run normally has no results. */
-export interface RunOutcome {
-  status: 'completed' | 'failed';
-  withResults: boolean;
-  /** The length of the whole run; the sum of its checks when undefined. */
-  durationMs: number | undefined;
-}
-
-export type ManagedStatus = 'provisioning' | 'active' | 'suspended' | 'disabled' | 'error' | 'destroying';
-
-export interface Website {
-  identifier: string;
-  subdomain: string;
-  spaMode: boolean;
-  subdirectory: string | null;
-  status: ManagedStatus;
-  activeDeployment: string | null;
-}
-
-export interface Server {
-  identifier: string;
-  name: string;
-  protocolType: string;
-  serverPath: string;
-  lastRevision: string | null;
-  preferredBranch: string;
-  notifyEmail: boolean;
-  groupIdentifier: string | null;
-  hostname: string;
-  port: number;
-  username: string;
-  useSshKeys: boolean;
-  hostKey: string;
-  enabled: boolean;
-  outcome: Outcome;
-  website: Website | undefined;
-  /** The hosted resource behind a managed_vps server. */
-  hostedResource: string | undefined;
-}
-
 export interface HostedResource {
   identifier: string;
   name: string;
@@ -87,64 +42,6 @@ export interface HostedResource {
   updatedAt: number;
   /** What the hosting provider would say; the service learns it by a sync. */
   provider: { status: Exclude<ManagedStatus, 'disabled'>; ipAddress: string | null };
-}
-
-export interface BuildConfiguration {
-  identifier: string;
-  packages: Record<string, string>;
-  default: boolean;
-  /** Identifiers of servers. */
-  servers: string[];
-}
-
-export interface Integration {
-  identifier: string;
-  hookType: string;
-  name: string;
-  sendOnStart: boolean;
-  sendOnCompletion: boolean;
-  sendOnFailure: boolean;
-  properties: Record<string, string>;
-  /** False while a person has still to authorise it in a browser. */
-  active: boolean;
-  createdAt: number;
-  updatedAt: number;
-}
-
-export interface TestTarget {
-  status: 'ok' | 'error';
-  message: string | null;
-}
-
-export interface TestRun {
-  identifier: string;
-  status: 'running' | 'completed' | 'failed';
-  /** The one server that is tested; the whole project when undefined. */
-  server: string | undefined;
-  createdAt: number;
-  completedAt: number | null;
-  results:
-    | { repository: TestTarget | undefined; servers: (TestTarget & { name: string; identifier: string })[] }
-    | undefined;
-}
-
-export interface Project {
-  identifier: string;
-  permalink: string;
-  name: string;
-  publicKey: string;
-  repositoryUrl: string | null;
-  branch: string;
-  zone: string;
-  lastDeployedAt: number | null;
-  autoDeployUrl: string;
-  starred: boolean;
-  servers: Server[];
-  buildConfigurations: BuildConfiguration[];
-  integrations: Integration[];
-  testRuns: Map<string, TestRun>;
-  repositoryOutcome: Outcome;
-  runOutcome: RunOutcome;
 }
 
 export interface Deployment {
@@ -177,7 +74,7 @@ export interface Invoice {
   finalised: boolean;
 }
 
-export interface Provisioning {
+interface Provisioning {
   status: Exclude<ManagedStatus, 'provisioning'>;
   durationMs: number;
 }
@@ -215,55 +112,6 @@ export interface Account {
   invoices: Invoice[];
 }
 
-/** A person known to the identity service, with or without an account. */
-export interface Identity {
-  email: string;
-  password: string;
-  twoFactor: boolean;
-  failedAttempts: number;
-  lockedUntil: number;
-}
-
-export interface Mail {
-  to: string;
-  subject: string;
-  link: string;
-  at: number;
-}
-
-export interface Verification {
-  account: string;
-  email: string;
-  expiresAt: number;
-}
-
-export interface OauthClient {
-  id: string;
-  secret: string;
-  name: string;
-  redirectUris: string[];
-}
-
-export interface Grant {
-  client: string;
-  email: string;
-  scopes: string[];
-  accessToken: string;
-  createdAt: number;
-  revoked: boolean;
-}
-
-export interface AuthorisationCode {
-  client: string;
-  redirectUri: string;
-  scopes: string[];
-  email: string;
-  challenge: string | undefined;
-  expiresAt: number;
-  /** The access token it was exchanged for. */
-  usedFor: string | undefined;
-}
-
 /** All state of one service. */
 export interface World {
   readonly clock: SandboxClock;
@@ -283,5 +131,5 @@ export interface World {
   /** Open hand-over pages of OAuth integrations, by token. */
   readonly handOvers: Map<string, { account: string; project: string; integration: string }>;
   /** Called with each e-mail as it is sent. */
-  onMail: ((mail: Mail) => void) | undefined;
+  readonly onMail: ((mail: Mail) => void) | undefined;
 }

@@ -3,7 +3,8 @@ import { addAccount, addUser } from './accounts.ts';
 import { checkPassword, findIdentity, isLocked, setIdentity } from './identities.ts';
 import { NewUser } from './inputs.ts';
 import { sendVerification } from './mail.ts';
-import type { Account, Identity, User, World } from './records.ts';
+import type { Account, User, World } from './records.ts';
+import type { Identity } from './site-records.ts';
 import { slugify } from './slugs.ts';
 
 const HOUR = 3_600_000;

@@ -1,6 +1,7 @@
 import { findHostedResource } from './find.ts';
 import { createId, stableFraction } from './ids.ts';
-import type { Account, Project, Server, TestRun, TestTarget, World } from './records.ts';
+import type { Project, Server, TestRun, TestTarget } from './project-records.ts';
+import type { Account, World } from './records.ts';
 
 /** How long a run waits for a worker even when one is free. */
 const QUEUE_MS = 600;

@@ -1,15 +1,17 @@
 import type { SandboxClock } from '../clock.ts';
-import type { OauthClient, World } from './records.ts';
+import type { World } from './records.ts';
+import type { Mail, OauthClient } from './site-records.ts';
 
 export interface WorldOptions {
   clock: SandboxClock;
   origin: string;
   sitesDomain: string;
   clients: readonly OauthClient[];
+  onMail: ((mail: Mail) => void) | undefined;
 }
 
 /** A world without accounts. */
-export function createWorld({ clock, origin, sitesDomain, clients }: WorldOptions): World {
+export function createWorld({ clock, origin, sitesDomain, clients, onMail }: WorldOptions): World {
   return {
     clock,
     origin,
@@ -25,7 +27,7 @@ export function createWorld({ clock, origin, sitesDomain, clients }: WorldOption
     codes: new Map(),
     grants: [],
     handOvers: new Map(),
-    onMail: undefined,
+    onMail,
   };
 }
 

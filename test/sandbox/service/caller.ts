@@ -7,7 +7,7 @@ import {
 import { type Description, readDescription } from './described.ts';
 
 /** An answer; its body is read as JSON where it is JSON, else as text. */
-export interface Answer {
+interface Answer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   body: any;

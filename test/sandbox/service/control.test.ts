@@ -68,6 +68,17 @@ test('a reset starts anew, with nothing or with the demo', async () => {
   expect([...bench.service.world.state.accounts.keys()]).toEqual(['acme', 'globex']);
 });
 
+test.each([
+  ['https://example.com', 400],
+  ['http://127.0.0.1.example.com', 400],
+  ['null', 400],
+  ['http://localhost:3000', 200],
+])('a page of %s gets %i', async (origin, status) => {
+  const { service } = await openControl();
+  const response = await fetch(`${service.origin}/_control/reset`, { method: 'POST', headers: { origin } });
+  expect(response.status).toBe(status);
+});
+
 describe('what the control does not understand', () => {
   test.each([
     ['POST', 'no_such_operation', {}, 404],

@@ -16,7 +16,7 @@ const FORMATS: Record<string, (text: string) => boolean> = {
 };
 
 /** One answer as it came over the wire. */
-export interface Wire {
+interface Wire {
   method: string;
   /** Without the account. */
   path: string;

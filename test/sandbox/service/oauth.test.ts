@@ -2,6 +2,7 @@ import * as client from 'openid-client';
 import { describe, expect, test } from 'vitest';
 import { demoOauthClient } from '../../../sandbox/service/seed/demo-facts.ts';
 import { addAcme, startBench } from './caller.ts';
+import type { Description } from './described.ts';
 
 const CALLBACK = 'https://deckhand.example.com/service/oauth/callback';
 const deckhand = demoOauthClient([CALLBACK, `${CALLBACK}?from=service`]);
@@ -9,6 +10,7 @@ const deckhand = demoOauthClient([CALLBACK, `${CALLBACK}?from=service`]);
 async function openOauth() {
   const bench = await startBench({ oauthClients: [deckhand] });
   const parts = addAcme(bench);
+  descriptions.set(bench.service.origin, bench.description);
   return { ...bench, ...parts };
 }
 
@@ -32,9 +34,30 @@ async function decide(origin: string, params: Params, decision = 'approve', user
   return new URL(response.headers.get('location') ?? '');
 }
 
+/** Every answer is held against the description of the service it comes from. */
+const descriptions = new Map<string, Description>();
+
+async function described(method: string, url: URL, response: Response): Promise<unknown> {
+  const contentType = response.headers.get('content-type') ?? '';
+  const text = await response.text();
+  const body: unknown = contentType.includes('json') ? JSON.parse(text) : text;
+  const wire = { method, path: url.pathname, status: response.status, contentType, body };
+  descriptions.get(url.origin)?.check(wire);
+  return body;
+}
+
 async function exchange(origin: string, form: Params) {
-  const response = await fetch(`${origin}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
-  return { status: response.status, body: (await response.json()) as Params };
+  const url = new URL('/oauth/token', origin);
+  const response = await fetch(url, { method: 'POST', body: new URLSearchParams(form) });
+  return { status: response.status, body: (await described('POST', url, response)) as Params };
+}
+
+/** Opens the consent page as a browser would, without following where it is sent. */
+async function openConsent(origin: string, params: Params) {
+  const url = new URL(`/oauth/authorize?${new URLSearchParams(params)}`, origin);
+  const response = await fetch(url, { redirect: 'manual' });
+  const text = String(await described('GET', url, response));
+  return { status: response.status, location: response.headers.get('location'), text };
 }
 
 function tokenForm(code: string | null): Params {
@@ -99,9 +122,8 @@ describe('the consent page', () => {
     [{ code_challenge: 'x', code_challenge_method: 'plain' }, 'invalid_request'],
   ])('with %j tells the application %s', async (changes, error) => {
     const { service } = await openOauth();
-    const query = new URLSearchParams({ ...request, ...changes });
-    const response = await fetch(`${service.origin}/oauth/authorize?${query}`, { redirect: 'manual' });
-    expect(new URL(response.headers.get('location') ?? '').searchParams.get('error')).toBe(error);
+    const { location } = await openConsent(service.origin, { ...request, ...changes });
+    expect(new URL(location ?? '').searchParams.get('error')).toBe(error);
   });
 
   test.each([
@@ -110,18 +132,14 @@ describe('the consent page', () => {
     { redirect_uri: `${CALLBACK}?more=1` },
   ])('with %j redirects nowhere', async (changes) => {
     const { service } = await openOauth();
-    const query = new URLSearchParams({ ...request, ...changes });
-    const response = await fetch(`${service.origin}/oauth/authorize?${query}`, { redirect: 'manual' });
-    expect({ status: response.status, to: response.headers.get('location') }).toEqual({
-      status: 400,
-      to: null,
-    });
+    const { status, location } = await openConsent(service.origin, { ...request, ...changes });
+    expect({ status, location }).toEqual({ status: 400, location: null });
   });
 
   test('shows what the application sends as text, never as markup', async () => {
     const { service } = await openOauth();
-    const query = new URLSearchParams({ ...request, state: '"><script>alert(1)</script>' });
-    const text = await (await fetch(`${service.origin}/oauth/authorize?${query}`)).text();
+    const state = '"><script>alert(1)</script>';
+    const { text } = await openConsent(service.origin, { ...request, state });
     expect(text).not.toContain('<script>');
   });
 });

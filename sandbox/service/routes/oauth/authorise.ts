@@ -2,7 +2,8 @@ import { html } from 'hono/html';
 import type { SiteApp } from '../../api/site.ts';
 import { page } from '../../pages/layout.ts';
 import { issueCode, listPeople, OauthError, SCOPES } from '../../world/oauth.ts';
-import type { OauthClient, User, World } from '../../world/records.ts';
+import type { User, World } from '../../world/records.ts';
+import type { OauthClient } from '../../world/site-records.ts';
 
 type Params = Record<string, string>;
 

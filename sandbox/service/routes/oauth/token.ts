@@ -1,6 +1,7 @@
 import type { SiteApp } from '../../api/site.ts';
 import { exchangeCode, OauthError } from '../../world/oauth.ts';
-import type { OauthClient, World } from '../../world/records.ts';
+import type { World } from '../../world/records.ts';
+import type { OauthClient } from '../../world/site-records.ts';
 
 /** How long an access token is said to live, in seconds; the spec leaves it open. */
 const TOKEN_SECONDS = 7_200;

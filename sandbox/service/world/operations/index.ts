@@ -7,7 +7,7 @@ import { projectOperations } from './projects.ts';
 import { siteOperations } from './site.ts';
 
 /** Everything the world can be told, by tests in the process and over `/_control`. */
-export const operations = {
+const operations = {
   ...accountOperations,
   ...projectOperations,
   ...hostingAndBillingOperations,

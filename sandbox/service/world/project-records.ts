@@ -1,0 +1,104 @@
+/** How a check of a repository or a server ends. */
+interface Outcome {
+  status: 'ok' | 'error';
+  message: string | null;
+  durationMs: number | undefined;
+}
+
+/** How a whole run ends. A failed run normally has no results. */
+interface RunOutcome {
+  status: 'completed' | 'failed';
+  withResults: boolean;
+  /** The length of the whole run; the sum of its checks when undefined. */
+  durationMs: number | undefined;
+}
+
+export type ManagedStatus = 'provisioning' | 'active' | 'suspended' | 'disabled' | 'error' | 'destroying';
+
+interface Website {
+  identifier: string;
+  subdomain: string;
+  spaMode: boolean;
+  subdirectory: string | null;
+  status: ManagedStatus;
+  activeDeployment: string | null;
+}
+
+export interface Server {
+  identifier: string;
+  name: string;
+  protocolType: string;
+  serverPath: string;
+  lastRevision: string | null;
+  preferredBranch: string;
+  notifyEmail: boolean;
+  groupIdentifier: string | null;
+  hostname: string;
+  port: number;
+  username: string;
+  useSshKeys: boolean;
+  hostKey: string;
+  enabled: boolean;
+  outcome: Outcome;
+  website: Website | undefined;
+  /** The hosted resource behind a managed_vps server. */
+  hostedResource: string | undefined;
+}
+
+export interface BuildConfiguration {
+  identifier: string;
+  packages: Record<string, string>;
+  default: boolean;
+  /** Identifiers of servers. */
+  servers: string[];
+}
+
+export interface Integration {
+  identifier: string;
+  hookType: string;
+  name: string;
+  sendOnStart: boolean;
+  sendOnCompletion: boolean;
+  sendOnFailure: boolean;
+  properties: Record<string, string>;
+  /** False while a person has still to authorise it in a browser. */
+  active: boolean;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface TestTarget {
+  status: 'ok' | 'error';
+  message: string | null;
+}
+
+export interface TestRun {
+  identifier: string;
+  status: 'running' | 'completed' | 'failed';
+  /** The one server that is tested; the whole project when undefined. */
+  server: string | undefined;
+  createdAt: number;
+  completedAt: number | null;
+  results:
+    | { repository: TestTarget | undefined; servers: (TestTarget & { name: string; identifier: string })[] }
+    | undefined;
+}
+
+export interface Project {
+  identifier: string;
+  permalink: string;
+  name: string;
+  publicKey: string;
+  repositoryUrl: string | null;
+  branch: string;
+  zone: string;
+  lastDeployedAt: number | null;
+  autoDeployUrl: string;
+  starred: boolean;
+  servers: Server[];
+  buildConfigurations: BuildConfiguration[];
+  integrations: Integration[];
+  testRuns: Map<string, TestRun>;
+  repositoryOutcome: Outcome;
+  runOutcome: RunOutcome;
+}
