@@ -4,7 +4,6 @@ import type { Logger } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { Agenda } from './agenda.ts';
 import { type Alarm, createAlarm } from './alarm.ts';
-import { backoff } from './backoff.ts';
 import {
   type Engine,
   type EngineStats,
@@ -16,8 +15,9 @@ import {
   type WorkOptions,
 } from './engine.ts';
 import { type JobDocuments, jobDocuments, type StoredJob } from './local-jobs.ts';
-import { type Entry, LocalQueue, type Worker } from './local-queue.ts';
+import { type Entry, LocalQueue } from './local-queue.ts';
 import { LocalSchedules, type StoredSchedule } from './local-schedules.ts';
+import { type Outcomes, runJob, type Worker } from './run-job.ts';
 
 export interface LocalEngineOptions {
   /** Opened by this process alone: what the store holds at start is all there is. */
@@ -292,77 +292,47 @@ class LocalEngine implements Engine {
   async #runOnce(entry: Entry, { worker }: LocalQueue): Promise<void> {
     const stored = await this.#jobs.get(entry.id);
     if (stored === undefined || worker === undefined) return this.#forget(entry);
-    let job: StoredJob = { ...stored, starts: stored.starts + 1 };
+    const job: StoredJob = { ...stored, starts: stored.starts + 1 };
+    const { queue, key, id } = entry;
+    const outcomes = this.#outcomes(entry, job);
+    const dead = stored.starts >= MOST_STARTS ? 'started too often' : stored.dead;
+    if (dead === undefined) await this.#put(entry, job);
     const signal = entry.abort?.signal ?? AbortSignal.abort();
-    const store = async (next: StoredJob): Promise<void> => {
-      if (entry.state === 'gone') throw new JobAborted('erased');
-      job = next;
-      await this.#jobs.put(entry.id, next);
+    const { data, starts: attempt, failures } = job;
+    await runJob({ id, queue, key, data, attempt, failures, dead, signal }, worker, outcomes, {
+      random: this.#random,
+      log: this.#log,
+      pause: () => this.#pause(),
+    });
+  }
+
+  #outcomes(entry: Entry, job: StoredJob): Outcomes {
+    const startsBefore = job.starts - 1;
+    const store = (change: Partial<StoredJob>): Promise<void> => this.#put(entry, Object.assign(job, change));
+    return {
+      save: (data) => store({ data }),
+      handBack: () => store({ starts: startsBefore }),
+      retry: async (failures, delayMs) => {
+        entry.dueAt = this.#clock.now() + delayMs;
+        await store({ failures, dueAt: entry.dueAt });
+      },
+      markDead: (failures, dead) => store({ failures, dead }),
+      finish: async () => {
+        await this.#jobs.delete(entry.id);
+        this.#forget(entry);
+      },
     };
-    if (stored.dead !== undefined) return this.#bury(entry, worker, job, new Error(stored.dead));
-    if (stored.starts >= MOST_STARTS) return this.#bury(entry, worker, job, new Error('started too often'));
-    await store(job);
-    try {
-      await worker.handler({
-        id: entry.id,
-        key: entry.key,
-        data: job.data,
-        attempt: job.starts,
-        signal,
-        save: (data) => store({ ...job, data }),
-      });
-    } catch (error) {
-      if (entry.state === 'gone') return;
-      if (signal.aborted) return store({ ...job, starts: job.starts - 1 });
-      const failed = { ...job, failures: job.failures + 1 };
-      this.#log?.warn({
-        event: 'job_failed',
-        queue: entry.queue,
-        job: entry.id,
-        attempt: job.starts,
-        err: error,
-      });
-      if (failed.failures >= worker.options.attempts) return this.#bury(entry, worker, failed, error);
-      entry.dueAt = this.#clock.now() + backoff(worker.options.backoffMs, failed.failures, this.#random());
-      return this.#insist(() => store({ ...failed, dueAt: entry.dueAt }));
-    }
-    await this.#finish(entry);
   }
 
-  /** Ends a job that failed for good. It is marked first, so that a kill does not lose the report. */
-  async #bury(entry: Entry, { options }: Worker, job: StoredJob, error: unknown): Promise<void> {
-    const dead = error instanceof Error ? error.message : String(error);
-    await this.#insist(() => this.#jobs.put(entry.id, { ...job, dead }));
-    try {
-      await options.onDead?.(job.data, error);
-    } catch (err) {
-      this.#log?.error({ event: 'dead_job_not_reported', queue: entry.queue, job: entry.id, err });
-    }
-    await this.#finish(entry);
+  async #put(entry: Entry, job: StoredJob): Promise<void> {
+    if (entry.state === 'gone') throw new JobAborted('erased');
+    await this.#jobs.put(entry.id, job);
   }
 
-  async #finish(entry: Entry): Promise<void> {
-    await this.#insist(() => this.#jobs.delete(entry.id));
-    this.#forget(entry);
-  }
-
-  /** Writes an outcome until it is written: were it lost, the job would run once more. */
-  async #insist(write: () => Promise<unknown>): Promise<void> {
-    for (;;) {
-      try {
-        await write();
-        return;
-      } catch (err) {
-        if (err instanceof JobAborted) return;
-        if (this.#state === 'stopped') throw err;
-        this.#log?.error({ event: 'job_not_stored', err }, 'the outcome of a job waits for the store');
-        await this.#pause();
-      }
-    }
-  }
-
-  #pause(): Promise<void> {
-    return this.#clock.sleep(REWRITE_MS);
+  /** Before a failed write is tried again; the last one before the end is not. */
+  async #pause(): Promise<void> {
+    if (this.#state === 'stopped') throw new Error('the engine stops');
+    await this.#clock.sleep(REWRITE_MS);
   }
 
   async #hold(id: string, schedule: StoredSchedule, slotAt: number): Promise<boolean> {

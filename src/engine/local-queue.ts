@@ -1,4 +1,4 @@
-import type { Handler, JobData, WorkOptions } from './engine.ts';
+import type { Worker } from './run-job.ts';
 
 /** What the engine remembers of a job; its data stays in the store until it runs. */
 export interface Entry {
@@ -10,11 +10,6 @@ export interface Entry {
   state: 'waiting' | 'running' | 'gone';
   /** While it runs. */
   abort?: AbortController;
-}
-
-export interface Worker {
-  handler: Handler<JobData>;
-  options: WorkOptions<JobData>;
 }
 
 /** One queue: which jobs wait their turn, how many run, which keys are taken. */

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import { openStore } from '../store/open-store.ts';
+import { isPostgres, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import { createLocalEngine } from './local-engine.ts';
+import { createPostgresEngine } from './postgres-engine.ts';
 
 export interface Backend {
   store: Store;
@@ -23,11 +24,20 @@ export interface BackendOptions {
  * number of replicas.
  * @throws StoreError saying what to do
  */
-export async function openBackend(url: string, { clock, log }: BackendOptions): Promise<Backend> {
+export async function openBackend(url: string, options: BackendOptions): Promise<Backend> {
+  const { clock, log } = options;
   const store = await openStore(url, {
     clock,
     onError: (err) => log?.warn({ event: 'store_error', err }, 'the store recovers by itself'),
   });
-  const engine = createLocalEngine({ store, clock, ...(log === undefined ? {} : { log }) });
-  return { store, engine, close: () => store.close() };
+  if (!isPostgres(url)) {
+    const engine = createLocalEngine({ store, ...options });
+    return { store, engine, close: () => store.close() };
+  }
+  const engine = createPostgresEngine({ url, ...options });
+  const close = async (): Promise<void> => {
+    await engine.close();
+    await store.close();
+  };
+  return { store, engine, close };
 }
