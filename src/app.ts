@@ -1,6 +1,7 @@
 import { createAccounts } from './accounts.ts';
 import { createAudit } from './audit.ts';
 import { createChannels } from './channels.ts';
+import type { Command } from './commands/command.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import type { Config } from './config.ts';
 import type { Deckhand, Parts } from './deckhand.ts';
@@ -22,6 +23,8 @@ import { createWaiting } from './waiting.ts';
 
 export interface DeckhandApp {
   deckhand: Deckhand;
+  /** What the configuration allows, in the order of the help. */
+  commands: readonly Command[];
   /** Starts jobs and the listener. */
   start(): Promise<Listener>;
   /**
@@ -63,6 +66,7 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
 
   return {
     deckhand,
+    commands: registry.commands,
     async start() {
       await parts.engine.start();
       listener = await listen(routes, { host: config.HOST, port: config.PORT, log: parts.log });

@@ -176,7 +176,7 @@ async function openDeckhand(
     installations,
   });
   async function close(): Promise<void> {
-    await app.stop(5_000);
+    await app.stop(500);
     await Promise.all([service.close(), web.close()]);
     await backend.close();
   }
