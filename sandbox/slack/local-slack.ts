@@ -42,6 +42,8 @@ export interface LocalSlack {
   /** host:port, for SLACK_RESPONSE_HOSTS. */
   responseHost: string;
   app: RegisteredApp;
+  /** For Socket Mode (`app.socketMode`). */
+  appToken: string;
   addWorkspace(options: WorkspaceOptions): NewWorkspace;
   workspace(teamId: string): Workspace;
   /** Where commands, interactions and events go. */

@@ -4,6 +4,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { createControl } from './control.ts';
 import { type SlackEvent, sendEvent } from './deliver/events.ts';
+import { serveSockets } from './deliver/socket-mode.ts';
 import { verifyRequestUrl } from './deliver/verify.ts';
 import { addFault } from './faults.ts';
 import { explainFault, ownSiteOnly } from './guard.ts';
@@ -14,7 +15,7 @@ import { createPageApi } from './page-api.ts';
 import { createPageFiles } from './page-files.ts';
 import { actAs } from './people.ts';
 import { sights } from './sight.ts';
-import { installBot, issueBotToken } from './state/installs.ts';
+import { installBot, issueAppToken, issueBotToken } from './state/installs.ts';
 import {
   addChannel,
   type ChannelOptions,
@@ -24,7 +25,7 @@ import {
 } from './state/workspaces.ts';
 import { type Control, createWorld, type World } from './world.ts';
 
-export type { LocalSlack, LocalSlackOptions, NewWorkspace } from './local-slack.ts';
+export type { LocalSlack, LocalSlackOptions } from './local-slack.ts';
 
 /** Starts a Slack of one's own, with no workspace in it yet. */
 export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<LocalSlack> {
@@ -39,6 +40,7 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
   const { port } = server.address() as AddressInfo;
   world.origin = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
   const slack = createHandle(world, server);
+  serveSockets(world, server);
   addOwnPages(http, world, slack, options.pageDir);
   return slack;
 }
@@ -60,6 +62,7 @@ function createHandle(world: World, server: Server): LocalSlack {
     authorizeUrl: `${origin}/oauth/v2/authorize`,
     responseHost: new URL(origin).host,
     app: world.app,
+    appToken: issueAppToken(world),
     ...workspaceHandle(world),
     ...happenings(world),
     ...sights(world),
@@ -104,6 +107,7 @@ function addWorkspace(world: World, options: WorkspaceOptions): NewWorkspace {
 
 async function stop(world: World, server: Server): Promise<void> {
   world.stopping.abort(new Error('the local workspace stops'));
+  for (const link of world.sockets) link.terminate();
   server.closeAllConnections();
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()));

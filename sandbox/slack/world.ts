@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import type { WebSocket } from 'ws';
 import type { Delivery } from './deliver/delivery.ts';
 import type { Fault } from './faults.ts';
 import { type AppOptions, type RegisteredApp, registerApp } from './registered-app.ts';
@@ -95,6 +96,10 @@ export interface World {
   /** Work that goes on after an answer: event retries and such. */
   background: Set<Promise<unknown>>;
   agent: Agent;
+  /** Socket Mode: open connections, unused tickets with their time, and who waits for which ack. */
+  sockets: Set<WebSocket>;
+  socketTickets: Map<string, number>;
+  socketAcks: Map<string, (body: string) => void>;
   stopping: AbortController;
 }
 
@@ -131,6 +136,9 @@ export function createWorld(options: WorldOptions): World {
     background: new Set(),
     // A new connection each time: an app that was killed and restarted is reached at once.
     agent: new Agent({ pipelining: 0, connect: { timeout: 2000 } }),
+    sockets: new Set(),
+    socketTickets: new Map(),
+    socketAcks: new Map(),
     stopping: new AbortController(),
   };
 }

@@ -57,7 +57,7 @@ const conversationFilter = z
   })
   .refine((filter) => Object.keys(filter).length > 0, 'must provide at least one filter');
 
-export const staticSelect = z
+const staticSelect = z
   .strictObject({
     type: z.literal('static_select'),
     ...menu,
@@ -67,7 +67,7 @@ export const staticSelect = z
   })
   .superRefine(checkChoices);
 
-export const multiStaticSelect = z
+const multiStaticSelect = z
   .strictObject({
     type: z.literal('multi_static_select'),
     ...menu,
@@ -80,14 +80,14 @@ export const multiStaticSelect = z
 
 const query = { min_query_length: z.int().min(0).optional() };
 
-export const externalSelect = z.strictObject({
+const externalSelect = z.strictObject({
   type: z.literal('external_select'),
   ...menu,
   ...query,
   initial_option: plainOption.optional(),
 });
 
-export const multiExternalSelect = z.strictObject({
+const multiExternalSelect = z.strictObject({
   type: z.literal('multi_external_select'),
   ...menu,
   ...several,
@@ -95,13 +95,13 @@ export const multiExternalSelect = z.strictObject({
   initial_options: items(plainOption, LIMITS.options, 1).optional(),
 });
 
-export const usersSelect = z.strictObject({
+const usersSelect = z.strictObject({
   type: z.literal('users_select'),
   ...menu,
   initial_user: id.optional(),
 });
 
-export const multiUsersSelect = z.strictObject({
+const multiUsersSelect = z.strictObject({
   type: z.literal('multi_users_select'),
   ...menu,
   ...several,
@@ -113,7 +113,7 @@ const conversations = {
   filter: conversationFilter.optional(),
 };
 
-export const conversationsSelect = z.strictObject({
+const conversationsSelect = z.strictObject({
   type: z.literal('conversations_select'),
   ...menu,
   ...conversations,
@@ -121,7 +121,7 @@ export const conversationsSelect = z.strictObject({
   response_url_enabled: z.boolean().optional(),
 });
 
-export const multiConversationsSelect = z.strictObject({
+const multiConversationsSelect = z.strictObject({
   type: z.literal('multi_conversations_select'),
   ...menu,
   ...several,
@@ -129,14 +129,14 @@ export const multiConversationsSelect = z.strictObject({
   initial_conversations: z.array(id).optional(),
 });
 
-export const channelsSelect = z.strictObject({
+const channelsSelect = z.strictObject({
   type: z.literal('channels_select'),
   ...menu,
   initial_channel: id.optional(),
   response_url_enabled: z.boolean().optional(),
 });
 
-export const multiChannelsSelect = z.strictObject({
+const multiChannelsSelect = z.strictObject({
   type: z.literal('multi_channels_select'),
   ...menu,
   ...several,

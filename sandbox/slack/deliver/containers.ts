@@ -61,7 +61,7 @@ function blocksOf({ record }: StoredMessage): Json[] {
   return [...(record.blocks ?? []), ...attached];
 }
 
-export function valuesOf(workspace: Workspace, container: Container): StateValues {
+function valuesOf(workspace: Workspace, container: Container): StateValues {
   if (container.kind === 'view') return container.view.values;
   return stateOf(container.blocks, workspace.messageStates.get(container.key));
 }

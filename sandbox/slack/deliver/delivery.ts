@@ -4,6 +4,7 @@ import type { Json } from '../state/types.ts';
 import { remember } from '../web-api/calls.ts';
 import type { World } from '../world.ts';
 import { signatureHeaders } from './sign.ts';
+import { sendOverSocket } from './socket-mode.ts';
 
 /** How a delivery ended; all but `ok` are what the person or Slack's retries see. */
 export type DeliveryOutcome =
@@ -13,7 +14,7 @@ export type DeliveryOutcome =
   | 'http_client_error'
   | 'http_service_error';
 
-export type DeliveryKind =
+type DeliveryKind =
   | 'command'
   | 'block_actions'
   | 'view_submission'
@@ -79,7 +80,9 @@ export async function deliver(world: World, item: ToDeliver): Promise<Delivery> 
   const announce = (): void => world.changes.emit({ type: 'delivery', team: item.team, id: delivery.id });
   announce();
   const started = performance.now();
-  const answer = await send(world, encode(as, item.payload), retryHeaders(delivery));
+  const answer = world.app.socketMode
+    ? await sendOverSocket(world, delivery)
+    : await send(world, encode(as, item.payload), retryHeaders(delivery));
   Object.assign(delivery, answer, { ackMs: Math.round(performance.now() - started) });
   announce();
   return delivery;

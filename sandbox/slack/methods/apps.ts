@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { issueSocketUrl } from '../deliver/socket-mode.ts';
 import { flag, text } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
 import { defineMethod, type Method } from '../web-api/method.ts';
@@ -6,6 +7,18 @@ import { revokeToken, uninstall } from '../workspace-acts.ts';
 import { checkClient } from './oauth.ts';
 
 export const appMethods: Method[] = [
+  defineMethod({
+    name: 'apps.connections.open',
+    scopes: ['connections:write'],
+    tier: 'free',
+    json: true,
+    auth: 'app',
+    args: z.object({}),
+    run: (call) => {
+      if (!call.world.app.socketMode) throw new SlackError('forbidden_team');
+      return { url: issueSocketUrl(call.world) };
+    },
+  }),
   defineMethod({
     name: 'apps.uninstall',
     tier: 1,

@@ -195,7 +195,7 @@ function getPermalink(call: Call, args: { channel: string; message_ts: string })
   return { channel: channel.id, permalink: permalinkOf(workspace, channel.id, stored) };
 }
 
-export function permalinkOf(workspace: Workspace, channelId: string, { record }: StoredMessage): string {
+function permalinkOf(workspace: Workspace, channelId: string, { record }: StoredMessage): string {
   const thread =
     record.thread_ts && record.thread_ts !== record.ts
       ? `?thread_ts=${record.thread_ts}&cid=${channelId}`

@@ -11,14 +11,14 @@ export type Change =
   | { type: 'call'; team: string; id: string }
   | { type: 'controls' };
 
-export interface UntilOptions {
+interface UntilOptions {
   /** Milliseconds of real time, 10,000 by default. */
   timeoutMs?: number;
   /** What is waited for, for the error when it does not come. */
   what?: string;
 }
 
-export type Truthy<T> = Exclude<T, false | undefined | null | 0 | ''>;
+type Truthy<T> = Exclude<T, false | undefined | null | 0 | ''>;
 
 export interface Changes {
   emit(change: Change): void;

@@ -102,3 +102,10 @@ export function removeBot(world: World, workspace: Workspace): void {
   workspace.installation = undefined;
   world.changes.emit({ type: 'workspace', team: workspace.id });
 }
+
+/** The app's own token, which opens Socket Mode connections. */
+export function issueAppToken(world: World): string {
+  const token = `xapp-1-${world.app.appId}-${digits(13)}-${secretHex(32)}`;
+  world.tokens.set(token, { token, kind: 'app', scopes: ['connections:write'], state: 'active' });
+  return token;
+}

@@ -32,7 +32,7 @@ export function stateKey(type: unknown): string | undefined {
 }
 
 /** What an element's state says before anybody touched it. */
-export function initialState(element: Json): Json | undefined {
+function initialState(element: Json): Json | undefined {
   const kind = STATE_KEYS[String(element.type)];
   if (!kind) return undefined;
   return { type: element.type, [kind.key]: element[kind.initial] ?? kind.empty };

@@ -2,7 +2,7 @@ import type { World } from '../world.ts';
 import { newId } from './ids.ts';
 import type { Channel, Person, UserGroup, Workspace } from './types.ts';
 
-export interface PersonOptions {
+interface PersonOptions {
   id: string;
   name?: string;
   real_name?: string;

@@ -1,7 +1,7 @@
 import { App, LogLevel } from '@slack/bolt';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type LocalSlack, startLocalSlack } from '../../../sandbox/slack/server.ts';
-import { ACME } from './setting.ts';
+import { ACME, clientOf, refusalOf } from './setting.ts';
 
 /** The platform's own framework, unchanged, is at home in the local workspace. */
 
@@ -119,3 +119,48 @@ describe('a Bolt app', () => {
     expect(seen).toEqual(['shortcut', 'app_home_opened']);
   });
 });
+
+describe('a Bolt app in Socket Mode', () => {
+  it('takes commands and events over its connection', async () => {
+    const slack = await startLocalSlack({ app: { socketMode: true } });
+    toStop.push(slack.stop);
+    const { botToken } = slack.addWorkspace(ACME);
+    const anna = slack.as('T0ACME', 'U0ANNA');
+    expect((await anna.command('deploys', '/deckhand')).outcome).toBe('dispatch_failed');
+    const bolt = new App({
+      token: botToken,
+      appToken: slack.appToken,
+      socketMode: true,
+      clientOptions: { slackApiUrl: slack.apiUrl },
+      logLevel: LogLevel.ERROR,
+    });
+    const seen: string[] = [];
+    bolt.command('/deckhand', ({ ack, command }) => ack(`you said ${command.text}`));
+    bolt.event('app_home_opened', async ({ event }) => void seen.push(event.type));
+    await bolt.start();
+    toStop.push(() => bolt.stop());
+    expect((await anna.command('deploys', '/deckhand hello')).outcome).toBe('ok');
+    expect(slack.ephemerals('T0ACME', 'U0ANNA').at(-1)?.text).toBe('you said hello');
+    expect((await anna.openHome())?.outcome).toBe('ok');
+    expect(seen).toEqual(['app_home_opened']);
+  });
+
+  it('opens connections with the token of the app only, and each address once', async () => {
+    const slack = await startLocalSlack({ app: { socketMode: true } });
+    toStop.push(slack.stop);
+    const { botToken } = slack.addWorkspace(ACME);
+    const refused = clientOf(slack, botToken).apps.connections.open();
+    expect((await refusalOf(refused)).error).toBe('not_allowed_token_type');
+    const { url = '' } = await clientOf(slack, slack.appToken).apps.connections.open();
+    expect(await connect(url)).toBe('open');
+    expect(await connect(url)).toBe('error');
+  });
+});
+
+function connect(url: string): Promise<string> {
+  const socket = new WebSocket(url);
+  return new Promise((resolve) => {
+    socket.addEventListener('open', () => resolve('open'));
+    socket.addEventListener('error', () => resolve('error'));
+  });
+}

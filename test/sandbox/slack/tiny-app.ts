@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export interface Received {
+interface Received {
   headers: IncomingMessage['headers'];
   body: string;
   /** The command's fields, the interaction's payload or the event's envelope. */
@@ -11,7 +11,7 @@ export interface Received {
   payload: any;
 }
 
-export interface Reply {
+interface Reply {
   status?: number;
   body?: unknown;
   headers?: Record<string, string>;
