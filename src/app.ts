@@ -5,6 +5,9 @@ import type { Command } from './commands/command.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import type { Config } from './config.ts';
 import type { Deckhand, Parts } from './deckhand.ts';
+import type { JobData } from './engine/engine.ts';
+import { ADD_SERVER, addServer } from './follow/add-server.ts';
+import { buryProvisioning, FOLLOW_PROVISIONING, followProvisioning } from './follow/provisioning.ts';
 import { awaitSync, FOLLOW_SYNC } from './follow/sync.ts';
 import { buryTest, FOLLOW_TEST, followTest } from './follow/test-run.ts';
 import { WATCH_VERIFICATION, watchVerification } from './follow/verification.ts';
@@ -13,12 +16,15 @@ import { createFrontDoor } from './front-door/front-door.ts';
 import { createRegistry } from './front-door/registry.ts';
 import { type Listener, listen, type Routes, sendText } from './http.ts';
 import { createIntegrations } from './integrations.ts';
+import { createLinkRequests } from './link/requests.ts';
+import { linkRoutes, TELL_LINKED, tellLinked } from './link/routes.ts';
+import { createLinks } from './links.ts';
 import { createListings } from './listings.ts';
 import { createProjects } from './projects.ts';
 import { createRoles } from './roles.ts';
 import { createRuns } from './runs.ts';
 import { SCOPE_NAMES } from './scopes.ts';
-import { createReceiver } from './slack/receiver.ts';
+import { createEntrance } from './slack/entrance.ts';
 import { createWaiting } from './waiting.ts';
 
 export interface DeckhandApp {
@@ -41,8 +47,10 @@ const EVENT_HANDLERS: EventHandlers = {};
 /** Puts the parts together; opens nothing before `start`. */
 export function createApp(config: Config, parts: Parts): DeckhandApp {
   const deckhand = assemble(config, parts);
-  const receiver = createReceiver({
-    signingSecret: config.SLACK_SIGNING_SECRET ?? '',
+  const { receiver, routes: slackRoutes } = createEntrance({
+    appToken: config.SLACK_APP_TOKEN,
+    signingSecret: config.SLACK_SIGNING_SECRET,
+    apiUrl: config.SLACK_API_URL,
     now: () => parts.clock.now(),
     log: parts.log,
     onAck: (ms) => parts.metrics.ack(ms),
@@ -55,13 +63,14 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
   let listener: Listener | undefined;
 
   const routes: Routes = {
-    'POST /slack/events': receiver.handler,
+    ...slackRoutes,
     'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
     'GET /readyz': async (_, response) => {
       const fault = isDraining ? 'draining' : await faultOf(deckhand);
       sendText(response, fault === undefined ? 200 : 503, fault ?? 'ready');
     },
     'GET /metrics': async (_, response) => sendText(response, 200, await parts.metrics.text(), 'text/plain'),
+    ...linkRoutes(deckhand),
   };
 
   return {
@@ -70,11 +79,12 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
     async start() {
       await parts.engine.start();
       listener = await listen(routes, { host: config.HOST, port: config.PORT, log: parts.log });
+      await receiver.start();
       return listener;
     },
     async stop(graceMs) {
       isDraining = true;
-      await listener?.close();
+      await Promise.all([receiver.stop(), listener?.close()]);
       await Promise.race([door.idle(), parts.clock.sleep(graceMs)]);
       await parts.engine.stop(graceMs);
       await Promise.race([deckhand.slack.idle(), parts.clock.sleep(graceMs)]);
@@ -96,6 +106,8 @@ function assemble(config: Config, parts: Parts): Deckhand {
     audit: createAudit(parts),
     runs: createRuns(parts.store),
     waiting: createWaiting(parts),
+    links: createLinks(parts),
+    linkRequests: createLinkRequests(parts),
     scopes: SCOPE_NAMES,
   };
 }
@@ -106,6 +118,17 @@ function declareWork(deckhand: Deckhand): void {
     attempts: 5,
     backoffMs: 1000,
     onDead: (data) => buryTest(deckhand, data),
+  });
+  deckhand.engine.work(ADD_SERVER, (job) => addServer(deckhand, job), {
+    concurrency: 50,
+    attempts: 5,
+    backoffMs: 1000,
+  });
+  deckhand.engine.work(FOLLOW_PROVISIONING, (job) => followProvisioning(deckhand, job), {
+    concurrency: FOLLOWED_AT_ONCE,
+    attempts: 5,
+    backoffMs: 1000,
+    onDead: (data) => buryProvisioning(deckhand, data),
   });
   deckhand.engine.work(FOLLOW_SYNC, (job) => awaitSync(deckhand, job), {
     concurrency: FOLLOWED_AT_ONCE,
@@ -120,6 +143,11 @@ function declareWatches(deckhand: Deckhand): void {
     attempts: 5,
     backoffMs: 60_000,
   });
+  deckhand.engine.work<JobData & { user: string }>(
+    TELL_LINKED,
+    ({ data }) => tellLinked(deckhand, data.workspace, data.user),
+    { concurrency: 10, attempts: 3, backoffMs: 10_000 },
+  );
 }
 
 async function faultOf(deckhand: Deckhand): Promise<string | undefined> {

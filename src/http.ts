@@ -87,9 +87,13 @@ function refuse(routes: Routes, path: string, response: ServerResponse): void {
   sendText(response, 405, 'method not allowed');
 }
 
+/** What is still open then is a client that does not read or write. */
+const CLOSE_GRACE_MS = 4_000;
+
 function close(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
+  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  return new Promise<void>((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)));
     server.closeIdleConnections();
-  });
+  }).finally(() => clearTimeout(cut));
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../commands/command.ts';
 import { matchCommand } from '../commands/match.ts';
 import { cleanCommandText } from '../commands/words.ts';
 import type { Deckhand } from '../deckhand.ts';
+import { silentLogger } from '../slack/quiet.ts';
 import { type Message, say } from '../views/message.ts';
 import type { EventHandlers } from './events.ts';
 import { createEvents } from './events.ts';
@@ -73,7 +74,7 @@ class StoringApp extends App {
       // Tokens are looked up where they are used, so that no request waits for the store before its ack.
       authorize: async () => ({}),
       ignoreSelf: false,
-      logger: quietLogger(deckhand),
+      logger: silentLogger(deckhand.log, 'bolt'),
       clientOptions: { slackApiUrl: deckhand.config.SLACK_API_URL },
     });
     this.#takeEvent = takeEvent;
@@ -120,7 +121,7 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
     element?.selected_user ??
     element?.selected_conversation ??
     undefined;
-  if (door.registry.action(actionId)?.action.durable === true) {
+  if (isDurable(door, actionId, element?.block_id ?? '')) {
     const stored: StoredRequest = {
       kind: 'action',
       workspace: caller.workspace,
@@ -147,6 +148,13 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
       message,
     }),
   );
+}
+
+function isDurable({ registry }: Door, actionId: string, blockId: string): boolean {
+  const action = registry.action(actionId)?.action;
+  const line = action?.leadsTo?.(blockId);
+  if (action?.durable !== true || line === undefined) return action?.durable === true;
+  return matchCommand(registry.commands, line)?.command.durable === true;
 }
 
 /** Stored first, then acknowledged: a `kill -9` in between loses nothing that Slack believes was taken. */
@@ -192,21 +200,4 @@ async function takeOptions(
 
 function isSilent(actionId: string, body: ActionBody): boolean {
   return actionId.startsWith('link:') || (body.view !== null && body.view !== undefined);
-}
-
-/** Bolt's own lines may hold payloads and addresses: only that something was said is kept. */
-function quietLogger(
-  deckhand: Deckhand,
-): NonNullable<ConstructorParameters<typeof App>[0]>['logger'] & object {
-  const silent = (): void => undefined;
-  const note = (): void => deckhand.log.warn({ event: 'bolt' }, 'the Slack framework reported a problem');
-  return {
-    debug: silent,
-    info: silent,
-    warn: note,
-    error: note,
-    setLevel: silent,
-    getLevel: () => 'error' as never,
-    setName: silent,
-  };
 }

@@ -72,7 +72,8 @@ export function createReceiver(options: ReceiverOptions): SlackReceiver {
       { event: 'request_refused', status, reason },
       'a request to the Slack endpoint was refused',
     );
-    response.writeHead(status).end();
+    // The body may not have been read: the connection is of no more use.
+    response.writeHead(status, { connection: 'close' }).end();
   }
 
   return {

@@ -1,6 +1,7 @@
-import { LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
+import { LogLevel, WebClient } from '@slack/web-api';
 import { Agent, request, fetch as undiciFetch } from 'undici';
 import type { Logger } from '../log.ts';
+import { silentLogger } from './quiet.ts';
 
 /** Slack's Web API under one address, over one pool of connections. */
 export interface Web {
@@ -39,7 +40,7 @@ export function createWeb(apiUrl: string, log: Logger): Web {
       retryConfig: { retries: 0 },
       maxRequestConcurrency: 100,
       logLevel: LogLevel.ERROR,
-      logger: quiet(log),
+      logger: silentLogger(log, 'slack_web_client'),
       fetch: (url, init) =>
         undiciFetch(url, { ...(init as object), dispatcher: agent }) as ReturnType<typeof fetch>,
     });
@@ -67,19 +68,5 @@ export function createWeb(apiUrl: string, log: Logger): Web {
       return answer.statusCode;
     },
     close: () => agent.close(),
-  };
-}
-
-/** WebClient's own lines may hold addresses and bodies: only that there was one is kept. */
-function quiet(log: Logger): SlackLogger {
-  const silent = (): void => undefined;
-  return {
-    debug: silent,
-    info: silent,
-    warn: silent,
-    error: () => log.warn({ event: 'slack_web_client_error' }, 'the Slack client reported an error'),
-    setLevel: silent,
-    getLevel: () => LogLevel.ERROR,
-    setName: silent,
   };
 }

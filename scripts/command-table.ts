@@ -1,0 +1,10 @@
+import { usageLine } from '../src/commands/match.ts';
+import { allCommands } from '../src/commands/registry.ts';
+
+/** Prints the README's table of commands; `npm test` holds them equal. */
+const WHO = { member: 'everybody', operator: 'operators', billing: 'billing', admin: 'admins' } as const;
+console.log('| command | what it does | for |\n| --- | --- | --- |');
+for (const command of allCommands()) {
+  const cell = (text: string): string => text.replaceAll('|', '\\|');
+  console.log(`| \`${cell(usageLine(command))}\` | ${cell(command.summary)} | ${WHO[command.role]} |`);
+}

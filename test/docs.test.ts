@@ -1,0 +1,72 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { usageLine } from '../src/commands/match.ts';
+import { allCommands } from '../src/commands/registry.ts';
+import { SCOPE_NAMES } from '../src/scopes.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const commands = allCommands();
+
+describe('the documentation', () => {
+  it('lists every command in the README as the registry has it', () => {
+    const who = { member: 'everybody', operator: 'operators', billing: 'billing', admin: 'admins' } as const;
+    const rows = commands.map(
+      (command) =>
+        `| \`${usageLine(command).replaceAll('|', '\\|')}\` | ${command.summary.replaceAll('|', '\\|')} | ${who[command.role]} |`,
+    );
+    const table = ['| command | what it does | for |', '| --- | --- | --- |', ...rows].join('\n');
+    expect(read('README.md')).toContain(table);
+  });
+
+  it('links only to files that are there', () => {
+    const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
+    for (const page of pages.filter((name) => name.endsWith('.md')))
+      for (const [, target = ''] of read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g))
+        expect(existsSync(join(root, page, '..', target)), `${page} → ${target}`).toBe(true);
+  });
+});
+
+describe('the manifest', () => {
+  const manifest = parse(read('manifest.yml'));
+
+  it('hints at the commands that there are, within Slack’s limits', () => {
+    const [command] = manifest.features.slash_commands;
+    const hinted = String(command.usage_hint).split(' | ');
+    expect(commands.map(({ name }) => name.split(' ')[0])).toEqual(expect.arrayContaining(hinted));
+    expect(command.command.length).toBeLessThanOrEqual(32);
+    expect(command.description.length).toBeLessThanOrEqual(2000);
+    expect(command.usage_hint.length).toBeLessThanOrEqual(1000);
+  });
+
+  it('asks for the scopes that have a reason, and no other', () => {
+    expect([...manifest.oauth_config.scopes.bot].sort()).toEqual([...SCOPE_NAMES].sort());
+  });
+
+  it('keeps to what Slack publishes of its manifest', () => {
+    const { display_information: display, features, settings } = manifest;
+    expect(display.name.length).toBeLessThanOrEqual(35);
+    expect(display.description.length).toBeLessThanOrEqual(140);
+    expect(display.long_description.length).toBeGreaterThanOrEqual(174);
+    expect(display.long_description.length).toBeLessThanOrEqual(4000);
+    expect(display.background_color).toMatch(/^#[0-9a-f]{6}$/);
+    expect(features.bot_user.display_name).toMatch(/^[a-z0-9._-]{1,80}$/);
+    expect((features.shortcuts ?? []).length).toBeLessThanOrEqual(10);
+    for (const url of [settings.interactivity.request_url, settings.event_subscriptions.request_url])
+      expect(url).toMatch(/^https:\/\//);
+  });
+});
+
+describe('the registry', () => {
+  it('has every command file, and nothing twice', () => {
+    const names = commands.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    const files = readdirSync(join(root, 'src/commands')).filter((file) =>
+      /^export const \w+ = defineCommand\(/m.test(read(`src/commands/${file}`)),
+    );
+    const registry = read('src/commands/registry.ts');
+    for (const file of files) expect(registry, file).toContain(`'./${file}'`);
+  });
+});
