@@ -25,7 +25,7 @@ import {
 } from './state/workspaces.ts';
 import { type Control, createWorld, type World } from './world.ts';
 
-export type { LocalSlack, LocalSlackOptions } from './local-slack.ts';
+export type { LocalSlack, LocalSlackOptions, NewWorkspace } from './local-slack.ts';
 
 /** Starts a Slack of one's own, with no workspace in it yet. */
 export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<LocalSlack> {

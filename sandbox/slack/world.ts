@@ -42,7 +42,6 @@ export interface ResponseTarget {
   uses: number;
   /** The message whose element was used. */
   messageTs?: string;
-  threadTs?: string;
 }
 
 export interface AuthorizationCode {

@@ -25,6 +25,9 @@ export interface Use extends ElementName {
   confirm?: boolean;
 }
 
+const SILENT = 'This app did not respond. Try again, or ask who made it.';
+const GONE = 'This app is not installed here any more.';
+
 /** Clicks a button or uses another element, and delivers the `block_actions` that follow. */
 export async function useElement(world: World, actor: Someone, place: Place, use: Use): Promise<ActResult> {
   const { workspace, person } = actor;
@@ -43,6 +46,7 @@ export async function deliverAction(
   container: Container,
   action: Json,
 ): Promise<ActResult> {
+  if (!workspace.installation) return notDelivered('dispatch_failed', { shown: GONE });
   const owner = { teamId: workspace.id, userId: person.id };
   const viewId = container.kind === 'view' ? { viewId: container.view.id } : {};
   const payload = {
@@ -61,17 +65,14 @@ export async function deliverAction(
     payload,
     as: 'payload',
   });
-  return delivery.outcome === 'ok'
-    ? resultOf(delivery)
-    : { ...resultOf(delivery), shown: 'This app did not respond. Try again, or ask who made it.' };
+  return delivery.outcome === 'ok' ? resultOf(delivery) : { ...resultOf(delivery), shown: SILENT };
 }
 
 function responseUrlOf(world: World, owner: { teamId: string; userId: string }, container: Container): Json {
   if (container.kind === 'view') return {};
   const { stored, channel } = container;
-  const threadTs = stored.record.thread_ts;
   const target = { ...owner, channel: channel.id, messageTs: stored.record.ts };
-  return { response_url: issueResponseUrl(world, threadTs ? { ...target, threadTs } : target, 'actions') };
+  return { response_url: issueResponseUrl(world, target, 'actions') };
 }
 
 /** Puts the choice into the state and says it as an action. */

@@ -10,7 +10,7 @@ import type { ResponseTarget, World } from '../world.ts';
 const LIFE_MS = 30 * 60_000;
 const MOST_USES = 5;
 
-type Owner = Pick<ResponseTarget, 'teamId' | 'userId' | 'channel' | 'messageTs' | 'threadTs'>;
+type Owner = Pick<ResponseTarget, 'teamId' | 'userId' | 'channel' | 'messageTs'>;
 
 /** Makes a response_url, good for five answers within 30 minutes. */
 export function issueResponseUrl(world: World, owner: Owner, kind: 'commands' | 'actions'): string {
@@ -70,7 +70,7 @@ export function respond(world: World, target: ResponseTarget, body: unknown): vo
   const original = target.messageTs ? findMessage(workspace, target.channel, target.messageTs) : undefined;
   if (response.delete_original) removeOriginal(world, workspace, original);
   else if (response.replace_original && target.messageTs) replace(world, workspace, original, response);
-  else post(world, workspace, target, response, original);
+  else post(world, workspace, target, response);
 }
 
 function removeOriginal(world: World, workspace: Workspace, original: StoredMessage | undefined): void {
@@ -88,13 +88,7 @@ function replace(
   changeMessage(world, workspace, original, readContent(workspace, response), false);
 }
 
-function post(
-  world: World,
-  workspace: Workspace,
-  target: ResponseTarget,
-  response: ResponseBody,
-  original: StoredMessage | undefined,
-): void {
+function post(world: World, workspace: Workspace, target: ResponseTarget, response: ResponseBody): void {
   const { installation } = workspace;
   if (!installation) throw new SlackError('account_inactive');
   const content = readContent(workspace, response);
@@ -103,15 +97,14 @@ function post(
     bot_id: installation.botId,
     app_id: world.app.appId,
   };
-  // Only who used the app sees the answer, unless it says `in_channel`.
+  // Only who used the app sees the answer, unless it says `in_channel`; it is in a thread only where it says so.
   const ephemeral = response.response_type !== 'in_channel';
-  const thread_ts = response.thread_ts ?? (original?.ephemeralTo ? undefined : target.threadTs);
   storeMessage(
     world,
     workspace,
     channelOf(workspace, target.channel),
     author,
-    { ...content, thread_ts },
+    { ...content, thread_ts: response.thread_ts },
     ephemeral ? target.userId : undefined,
   );
 }

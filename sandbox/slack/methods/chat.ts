@@ -125,7 +125,7 @@ const TRUNCATED = {
   response_metadata: { warnings: ['message_truncated'] },
 };
 
-/** A reply to a reply lands in the same thread; one to nothing stands alone, as Slack leaves it. */
+/** A reply to a reply lands in the same thread; that a root exists is not asked, as threads outlive theirs. */
 function rootOf(workspace: Workspace, channel: Channel, threadTs: string | undefined): string | undefined {
   if (threadTs === undefined || threadTs === '') return undefined;
   const target = findMessage(workspace, channel.id, threadTs);

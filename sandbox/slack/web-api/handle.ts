@@ -33,7 +33,7 @@ export async function handleApiCall(world: World, name: string, request: Request
   const given = read instanceof SlackError ? undefined : read;
   const token = given?.token === undefined ? undefined : world.tokens.get(given.token);
   const fault = takeFault(world, name, token?.teamId);
-  if (fault?.delayMs) await delay(fault.delayMs, undefined, { signal: world.stopping.signal });
+  if (fault?.delayMs) await pause(world, fault.delayMs);
   const outcome =
     read instanceof SlackError
       ? refuse(read)
@@ -49,6 +49,13 @@ export async function handleApiCall(world: World, name: string, request: Request
     ms: Math.round(performance.now() - started),
   });
   return toAnswer(outcome, fault, given?.warning);
+}
+
+/** Ends early where the workspace stops. */
+async function pause(world: World, ms: number): Promise<void> {
+  await delay(ms, undefined, { signal: world.stopping.signal }).catch((error: unknown) => {
+    if (!world.stopping.signal.aborted) throw error;
+  });
 }
 
 function toAnswer({ status, headers, body }: Outcome, fault: Fault | undefined, warning?: string): ApiAnswer {
