@@ -2,8 +2,12 @@ import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { findProject } from '../projects.ts';
 import { zoneOf } from '../readers.ts';
+import { drawDeployments } from '../scheduler/picture.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../service/activity.ts';
-import { type ActivityAsk, type ActivityAudience, activityMessage } from '../views/activity.ts';
+import { isSlackFailure } from '../slack/failure.ts';
+import type { Shown } from '../slack/slack.ts';
+import { type ActivityAsk, type ActivityAudience, activityMessage, chartOf } from '../views/activity.ts';
+import { altText } from '../views/deployments-chart.ts';
 import { readActivityWords } from './activity-words.ts';
 import type { ActionContext, CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
@@ -84,8 +88,33 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const feed = await fetchOf(ask, context);
   // Posted here and not by the front door, so that a refusal of Slack leaves the button to be pressed again.
   const message = activityMessage(ask, feed, { kind: 'channel', sharedBy: user });
-  await deckhand.slack.post(workspace, { channel, message });
+  const shown = await deckhand.slack.post(workspace, { channel, message });
+  if (ask.stats) await addPicture(ask, feed, shown, context);
   return { kind: 'replace', message: activityMessage(ask, feed, { kind: 'asker', isShared: true }) };
+}
+
+/** The days of the figures as a picture in the thread; what was shared stands without it too. */
+async function addPicture(
+  ask: ActivityAsk,
+  feed: Activity,
+  { channel, ts }: Shown,
+  { caller, deckhand }: ActionContext,
+): Promise<void> {
+  const data = chartOf(ask, feed, deckhand.clock.now());
+  try {
+    await deckhand.slack.upload(caller.workspace, {
+      filename: `${ask.account}-deployments.png`,
+      title: 'Deployments per day',
+      bytes: await drawDeployments(data),
+      altText: altText(data),
+      channel,
+      threadTs: ts,
+    });
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    const { method, reason } = error;
+    deckhand.log.warn({ event: 'picture_failed', method, reason }, 'a picture was not taken by Slack');
+  }
 }
 
 async function fetchOf(ask: ActivityAsk, { caller, deckhand }: CommandContext): Promise<Activity> {

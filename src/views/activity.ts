@@ -2,6 +2,7 @@ import type { Activity, ActivityEvent, ActivityRange } from '../service/activity
 import { RANGE_WORDS } from './activity-ranges.ts';
 import { statsBlocks } from './activity-stats.ts';
 import { dayName, dayOf } from './days.ts';
+import { type DeploymentsData, deploymentsByDay } from './deployments-chart.ts';
 import { LIMITS } from './limits.ts';
 import {
   type ButtonSpec,
@@ -63,6 +64,20 @@ export function eventsOf(events: readonly ActivityEvent[], project: string): Act
   return events.filter(
     (event) => event.project?.permalink === project || event.project?.identifier === project,
   );
+}
+
+/** What a picture of the same shows. @param now milliseconds since the epoch */
+export function chartOf(ask: ActivityAsk, activity: Activity, now: number): DeploymentsData {
+  const { range, zone, project } = ask;
+  const events = project === undefined ? activity.events : eventsOf(activity.events, project.permalink);
+  const of = project === undefined ? ask.account : `${project.name} in ${ask.account}`;
+  const cut = isCut(activity);
+  return {
+    title: `${of}, ${RANGE_WORDS[range].name}`,
+    zone,
+    isCut: cut,
+    days: deploymentsByDay(events, { range, zone, now, isCut: cut }),
+  };
 }
 
 /** True where the service cut the feed, so that its beginning is missing. */

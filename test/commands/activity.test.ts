@@ -78,6 +78,9 @@ describe('activity', () => {
     expect(shared()).toHaveLength(1);
     expect(JSON.stringify(shared()[0]?.blocks)).toContain(`shared by <@${PEOPLE.member}>`);
     expect(JSON.stringify(shared()[0]?.blocks)).not.toContain('activity:');
+    const [picture] = house.slack.files(TEAM);
+    expect(picture).toMatchObject({ mimetype: 'image/png', shares: [{ thread_ts: shared()[0]?.ts }] });
+    expect(picture?.altText).toContain('Chart of deployments per day, acme, today.');
   });
 
   it('can be shared again after Slack refused', async () => {

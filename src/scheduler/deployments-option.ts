@@ -1,0 +1,293 @@
+import type {
+  BarSeriesOption,
+  EChartsOption,
+  LegendComponentOption,
+  LineSeriesOption,
+  TitleComponentOption,
+  YAxisComponentOption,
+} from 'echarts';
+import { dayAndMonth, weekday } from '../views/days.ts';
+import {
+  type DeploymentsData,
+  type DeploymentsDay,
+  OUTCOMES,
+  type PastRate,
+  ratesOf,
+  rateWords,
+  totalOf,
+  totalWords,
+} from '../views/deployments-chart.ts';
+import type { Outcome } from '../views/outcomes.ts';
+import { plain } from '../views/text.ts';
+
+const WIDTH = 800;
+const BARS_HEIGHT = 420;
+const RATES_HEIGHT = 160;
+const NOTES_HEIGHT = 28;
+const SIDES = { left: 68, right: 36 };
+const MARGIN = 28;
+const BARS_TOP = 116;
+/** Room under an axis for its labels. */
+const LABELS = 56;
+
+const INK = '#1d1c1d';
+const SOFT_INK = '#616061';
+const GRID_LINE = '#ececee';
+const FAILED_INK = '#a8323f';
+const RATE_BLUE = '#2b5fd9';
+
+type Decal = NonNullable<NonNullable<BarSeriesOption['itemStyle']>['decal']>;
+
+/** Told apart by lightness and pattern too, so that no eye needs the hues. */
+const LOOKS: Record<Outcome, { name: string; color: string; decal?: Decal }> = {
+  succeeded: { name: 'Succeeded', color: '#12967a' },
+  failed: {
+    name: 'Failed',
+    color: '#c8414f',
+    decal: { color: 'rgba(255,255,255,0.6)', dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: -Math.PI / 4 },
+  },
+  cancelled: {
+    name: 'Cancelled',
+    color: '#b9bec9',
+    decal: {
+      symbol: 'circle',
+      symbolSize: 0.6,
+      color: 'rgba(90,96,110,0.75)',
+      dashArrayX: [
+        [8, 8],
+        [0, 8, 8, 0],
+      ],
+      dashArrayY: [6, 0],
+    },
+  },
+};
+
+/** Up to this many days each bar has room for words. */
+const FEW_DAYS = 10;
+const MOST_LABELS = 8;
+/** Of a small label, in pixels. */
+const DIGIT_WIDTH = 8;
+/** So that one failure among thousands is seen. */
+const LEAST_HEIGHT = 5;
+/** Bars have a white edge, which would eat the axis. */
+const ABOVE_BARS = 5;
+
+/** In pixels, before the zoom that sharp screens need. */
+export function sizeOf(data: DeploymentsData): { width: number; height: number } {
+  return { width: WIDTH, height: notesTop(data) + NOTES_HEIGHT };
+}
+
+function notesTop(data: DeploymentsData): number {
+  return BARS_HEIGHT + (ratesOf(data).length === 0 ? 0 : RATES_HEIGHT);
+}
+
+/** The chart for ECharts: bars stacked by outcome, a day each, and under them the line of past success rates. Pure. */
+export function optionOf(data: DeploymentsData, fontFamily: string): EChartsOption {
+  const rates = ratesOf(data);
+  const hasRates = rates.length > 0;
+  return {
+    animation: false,
+    textStyle: { fontFamily, color: INK },
+    title: [
+      mainTitle(data),
+      notes(data),
+      ...(totalOf(data) === 0 ? [NOTHING] : []),
+      ...(hasRates ? [RATES_TITLE] : []),
+    ],
+    legend: legendOf(data),
+    grid: [
+      { ...SIDES, top: BARS_TOP, height: BARS_HEIGHT - BARS_TOP - LABELS },
+      ...(hasRates ? [{ ...SIDES, top: BARS_HEIGHT + 36, height: RATES_HEIGHT - 36 - 40 }] : []),
+    ],
+    xAxis: [dayAxis(data.days), ...(hasRates ? [rateDates(rates)] : [])],
+    yAxis: [countAxis(data), ...(hasRates ? [RATE_AXIS] : [])],
+    series: [...barsOf(data.days), ...(hasRates ? [rateLine(rates)] : [])],
+  };
+}
+
+function mainTitle(data: DeploymentsData): TitleComponentOption {
+  return {
+    left: MARGIN,
+    top: 22,
+    itemGap: 8,
+    text: 'Deployments per day',
+    textStyle: { fontSize: 22, fontWeight: 'bold', color: INK },
+    subtext: [plain(data.title, 80), ...(totalOf(data) === 0 ? [] : [totalWords(data)])].join('\n'),
+    subtextStyle: { fontSize: 15, lineHeight: 21, color: SOFT_INK },
+  };
+}
+
+function notes(data: DeploymentsData): TitleComponentOption {
+  const first = data.days[0];
+  const isCut = data.isCut && first !== undefined;
+  const cut = isCut ? ` The service tells its latest events only: from ${dayAndMonth(first.day)} on.` : '';
+  return {
+    left: MARGIN,
+    top: notesTop(data),
+    padding: [0, 5],
+    text: `Days in ${data.zone}.${cut}`,
+    textStyle: { fontSize: 13, fontWeight: 'normal', color: SOFT_INK },
+  };
+}
+
+/** Who never cancels need not be told how cancelling looks. */
+function legendOf(data: DeploymentsData): LegendComponentOption {
+  const shown = OUTCOMES.filter((outcome) => outcome !== 'cancelled' || totalOf(data, outcome) > 0);
+  return {
+    show: totalOf(data) > 0,
+    right: SIDES.right,
+    top: 26,
+    itemWidth: 22,
+    itemHeight: 14,
+    itemGap: 20,
+    data: shown.map((outcome) => LOOKS[outcome].name),
+    textStyle: { fontSize: 15, color: INK },
+  };
+}
+
+const NOTHING: TitleComponentOption = {
+  left: 'center',
+  top: BARS_TOP + 96,
+  text: 'No deployments in this time',
+  textStyle: { fontSize: 18, fontWeight: 'normal', color: SOFT_INK },
+};
+
+const RATES_TITLE: TitleComponentOption = {
+  left: MARGIN,
+  top: BARS_HEIGHT,
+  text: 'Success rate, digest by digest',
+  textStyle: { fontSize: 15, fontWeight: 'bold', color: INK },
+};
+
+function dayAxis(days: readonly DeploymentsDay[]) {
+  const isFew = days.length <= FEW_DAYS;
+  return {
+    type: 'category',
+    data: days.map(({ day }) => (isFew ? `${weekday(day)}\n${dayAndMonth(day)}` : dayAndMonth(day))),
+    z: ABOVE_BARS,
+    axisTick: { show: false },
+    axisLine: { lineStyle: { color: '#b5b5ba' } },
+    axisLabel: { fontSize: 14, lineHeight: 18, color: SOFT_INK, interval: everyFew(days.length) },
+  } as const;
+}
+
+/** Counted from the last one, so that the latest always has its label. */
+function everyFew(length: number): (index: number) => boolean {
+  const step = length <= FEW_DAYS ? 1 : Math.ceil(length / MOST_LABELS);
+  return (index) => (length - 1 - index) % step === 0;
+}
+
+function countAxis(data: DeploymentsData): YAxisComponentOption {
+  const most = Math.max(0, ...data.days.map((day) => totalOf({ days: [day] })));
+  return {
+    type: 'value',
+    minInterval: 1,
+    splitNumber: 4,
+    // Room for what stands on the highest bar.
+    boundaryGap: [0, data.days.length <= FEW_DAYS ? '20%' : '8%'],
+    ...(most < 4 ? { max: 4 } : {}),
+    axisLabel: { fontSize: 14, color: SOFT_INK, formatter: shortNumber },
+    splitLine: { lineStyle: { color: GRID_LINE } },
+  };
+}
+
+function barsOf(days: readonly DeploymentsDay[]): BarSeriesOption[] {
+  const bars = OUTCOMES.map((outcome): BarSeriesOption => {
+    const { name, ...itemStyle } = LOOKS[outcome];
+    return {
+      type: 'bar',
+      name,
+      stack: 'day',
+      barMaxWidth: 64,
+      barCategoryGap: '32%',
+      barMinHeight: LEAST_HEIGHT,
+      itemStyle: { ...itemStyle, borderColor: '#ffffff', borderWidth: 1 },
+      // Nothing at all, for a bar of 0 would have the least height.
+      data: days.map((day) => day[outcome] || '-'),
+    };
+  });
+  return [...bars, totalsOf(days)];
+}
+
+/** Nothing stacked on top of each bar, to carry its total and, where there is room, its failures. */
+function totalsOf(days: readonly DeploymentsDay[]): BarSeriesOption {
+  const isFew = days.length <= FEW_DAYS;
+  const longest = Math.max(...days.map((day) => totalLabel(day).length));
+  const hasRoom = days.length * (longest + 1) * DIGIT_WIDTH <= WIDTH - SIDES.left - SIDES.right;
+  return {
+    type: 'bar',
+    stack: 'day',
+    silent: true,
+    data: days.map((day) => ({
+      value: 0,
+      label: {
+        show: hasRoom && totalOf({ days: [day] }) > 0,
+        formatter: isFew ? fullLabel(day) : totalLabel(day),
+      },
+    })),
+    label: {
+      position: 'top',
+      distance: 4,
+      fontSize: isFew ? 16 : 13,
+      fontWeight: 'bold',
+      color: INK,
+      rich: {
+        total: { fontSize: 16, fontWeight: 'bold', color: INK, lineHeight: 20 },
+        failed: { fontSize: 13, color: FAILED_INK, lineHeight: 17 },
+      },
+    },
+  };
+}
+
+function totalLabel(day: DeploymentsDay): string {
+  return shortNumber(totalOf({ days: [day] }));
+}
+
+function fullLabel(day: DeploymentsDay): string {
+  const failed = day.failed === 0 ? '' : `\n{failed|${shortNumber(day.failed)} failed}`;
+  return `{total|${totalLabel(day)}}${failed}`;
+}
+
+function rateDates(rates: readonly PastRate[]) {
+  return {
+    type: 'category',
+    gridIndex: 1,
+    data: rates.map(({ day }) => dayAndMonth(day)),
+    axisTick: { show: false },
+    axisLine: { lineStyle: { color: '#b5b5ba' } },
+    axisLabel: { fontSize: 14, color: SOFT_INK, interval: everyFew(rates.length) },
+  } as const;
+}
+
+const RATE_AXIS = {
+  type: 'value',
+  gridIndex: 1,
+  min: 0,
+  max: 100,
+  interval: 50,
+  axisLabel: { fontSize: 14, color: SOFT_INK, formatter: '{value} %' },
+  splitLine: { lineStyle: { color: GRID_LINE } },
+} as const;
+
+function rateLine(rates: readonly PastRate[]): LineSeriesOption {
+  const last = rates.findLastIndex(({ rate }) => rate !== null);
+  return {
+    type: 'line',
+    xAxisIndex: 1,
+    yAxisIndex: 1,
+    symbol: 'circle',
+    symbolSize: 8,
+    lineStyle: { width: 3, color: RATE_BLUE },
+    itemStyle: { color: RATE_BLUE },
+    data: rates.map(({ rate }, at) => ({
+      value: rate ?? '-',
+      label: { show: at === last, formatter: rateWords(rate) },
+    })),
+    label: { position: 'top', fontSize: 15, fontWeight: 'bold', color: RATE_BLUE },
+  };
+}
+
+/** "950", "1.2k", "3M" */
+function shortNumber(value: number): string {
+  return new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+}
