@@ -30,8 +30,8 @@ export type Reply =
   /** Replaces the message whose button was clicked. */
   | { kind: 'replace'; message: Message }
   | { kind: 'several'; replies: Reply[] }
-  /** As if the person had typed it; `project` fills in for a word left out. */
-  | { kind: 'run'; text: string; project?: string }
+  /** As if the person had typed it; `project` fills in for a word left out, `server` for one that fits none. */
+  | { kind: 'run'; text: string; project?: string; server?: string }
   /** All is said already, by the job that was started. */
   | { kind: 'nothing' };
 
@@ -43,6 +43,8 @@ export interface CommandContext {
   text: string;
   /** A project picked from a menu because the words named none. */
   project?: string | undefined;
+  /** The identifier of a server picked from a menu, in place of the word for one. */
+  server?: string | undefined;
   deckhand: Deckhand;
 }
 
@@ -78,6 +80,11 @@ export interface Action {
   once?: boolean;
   /** True where it changes something: it is stored before the ack and survives `kill -9`. */
   durable?: boolean;
+  /**
+   * The command line that it runs, out of the `block_id`: then it is stored only if that command is. One that opens a
+   * form cannot wait, for Slack's handle dies.
+   */
+  leadsTo?(blockId: string): string | undefined;
   run(value: string | undefined, context: ActionContext): Promise<Reply>;
 }
 

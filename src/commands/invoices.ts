@@ -4,10 +4,12 @@ import { isBillingChannel } from '../billing.ts';
 import { UserError } from '../errors.ts';
 import { zoneOf } from '../readers.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../service/invoices.ts';
+import { menuPlace } from '../views/choices.ts';
 import { invoiceComment, invoiceSentMessage, invoicesMessage, invoiceTitle } from '../views/invoices.ts';
 import { code } from '../views/text.ts';
 import type { ActionContext, CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
+import { invoicePicker } from './pickers.ts';
 import { accountOf } from './target.ts';
 
 const ButtonValue = z.object({ account: z.string(), number: z.int().nonnegative() });
@@ -25,7 +27,11 @@ export const invoices = defineCommand({
     const account = await accountOf(context);
     return number === undefined ? list(account, context) : send(account, readNumber(number), context);
   },
-  actions: [{ actionId: 'invoices:pdf', role: 'billing', run: sendPressed }],
+  optionSources: [invoicePicker],
+  actions: [
+    { actionId: 'invoices:pdf', role: 'billing', run: sendPressed },
+    { actionId: 'invoice', role: 'billing', run: sendPicked },
+  ],
 });
 
 async function list(account: Account, { caller, deckhand }: CommandContext): Promise<Reply> {
@@ -41,6 +47,16 @@ async function sendPressed(value: string | undefined, context: ActionContext): P
   const { account: named, number } = ButtonValue.parse(JSON.parse(value ?? '{}'));
   const { caller, deckhand } = context;
   return send(await deckhand.accounts.resolve(caller.workspace, named, undefined), number, context);
+}
+
+/** One of the menu, for those that have no button. */
+async function sendPicked(number: string | undefined, context: ActionContext): Promise<Reply> {
+  const place = menuPlace(context.blockId);
+  if (place === undefined || number === undefined)
+    throw new UserError('This menu is from an older version of Deckhand.', 'invoices');
+  const { caller, deckhand } = context;
+  const account = await deckhand.accounts.resolve(caller.workspace, place.account, undefined);
+  return send(account, readNumber(number), context);
 }
 
 /** Puts the PDF where only the asker sees it, or into the channel that is told of invoices anyway. */

@@ -3,6 +3,7 @@ import type { Account } from '../accounts.ts';
 import { CronError } from '../engine/cron.ts';
 import { parseZone } from '../engine/zone.ts';
 import { zoneOf } from '../readers.ts';
+import { menuPlace } from '../views/choices.ts';
 import type { Choice } from '../views/modal.ts';
 import { chosenText } from '../views/projects.ts';
 import type { OptionContext, OptionSource } from './command.ts';
@@ -153,6 +154,8 @@ const Place = z.object({
 /** Where the menu stands: what its form says, or the command that its message asks about. */
 function placeOf({ metadata, blockId }: OptionContext): z.infer<typeof Place> {
   if (metadata !== '') return Place.parse(JSON.parse(metadata));
+  const menu = menuPlace(blockId);
+  if (menu !== undefined) return menu;
   const { account } = splitWords(chosenText(blockId) ?? '').flags;
   return typeof account === 'string' ? { account } : {};
 }

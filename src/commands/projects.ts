@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { chosenText, projectsMessage } from '../views/projects.ts';
 import { defineCommand } from './command.ts';
+import { projectPicker } from './pickers.ts';
 import { accountOf } from './target.ts';
 
 export const projects = defineCommand({
@@ -21,11 +22,14 @@ export const projects = defineCommand({
     const shown = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
     return { kind: 'private', message: projectsMessage(account.name, shown, filter) };
   },
+  // The menu in a message, where there are more projects than a plain one can hold.
+  optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],
   actions: [
     {
       actionId: 'projects:choose',
       role: 'member',
       durable: true,
+      leadsTo: chosenText,
       async run(project, { blockId }) {
         const text = chosenText(blockId);
         if (text === undefined || project === undefined)

@@ -1,6 +1,7 @@
 import type { Account } from '../accounts.ts';
 import { UserError } from '../errors.ts';
 import { findProject, ProjectNeeded } from '../projects.ts';
+import { ServerNeeded } from '../servers.ts';
 import type { Project } from '../service/projects.ts';
 import { listServers } from '../service/servers.ts';
 import { code } from '../views/text.ts';
@@ -40,27 +41,34 @@ export function channelOf(context: CommandContext): string {
 }
 
 /**
- * By identifier or name where the service lists servers; otherwise what was typed is taken for the identifier.
- * @throws UserError where the name fits none or several
+ * By identifier or name where the service lists servers; otherwise what was typed is taken for the identifier. One that
+ * was picked from a menu counts instead.
+ * @throws ServerNeeded where nothing was named, or the name fits none or several
  */
 export async function serverOf(
-  { caller, deckhand }: CommandContext,
+  { caller, deckhand, server: picked }: CommandContext,
   account: Account,
   project: string,
-  typed: string,
+  typed: string | undefined,
 ): Promise<{ identifier: string; name: string }> {
+  const place = { account: account.name, project };
+  const named = picked ?? typed;
+  if (named === undefined) throw new ServerNeeded('Which server do you mean?', place);
+  // Asked afresh, because a server may have been added a moment ago.
   const servers = await deckhand.accounts.use(caller.workspace, account, (client) =>
     listServers(client, project),
   );
-  if (servers === undefined) return { identifier: typed, name: typed };
-  const wanted = typed.toLowerCase();
+  if (servers === undefined) return { identifier: named, name: named };
+  const wanted = named.toLowerCase();
   const exact = servers.find((server) => server.identifier.toLowerCase() === wanted);
-  const named = servers.filter((server) => server.name.toLowerCase() === wanted);
-  const found = exact ?? (named.length === 1 ? named[0] : undefined);
+  const byName = servers.filter((server) => server.name.toLowerCase() === wanted);
+  const found = exact ?? (byName.length === 1 ? byName[0] : undefined);
   if (found !== undefined) return { identifier: found.identifier, name: found.name };
-  if (named.length > 1) throw new UserError(`Several servers are named ${code(typed)}. Use an identifier.`);
+  if (byName.length > 1)
+    throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, place);
   const known = servers.slice(0, 10).map((server) => code(server.name, 40));
-  throw new UserError(
-    `There is no server ${code(typed)} in this project. It has ${known.join(', ') || 'none'}.`,
+  throw new ServerNeeded(
+    `There is no server ${code(named)} in this project. It has ${known.join(', ') || 'none'}.`,
+    place,
   );
 }

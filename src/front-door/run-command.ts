@@ -5,6 +5,8 @@ import type { Deckhand } from '../deckhand.ts';
 import { AccountNeeded, UserError } from '../errors.ts';
 import { ProjectNeeded } from '../projects.ts';
 import type { Role } from '../roles.ts';
+import { ServerNeeded } from '../servers.ts';
+import { chooseServerMessage } from '../views/choices.ts';
 import { connectFirstMessage } from '../views/connect.ts';
 import type { Message } from '../views/message.ts';
 import { chooseProjectMessage } from '../views/projects.ts';
@@ -21,6 +23,8 @@ export interface CommandRequest {
   text: string;
   /** A project that the person picked from a menu, in place of the word left out. */
   project?: string | undefined;
+  /** A server that the person picked from a menu, in place of the word for one. */
+  server?: string | undefined;
 }
 
 /** Runs what was typed and says what comes of it. Never rejects. */
@@ -117,6 +121,7 @@ async function replyOf(
     account,
     text: request.text,
     project: request.project,
+    server: request.server,
     deckhand,
   };
   return command.run(args, context);
@@ -133,6 +138,7 @@ async function ask(deckhand: Deckhand, caller: Caller, question: Message, name: 
 /** What is missing is asked for, where a button or menu can give it. */
 function questionOf(deckhand: Deckhand, error: unknown, text: string): Message | undefined {
   if (error instanceof ProjectNeeded) return chooseProjectMessage(error.projects, text);
+  if (error instanceof ServerNeeded) return chooseServerMessage(error.message, { ...error.place, run: text });
   if (error instanceof AccountNeeded) return connectFirstMessage(deckhand.config.SLACK_COMMAND, text);
   return undefined;
 }

@@ -1,4 +1,5 @@
 import type { Invoice } from '../service/invoices.ts';
+import { searchMenu } from './choices.ts';
 import { dateName, dayOf } from './days.ts';
 import { type ButtonSpec, buttons, context, header, type Message, say, section } from './message.ts';
 import { table } from './table.ts';
@@ -26,6 +27,9 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[], z
         invoices.map((invoice) => rowOf(invoice, zone)),
       ),
       ...buttons(...wanted(invoices).map((invoice) => pdfButton(account, invoice))),
+      ...(wanted(invoices).length < invoices.length
+        ? searchMenu({ actionId: 'invoice', placeholder: 'Send me another', place: { account } })
+        : []),
       context('A PDF is sent to you alone, unless this channel is told of the account’s invoices.'),
     ],
   };

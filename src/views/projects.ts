@@ -1,3 +1,4 @@
+import type { ActionsBlockElement } from '@slack/types';
 import type { Project } from '../service/projects.ts';
 import { LIMITS } from './limits.ts';
 import { context, header, type Message, section } from './message.ts';
@@ -35,33 +36,25 @@ function projectLine(project: Project): string {
 /** Room for the typed command in a `block_id` of 255 characters, so that the choice survives a restart. */
 const MOST_TEXT = 200;
 
-/** Asks which project is meant; the choice runs `text` again with it. */
+/** Asks which project is meant; the choice runs `text` again with it. More than a plain menu holds are searched. */
 export function chooseProjectMessage(projects: readonly Project[], text: string): Message {
   const said = 'Which project do you mean?';
-  if (text.length > MOST_TEXT) return { text: said, blocks: [section(`${said} Name it in the command.`)] };
-  const more = projects.length - LIMITS.options;
+  const menu = {
+    action_id: 'projects:choose',
+    placeholder: { type: 'plain_text' as const, text: 'Choose a project' },
+  };
+  const choices = projects
+    .filter((project) => project.permalink.length <= LIMITS.optionValue)
+    .map((project) => ({ value: project.permalink, text: project.name }));
+  if (text.length > MOST_TEXT || choices.length === 0)
+    return { text: said, blocks: [section(`${said} Name it in the command.`)] };
+  const element: ActionsBlockElement =
+    choices.length > LIMITS.options
+      ? { type: 'external_select', ...menu, min_query_length: 0 }
+      : { type: 'static_select', ...menu, options: optionsOf(choices) };
   return {
     text: said,
-    blocks: [
-      section(said),
-      {
-        type: 'actions',
-        block_id: `run ${text}`,
-        elements: [
-          {
-            type: 'static_select',
-            action_id: 'projects:choose',
-            placeholder: { type: 'plain_text', text: 'Choose a project' },
-            options: optionsOf(
-              projects
-                .filter((project) => project.permalink.length <= LIMITS.optionValue)
-                .map((project) => ({ value: project.permalink, text: project.name })),
-            ),
-          },
-        ],
-      },
-      ...(more > 0 ? [context(`and ${more} more; name one of those in the command`)] : []),
-    ],
+    blocks: [section(said), { type: 'actions', block_id: `run ${text}`, elements: [element] }],
   };
 }
 
