@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import react from '@vitejs/plugin-react';
-import { build } from 'vite';
 import { pictures } from './build-pictures.ts';
 
 const here = import.meta.dirname;
@@ -26,6 +24,8 @@ export async function buildPage(): Promise<string> {
 }
 
 async function bundle(outDir: string): Promise<void> {
+  // Loaded when something is built only: they are slow to load, and mostly nothing is.
+  const [{ build }, { default: react }] = await Promise.all([import('vite'), import('@vitejs/plugin-react')]);
   await build({
     root: here,
     base: './',

@@ -70,6 +70,21 @@ describeInBrowser('messages on the page', () => {
     await messages.getByText('All well').waitFor({ state: 'detached' });
   });
 
+  it('stays quick in a long channel: the latest are drawn, earlier ones when asked for', async () => {
+    const many = Array.from({ length: 400 }, (_, index) => ({
+      ts: `${1_772_000_000 + index}.000100`,
+      user: people.member,
+      text: `Message ${index}.`,
+    }));
+    host.answer('messages', { messages: many });
+    const page = await browser.open(host.url);
+    await page.getByText('Message 399.').waitFor();
+    expect(await page.getByRole('article').count()).toBe(150);
+    await page.getByRole('button', { name: 'Show earlier messages' }).click();
+    await page.getByText('Message 100.').waitFor();
+    host.answer('messages', { messages: deployMessages });
+  });
+
   it('counts what is unread elsewhere', async () => {
     const page = await browser.open(host.url);
     await page.getByText('Only visible to you').waitFor();

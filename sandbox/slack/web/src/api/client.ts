@@ -12,7 +12,7 @@ export interface Answer {
   error?: string;
 }
 
-export type SubmitAnswer = Answer & { errors?: Record<string, string> };
+type SubmitAnswer = Answer & { errors?: Record<string, string> };
 
 /** The page's server, spoken to as one person. Failures come back as `{ ok: false, error }`, never thrown. */
 export interface Client {

@@ -44,7 +44,7 @@ export interface App {
   shortcuts: Shortcut[];
 }
 
-export interface Shortcut {
+interface Shortcut {
   type: 'global' | 'message';
   name: string;
   callback_id: string;

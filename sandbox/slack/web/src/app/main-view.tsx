@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import type { Client } from '../api/client.ts';
 import type { App, Channel } from '../api/types.ts';
 import { HomeView } from '../home/home-view.tsx';
@@ -27,8 +27,9 @@ export function MainView(props: MainProps): ReactNode {
   const directory = useDirectory();
   const live = state.connection === 'live';
   const app = place.at.kind === 'home' ? directory.app(place.at.app) : appBehind(channel, props);
-  if (channel === undefined && app === undefined) return <main className="main" />;
   const name = channel ? directory.channelName(channel) : (app?.name ?? '');
+  useTitle(name, directory.team.name);
+  if (channel === undefined && app === undefined) return <main className="main" />;
   return (
     <main className="main" aria-label={name}>
       <MainHead icon={iconOf(channel)} title={name} note={channel?.topic} live={live} onMenu={onMenu}>
@@ -46,6 +47,13 @@ export function MainView(props: MainProps): ReactNode {
       )}
     </main>
   );
+}
+
+/** The tab's title says where one is. */
+function useTitle(name: string, team: string): void {
+  useEffect(() => {
+    document.title = [name, team].filter(Boolean).join(' · ');
+  }, [name, team]);
 }
 
 function iconOf(channel: Channel | undefined): 'hash' | 'lock' | 'bot' {

@@ -7,7 +7,7 @@ import { DeliveryList } from './delivery-list.tsx';
 import { Payload } from './payload.tsx';
 import { Tabs } from './tabs.tsx';
 
-export type InspectorTab = 'message' | 'deliveries' | 'calls' | 'controls';
+type InspectorTab = 'message' | 'deliveries' | 'calls' | 'controls';
 
 interface InspectorProps {
   message: Message | undefined;

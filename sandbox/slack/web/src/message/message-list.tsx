@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { Message } from '../api/types.ts';
 import { MessageRow } from './message-row.tsx';
 import { dateOf, dayOf } from './time.ts';
@@ -7,6 +7,9 @@ import { dateOf, dayOf } from './time.ts';
 const RUN_S = 300;
 /** How near the end, in pixels, one must be to be carried along by new messages. */
 const NEAR_END_PX = 120;
+
+/** How many messages are drawn at first, and more with each press. */
+const PAGE = 150;
 
 interface ListProps {
   label: string;
@@ -26,6 +29,8 @@ export function MessageList({
   children,
 }: ListProps): ReactNode {
   const scroller = useStickyEnd(messages);
+  const [most, setMost] = useState(PAGE);
+  const shown = messages.slice(-most);
   return (
     <section
       ref={scroller}
@@ -36,9 +41,15 @@ export function MessageList({
       onKeyDown={walk}
     >
       <div className="message-end">
-        {children}
-        {messages.map((message, index) => {
-          const before = messages[index - 1];
+        {shown.length === messages.length ? (
+          children
+        ) : (
+          <button type="button" className="button button-small earlier" onClick={() => setMost(most + PAGE)}>
+            Show earlier messages
+          </button>
+        )}
+        {shown.map((message, index) => {
+          const before = shown[index - 1];
           const isNewDay = before === undefined || dayOf(before.ts) !== dayOf(message.ts);
           return (
             <div key={message.ts} className="message-slot">
@@ -86,7 +97,7 @@ function useStickyEnd(messages: readonly Message[]): React.RefObject<HTMLElement
 }
 
 function continues(before: Message | undefined, message: Message): boolean {
-  if (before === undefined || before.ephemeral !== message.ephemeral) return false;
+  if (before === undefined || before.ephemeral || message.ephemeral) return false;
   const near = Number(message.ts) - Number(before.ts) < RUN_S;
   return (
     near &&

@@ -32,7 +32,7 @@ export interface Surface {
 }
 
 /** Where blocks are only looked at. */
-export const inertSurface: Surface = {
+const inertSurface: Surface = {
   container: { type: 'none' },
   values: {},
   errors: {},

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState 
 import { Icon } from './icon.tsx';
 import { Popover } from './popover.tsx';
 
-export interface MenuItem {
+interface MenuItem {
   key: string;
   content: ReactNode;
   hint?: ReactNode;
