@@ -99,6 +99,19 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   return parsed.data;
 }
 
+/** Our OAuth client at the service (spec 5.3); undefined unless all three of its variables are set. */
+export function oauthClientOf(
+  config: Config,
+): { authUrl: string; clientId: string; clientSecret: string } | undefined {
+  const {
+    SERVICE_AUTH_URL: authUrl,
+    SERVICE_OAUTH_CLIENT_ID: clientId,
+    SERVICE_OAUTH_CLIENT_SECRET: clientSecret,
+  } = config;
+  if (authUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return { authUrl, clientId, clientSecret };
+}
+
 /** What is wrong between variables, each of which may be right alone. */
 function contradictions(given: Record<string, string | undefined>): string[] {
   const faults: string[] = [];

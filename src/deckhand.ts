@@ -5,6 +5,8 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Integrations } from './integrations.ts';
+import type { LinkRequests } from './link/requests.ts';
+import type { Links } from './links.ts';
 import type { Listings } from './listings.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -42,6 +44,8 @@ export interface Deckhand extends Parts {
   audit: Audit;
   runs: Runs;
   waiting: Waiting;
+  links: Links;
+  linkRequests: LinkRequests;
   /** The bot scopes that the app asks for. */
   scopes: readonly string[];
 }

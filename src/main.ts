@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { createApp } from './app.ts';
 import { systemClock } from './clock.ts';
-import { CONFIG_EXIT_CODE, type Config, ConfigError, parseConfig } from './config.ts';
+import { CONFIG_EXIT_CODE, type Config, ConfigError, oauthClientOf, parseConfig } from './config.ts';
 import { openBackend } from './engine/open-backend.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -45,6 +45,7 @@ async function main(): Promise<void> {
   const service = createService({
     baseUrl: config.SERVICE_BASE_URL,
     signupUrl: config.SERVICE_SIGNUP_URL,
+    oauth: oauthClientOf(config),
     version,
     clock: systemClock,
     hookTypes: config.SERVICE_HOOK_TYPES,

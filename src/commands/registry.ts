@@ -14,12 +14,14 @@ import { hostingSync } from './hosting-sync.ts';
 import { integrationAdd } from './integration-add.ts';
 import { integrationEdit } from './integration-edit.ts';
 import { invoices } from './invoices.ts';
+import { link } from './link.ts';
 import { projects } from './projects.ts';
 import { serverShow } from './server-show.ts';
 import { settings } from './settings.ts';
 import { signup } from './signup.ts';
 import { start } from './start.ts';
 import { test } from './test.ts';
+import { unlink } from './unlink.ts';
 import { use } from './use.ts';
 import { whoami } from './whoami.ts';
 
@@ -36,6 +38,8 @@ const ALL: readonly Command[] = [
   settings,
   signup,
   whoami,
+  link,
+  unlink,
   projects,
   test,
   serverShow,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { getProfile } from '../service/profile.ts';
+import { linkLine } from '../views/link.ts';
 import { profileMessage } from '../views/profile.ts';
-import { defineCommand } from './command.ts';
+import { type CommandContext, defineCommand } from './command.ts';
 import { accountOf } from './target.ts';
 
 export const whoami = defineCommand({
@@ -19,10 +20,23 @@ export const whoami = defineCommand({
     const roles = await rolesOf(context);
     return {
       kind: 'private',
-      message: profileMessage({ profile, account: account.name, keyTail: account.keyTail, roles }),
+      message: profileMessage({
+        profile,
+        account: account.name,
+        keyTail: account.keyTail,
+        roles,
+        link: await linkOf(context),
+      }),
     };
   },
 });
+
+/** Undefined where linking is not configured. */
+async function linkOf({ caller, deckhand }: CommandContext): Promise<string | undefined> {
+  if (deckhand.service.oauth === undefined) return undefined;
+  const link = await deckhand.links.get(caller.workspace, caller.user);
+  return linkLine(link, deckhand.clock.now(), deckhand.config.SLACK_COMMAND);
+}
 
 async function rolesOf({ caller, deckhand }: Parameters<typeof whoami.run>[1]): Promise<string[]> {
   const held: string[] = [];

@@ -5,6 +5,7 @@ import { failureOf, readValue } from './answer.ts';
 import { BaseUrl, findAddressFault } from './base-url.ts';
 import { type Address, type Call, type Endpoint, headersOf, pathOf } from './call.ts';
 import { ServiceError } from './errors.ts';
+import { createOauth, type ServiceOauth } from './oauth.ts';
 import { withRetries } from './retry.ts';
 import { exchange, openPools } from './transport.ts';
 
@@ -41,6 +42,8 @@ export interface ServiceOptions {
   signupUrl?: string | undefined;
   /** Deckhand's, for the User-Agent. */
   version: string;
+  /** Our registered OAuth client (spec 5.3). */
+  oauth?: { authUrl: string; clientId: string; clientSecret: string } | undefined;
   /** Waits between repetitions go through it. */
   clock: Clock;
   /** In [0, 1), for jitter. */
@@ -68,6 +71,8 @@ export interface Service {
   account(credentials: Credentials): AccountClient;
   /** Undefined where no sign-up address is configured. */
   readonly signup: Endpoint | undefined;
+  /** Undefined where no OAuth client is configured. */
+  readonly oauth: ServiceOauth | undefined;
   /** Resolves when the calls in flight have ended and every connection is closed. */
   close(): Promise<void>;
 }
@@ -89,6 +94,9 @@ export function createService(options: ServiceOptions): Service {
       return { account, hookTypes: options.hookTypes ?? {}, ...endpoint };
     },
     signup: signup && openEndpoint(pools, settings, signup),
+    oauth:
+      options.oauth &&
+      createOauth({ ...options.oauth, version: options.version, now: () => options.clock.now() }),
     close: () => pools.close(),
   };
 }

@@ -10,10 +10,12 @@ export interface ProfileView {
   keyTail: string;
   /** Deckhand's roles of the reader. */
   roles: readonly string[];
+  /** The reader's link to their own user at the service, as a line of mrkdwn. */
+  link: string | undefined;
 }
 
 export function profileMessage(view: ProfileView): Message {
-  const { profile, account, keyTail, roles } = view;
+  const { profile, account, keyTail, roles, link } = view;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
   const beta = profile.account.beta_features ? 'on' : 'off';
   const lines = [
@@ -28,7 +30,11 @@ export function profileMessage(view: ProfileView): Message {
     text: `Deckhand uses the account ${account} with the key of ${profile.email_address}`,
     blocks: [
       section(lines.join('\n')),
-      context(`Key ${code(maskedKey(keyTail))}`, `Your role in Deckhand: ${role}`),
+      context(
+        `Key ${code(maskedKey(keyTail))}`,
+        `Your role in Deckhand: ${role}`,
+        ...(link === undefined ? [] : [link]),
+      ),
     ],
   };
 }

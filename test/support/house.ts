@@ -5,7 +5,7 @@ import { type SimulatedService, startSimulatedService } from '../../sandbox/serv
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { createApp, type DeckhandApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { type Config, parseConfig } from '../../src/config.ts';
+import { type Config, oauthClientOf, parseConfig } from '../../src/config.ts';
 import { openBackend } from '../../src/engine/open-backend.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
@@ -49,6 +49,8 @@ export interface HouseOptions {
   /** Projects of the account; two small ones by default. */
   projects?: NonNullable<Parameters<SimulatedService['world']['addAccount']>[0]['projects']>;
   seed?: 'empty' | 'demo';
+  /** Applications registered with the service. */
+  oauthClients?: NonNullable<Parameters<typeof startSimulatedService>[0]>['oauthClients'] & object;
   /** Deckhand's time; the system's by default. */
   clock?: Clock;
   /** How many times faster the service's time runs; its tests take seconds otherwise. */
@@ -58,7 +60,11 @@ export interface HouseOptions {
 const KEY = Buffer.alloc(32, 7).toString('base64');
 
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
-  const service = await startSimulatedService({ seed: options.seed ?? 'empty', speed: options.speed ?? 20 });
+  const service = await startSimulatedService({
+    seed: options.seed ?? 'empty',
+    speed: options.speed ?? 20,
+    oauthClients: options.oauthClients ?? [],
+  });
   const slack = await startLocalSlack();
   const { botToken } = furnish(slack);
   if (options.seed !== 'demo') addHouseAccount(service, options.projects);
@@ -123,6 +129,7 @@ export function environment(
     PORT: '0',
     SERVICE_BASE_URL: service.baseUrl,
     SERVICE_SIGNUP_URL: service.signupUrl,
+    SERVICE_AUTH_URL: service.authUrl,
     SERVICE_SITES_DOMAIN: service.sitesDomain,
     STORE_URL: `sqlite://${join(folder, 'deckhand.sqlite')}`,
     ENCRYPTION_KEYS: `k1:${KEY}`,
@@ -156,6 +163,7 @@ async function openDeckhand(
   const service = createService({
     baseUrl: config.SERVICE_BASE_URL,
     signupUrl: config.SERVICE_SIGNUP_URL,
+    oauth: oauthClientOf(config),
     version: '0.0.0-test',
     clock,
     hookTypes: config.SERVICE_HOOK_TYPES,

@@ -1,0 +1,204 @@
+import * as openid from 'openid-client';
+import { isObject } from './shapes.ts';
+
+/** Spec 5.3: all that there are. */
+const SCOPES = 'email_address assignments';
+const TIMEOUT_S = 15;
+const MOST_BYTES = 64 * 1024;
+/** How long what discovery said is believed. */
+const BELIEVED_MS = 10 * 60_000;
+
+export interface OauthOptions {
+  /** {auth_url}; https unless its host is loopback. */
+  authUrl: string;
+  clientId: string;
+  clientSecret: string;
+  /** Deckhand's, for the User-Agent. */
+  version: string;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+export type Tokens = openid.TokenEndpointResponse;
+
+export type OauthFailure = 'denied' | 'refused' | 'unexpected' | 'unreachable';
+
+/** Why there is no token. Its text holds no code, token or secret. */
+export class OauthError extends Error {
+  readonly code = 'oauth_error';
+  readonly kind: OauthFailure;
+
+  constructor(kind: OauthFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'OauthError';
+    this.kind = kind;
+  }
+}
+
+/** The authorisation code flow of the service. Spec 5.3. Both reject with an OauthError. */
+export interface ServiceOauth {
+  /** Where the person's browser goes; `verifier` must come back with the code, where the service offers PKCE. */
+  begin(redirectUri: string, state: string): Promise<{ url: URL; verifier: string | undefined }>;
+  /** Exchanges the code in the address that the browser came back to. */
+  exchange(callback: URL, expected: { state: string; verifier: string | undefined }): Promise<Tokens>;
+}
+
+export function createOauth(options: OauthOptions): ServiceOauth {
+  let known: { configuration: openid.Configuration; until: number } | undefined;
+
+  async function configure(): Promise<openid.Configuration> {
+    if (known !== undefined && options.now() < known.until) return known.configuration;
+    const configuration = await discover(options);
+    known = { configuration, until: options.now() + BELIEVED_MS };
+    return configuration;
+  }
+
+  return {
+    begin: (redirectUri, state) =>
+      explaining(async () => {
+        const configuration = await configure();
+        const parameters = { redirect_uri: redirectUri, scope: SCOPES, state };
+        if (!configuration.serverMetadata().supportsPKCE())
+          return { url: openid.buildAuthorizationUrl(configuration, parameters), verifier: undefined };
+        const verifier = openid.randomPKCECodeVerifier();
+        const url = openid.buildAuthorizationUrl(configuration, {
+          ...parameters,
+          code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: 'S256',
+        });
+        return { url, verifier };
+      }),
+    exchange: (callback, { state, verifier }) =>
+      explaining(async () => {
+        const checks = {
+          expectedState: state,
+          ...(verifier === undefined ? {} : { pkceCodeVerifier: verifier }),
+        };
+        return openid.authorizationCodeGrant(await configure(), callback, checks);
+      }),
+  };
+}
+
+/**
+ * What the service publishes of itself, held to its own address: secrets go nowhere else. The spec names both
+ * endpoints, so a service without discovery works too, only without PKCE.
+ */
+async function discover(options: OauthOptions): Promise<openid.Configuration> {
+  const base = options.authUrl.replace(/\/+$/, '');
+  const own = (address: string | undefined, path: string): string =>
+    address !== undefined && URL.parse(address)?.origin === new URL(base).origin ? address : `${base}${path}`;
+  const metadata = await metadataOf(options);
+  const configuration = new openid.Configuration(
+    {
+      ...metadata,
+      authorization_endpoint: own(metadata.authorization_endpoint, '/oauth/authorize'),
+      token_endpoint: own(metadata.token_endpoint, '/oauth/token'),
+    },
+    options.clientId,
+    {},
+    openid.ClientSecretPost(options.clientSecret),
+  );
+  configuration[openid.customFetch] = fetchFor(options);
+  configuration.timeout = TIMEOUT_S;
+  if (isLocal(options)) openid.allowInsecureRequests(configuration);
+  return configuration;
+}
+
+async function metadataOf(options: OauthOptions): Promise<openid.ServerMetadata> {
+  try {
+    const found = await openid.discovery(new URL(options.authUrl), options.clientId, {}, openid.None(), {
+      algorithm: 'oauth2',
+      [openid.customFetch]: fetchFor(options),
+      timeout: TIMEOUT_S,
+      ...(isLocal(options) ? { execute: [openid.allowInsecureRequests] } : {}),
+    });
+    return found.serverMetadata();
+  } catch (error) {
+    if (kindOf(error) === 'unreachable') throw error;
+    return { issuer: options.authUrl };
+  }
+}
+
+/** No redirects, no endless bodies, our own name. */
+function fetchFor(options: OauthOptions): openid.CustomFetch {
+  return async (url, { method, headers, body, signal }) => {
+    const answer = await fetch(url, {
+      method,
+      headers: { ...headers, 'user-agent': `deckhand/${options.version}` },
+      body: body ?? null,
+      redirect: 'manual',
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const text = await textOf(answer);
+    const isToken = method === 'POST' && answer.ok;
+    return new Response((isToken ? tolerant(text) : text) || null, {
+      status: answer.status,
+      headers: answer.headers,
+    });
+  };
+}
+
+async function textOf(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.length;
+    // Leaving the loop cancels the body: nothing more is received.
+    if (size > MOST_BYTES) throw new OauthError('unexpected', 'the answer is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The fields of a token answer are not shown (spec 5.3), so what is absent or null is no fault. */
+function tolerant(text: string): string {
+  const answer = parseJson(text);
+  if (!isObject(answer)) return text;
+  // Nobody asked for an id token, so nothing is to be made of one.
+  const { id_token: _, ...rest } = answer;
+  const given = Object.entries(rest).filter(([, value]) => value !== null);
+  return JSON.stringify({ token_type: 'Bearer', ...Object.fromEntries(given) });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // The library says what is wrong with it.
+  }
+}
+
+async function explaining<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof OauthError) throw error;
+    const kind = kindOf(error);
+    throw new OauthError(kind, `the service’s authorisation: ${kind}${reasonOf(error)}`);
+  }
+}
+
+function kindOf(error: unknown): OauthFailure {
+  if (error instanceof openid.AuthorizationResponseError)
+    return error.error === 'access_denied' ? 'denied' : 'refused';
+  if (error instanceof openid.ResponseBodyError) return 'refused';
+  if (error instanceof TypeError || codeOf(error) === 'OAUTH_TIMEOUT') return 'unreachable';
+  return 'unexpected';
+}
+
+/** The library's errors carry whole requests and answers: only their codes are passed on. */
+function reasonOf(error: unknown): string {
+  const isNamed =
+    error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError;
+  const reason = isNamed ? error.error : codeOf(error);
+  return reason === undefined ? '' : ` (${reason.replace(/[^\w.-]/g, '').slice(0, 60)})`;
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+function isLocal({ authUrl }: OauthOptions): boolean {
+  return new URL(authUrl).protocol === 'http:';
+}

@@ -1,0 +1,33 @@
+/** A page that tells a person in their browser how something ended. All of it is plain text; escaped here. */
+export interface Page {
+  title: string;
+  text: string;
+  /** What to do next. */
+  next: string;
+}
+
+const STYLE =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1.5rem;color:#1d1c1d;background:#fff}' +
+  'h1{font-size:1.5rem}@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#1a1d21}}';
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** One small page: no script, nothing loaded, no link. */
+export function pageOf({ title, text, next }: Page): string {
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${html(title)}</title><style>${STYLE}</style></head>
+<body><main><h1>${html(title)}</h1><p>${html(text)}</p><p>${html(next)}</p></main></body>
+</html>
+`;
+}
+
+function html(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
+}
