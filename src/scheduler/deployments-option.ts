@@ -2,7 +2,6 @@ import type {
   BarSeriesOption,
   EChartsOption,
   LegendComponentOption,
-  LineSeriesOption,
   TitleComponentOption,
   YAxisComponentOption,
 } from 'echarts';
@@ -11,66 +10,33 @@ import {
   type DeploymentsData,
   type DeploymentsDay,
   OUTCOMES,
-  type PastRate,
   ratesOf,
-  rateWords,
   totalOf,
   totalWords,
 } from '../views/deployments-chart.ts';
-import type { Outcome } from '../views/outcomes.ts';
 import { plain } from '../views/text.ts';
-
-const WIDTH = 800;
-const BARS_HEIGHT = 420;
-const RATES_HEIGHT = 160;
-const NOTES_HEIGHT = 28;
-const SIDES = { left: 68, right: 36 };
-const MARGIN = 28;
-const BARS_TOP = 116;
-/** Room under an axis for its labels. */
-const LABELS = 56;
-
-const INK = '#1d1c1d';
-const SOFT_INK = '#616061';
-const GRID_LINE = '#ececee';
-const FAILED_INK = '#a8323f';
-const RATE_BLUE = '#2b5fd9';
-
-type Decal = NonNullable<NonNullable<BarSeriesOption['itemStyle']>['decal']>;
-
-/** Told apart by lightness and pattern too, so that no eye needs the hues. */
-const LOOKS: Record<Outcome, { name: string; color: string; decal?: Decal }> = {
-  succeeded: { name: 'Succeeded', color: '#12967a' },
-  failed: {
-    name: 'Failed',
-    color: '#c8414f',
-    decal: { color: 'rgba(255,255,255,0.6)', dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: -Math.PI / 4 },
-  },
-  cancelled: {
-    name: 'Cancelled',
-    color: '#b9bec9',
-    decal: {
-      symbol: 'circle',
-      symbolSize: 0.6,
-      color: 'rgba(90,96,110,0.75)',
-      dashArrayX: [
-        [8, 8],
-        [0, 8, 8, 0],
-      ],
-      dashArrayY: [6, 0],
-    },
-  },
-};
-
-/** Up to this many days each bar has room for words. */
-const FEW_DAYS = 10;
-const MOST_LABELS = 8;
-/** Of a small label, in pixels. */
-const DIGIT_WIDTH = 8;
-/** So that one failure among thousands is seen. */
-const LEAST_HEIGHT = 5;
-/** Bars have a white edge, which would eat the axis. */
-const ABOVE_BARS = 5;
+import {
+  ABOVE_BARS,
+  AXIS_LINE,
+  BARS_HEIGHT,
+  BARS_TOP,
+  DIGIT_WIDTH,
+  everyFew,
+  FAILED_INK,
+  FEW_DAYS,
+  GRID_LINE,
+  INK,
+  LABELS,
+  LEAST_HEIGHT,
+  LOOKS,
+  MARGIN,
+  NOTES_HEIGHT,
+  RATES_HEIGHT,
+  SIDES,
+  SOFT_INK,
+  WIDTH,
+} from './chart-look.ts';
+import { RATE_AXIS, RATES_GRID, RATES_TITLE, rateDates, rateLine } from './rates-option.ts';
 
 /** In pixels, before the zoom that sharp screens need. */
 export function sizeOf(data: DeploymentsData): { width: number; height: number } {
@@ -97,7 +63,7 @@ export function optionOf(data: DeploymentsData, fontFamily: string): EChartsOpti
     legend: legendOf(data),
     grid: [
       { ...SIDES, top: BARS_TOP, height: BARS_HEIGHT - BARS_TOP - LABELS },
-      ...(hasRates ? [{ ...SIDES, top: BARS_HEIGHT + 36, height: RATES_HEIGHT - 36 - 40 }] : []),
+      ...(hasRates ? [RATES_GRID] : []),
     ],
     xAxis: [dayAxis(data.days), ...(hasRates ? [rateDates(rates)] : [])],
     yAxis: [countAxis(data), ...(hasRates ? [RATE_AXIS] : [])],
@@ -152,13 +118,6 @@ const NOTHING: TitleComponentOption = {
   textStyle: { fontSize: 18, fontWeight: 'normal', color: SOFT_INK },
 };
 
-const RATES_TITLE: TitleComponentOption = {
-  left: MARGIN,
-  top: BARS_HEIGHT,
-  text: 'Success rate, digest by digest',
-  textStyle: { fontSize: 15, fontWeight: 'bold', color: INK },
-};
-
 function dayAxis(days: readonly DeploymentsDay[]) {
   const isFew = days.length <= FEW_DAYS;
   return {
@@ -166,15 +125,9 @@ function dayAxis(days: readonly DeploymentsDay[]) {
     data: days.map(({ day }) => (isFew ? `${weekday(day)}\n${dayAndMonth(day)}` : dayAndMonth(day))),
     z: ABOVE_BARS,
     axisTick: { show: false },
-    axisLine: { lineStyle: { color: '#b5b5ba' } },
+    axisLine: { lineStyle: { color: AXIS_LINE } },
     axisLabel: { fontSize: 14, lineHeight: 18, color: SOFT_INK, interval: everyFew(days.length) },
   } as const;
-}
-
-/** Counted from the last one, so that the latest always has its label. */
-function everyFew(length: number): (index: number) => boolean {
-  const step = length <= FEW_DAYS ? 1 : Math.ceil(length / MOST_LABELS);
-  return (index) => (length - 1 - index) % step === 0;
 }
 
 function countAxis(data: DeploymentsData): YAxisComponentOption {
@@ -246,45 +199,6 @@ function totalLabel(day: DeploymentsDay): string {
 function fullLabel(day: DeploymentsDay): string {
   const failed = day.failed === 0 ? '' : `\n{failed|${shortNumber(day.failed)} failed}`;
   return `{total|${totalLabel(day)}}${failed}`;
-}
-
-function rateDates(rates: readonly PastRate[]) {
-  return {
-    type: 'category',
-    gridIndex: 1,
-    data: rates.map(({ day }) => dayAndMonth(day)),
-    axisTick: { show: false },
-    axisLine: { lineStyle: { color: '#b5b5ba' } },
-    axisLabel: { fontSize: 14, color: SOFT_INK, interval: everyFew(rates.length) },
-  } as const;
-}
-
-const RATE_AXIS = {
-  type: 'value',
-  gridIndex: 1,
-  min: 0,
-  max: 100,
-  interval: 50,
-  axisLabel: { fontSize: 14, color: SOFT_INK, formatter: '{value} %' },
-  splitLine: { lineStyle: { color: GRID_LINE } },
-} as const;
-
-function rateLine(rates: readonly PastRate[]): LineSeriesOption {
-  const last = rates.findLastIndex(({ rate }) => rate !== null);
-  return {
-    type: 'line',
-    xAxisIndex: 1,
-    yAxisIndex: 1,
-    symbol: 'circle',
-    symbolSize: 8,
-    lineStyle: { width: 3, color: RATE_BLUE },
-    itemStyle: { color: RATE_BLUE },
-    data: rates.map(({ rate }, at) => ({
-      value: rate ?? '-',
-      label: { show: at === last, formatter: rateWords(rate) },
-    })),
-    label: { position: 'top', fontSize: 15, fontWeight: 'bold', color: RATE_BLUE },
-  };
 }
 
 /** "950", "1.2k", "3M" */

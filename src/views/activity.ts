@@ -60,14 +60,18 @@ export function activityMessage(ask: ActivityAsk, activity: Activity, audience: 
   };
 }
 
-export function eventsOf(events: readonly ActivityEvent[], project: string): ActivityEvent[] {
+function eventsOf(events: readonly ActivityEvent[], project: string): ActivityEvent[] {
   return events.filter(
     (event) => event.project?.permalink === project || event.project?.identifier === project,
   );
 }
 
 /** What a picture of the same shows. @param now milliseconds since the epoch */
-export function chartOf(ask: ActivityAsk, activity: Activity, now: number): DeploymentsData {
+export function chartOf(
+  ask: Pick<ActivityAsk, 'account' | 'range' | 'zone' | 'project'>,
+  activity: Activity,
+  now: number,
+): DeploymentsData {
   const { range, zone, project } = ask;
   const events = project === undefined ? activity.events : eventsOf(activity.events, project.permalink);
   const of = project === undefined ? ask.account : `${project.name} in ${ask.account}`;
@@ -81,7 +85,7 @@ export function chartOf(ask: ActivityAsk, activity: Activity, now: number): Depl
 }
 
 /** True where the service cut the feed, so that its beginning is missing. */
-export function isCut(activity: Activity): boolean {
+function isCut(activity: Activity): boolean {
   return activity.events.length >= MOST_EVENTS;
 }
 
