@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { createApp, type DeckhandApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Config, oauthClientOf, parseConfig } from '../../src/config.ts';
@@ -49,6 +51,8 @@ export interface HouseOptions {
   /** Projects of the account; two small ones by default. */
   projects?: NonNullable<Parameters<SimulatedService['world']['addAccount']>[0]['projects']>;
   seed?: 'empty' | 'demo';
+  /** Serves the workspace's web page at `slack.origin`. */
+  page?: boolean;
   /** Applications registered with the service. */
   oauthClients?: NonNullable<Parameters<typeof startSimulatedService>[0]>['oauthClients'] & object;
   /** Deckhand's time; the system's by default. */
@@ -65,7 +69,11 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     speed: options.speed ?? 20,
     oauthClients: options.oauthClients ?? [],
   });
-  const slack = await startLocalSlack();
+  const pageDir = options.page ? await buildPage() : undefined;
+  const slack = await startLocalSlack({
+    app: appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml')),
+    ...(pageDir === undefined ? {} : { pageDir }),
+  });
   const { botToken } = furnish(slack);
   if (options.seed !== 'demo') addHouseAccount(service, options.projects);
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-house-'));
