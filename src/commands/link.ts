@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { oauthClientOf } from '../config.ts';
 import { UserError } from '../errors.ts';
 import { startAddress } from '../link/addresses.ts';
+import { isSlackFailure } from '../slack/failure.ts';
 import { linkMessage } from '../views/link.ts';
 import type { CommandContext } from './command.ts';
 import { defineCommand } from './command.ts';
@@ -30,9 +31,16 @@ export const link = defineCommand({
   },
 });
 
-/** As Slack shows the person; the page in the browser names them. */
+/** As Slack shows the person; the page in the browser names them, if only by their id. */
 async function nameOf({ caller, deckhand }: CommandContext): Promise<string> {
   const { workspace, user } = caller;
-  const answer = await deckhand.slack.call(workspace, 'users.info', (client) => client.users.info({ user }));
-  return answer.user?.real_name || answer.user?.name || user;
+  try {
+    const answer = await deckhand.slack.call(workspace, 'users.info', (client) =>
+      client.users.info({ user }),
+    );
+    return answer.user?.real_name || answer.user?.name || user;
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    return user;
+  }
 }

@@ -169,6 +169,28 @@ describe('signing up', () => {
     expect(signups(house)).toBe(1);
   });
 
+  it('tells of a slow sign-up once it is done, and puts all back but the password where it failed', async () => {
+    await openForm(house);
+    house.service.faults.add({ path: '/api/v1/signup', delayMs: 300, status: 409, body: {}, times: 1 });
+    expect(await submitSlowly(house, clock)).toContain('One moment');
+    await house.slack.until(() => shown(house).includes('Choose another'));
+    expect(shown(house)).toContain('"initial_value":"new@example.org"');
+    expect(shown(house)).not.toContain(PASSWORD);
+    house.service.faults.add({ path: '/api/v1/signup', delayMs: 300, afterHandling: true, times: 1 });
+    expect(await submitSlowly(house, clock)).toContain('One moment');
+    await privately(house, 'Northwind');
+    expect(shown(house)).toContain('Done');
+  });
+
+  it('never loses sight of an account whose key it cannot keep', async () => {
+    const made = { account: { subdomain: 'not a slug', name: 'North' }, api_key: 'k'.repeat(40) };
+    house.service.faults.add({ path: '/api/v1/signup', status: 201, body: made });
+    await openForm(house);
+    await house.as('admin').submit('signup', FORM);
+    expect(shown(house)).toContain('Do not sign up again');
+    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+  });
+
   it('is for admins', async () => {
     await house.as('member').command(CHANNEL, '/deckhand signup');
     await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).length === 1);
@@ -221,6 +243,15 @@ describe('without a sign-up address', () => {
 async function openForm({ as, slack }: House): Promise<void> {
   await as('admin').command(CHANNEL, '/deckhand signup');
   await slack.until(() => as('admin').openView()?.content.callback_id === 'signup');
+}
+
+/** Sends the form, and lets the front door's patience run out before the service answers. */
+async function submitSlowly(house: House, clock: ManualClock): Promise<string> {
+  const arrived = house.service.requests.nextArrival(({ path }) => path === '/api/v1/signup');
+  const answer = house.as('admin').submit('signup', FORM);
+  await arrived;
+  await clock.advance(2_000);
+  return (await answer).body;
 }
 
 function shown(house: House): string {
