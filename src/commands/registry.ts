@@ -16,6 +16,7 @@ import { integrationEdit } from './integration-edit.ts';
 import { invoices } from './invoices.ts';
 import { link } from './link.ts';
 import { projects } from './projects.ts';
+import { serverAdd } from './server-add.ts';
 import { serverShow } from './server-show.ts';
 import { settings } from './settings.ts';
 import { signup } from './signup.ts';
@@ -43,6 +44,7 @@ const ALL: readonly Command[] = [
   projects,
   test,
   serverShow,
+  serverAdd,
   hosting,
   hostingSync,
   beta,
