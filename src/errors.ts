@@ -25,8 +25,3 @@ export class AccountNeeded extends Error {
     this.name = 'AccountNeeded';
   }
 }
-
-/** Thrown where a value cannot be anything else by construction. */
-export function assertNever(value: never): never {
-  throw new TypeError(`unexpected value: ${JSON.stringify(value)}`);
-}
