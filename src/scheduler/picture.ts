@@ -8,7 +8,6 @@ import type { DeploymentsData } from '../views/deployments-chart.ts';
 import { optionOf, sizeOf } from './deployments-option.ts';
 
 const FONT = 'Atkinson Hyperlegible';
-const FONT_PACKAGE = '@expo-google-fonts/atkinson-hyperlegible';
 /** Slack shows a picture smaller than it is; twice the size stays sharp. */
 const ZOOM = 2;
 /** Its own, so that it reads the same on light and dark. */
@@ -40,9 +39,11 @@ function svgOf(data: DeploymentsData): string {
 }
 
 function fontFiles(): string[] {
-  const { resolve } = createRequire(import.meta.url);
+  const require = createRequire(import.meta.url);
   return [
-    resolve(`${FONT_PACKAGE}/400Regular/AtkinsonHyperlegible_400Regular.ttf`),
-    resolve(`${FONT_PACKAGE}/700Bold/AtkinsonHyperlegible_700Bold.ttf`),
+    require.resolve(
+      '@expo-google-fonts/atkinson-hyperlegible/400Regular/AtkinsonHyperlegible_400Regular.ttf',
+    ),
+    require.resolve('@expo-google-fonts/atkinson-hyperlegible/700Bold/AtkinsonHyperlegible_700Bold.ttf'),
   ];
 }
