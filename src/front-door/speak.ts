@@ -2,6 +2,7 @@ import type { Caller, Reply } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { explainAndLog } from '../failures.ts';
 import { isSlackFailure } from '../slack/failure.ts';
+import { reach } from '../slack/reach.ts';
 import { failureMessage } from '../views/failures.ts';
 import type { Message } from '../views/message.ts';
 import { notice } from '../views/modal.ts';
@@ -32,16 +33,7 @@ export async function speakPrivately(deckhand: Deckhand, caller: Caller, message
     (await deckhand.slack.respond(caller.responseUrl, message, 'ephemeral'))
   )
     return;
-  const { workspace, channel, user, threadTs } = caller;
-  if (channel !== undefined) {
-    try {
-      return await deckhand.slack.whisper(workspace, { channel, user, threadTs }, message);
-    } catch (error) {
-      // Deckhand may not be in the channel: a direct message always reaches the person.
-      if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
-    }
-  }
-  await deckhand.slack.tell(workspace, user, message);
+  await reach(deckhand.slack, caller.workspace, caller, message);
 }
 
 async function speakInChannel(
