@@ -67,7 +67,7 @@ export interface Submission {
   callbackId: string;
   role: Role;
   /** Fields whose values are never put back into the form. */
-  secrets?: readonly string[];
+  secrets?: readonly string[] | ((state: ViewState) => readonly string[]);
   submit(state: ViewState, context: CommandContext): Promise<Submitted>;
 }
 

@@ -8,12 +8,12 @@ import {
   type NewIntegration,
 } from '../service/integrations.ts';
 import { type FilledIn, readIntegration } from '../views/integration-fields.ts';
-import { INTEGRATION_ADD, integrationModal, SECRET_FIELDS, typeName } from '../views/integration-form.ts';
+import { INTEGRATION_ADD, integrationModal, typeName } from '../views/integration-form.ts';
 import { addedMessage, authoriseMessage } from '../views/integration-outcome.ts';
 import type { Message } from '../views/message.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from './command.ts';
 import { chosenProject, type FormProject, projectForForm } from './form-target.ts';
-import { drawn, isAnyHidden, originOf, redrawActions, remember } from './integration-form.ts';
+import { drawn, isAnyHidden, originOf, redrawActions, remember, secretsIn } from './integration-form.ts';
 import { projectPicker } from './pickers.ts';
 
 export const integrationAdd = defineCommand({
@@ -38,7 +38,7 @@ export const integrationAdd = defineCommand({
     return { kind: 'modal', view };
   },
   actions: redrawActions,
-  submissions: [{ callbackId: INTEGRATION_ADD, role: 'operator', secrets: SECRET_FIELDS, submit: submitAdd }],
+  submissions: [{ callbackId: INTEGRATION_ADD, role: 'operator', secrets: secretsIn, submit: submitAdd }],
   optionSources: [projectPicker],
 });
 

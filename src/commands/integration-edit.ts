@@ -6,7 +6,6 @@ import {
   INTEGRATION_FIELD,
   type IntegrationOrigin,
   integrationModal,
-  SECRET_FIELDS,
   shownName,
 } from '../views/integration-form.ts';
 import { code } from '../views/text.ts';
@@ -14,7 +13,7 @@ import type { ActionContext, CommandContext, Reply, Submitted, ViewState } from 
 import { defineCommand } from './command.ts';
 import { projectForForm } from './form-target.ts';
 import { saveChanges } from './integration-changes.ts';
-import { drawn, originOf } from './integration-form.ts';
+import { drawn, originOf, secretsIn } from './integration-form.ts';
 import { integrationPicker } from './pickers.ts';
 import { accountOf } from './target.ts';
 
@@ -39,9 +38,7 @@ export const integrationEdit = defineCommand({
     },
     { actionId: INTEGRATION_FIELD, role: 'operator', run: pick },
   ],
-  submissions: [
-    { callbackId: INTEGRATION_EDIT, role: 'operator', secrets: SECRET_FIELDS, submit: submitEdit },
-  ],
+  submissions: [{ callbackId: INTEGRATION_EDIT, role: 'operator', secrets: secretsIn, submit: submitEdit }],
   optionSources: [integrationPicker],
 });
 

@@ -1,12 +1,15 @@
 import type { RememberedIntegration } from '../integrations.ts';
+import { findHookType } from '../service/hook-types.ts';
 import type { Integration } from '../service/integrations.ts';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
+import { chosenType } from '../views/integration-fields.ts';
 import {
   INTEGRATION_ADD,
   INTEGRATION_EDIT,
   type IntegrationForm,
   IntegrationOrigin,
   integrationModal,
+  secretFieldsOf,
   shownName,
 } from '../views/integration-form.ts';
 import type { ModalView } from '../views/message.ts';
@@ -17,6 +20,12 @@ import type { FormProject } from './form-target.ts';
 
 export function originOf(state: ViewState): IntegrationOrigin {
   return IntegrationOrigin.parse(JSON.parse(state.metadata));
+}
+
+/** The fields of the form that hold a secret: never put back. */
+export function secretsIn(state: ViewState): readonly string[] {
+  const { shown } = originOf(state);
+  return secretFieldsOf(shown === undefined ? chosenType(state.values) : findHookType(shown.type));
 }
 
 /** The form as it stands, for what is chosen in it so far. */

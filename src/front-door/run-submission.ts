@@ -195,7 +195,7 @@ function lateView(state: ViewState, submitted: Submitted, submission: Submission
     case 'errors': {
       const { fields, base } = placed(submitted, state.view);
       // The form was replaced meanwhile, so what was typed is put back, all but the secrets.
-      return refill(faultyView(state, fields, base), state.values, submission?.secrets ?? []);
+      return refill(faultyView(state, fields, base), state.values, secretsOf(submission, state));
     }
   }
 }
@@ -207,4 +207,9 @@ async function finish({ deckhand, registry, caller, state }: Sent, submitted: Su
   } catch (error) {
     await answerFailure(deckhand, caller, error, { view: state.view.callback_id ?? '' });
   }
+}
+
+function secretsOf(submission: Submission | undefined, state: ViewState): readonly string[] {
+  const { secrets = [] } = submission ?? {};
+  return typeof secrets === 'function' ? secrets(state) : secrets;
 }

@@ -12,10 +12,11 @@ const MenuPlace = z.object({
 export type MenuPlace = z.infer<typeof MenuPlace>;
 
 const LONGEST_BLOCK_ID = 255;
+const PREFIX = 'about ';
 
 /** A menu whose options are searched; nothing where the place does not fit into a `block_id`. */
 export function searchMenu(spec: { actionId: string; placeholder: string; place: MenuPlace }): KnownBlock[] {
-  const blockId = JSON.stringify(MenuPlace.parse(spec.place));
+  const blockId = PREFIX + JSON.stringify(MenuPlace.parse(spec.place));
   if (blockId.length > LONGEST_BLOCK_ID) return [];
   return [
     {
@@ -35,8 +36,8 @@ export function searchMenu(spec: { actionId: string; placeholder: string; place:
 
 /** The place of a menu, out of its `block_id`; undefined for any other block. */
 export function menuPlace(blockId: string): MenuPlace | undefined {
-  if (!blockId.startsWith('{')) return undefined;
-  return MenuPlace.safeParse(JSON.parse(blockId)).data;
+  if (!blockId.startsWith(PREFIX)) return undefined;
+  return MenuPlace.safeParse(JSON.parse(blockId.slice(PREFIX.length))).data;
 }
 
 /** Asks which server is meant; the choice runs what was typed again. `said` is mrkdwn, escaped. */

@@ -13,7 +13,7 @@ import { LIMITS } from './limits.ts';
 import { context, type KnownBlock, type ModalView } from './message.ts';
 import { type Choice, checkboxesInput, modal, refill, searchInput, selectInput, textInput } from './modal.ts';
 import type { Values } from './modal-state.ts';
-import { bold, code, cut, plain } from './text.ts';
+import { bold, code, mrkdwn, plain } from './text.ts';
 
 export const INTEGRATION_ADD = 'integration.add';
 export const INTEGRATION_EDIT = 'integration.edit';
@@ -69,14 +69,14 @@ export function integrationModal(form: IntegrationForm): ModalView {
   return refill(view, values, SECRET_FIELDS);
 }
 
-/** Fields that may hold a secret in one type or another: never put back into a form. */
-export const SECRET_FIELDS: readonly string[] = [
-  ...new Set(
-    HOOK_TYPES.flatMap((type) => type.properties)
-      .filter((property) => property.secret)
-      .map((property) => `properties.${property.key}`),
-  ),
-];
+/** Fields that may hold a secret in one type or another: what was typed for one type is not put into another's form. */
+export const SECRET_FIELDS: readonly string[] = [...new Set(HOOK_TYPES.flatMap(secretFieldsOf))];
+
+/** Fields that hold a secret in this type. */
+export function secretFieldsOf(type: HookType | undefined): string[] {
+  const secret = type?.properties.filter((property) => property.secret) ?? [];
+  return secret.map((property) => `properties.${property.key}`);
+}
 
 /** What a type is, for people, and the service's own name for it. */
 export function typeName(label: string, wireNames: Readonly<Record<string, string>>): string {
@@ -136,7 +136,7 @@ function knownBlocks(
   const project = origin.project === undefined ? '' : ` in ${bold(origin.project.name)}`;
   return [
     context(
-      `${code(shown.id)}  ${bold(shown.name)}, ${plain(typeName(shown.type, wireNames))}${project} of ${code(origin.account)}`,
+      `${code(shown.id)}  ${bold(shown.name)}, ${mrkdwn(typeName(shown.type, wireNames))}${project} of ${code(origin.account)}`,
     ),
   ];
 }
@@ -264,5 +264,5 @@ function propertyInput({ key, required, secret, format }: HookProperty, isNew: b
 
 /** The name as a form shows and compares it. */
 export function shownName(name: string): string {
-  return cut(plain(name, 200), 200);
+  return plain(name, 200);
 }

@@ -2,7 +2,7 @@ import type { IntegrationChanges } from '../service/integrations.ts';
 import { propertyLabel } from './integration-form.ts';
 import { safeUrl } from './links.ts';
 import { buttons, context, type Message, say } from './message.ts';
-import { bold, code, linesWithin, plain } from './text.ts';
+import { bold, code, linesWithin, mrkdwn } from './text.ts';
 
 /** What is told of an integration after it was saved. */
 export interface SavedIntegration {
@@ -16,7 +16,7 @@ export interface SavedIntegration {
 }
 
 export function addedMessage(saved: SavedIntegration): Message {
-  const said = `:white_check_mark: ${bold(saved.name)}, ${plain(saved.type)}, is set up in ${bold(saved.project)}. Change it with ${editCommand(saved)}.`;
+  const said = `:white_check_mark: ${bold(saved.name)}, ${mrkdwn(saved.type)}, is set up in ${bold(saved.project)}. Change it with ${editCommand(saved)}.`;
   return say(said, ...editButton(saved));
 }
 
@@ -72,6 +72,6 @@ const CHANGE_NAMES: Record<string, string> = {
 
 function changedWords({ properties = {}, ...own }: IntegrationChanges): string {
   const names = Object.keys(own).map((key) => CHANGE_NAMES[key] ?? key);
-  const keys = Object.keys(properties).map((key) => propertyLabel(key));
+  const keys = Object.keys(properties).map((key) => mrkdwn(propertyLabel(key)));
   return linesWithin([...names, ...keys], 1000).replaceAll('\n', ', ');
 }

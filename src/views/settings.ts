@@ -1,7 +1,7 @@
 import { LIMITS } from './limits.ts';
 import { type Message, type ModalView, say } from './message.ts';
 import { type Choice, modal, searchInput, selectInput } from './modal.ts';
-import { bold, code, plain } from './text.ts';
+import { bold, code, mrkdwn } from './text.ts';
 
 export const SETTINGS = 'settings';
 
@@ -70,7 +70,7 @@ export function settingsMessage({ project, threads = true, layout = 'full', zone
     `threads *${threads ? 'on' : 'off'}*`,
     `layout *${layout}*`,
     about,
-    zone === undefined ? 'no time zone' : plain(zone),
+    zone === undefined ? 'no time zone' : mrkdwn(zone),
   ];
   return say(`:gear: This channel’s settings: ${said.join(', ')}.`);
 }
