@@ -12,6 +12,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 const candidates = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
 const pictures = join(import.meta.dirname, '..', 'screenshots');
+/** Shorter than a test may take, so that a failure names what was waited for. */
+const PATIENCE_MS = 15_000;
 const args = [
   '--no-sandbox',
   '--disable-gpu',
@@ -32,6 +34,7 @@ export function describeInBrowser(name: string, define: () => void): void {
     return;
   }
   const reason = 'no Chromium was found; install Debian’s chromium or set CHROMIUM_PATH';
+  process.stderr.write(`${name}: not run, for ${reason}\n`);
   describe(name, () => {
     it(`needs a browser: ${reason}`, (context) => {
       if (process.env.CI === 'true') throw new Error(reason);
@@ -70,6 +73,7 @@ export function useBrowser(): BrowserHandle {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       contexts.push(context);
       const page = await context.newPage();
+      page.setDefaultTimeout(PATIENCE_MS);
       listen(page, faults);
       await page.goto(url);
       return page;

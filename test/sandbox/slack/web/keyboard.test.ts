@@ -26,6 +26,9 @@ describeInBrowser('the page by keyboard alone', () => {
     expect(await activeOption(page)).toContain('/deckhand test');
     await page.keyboard.press('Enter');
     await page.keyboard.type('storefront web-2');
+    await page.keyboard.press('Tab');
+    expect(await focusedLabel(page), 'with nothing to complete, Tab moves on').toBe('Start a command');
+    await field.focus();
     const sent = host.nextPost('commands');
     await page.keyboard.press('Enter');
     expect(await sent).toMatchObject({

@@ -1,16 +1,14 @@
 import { type ReactNode, useMemo, useState } from 'react';
-import type { Message, Team } from '../api/types.ts';
+import type { Team } from '../api/types.ts';
 import { Inspector } from '../inspector/inspector.tsx';
-import { MessageContext } from '../message/message-context.ts';
+import { type MessageActions, MessageContext } from '../message/message-context.ts';
 import { ModalStack } from '../modal/modal-stack.tsx';
 import { createDirectory, DirectoryContext } from '../state/directory.ts';
 import type { Place } from '../state/place.ts';
-import { useTheme } from '../state/theme.ts';
 import type { WorkspaceModel } from '../state/use-workspace.ts';
 import { Announcer } from './announcer.tsx';
+import { Edge, useEdge } from './edge.tsx';
 import { MainView } from './main-view.tsx';
-import { Rail } from './rail.tsx';
-import { Sidebar } from './sidebar.tsx';
 import { ThreadColumn } from './thread-column.tsx';
 import { Toast } from './toast.tsx';
 import { useInspector } from './use-inspector.ts';
@@ -20,107 +18,88 @@ interface ShellProps extends WorkspaceModel {
   place: Place;
 }
 
-/** The page's columns: workspaces, conversations, the open one, its thread, the inspector. */
-export function Shell({ state, place, client, go, team }: ShellProps): ReactNode {
-  const [theme, turnTheme] = useTheme();
-  const [sidebarOpen, setSidebarOpen] = useState(false);
+/** The page: its columns, and what lies over them. */
+export function Shell({ team, ...model }: ShellProps): ReactNode {
+  const { state, place, client, go } = model;
   const [complaint, complain] = useState<string>();
-  const inspector = useInspector();
   const directory = useMemo(
     () => createDirectory(team, place.user, (id) => go({ at: { kind: 'channel', id } })),
     [team, place.user, go],
   );
-  const channel = place.at.kind === 'channel' ? directory.channel(place.at.id) : undefined;
-  const messages = channel && state.messages[channel.id];
-  const actions = useMemo(() => {
-    return {
-      client,
-      channel: channel?.id ?? '',
-      openThread: (thread: string) => go({ thread }),
-      inspect: (message: Message) => inspector.show(message.ts),
-      inspected: inspector.open ? inspector.ts : undefined,
-      complain,
-    };
-  }, [client, channel, go, inspector.show, inspector.open, inspector.ts]);
-  const leave = (next: Partial<Place>): void => {
-    setSidebarOpen(false);
-    go(next);
-  };
-  const classes = [
-    'shell',
-    place.thread && 'with-thread',
-    inspector.open && 'with-inspector',
-    sidebarOpen && 'sidebar-open',
-  ];
   return (
     <DirectoryContext value={directory}>
-      <MessageContext value={actions}>
-        <div className={classes.filter(Boolean).join(' ')}>
-          <div className="edge">
-            <Rail
-              teams={state.teams}
-              current={team.id}
-              theme={theme}
-              inspecting={inspector.open}
-              onTeam={(id) => leave(firstOf(state.teams, id))}
-              onTheme={turnTheme}
-              onInspector={inspector.toggle}
-            />
-            <Sidebar place={place} unread={state.unread} onGo={leave} />
-          </div>
-          {sidebarOpen && (
-            <button
-              type="button"
-              className="scrim"
-              aria-label="Close side bar"
-              onClick={() => setSidebarOpen(false)}
-            />
-          )}
-          <MainView
-            state={state}
-            place={place}
-            client={client}
-            channel={channel}
-            onGo={leave}
-            onMenu={() => setSidebarOpen(true)}
-            complain={complain}
-          />
-          {channel && place.thread && (
-            <ThreadColumn
-              key={place.thread}
-              ts={place.thread}
-              channel={channel}
-              messages={messages ?? []}
-              client={client}
-              onClose={() => go({ thread: undefined })}
-            />
-          )}
-          {inspector.open && (
-            <Inspector
-              message={messages?.find(({ ts }) => ts === inspector.ts)}
-              deliveries={state.deliveries}
-              calls={state.calls}
-              controls={state.controls}
-              onClose={inspector.toggle}
-            />
-          )}
-        </div>
-        <ModalStack views={state.views} client={client} app={team.apps[0]?.name ?? 'App'} />
-        <Toast text={complaint} onClose={() => complain(undefined)} />
-        <Announcer news={state.news} />
-      </MessageContext>
+      <Columns {...model} team={team} complain={complain} />
+      <ModalStack views={state.views} client={client} app={team.apps[0]?.name ?? 'App'} />
+      <Toast text={complaint} onClose={() => complain(undefined)} />
+      <Announcer news={state.news} />
     </DirectoryContext>
   );
 }
 
-/** Another workspace is entered as its first person, in its first channel. */
-function firstOf(teams: readonly Team[], id: string): Partial<Place> {
-  const team = teams.find((one) => one.id === id);
-  const user = team?.users.find(({ is_bot }) => !is_bot);
-  const channel = team?.channels.find(({ members }) => user && members.includes(user.id));
-  return {
-    team: id,
-    ...(user && { user: user.id }),
-    ...(channel && { at: { kind: 'channel', id: channel.id } }),
-  };
+/** Workspaces and conversations, the open one, its thread, the inspector. */
+function Columns({
+  state,
+  place,
+  client,
+  go,
+  team,
+  complain,
+}: ShellProps & { complain: (error: string) => void }): ReactNode {
+  const edge = useEdge();
+  const inspector = useInspector();
+  const id = place.at.kind === 'channel' ? place.at.id : '';
+  const channel = team.channels.find((one) => one.id === id);
+  const messages = state.messages[id] ?? [];
+  const actions = useMemo<MessageActions>(() => {
+    return {
+      client,
+      channel: id,
+      openThread: (thread) => go({ thread }),
+      inspect: ({ ts }) => inspector.show(ts),
+      inspected: inspector.open ? inspector.ts : undefined,
+      complain,
+    };
+  }, [client, id, go, inspector, complain]);
+  const thread = channel && place.thread;
+  const classes = [thread && 'with-thread', inspector.open && 'with-inspector', edge.open && 'sidebar-open'];
+  return (
+    <MessageContext value={actions}>
+      <div className={['shell', ...classes].filter(Boolean).join(' ')}>
+        <Edge
+          state={state}
+          place={place}
+          inspector={inspector}
+          open={edge.open}
+          onClose={edge.hide}
+          onGo={go}
+        />
+        <MainView
+          state={state}
+          place={place}
+          client={client}
+          channel={channel}
+          onGo={go}
+          onMenu={edge.show}
+          complain={complain}
+        />
+        {thread && (
+          <ThreadColumn
+            key={thread}
+            ts={thread}
+            channel={channel}
+            messages={messages}
+            client={client}
+            onClose={() => go({ thread: undefined })}
+          />
+        )}
+        {inspector.open && (
+          <Inspector
+            {...state}
+            message={messages.find(({ ts }) => ts === inspector.ts)}
+            onClose={inspector.toggle}
+          />
+        )}
+      </div>
+    </MessageContext>
+  );
 }
