@@ -70,7 +70,7 @@ export function integrationModal(form: IntegrationForm): ModalView {
 }
 
 /** Fields that may hold a secret in one type or another: what was typed for one type is not put into another's form. */
-export const SECRET_FIELDS: readonly string[] = [...new Set(HOOK_TYPES.flatMap(secretFieldsOf))];
+const SECRET_FIELDS: readonly string[] = [...new Set(HOOK_TYPES.flatMap(secretFieldsOf))];
 
 /** Fields that hold a secret in this type. */
 export function secretFieldsOf(type: HookType | undefined): string[] {

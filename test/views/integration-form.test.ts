@@ -10,7 +10,6 @@ import {
   INTEGRATION_EDIT,
   type IntegrationForm,
   integrationModal,
-  SECRET_FIELDS,
   shownName,
 } from '../../src/views/integration-form.ts';
 import { addedMessage, authoriseMessage, changedMessage } from '../../src/views/integration-outcome.ts';
@@ -72,7 +71,12 @@ describe('the form of an integration', () => {
   });
 
   it('never holds a secret that was typed', () => {
-    const typed = Object.fromEntries(SECRET_FIELDS.map((field) => [field, 'https://canary.example.com']));
+    const typed = Object.fromEntries(
+      ['url', 'api_key', 'token', 'bot_token'].map((key) => [
+        `properties.${key}`,
+        'https://canary.example.com',
+      ]),
+    );
     for (const { label } of HOOK_TYPES) {
       const view = integrationModal({
         callbackId: INTEGRATION_ADD,
