@@ -40,11 +40,11 @@ export function hostingMessage(
     money(resource.monthly_cost, currency),
     resource.identifier,
   ]);
-  const title = `${count(resources.length, 'managed resource')} of ${plain(account, 60)}`;
+  const title = `${count(resources.length, 'managed resource')} of`;
   return {
-    text: title,
+    text: `${title} ${code(account)}`,
     blocks: [
-      header(title),
+      header(`${title} ${plain(account, 60)}`),
       ...table(COLUMNS, rows),
       context(`${code(`${word} hosting show <id>`)} tells more about one.`),
     ],
