@@ -1,67 +1,109 @@
-import { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import { createMutex } from '../store/mutex.ts';
 import { type Collection, EVERYWHERE, type Store } from '../store/store.ts';
+import { Agenda } from './agenda.ts';
+import { type Alarm, createAlarm } from './alarm.ts';
 import { CATCH_UP_MS, type JobData, type Schedule } from './engine.ts';
+import { StoredSchedule } from './local-jobs.ts';
+import type { Surroundings } from './run-job.ts';
 import { lastSlot, nextSlot } from './slots.ts';
 
-const StoredSchedule = z.object({
-  workspace: z.string(),
-  cron: z.string(),
-  zone: z.string(),
-  queue: z.string(),
-  data: z.looseObject({ workspace: z.string() }),
-  /** Slots up to this instant have been dealt with. */
-  doneUpTo: z.number(),
-});
-export type StoredSchedule = z.infer<typeof StoredSchedule>;
-
-/** Stores a slot's job under an id of its own, not to be run before `release`; false if it stands already. */
-export interface SlotJobs {
-  hold(id: string, schedule: StoredSchedule, slotAt: number): Promise<boolean>;
-  release(id: string): void;
-  withdraw(id: string): Promise<void>;
+export interface SlotJob {
+  queue: string;
+  data: JobData;
+  slotAt: number;
 }
 
+export interface SlotJobs {
+  /** Stores a slot's job under an id of its own, unless it stands already; it does not run before `release`. */
+  hold(id: string, job: SlotJob): Promise<void>;
+  release(id: string): void;
+}
+
+export interface SchedulesParts {
+  store: Store;
+  clock: Clock;
+  jobs: SlotJobs;
+  log: Surroundings['log'];
+}
+
+/** How long a slot that could not be stored waits to be tried again. */
+const RETRY_MS = 1_000;
+
 /**
- * The schedules of all workspaces. A slot's job is stored first and marked as done second, and it runs only
- * after that: so a kill in between finds either the job or the slot still open, never both gone or both done.
+ * The schedules of all workspaces. A slot's job is stored first, the slot is marked as done second, and only
+ * then the job runs: so a kill in between leaves either the job or the slot still open, never both done.
  */
 export class LocalSchedules {
   readonly #documents: Collection<StoredSchedule>;
   readonly #clock: Clock;
   readonly #jobs: SlotJobs;
+  readonly #log: Surroundings['log'];
   readonly #known = new Map<string, StoredSchedule>();
+  readonly #agenda = new Agenda<{ id: string; at: number }>();
+  /** What of each schedule stands in the agenda; an item for another instant there is out of date. */
+  readonly #nextAt = new Map<string, number>();
+  readonly #alarm: Alarm;
+  /** Jobs of each schedule that are stored while their slot is not marked as done: several if that failed. */
+  readonly #held = new Map<string, string[]>();
+  readonly #fires = new Set<Promise<void>>();
+  /** A schedule is changed and fired by one at a time. */
+  readonly #alone = createMutex();
+  #loading: Promise<void> | undefined;
+  #isOpen = false;
 
-  constructor(store: Store, clock: Clock, jobs: SlotJobs) {
+  constructor({ store, clock, jobs, log }: SchedulesParts) {
     this.#documents = store.collection('schedules', StoredSchedule);
     this.#clock = clock;
     this.#jobs = jobs;
+    this.#log = log;
+    this.#alarm = createAlarm(clock, () => this.#wake());
   }
 
-  /** Reads all schedules; afterwards `nextAt` answers for each. */
-  async load(): Promise<string[]> {
-    for (const { id, doc } of await this.#documents.list(EVERYWHERE)) this.#known.set(id, doc);
-    return [...this.#known.keys()];
+  /** Reads all schedules, once; again if it failed. */
+  load(): Promise<void> {
+    this.#loading ??= this.#documents.list(EVERYWHERE).then(
+      (stored) => {
+        for (const { id, doc } of stored) this.#known.set(id, doc);
+      },
+      (error: unknown) => {
+        this.#loading = undefined;
+        throw error;
+      },
+    );
+    return this.#loading;
   }
 
-  /** When the schedule's next slot is to be dealt with, which is past if one was missed. */
-  nextAt(id: string): number | undefined {
-    const schedule = this.#known.get(id);
-    return schedule && nextSlot(schedule.cron, schedule.zone, schedule.doneUpTo);
+  /** Resolves when the slots that were missed have been dealt with. */
+  async open(): Promise<void> {
+    await this.load();
+    for (const id of this.#known.keys()) {
+      await this.#alone(id, () => this.#fire(id));
+      this.#await(id);
+    }
+    this.#isOpen = true;
+    this.#wake();
   }
 
-  /** @returns the schedule's id */
-  async set<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<string> {
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    this.#alarm.set(undefined);
+    await Promise.allSettled(this.#fires);
+  }
+
+  async set<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void> {
     const { cron, zone, queue, data } = schedule;
     const now = this.#clock.now();
     nextSlot(cron, zone, now); // refuses what is wrong before anything is stored
+    await this.load();
     const id = idOf(workspace, key);
-    const stored = await this.#documents.update(EVERYWHERE, id, (standing) => {
+    await this.#alone(id, async () => {
+      const standing = this.#known.get(id);
       const goesOn = standing?.cron === cron && standing.zone === zone;
-      return { workspace, cron, zone, queue, data, doneUpTo: goesOn ? standing.doneUpTo : now };
+      const doneUpTo = goesOn ? standing.doneUpTo : now;
+      await this.#store(id, { workspace, cron, zone, queue, data, doneUpTo });
     });
-    if (stored !== undefined) this.#known.set(id, stored);
-    return id;
+    this.#await(id);
   }
 
   async remove(workspace: string, key: string): Promise<void> {
@@ -69,38 +111,72 @@ export class LocalSchedules {
   }
 
   async erase(workspace: string): Promise<void> {
+    await this.load();
     for (const [id, schedule] of this.#known) if (schedule.workspace === workspace) await this.#removeId(id);
   }
 
+  #removeId(id: string): Promise<void> {
+    return this.#alone(id, async () => {
+      await this.#documents.delete(EVERYWHERE, id);
+      this.#known.delete(id);
+    });
+  }
+
+  async #store(id: string, schedule: StoredSchedule): Promise<void> {
+    await this.#documents.put(EVERYWHERE, id, schedule);
+    this.#known.set(id, schedule);
+  }
+
+  #await(id: string): void {
+    const schedule = this.#known.get(id);
+    if (schedule === undefined) return;
+    const at = nextSlot(schedule.cron, schedule.zone, schedule.doneUpTo);
+    if (at === this.#nextAt.get(id)) return;
+    this.#nextAt.set(id, at);
+    this.#agenda.add(at, { id, at });
+    if (this.#isOpen) this.#alarm.set(this.#agenda.next);
+  }
+
+  #wake(): void {
+    if (!this.#isOpen) return;
+    const now = this.#clock.now();
+    for (let due = this.#agenda.take(now); due !== undefined; due = this.#agenda.take(now)) {
+      if (due.at !== this.#nextAt.get(due.id)) continue;
+      this.#nextAt.delete(due.id);
+      const fire = this.#fireUntilStored(due.id).finally(() => this.#fires.delete(fire));
+      this.#fires.add(fire);
+    }
+    this.#alarm.set(this.#agenda.next);
+  }
+
+  async #fireUntilStored(id: string): Promise<void> {
+    try {
+      await this.#alone(id, () => this.#fire(id));
+    } catch (err) {
+      this.#log?.error({ event: 'slot_not_stored', schedule: id, err }, 'a slot waits for the store');
+      await this.#clock.sleep(RETRY_MS);
+    }
+    if (!this.#known.has(id)) this.#nextAt.delete(id);
+    this.#await(id);
+  }
+
   /** Sends the last slot that is due, if one is; earlier ones that were missed are left out. */
-  async fire(id: string): Promise<void> {
+  async #fire(id: string): Promise<void> {
     const schedule = this.#known.get(id);
     if (schedule === undefined) return;
     const now = this.#clock.now();
     const slotAt = lastSlot(schedule.cron, schedule.zone, now);
     if (slotAt <= schedule.doneUpTo) return;
+    if (now - slotAt < CATCH_UP_MS) await this.#hold(id, schedule, slotAt);
+    await this.#store(id, { ...schedule, doneUpTo: slotAt });
+    for (const jobId of this.#held.get(id) ?? []) this.#jobs.release(jobId);
+    this.#held.delete(id);
+  }
+
+  async #hold(id: string, { queue, data, workspace }: StoredSchedule, slotAt: number): Promise<void> {
     const jobId = `${id}@${slotAt}`;
-    const isFresh = now - slotAt < CATCH_UP_MS;
-    const isHeld = isFresh && (await this.#jobs.hold(jobId, schedule, slotAt));
-    if (await this.#markDone(id, schedule, slotAt)) {
-      if (isHeld) this.#jobs.release(jobId);
-    } else if (isHeld) await this.#jobs.withdraw(jobId);
-  }
-
-  /** False if the schedule was changed or removed meanwhile: then it is not for this slot any more. */
-  async #markDone(id: string, schedule: StoredSchedule, slotAt: number): Promise<boolean> {
-    let isSame = false;
-    const stored = await this.#documents.update(EVERYWHERE, id, (standing) => {
-      isSame = standing?.cron === schedule.cron && standing.zone === schedule.zone;
-      return isSame && standing !== undefined ? { ...standing, doneUpTo: slotAt } : standing;
-    });
-    if (stored !== undefined && this.#known.has(id)) this.#known.set(id, stored);
-    return isSame;
-  }
-
-  async #removeId(id: string): Promise<void> {
-    this.#known.delete(id);
-    await this.#documents.delete(EVERYWHERE, id);
+    await this.#jobs.hold(jobId, { queue, data: { ...data, workspace }, slotAt });
+    this.#held.set(id, [...(this.#held.get(id) ?? []), jobId]);
   }
 }
 

@@ -208,6 +208,7 @@ class EngineOnBoss implements PostgresEngine {
   }
 
   #poll(): void {
+    this.#stopIfSilenced();
     for (const queue of this.#queues.values()) queue.pull();
     this.#sending ??= this.#sendSlots()
       .catch((error: unknown) => this.#report(error))
@@ -230,15 +231,19 @@ class EngineOnBoss implements PostgresEngine {
   }
 
   async #beat(): Promise<void> {
+    const at = this.#clock.now();
     try {
       await Promise.all([...this.#queues.values()].map((queue) => queue.beat()));
-      this.#beatAt = this.#clock.now();
+      this.#beatAt = at;
     } catch (error) {
       this.#report(error);
-      // Others may run these jobs by now, as far as we can know.
-      if (this.#clock.now() - this.#beatAt < LEASE_SECONDS * 1_000) return;
-      for (const queue of this.#queues.values()) queue.abort('lease lost');
     }
+  }
+
+  /** Stops what others may run by now, as far as we can know: no beat got through for as long as they wait. */
+  #stopIfSilenced(): void {
+    if (this.#clock.now() - this.#beatAt < LEASE_SECONDS * 1_000) return;
+    for (const queue of this.#queues.values()) queue.abort('lease lost');
   }
 
   /** Until the engine is closed; `act` handles its own failures. */

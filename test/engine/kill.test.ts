@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporarySqlite } from '../support/temporary.ts';
+
+const PROGRAM = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
+const JOBS = 12;
+const STEPS = [1, 2, 3, 4, 5];
+
+/** Runs the program until it has said `lines` lines, or all its jobs have ended, and kills it with -9. */
+async function live(url: string, jobs: number, lines: number, ended: Set<string>): Promise<string[]> {
+  const child = spawn(process.execPath, [PROGRAM, url, String(jobs)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const said: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    said.push(line);
+    if (line.startsWith('end')) ended.add(line);
+    // What it said before it died is still read to the end.
+    if (said.length === lines || ended.size === JOBS) child.kill('SIGKILL');
+  }
+  return said;
+}
+
+test('kill -9 loses no job and no step, and repeats at most the steps that were under way', async () => {
+  const url = await temporarySqlite();
+  const ended = new Set<string>();
+  const said = await live(url, JOBS, 1, ended);
+  let lives = 1;
+  for (const lines of [4, 7, 2, 15, 9, 1_000]) {
+    said.push(...(await live(url, 0, lines, ended)));
+    lives += 1;
+  }
+
+  expect(ended.size).toBe(JOBS);
+  for (let name = 0; name < JOBS; name += 1) {
+    const steps = said
+      .filter((line) => line.startsWith(`step ${name} `))
+      .map((line) => Number(line.split(' ')[2]));
+    expect(steps, `job ${name}`).toEqual(steps.toSorted((a, b) => a - b));
+    expect([...new Set(steps)], `job ${name}`).toEqual(STEPS);
+  }
+  const repeated = said.filter((line) => line.startsWith('step')).length - JOBS * STEPS.length;
+  // Three jobs run at once, and each may be caught between its step and the note of it.
+  expect(repeated).toBeLessThanOrEqual(3 * lives);
+});
