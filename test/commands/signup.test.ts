@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { answerTo, ask } from '../support/asking.ts';
 import { ACCOUNT, CHANNEL, EMAIL, type House, openHouse, PEOPLE, TEAM } from '../support/house.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
@@ -189,6 +190,17 @@ describe('signing up', () => {
     await house.as('admin').submit('signup', FORM);
     expect(shown(house)).toContain('Do not sign up again');
     expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+  });
+
+  it('is offered where nothing is connected, and the wait for the e-mail is shown afterwards', async () => {
+    const offered = await answerTo(house, 'admin', () => house.as('admin').command(CHANNEL, '/deckhand'));
+    expect(offered).toContain('Create an account');
+    const [message] = house.slack.ephemerals(TEAM, PEOPLE.admin);
+    await house.as('admin').click({ channel: CHANNEL, ts: message?.ts ?? '' }, { actionId: 'signup:open' });
+    await house.slack.until(() => house.as('admin').openView()?.content.callback_id === 'signup');
+    await house.as('admin').submit('signup', FORM);
+    await privately(house, 'Northwind');
+    expect(await ask(house, '/deckhand')).toContain('waits for its e-mail address to be verified');
   });
 
   it('is for admins', async () => {
