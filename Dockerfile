@@ -1,0 +1,22 @@
+# syntax=docker/dockerfile:1
+FROM node:24.21.0-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The pinned Node of the development dependencies is the base image's own here.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
+
+FROM node:24.21.0-bookworm-slim
+ENV NODE_ENV=production STORE_URL=sqlite:///data/deckhand.sqlite HOST=0.0.0.0 PORT=3000
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json ./
+COPY src ./src
+# The one place that is written to; everything else may be mounted read-only.
+RUN install -d -o node -g node -m 0700 /data
+VOLUME /data
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Exec form, so that SIGTERM reaches Deckhand itself.
+CMD ["node", "src/main.ts"]

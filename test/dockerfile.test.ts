@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { validate } from 'dockerfile-utils';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const read = (name: string) => readFileSync(join(root, name), 'utf8');
+const dockerfile = read('Dockerfile');
+
+describe('the Dockerfile', () => {
+  it('has no fault that a linter knows', () => {
+    const problems = validate(dockerfile).map(({ range, message }) => `${range.start.line + 1}: ${message}`);
+    expect(problems).toEqual([]);
+  });
+
+  it('builds in stages, runs as nobody special, and tells how it is', () => {
+    expect(dockerfile.match(/^FROM /gm)).toHaveLength(2);
+    expect(dockerfile).toMatch(/^USER node$/m);
+    expect(dockerfile).toMatch(/^HEALTHCHECK /m);
+    expect(dockerfile).not.toMatch(/SECRET|TOKEN|ENCRYPTION_KEYS/);
+  });
+
+  it('runs the Node that everything is tested with', () => {
+    const { node } = JSON.parse(read('package.json')).devDependencies;
+    expect([...dockerfile.matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version)).toEqual([
+      node,
+      node,
+    ]);
+  });
+
+  it('takes in nothing but what runs', () => {
+    expect(read('.dockerignore').trim().split('\n')[0]).toBe('*');
+  });
+});
