@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { type Collection, EVERYWHERE, type Store } from '../store/store.ts';
 import { Agenda } from './agenda.ts';
 import { type Alarm, createAlarm } from './alarm.ts';
-import { type EngineStats, JobAborted, type JobData, type SendOptions } from './engine.ts';
+import { type EngineStats, JobAborted, type JobData, type SendOptions, type Slot } from './engine.ts';
 import { StoredJob } from './local-jobs.ts';
 import { type Entry, LocalQueue } from './local-queue.ts';
 import type { SlotJob, SlotJobs } from './local-schedules.ts';
@@ -93,7 +93,8 @@ export class LocalRunner implements SlotJobs {
   }
 
   async hold(id: string, { queue, data, slotAt }: SlotJob): Promise<void> {
-    const job: StoredJob = { queue, data: { ...data, slotAt }, dueAt: slotAt, starts: 0, failures: 0 };
+    const withSlot = { ...data, slotAt } satisfies Slot & JobData;
+    const job: StoredJob = { queue, data: withSlot, dueAt: slotAt, starts: 0, failures: 0 };
     if (await this.#documents.create(EVERYWHERE, id, job)) this.#remember(id, job);
   }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock as BossClock, type JobWithMetadata, PgBoss } from 'pg-boss';
+import type { Clock as BossClock, JobWithMetadata, PgBoss } from 'pg-boss';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Engine, EngineStats, Handler, JobData, Schedule, SendOptions, WorkOptions } from './engine.ts';
-import { countJobs, eraseJobs, indexWorkspaces, KEYED, SCHEMA, SLOTS_QUEUE } from './postgres-jobs.ts';
+import { BEAT_MS, createBoss, LEASE_MS, POLL_MS, QUEUE_OPTIONS } from './postgres-boss.ts';
+import { countJobs, eraseJobs, indexWorkspaces, KEYED, SLOTS_QUEUE } from './postgres-jobs.ts';
 import { PostgresQueue } from './postgres-queue.ts';
 import { removeSchedule, sendSlots, setSchedule, type Tick } from './postgres-schedules.ts';
 import type { Worker } from './run-job.ts';
@@ -28,21 +29,10 @@ export function createPostgresEngine(options: PostgresEngineOptions): PostgresEn
   return new EngineOnBoss(options);
 }
 
-/** Due jobs that another replica sent, or that waited for their time, are seen within this. */
-const POLL_MS = 2_000;
-/**
- * A replica shows every 5 s that its jobs are alive. After 15 s without that they are open to others, which
- * is looked after every 3 s: so a killed replica's jobs run elsewhere within 15 + 3 + 2 s.
- */
-const BEAT_MS = 5_000;
-const LEASE_SECONDS = 15;
-const SUPERVISE_SECONDS = 3;
-const MOST_CONNECTIONS = 6;
 /** How many schedules that are due together are moved on by one transaction. */
 const SLOT_BATCH = 200;
 const ABORT_MS = 3_000;
 const REWRITE_MS = 1_000;
-const DAY_SECONDS = 86_400;
 
 class EngineOnBoss implements PostgresEngine {
   readonly #boss: PgBoss;
@@ -63,19 +53,7 @@ class EngineOnBoss implements PostgresEngine {
     this.#clock = clock;
     this.#random = random ?? Math.random;
     this.#log = log;
-    this.#boss = new PgBoss({
-      connectionString: url,
-      schema: SCHEMA,
-      application_name: 'deckhand engine',
-      max: MOST_CONNECTIONS,
-      connectionTimeoutMillis: 15_000,
-      schedule: false,
-      superviseIntervalSeconds: SUPERVISE_SECONDS,
-      monitorIntervalSeconds: SUPERVISE_SECONDS,
-      flowIntervalSeconds: DAY_SECONDS,
-      warningQueueSize: 1_000_000,
-      ...(bossClock === undefined ? {} : { clock: bossClock }),
-    });
+    this.#boss = createBoss(url, bossClock);
     this.#boss.on('error', (err) => this.#report(err));
     this.#boss.on('warning', ({ message }) =>
       this.#log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warns'),
@@ -184,15 +162,7 @@ class EngineOnBoss implements PostgresEngine {
 
   async #createQueue(name: string): Promise<void> {
     await this.#connect();
-    await this.#boss.createQueue(name, {
-      policy: 'exclusive',
-      heartbeatSeconds: LEASE_SECONDS,
-      // Retries are counted and timed by us; pg-boss's are take-overs from replicas that died.
-      retryLimit: 1_000,
-      retryDelay: 0,
-      expireInSeconds: DAY_SECONDS,
-      retentionSeconds: 365 * DAY_SECONDS,
-    });
+    await this.#boss.createQueue(name, QUEUE_OPTIONS);
   }
 
   #openQueue(name: string, worker: Worker): PostgresQueue {
@@ -242,7 +212,7 @@ class EngineOnBoss implements PostgresEngine {
 
   /** Stops what others may run by now, as far as we can know: no beat got through for as long as they wait. */
   #stopIfSilenced(): void {
-    if (this.#clock.now() - this.#beatAt < LEASE_SECONDS * 1_000) return;
+    if (this.#clock.now() - this.#beatAt < LEASE_MS) return;
     for (const queue of this.#queues.values()) queue.abort('lease lost');
   }
 

@@ -46,7 +46,7 @@ const FINISH = `DELETE FROM ${SCHEMA}.job WHERE ${CLAIMED} RETURNING id`;
 const BEAT = `UPDATE ${SCHEMA}.job SET heartbeat_on = ${SCHEMA}.job_now()
   WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'
   AND (id::text || ':' || retry_count) = ANY($3::text[]) RETURNING id`;
-const ERASE = `DELETE FROM ${SCHEMA}.job WHERE group_id = $1`;
+const ERASE = `DELETE FROM ${SCHEMA}.job WHERE group_id = $1 RETURNING id`;
 /** Replicas that start at once would fail each other without the lock. */
 const WORKSPACE_INDEX = `BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('deckhand index', 0));
   CREATE INDEX IF NOT EXISTS deckhand_workspace_idx ON ${SCHEMA}.job (group_id) WHERE group_id IS NOT NULL;
@@ -90,9 +90,10 @@ export async function beat(db: Db, queue: string, claims: readonly Claim[]): Pro
   return new Set((rows as Array<{ id: string }>).map(({ id }) => id));
 }
 
-/** Each job's group is its workspace. */
+/** Each job's group is its workspace. Until nothing is found: a slot may just have been sent. */
 export async function eraseJobs(db: Db, workspace: string): Promise<void> {
-  await db.executeSql(ERASE, [workspace]);
+  const { rows } = await db.executeSql(ERASE, [workspace]);
+  if (rows.length > 0) await eraseJobs(db, workspace);
 }
 
 export async function indexWorkspaces(db: Db): Promise<void> {

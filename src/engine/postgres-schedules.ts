@@ -1,6 +1,6 @@
 import type { Db, JobInsert, JobWithMetadata, PgBoss } from 'pg-boss';
-import { CATCH_UP_MS, type JobData, type Schedule } from './engine.ts';
-import { payloadOf, SCHEMA, SLOTS_QUEUE } from './postgres-jobs.ts';
+import { CATCH_UP_MS, type JobData, type Schedule, type Slot } from './engine.ts';
+import { type JobEnvelope, payloadOf, SCHEMA, SLOTS_QUEUE } from './postgres-jobs.ts';
 import { lastSlot, nextSlot } from './slots.ts';
 
 /**
@@ -90,9 +90,9 @@ function dueSlot({ data, startedOn }: JobWithMetadata<Tick>): {
 }
 
 function slotJob(job: JobWithMetadata<Tick>, slotAt: number): JobInsert {
-  const data = payloadOf(job.data);
+  const data = { ...payloadOf(job.data), slotAt } satisfies Slot & JobData;
   return {
-    data: { payload: JSON.stringify({ ...data, slotAt }), failures: 0 },
+    data: { payload: JSON.stringify(data), failures: 0 } satisfies JobEnvelope,
     singletonKey: `slot ${job.singletonKey}@${slotAt}`,
     group: { id: data.workspace },
   };

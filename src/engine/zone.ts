@@ -72,7 +72,7 @@ function changeBetween(zone: string, from: number, to: number): number {
   return high;
 }
 
-/** One formatter a zone; they are slow to make. Zones are few, and checked before they come here. */
+/** One formatter a zone; they are slow to make, and the zones are few. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** What a zone's clocks are ahead of UTC at an instant, in milliseconds. */
@@ -88,7 +88,7 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
   const known = formatters.get(zone);
   if (known !== undefined) return known;
   const made = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
+    timeZone: parseZone(zone),
     calendar: 'gregory',
     numberingSystem: 'latn',
     hourCycle: 'h23',

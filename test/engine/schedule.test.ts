@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CronError } from '../../src/engine/cron.ts';
 import type { Engine, Schedule } from '../../src/engine/engine.ts';
 import { collect, ENGINES, type Handled, ONCE, type Site, started, type TestData } from './fixtures.ts';
 
@@ -156,8 +157,8 @@ describe.each(ENGINES)('schedules of the $name engine', ({ site: open }) => {
     const { engine } = await started(site, working(handled));
     await engine.schedule('T1', 'k', every('0 9 * * *'));
 
-    await expect(engine.schedule('T1', 'k', every('0 9 * *'))).rejects.toThrow('five fields');
-    await expect(engine.schedule('T1', 'k', every('0 9 * * *', 1, 'Mars/Base'))).rejects.toThrow('time zone');
+    await expect(engine.schedule('T1', 'k', every('0 9 * *'))).rejects.toThrow(CronError);
+    await expect(engine.schedule('T1', 'k', every('0 9 * * *', 1, 'Mars/Base'))).rejects.toThrow(CronError);
     await pass(site, MINUTE);
     await handled.given(1);
   });
