@@ -19,7 +19,7 @@ export interface ActionRequest {
   message?: ActionContext['message'];
 }
 
-const Claim = z.object({ by: z.string(), at: z.number() });
+const Claim = z.object({ by: z.string(), at: z.number(), request: z.string().optional() });
 const CLAIM_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Carries out a click or choice and says what comes of it. Never rejects. */
@@ -63,7 +63,7 @@ export async function runAction(
 
 /**
  * The same click on the same message counts once. The button goes away while it is carried out, and comes back where
- * that failed, so that it may be tried again.
+ * that failed, so that it may be tried again. A click that comes again after a kill finds its own claim and goes on.
  */
 async function once<T>(deckhand: Deckhand, request: ActionRequest, work: () => Promise<T>): Promise<T> {
   const { caller } = request;
@@ -71,8 +71,10 @@ async function once<T>(deckhand: Deckhand, request: ActionRequest, work: () => P
   const what = [caller.channel, caller.messageTs, request.actionId, request.value];
   const id = createHash('sha256').update(JSON.stringify(what)).digest('base64url');
   const now = deckhand.clock.now();
-  const isMine = await claims.create(caller.workspace, id, { by: caller.user, at: now }, now + CLAIM_MS);
-  if (!isMine) throw new UserError('That button was used already.');
+  const claim = { by: caller.user, at: now, request: caller.requestId };
+  const isFirst = await claims.create(caller.workspace, id, claim, now + CLAIM_MS);
+  const standing = isFirst ? claim : await claims.get(caller.workspace, id);
+  if (standing?.request !== caller.requestId) throw new UserError('That button was used already.');
   const { message } = request;
   if (message !== undefined) await redraw(deckhand, caller, withoutElement(message, request));
   try {

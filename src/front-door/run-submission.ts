@@ -5,6 +5,7 @@ import { UserError } from '../errors.ts';
 import { explainAndLog } from '../failures.ts';
 import { ServiceError } from '../service/errors.ts';
 import { isSlackFailure } from '../slack/failure.ts';
+import { failureWords } from '../views/failures.ts';
 import type { ModalView } from '../views/message.ts';
 import { notice, refill, resendable, withBanner, withFieldErrors } from '../views/modal.ts';
 import { cut, mrkdwn, plain } from '../views/text.ts';
@@ -119,12 +120,7 @@ function faultOf({ deckhand, caller, state }: Sent, error: unknown): Submitted {
     user: caller.user,
     view: state.view.callback_id,
   });
-  const reference = explained.reference === undefined ? '' : ` Reference \`${explained.reference}\`.`;
-  return {
-    kind: 'errors',
-    errors: {},
-    base: `${explained.text} ${explained.next ?? ''}${reference}`.trim(),
-  };
+  return { kind: 'errors', errors: {}, base: failureWords(explained) };
 }
 
 /** A 422 of the service: each message under the field it names, the rest on top. */
@@ -133,7 +129,7 @@ function faultsOf(failure: ServiceError): Submitted {
   const errors = Object.fromEntries(
     Object.entries(fields).map(([field, messages]) => [field, plain(messages.join('; '), 300)]),
   );
-  const whole = [...base, ...(failure.messages ?? [])];
+  const whole = [...new Set([...base, ...(failure.messages ?? [])])];
   if (Object.keys(errors).length === 0 && whole.length === 0)
     whole.push(failure.hint ?? 'The service did not accept this.');
   return { kind: 'errors', errors, ...(whole.length === 0 ? {} : { base: mrkdwn(whole.join('; '), 500) }) };

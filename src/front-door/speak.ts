@@ -17,7 +17,7 @@ export async function speak(deckhand: Deckhand, caller: Caller, reply: Reply): P
     case 'channel':
       return speakInChannel(deckhand, caller, reply);
     case 'replace':
-      return replaceMessage(deckhand, caller, reply.message);
+      return replaceOrSay(deckhand, caller, reply.message);
     case 'modal':
       return openModal(deckhand, caller, reply);
     case 'several':
@@ -61,6 +61,16 @@ export async function replaceMessage(deckhand: Deckhand, caller: Caller, message
   await deckhand.slack.update(workspace, { channel, ts: messageTs }, message);
 }
 
+/** What one person alone sees cannot be replaced without its response address, which is lost with the process. */
+async function replaceOrSay(deckhand: Deckhand, caller: Caller, message: Message): Promise<void> {
+  try {
+    await replaceMessage(deckhand, caller, message);
+  } catch (error) {
+    if (!isSlackFailure(error, 'gone')) throw error;
+    await speakPrivately(deckhand, caller, message);
+  }
+}
+
 async function openModal(
   deckhand: Deckhand,
   caller: Caller,
@@ -74,8 +84,8 @@ async function openModal(
   } catch (error) {
     if (isSlackFailure(error, 'expired')) return;
     const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
-    const explained = explainAndLog(error, at, deckhand.log, { workspace, view: reply.view.callback_id });
-    const said = failureMessage(explained);
-    await deckhand.slack.updateModal(workspace, opened.id, notice(reply.view.title.text, said.text));
+    const fields = { workspace, user: caller.user, view: reply.view.callback_id };
+    const { text } = failureMessage(explainAndLog(error, at, deckhand.log, fields));
+    await deckhand.slack.updateModal(workspace, opened.id, notice(reply.view.title.text, text));
   }
 }

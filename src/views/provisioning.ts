@@ -99,10 +99,11 @@ function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
   return blocks;
 }
 
-function buttonsOf({ state, target, askedBy, startedAt }: ProvisioningView): ButtonSpec[] {
+function buttonsOf({ state, target, askedBy, startedAt, now }: ProvisioningView): ButtonSpec[] {
   if (state.kind === 'running') return [];
   if (state.kind === 'ended') return endedButtons(state.server, target);
-  const value = { target, askedBy, startedAt };
+  // `at` makes it another button each time: a used one stays used.
+  const value = { target, askedBy, startedAt, at: now };
   return [{ label: 'Check again', actionId: 'server.add:check', style: 'primary', value }];
 }
 

@@ -174,7 +174,13 @@ function buttonsOf(view: TestView): ButtonSpec[] {
   const again: ButtonSpec = { label: 'Run again', actionId: 'test:again', value: { target } };
   if (state.kind !== 'lost' || state.run === undefined) return [again];
   return [
-    { label: 'Check again', actionId: 'test:check', style: 'primary', value: { target, run: state.run } },
+    // `at` makes it another button each time: a used one stays used.
+    {
+      label: 'Check again',
+      actionId: 'test:check',
+      style: 'primary',
+      value: { target, run: state.run, at: view.now },
+    },
     again,
   ];
 }

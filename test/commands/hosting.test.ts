@@ -132,6 +132,33 @@ describe('hosting', () => {
       expect(service.requests.all.filter(({ path }) => path.endsWith('/sync'))).toHaveLength(1);
     });
 
+    it('is carried out again where the process died over the click, but not for a second click', async () => {
+      const { slack, service, app } = house;
+      const caller = { workspace: TEAM, user: PEOPLE.admin, channel: CHANNEL, messageTs: '1.2' };
+      const value = JSON.stringify({ account: ACCOUNT, id: 'r-1' });
+      const synced = () => service.requests.all.filter(({ path }) => path.endsWith('/sync')).length;
+      const said = () => slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text);
+      const click = async (requestId: string, answer: string) => {
+        const before = said().length;
+        await app.deckhand.engine.send('requests', {
+          kind: 'action',
+          workspace: TEAM,
+          caller: { ...caller, requestId },
+          actionId: 'hosting:sync',
+          value,
+        });
+        await slack.until(() =>
+          said()
+            .slice(before)
+            .some((text) => text.includes(answer)),
+        );
+      };
+      await click('t-1', 'The sync is requested');
+      await click('t-1', 'The sync is requested');
+      await click('t-2', 'That button was used already.');
+      expect(synced()).toBe(2);
+    });
+
     it('names what was not found', async () => {
       const said = await answerTo(house, 'admin', () =>
         house.as('admin').command(CHANNEL, '/deckhand hosting sync r-9'),

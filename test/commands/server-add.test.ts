@@ -253,6 +253,35 @@ describe('server add', () => {
     expect(thread()).toEqual([]);
   });
 
+  it('is picked up after a kill, and tells nothing twice', async () => {
+    const { deckhand } = house.app;
+    await confirmSite();
+    await ann().submit('server.add');
+    await house.slack.until(() => thread().length === 1);
+    house.service.clock.advance(10_000);
+    await house.logged('following a server ended');
+    const made = house.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
+    house.logs.length = 0;
+    await deckhand.engine.send('follow-provisioning', {
+      workspace: TEAM,
+      target: {
+        account: ACCOUNT,
+        project: { permalink: 'storefront', name: 'Storefront' },
+        server: { identifier: made?.identifier, name: 'shop' },
+      },
+      askedBy: PEOPLE.admin,
+      channel: CHANNEL,
+      rootTs: roots()[0]?.ts,
+      startedAt: deckhand.clock.now(),
+      followedSince: deckhand.clock.now(),
+      threads: true,
+      told: ['ordered'],
+      telling: 'status:active',
+    });
+    await house.logged('following a server ended');
+    expect(thread()).toHaveLength(2);
+  });
+
   it('stops where the root message is gone', async () => {
     await confirmSite();
     await ann().submit('server.add');
