@@ -15,6 +15,9 @@ import type { EventHandlers } from './front-door/events.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createRegistry } from './front-door/registry.ts';
 import { type Listener, listen, type Routes, sendText } from './http.ts';
+import { LIFECYCLE_HANDLERS } from './install/lifecycle.ts';
+import { installRoutes } from './install/routes.ts';
+import { WELCOME, welcome } from './install/welcome.ts';
 import { createIntegrations } from './integrations.ts';
 import { createLinkRequests } from './link/requests.ts';
 import { linkRoutes, TELL_LINKED, tellLinked } from './link/routes.ts';
@@ -42,7 +45,7 @@ export interface DeckhandApp {
 /** Many followed runs go on at once, each mostly asleep. */
 const FOLLOWED_AT_ONCE = 20_000;
 
-const EVENT_HANDLERS: EventHandlers = {};
+const EVENT_HANDLERS: EventHandlers = { ...LIFECYCLE_HANDLERS };
 
 /** Puts the parts together; opens nothing before `start`. */
 export function createApp(config: Config, parts: Parts): DeckhandApp {
@@ -70,6 +73,7 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
       sendText(response, fault === undefined ? 200 : 503, fault ?? 'ready');
     },
     'GET /metrics': async (_, response) => sendText(response, 200, await parts.metrics.text(), 'text/plain'),
+    ...installRoutes(deckhand),
     ...linkRoutes(deckhand),
   };
 
@@ -117,7 +121,7 @@ function declareWork(deckhand: Deckhand): void {
     concurrency: FOLLOWED_AT_ONCE,
     attempts: 5,
     backoffMs: 1000,
-    onDead: (data) => buryTest(deckhand, data),
+    onDead: (data, error) => buryTest(deckhand, data, error),
   });
   deckhand.engine.work(ADD_SERVER, (job) => addServer(deckhand, job), {
     concurrency: 50,
@@ -128,7 +132,7 @@ function declareWork(deckhand: Deckhand): void {
     concurrency: FOLLOWED_AT_ONCE,
     attempts: 5,
     backoffMs: 1000,
-    onDead: (data) => buryProvisioning(deckhand, data),
+    onDead: (data, error) => buryProvisioning(deckhand, data, error),
   });
   deckhand.engine.work(FOLLOW_SYNC, (job) => awaitSync(deckhand, job), {
     concurrency: FOLLOWED_AT_ONCE,
@@ -138,6 +142,11 @@ function declareWork(deckhand: Deckhand): void {
 }
 
 function declareWatches(deckhand: Deckhand): void {
+  deckhand.engine.work(WELCOME, (job) => welcome(deckhand, job), {
+    concurrency: 10,
+    attempts: 5,
+    backoffMs: 10_000,
+  });
   deckhand.engine.work(WATCH_VERIFICATION, (job) => watchVerification(deckhand, job), {
     concurrency: 10,
     attempts: 5,

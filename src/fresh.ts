@@ -10,6 +10,8 @@ export interface Fresh<T> {
    * kept. The key names everything that decides what may be seen: workspace, account and its sealed key first.
    */
   get(key: readonly string[], load: () => Promise<T>): Promise<T>;
+  /** Lets go of all that is kept of a workspace, the first part of every key. */
+  forget(workspace: string): void;
 }
 
 /** `freshMs`: how long an answer is given again. */
@@ -21,6 +23,10 @@ export function createFresh<T>(clock: Clock, freshMs = FRESH_MS): Fresh<T> {
   }
 
   return {
+    forget(workspace) {
+      const prefix = `${JSON.stringify([workspace]).slice(0, -1)},`;
+      for (const name of kept.keys()) if (name.startsWith(prefix)) kept.delete(name);
+    },
     get(key, load) {
       const name = JSON.stringify(key);
       const known = kept.get(name);

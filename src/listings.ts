@@ -18,6 +18,8 @@ export interface Listings {
   regions(workspace: string, account: Account): Promise<Region[]>;
   /** How large they can be, with prices in the account's currency. @throws AccountFailure */
   sizes(workspace: string, account: Account): Promise<Size[]>;
+  /** Lets go of what is kept in memory. */
+  forget(workspace: string): void;
 }
 
 export function createListings(parts: { accounts: Accounts; clock: Clock }): Listings {
@@ -26,6 +28,9 @@ export function createListings(parts: { accounts: Accounts; clock: Clock }): Lis
   const regions = createFresh<Region[]>(parts.clock);
   const sizes = createFresh<Size[]>(parts.clock);
   return {
+    forget(workspace) {
+      for (const kept of [servers, invoices, regions, sizes]) kept.forget(workspace);
+    },
     servers: (workspace, account, project) =>
       servers.get([workspace, account.name, account.sealedKey, project], () =>
         parts.accounts.use(workspace, account, (client) => listServers(client, project)),

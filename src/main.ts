@@ -4,13 +4,14 @@ import { createApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { CONFIG_EXIT_CODE, type Config, ConfigError, oauthClientOf, parseConfig } from './config.ts';
 import { openBackend } from './engine/open-backend.ts';
+import { openInstallations } from './install/open-installations.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { createService } from './service/client.ts';
-import { singleInstallation } from './slack/installations.ts';
 import { createSlack } from './slack/slack.ts';
 import { createWeb } from './slack/web.ts';
 import { createSealer } from './store/sealer.ts';
+import { SealError, StoreError } from './store/store.ts';
 
 /** Kubernetes and systemd give up after 30 s; SIGTERM ends within 25. */
 const DRAIN_MS = 20_000;
@@ -51,8 +52,8 @@ async function main(): Promise<void> {
     hookTypes: config.SERVICE_HOOK_TYPES,
     observe: ({ operation, kind, ms }) => metrics.serviceCall(operation, kind, ms),
   });
-  const installations = singleInstallation(config.SLACK_BOT_TOKEN ?? '');
   const web = createWeb(config.SLACK_API_URL, log);
+  const installations = openInstallations(config, { web, store, sealer, clock: systemClock, log });
   const slack = createSlack({
     web,
     installations,
@@ -82,6 +83,10 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  log.fatal({ event: 'start_failed', err: error }, 'Deckhand could not start');
-  process.exit(1);
+  // What the operator can mend is said in one line; anything else is a bug, and its stack is of use.
+  const isPlain = error instanceof SealError || error instanceof StoreError;
+  const fields = isPlain ? { reason: error.message } : { err: error };
+  log.fatal({ event: 'start_failed', ...fields }, 'Deckhand could not start');
+  if (isPlain) process.stderr.write(`${error.message}\n`);
+  process.exit(error instanceof SealError ? CONFIG_EXIT_CODE : 1);
 });

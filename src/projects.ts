@@ -10,12 +10,15 @@ import { code } from './views/text.ts';
 export interface Projects {
   /** @throws AccountFailure */
   list(workspace: string, account: Account): Promise<Project[]>;
+  /** Lets go of what is kept in memory. */
+  forget(workspace: string): void;
 }
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }): Projects {
   const fresh = createFresh<Project[]>(parts.clock);
 
   return {
+    forget: (workspace) => fresh.forget(workspace),
     list: (workspace, account) =>
       // Keyed by the sealed key as well, so that a new key never sees what an old one was shown.
       fresh.get([workspace, account.name, account.sealedKey], () =>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
 import type { JobData } from '../engine/engine.ts';
+import { EVERYWHERE } from '../store/store.ts';
 import { workspaceOf } from './payloads.ts';
 import type { Requests } from './requests.ts';
 
@@ -28,6 +29,17 @@ export const EventBody = z.looseObject({
 export type EventBody = z.infer<typeof EventBody>;
 
 export type EventHandler = (deckhand: Deckhand, workspace: string, body: EventBody) => Promise<void>;
+/**
+ * What is about the installation itself. It is kept apart from the workspace's own records, which it may erase, the
+ * memory of having come included.
+ */
+const LIFECYCLE = new Set([
+  'app_uninstalled',
+  'tokens_revoked',
+  'team_access_granted',
+  'team_access_revoked',
+]);
+
 export type EventHandlers = Readonly<Record<string, EventHandler>>;
 
 /** Stores an event before it is acknowledged, once however often Slack sends it; then it is carried out. */
@@ -36,11 +48,11 @@ export function createEvents(
   requests: Requests,
   handlers: EventHandlers,
 ): (body: unknown) => Promise<void> {
-  deckhand.engine.work<JobData & { body: unknown }>(
+  deckhand.engine.work<JobData & { about: string; body: unknown }>(
     EVENTS,
-    async (job) => {
-      const body = EventBody.parse(job.data.body);
-      await handlers[body.event.type]?.(deckhand, job.data.workspace, body);
+    async ({ data }) => {
+      const body = EventBody.parse(data.body);
+      await handlers[body.event.type]?.(deckhand, data.about, body);
     },
     { concurrency: 50, attempts: 5, backoffMs: 1000 },
   );
@@ -50,12 +62,9 @@ export function createEvents(
     if (!parsed.success || handlers[parsed.data.event.type] === undefined) return;
     const body = parsed.data;
     const source = body.authorizations?.[0] ?? body;
-    const workspace = workspaceOf(
-      source.enterprise_id,
-      source.team_id,
-      source.is_enterprise_install === true,
-    );
+    const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install === true);
+    const workspace = LIFECYCLE.has(body.event.type) ? EVERYWHERE : about;
     if (await requests.isNew(workspace, body.event_id))
-      await deckhand.engine.send(EVENTS, { workspace, body }, { key: body.event_id });
+      await deckhand.engine.send(EVENTS, { workspace, about, body }, { key: body.event_id });
   };
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import { EVERYWHERE, type Place, type Sealer, type Store } from '../store/store.ts';
+import { type Collection, EVERYWHERE, type Place, type Sealer, type Store } from '../store/store.ts';
 
 /** From the command to the browser, and from there to the service and back: each at most this long. */
 const VALID_MS = 10 * 60_000;
@@ -53,6 +53,8 @@ export interface LinkRequests {
   depart(): Departure;
   /** Keeps what a departure must come back with. */
   keep(ticket: string, asker: Asker, departure: Departure, verifier: string | undefined): Promise<void>;
+  /** Deletes what waits of a workspace. */
+  erase(workspace: string): Promise<void>;
   /** Takes a state, once, whatever comes of it. */
   arrive(arrival: Arrival): Promise<{ asker: Asker; verifier: string | undefined } | Refusal>;
 }
@@ -64,7 +66,16 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
   const used = store.collection('link-used', Used);
   const claim = (id: string, at: number) => used.create(EVERYWHERE, id, { at }, at + REMEMBERED_MS);
 
+  async function eraseOf(requests: Collection<Asker>, workspace: string): Promise<void> {
+    for (const { id, doc } of await requests.list(EVERYWHERE))
+      if (doc.workspace === workspace) await requests.delete(EVERYWHERE, id);
+  }
+
   return {
+    async erase(workspace) {
+      await eraseOf(store.collection('link-tickets', Asker), workspace);
+      await eraseOf(store.collection('link-states', Asker), workspace);
+    },
     async ask(asker) {
       const ticket = randomText();
       const at = clock.now();

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { cookieLine, cookiesOf } from '../cookies.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { type Routes, sendText } from '../http.ts';
 import { OauthError, type ServiceOauth } from '../service/oauth.ts';
@@ -43,8 +44,7 @@ async function start(
   const departure = deckhand.linkRequests.depart();
   const { url: target, verifier } = await oauth.begin(callback, departure.state);
   await deckhand.linkRequests.keep(ticket, asker, departure, verifier);
-  const { name, value } = departure.cookie;
-  response.setHeader('set-cookie', `${name}=${value}; ${cookieAttributes(callback)}`);
+  response.setHeader('set-cookie', cookieLine(departure.cookie, new URL(callback)));
   response.writeHead(302, { location: target.href }).end();
   return undefined;
 }
@@ -91,16 +91,4 @@ async function ending(
   if (end === undefined) return;
   const page = linkFailedPage(end, deckhand.config.SLACK_COMMAND);
   sendText(response, page.status, pageOf(page), 'text/html');
-}
-
-/** Lax, because the service sends the browser back from its own site. */
-function cookieAttributes(callback: string): string {
-  const { pathname, protocol } = new URL(callback);
-  const secure = protocol === 'https:' ? '; Secure' : '';
-  return `Path=${pathname}; Max-Age=600; HttpOnly; SameSite=Lax${secure}`;
-}
-
-function cookiesOf(request: IncomingMessage): Record<string, string | undefined> {
-  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
-  return Object.fromEntries(pairs.map(([name = '', value]) => [name, value]));
 }

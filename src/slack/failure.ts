@@ -68,6 +68,7 @@ const KINDS: Record<string, SlackFailureKind> = {
   not_authed: 'revoked',
   token_revoked: 'revoked',
   token_expired: 'revoked',
+  invalid_refresh_token: 'revoked',
   team_access_not_granted: 'revoked',
   org_login_required: 'revoked',
   not_installed: 'revoked',

@@ -1,12 +1,189 @@
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Collection, Place, Sealer, Store } from '../store/store.ts';
+import { isSlackFailure } from './failure.ts';
+import type { Grant, SlackOauth, Tokens } from './oauth.ts';
+
 /** Where the bot tokens of the workspaces come from. */
 export interface Installations {
-  /** The workspace's bot token, refreshed where it was about to expire; undefined where Deckhand is not installed. */
+  /**
+   * The workspace's bot token, refreshed where it was about to expire; undefined where Deckhand is not installed.
+   * @throws SlackFailure where a refresh fails and the old token is over
+   */
   token(workspace: string): Promise<string | undefined>;
   /** The Slack user who installed Deckhand, where that is known. */
   installer(workspace: string): Promise<string | undefined>;
+  /** Undefined where Deckhand is not installed, or by a token of the environment. */
+  about(workspace: string): Promise<InstallationFacts | undefined>;
+  /** Undefined where the environment holds the one workspace's token. */
+  readonly byOauth: OauthInstallations | undefined;
+}
+
+export interface InstallationFacts {
+  /** Milliseconds since the epoch. */
+  installedAt: number;
+  /** Tokens are replaced every few hours. */
+  isRotating: boolean;
+}
+
+export interface OauthInstallations {
+  clientId: string;
+  /**
+   * Exchanges the code and keeps what it brings, in place of an earlier installation.
+   * @throws SlackFailure
+   */
+  install(code: string, redirectUri: string | undefined): Promise<Grant>;
+  /** What an organisation gave or took, by team; of two changes of a team the later one stands. False if all are old. */
+  noteTeams(workspace: string, teams: readonly string[], isGranted: boolean, at: number): Promise<boolean>;
+}
+
+/** Installing and erasing a workspace exclude each other, in all replicas, by this key of `Store.exclusive`. */
+export function installationLock(workspace: string): string {
+  return `installation ${workspace}`;
 }
 
 /** One workspace, one token of the environment. */
 export function singleInstallation(token: string): Installations {
-  return { token: async () => token, installer: async () => undefined };
+  return {
+    token: async () => token,
+    installer: async () => undefined,
+    about: async () => undefined,
+    byOauth: undefined,
+  };
+}
+
+const Stored = z.object({
+  installedAt: z.number(),
+  /** Of the token; absent where it stays good. */
+  expiresAt: z.number().optional(),
+  /** All the rest: tokens, names and people are nobody's who reads the database. */
+  sealed: z.string(),
+  teams: z.record(z.string(), z.object({ isGranted: z.boolean(), at: z.number() })).optional(),
+});
+type Stored = z.infer<typeof Stored>;
+
+const Secret = z.object({
+  token: z.string(),
+  refreshToken: z.string().optional(),
+  name: z.string().optional(),
+  isOrganisation: z.boolean(),
+  scopes: z.array(z.string()),
+  installer: z.string().optional(),
+  botUser: z.string().optional(),
+});
+type Secret = z.infer<typeof Secret>;
+
+const ID = 'installation';
+/** A call that begins now must not meet the token's end. */
+const REFRESH_BEFORE_MS = 5 * 60_000;
+
+export interface InstallationsParts {
+  store: Store;
+  sealer: Sealer;
+  clock: Clock;
+  log: Logger;
+  oauth: SlackOauth;
+}
+
+/** Many workspaces and organisations, each with its own sealed tokens. */
+export function createInstallations(parts: InstallationsParts): Installations {
+  const { store, sealer, clock, oauth } = parts;
+  const stored: Collection<Stored> = store.collection('installations', Stored);
+
+  const seal = (workspace: string, secret: Secret): Promise<string> =>
+    sealer.seal(placeOf(workspace), JSON.stringify(secret));
+
+  async function open(workspace: string, doc: Stored): Promise<Secret> {
+    return Secret.parse(JSON.parse(await sealer.open(placeOf(workspace), doc.sealed)));
+  }
+
+  async function secretOf(workspace: string): Promise<Secret | undefined> {
+    const doc = await stored.get(workspace, ID);
+    return doc && open(workspace, doc);
+  }
+
+  const isDue = ({ expiresAt }: Stored): boolean =>
+    expiresAt !== undefined && expiresAt - clock.now() < REFRESH_BEFORE_MS;
+
+  /** One replica refreshes, the others wait and find what it got. */
+  function refreshed(workspace: string): Promise<string | undefined> {
+    return store.exclusive(`token ${workspace}`, async () => {
+      const doc = await stored.get(workspace, ID);
+      if (doc === undefined) return undefined;
+      const secret = await open(workspace, doc);
+      if (!isDue(doc) || secret.refreshToken === undefined) return secret.token;
+      const tokens = await oauth.refresh(secret.refreshToken).catch((error) => stillGood(error, doc));
+      if (tokens === undefined) return secret.token;
+      await replaceTokens(workspace, doc, secret, tokens);
+      return tokens.token;
+    });
+  }
+
+  /** A token that is not over yet serves while Slack gives no new one. */
+  function stillGood(error: unknown, { expiresAt = 0 }: Stored): undefined {
+    if (!isSlackFailure(error)) throw error;
+    parts.log.warn({ event: 'token_refresh_failed', kind: error.kind, reason: error.reason }, 'a token ends');
+    if (expiresAt <= clock.now() || error.kind === 'revoked') throw error;
+    return undefined;
+  }
+
+  async function replaceTokens(
+    workspace: string,
+    before: Stored,
+    secret: Secret,
+    { token, refreshToken, expiresAt }: Tokens,
+  ): Promise<void> {
+    const next = { ...secret, token, refreshToken: refreshToken ?? secret.refreshToken };
+    const sealed = await seal(workspace, next);
+    await stored.update(workspace, ID, (current) => {
+      // Installed anew, or taken away, since: that stands.
+      if (current?.sealed !== before.sealed) return current;
+      const { expiresAt: _, ...rest } = current;
+      return { ...rest, sealed, ...(expiresAt === undefined ? {} : { expiresAt }) };
+    });
+  }
+
+  return {
+    async token(workspace) {
+      const doc = await stored.get(workspace, ID);
+      if (doc === undefined) return undefined;
+      if (isDue(doc)) return refreshed(workspace);
+      return (await open(workspace, doc)).token;
+    },
+    installer: async (workspace) => (await secretOf(workspace))?.installer,
+    async about(workspace) {
+      const doc = await stored.get(workspace, ID);
+      return doc && { installedAt: doc.installedAt, isRotating: doc.expiresAt !== undefined };
+    },
+    byOauth: {
+      clientId: oauth.clientId,
+      async install(code, redirectUri) {
+        const grant = await oauth.exchange(code, redirectUri);
+        const { workspace, expiresAt, ...rest } = grant;
+        await store.exclusive(installationLock(workspace), async () => {
+          const sealed = await seal(workspace, rest);
+          const expiry = expiresAt === undefined ? {} : { expiresAt };
+          await stored.put(workspace, ID, { installedAt: clock.now(), sealed, ...expiry });
+        });
+        return grant;
+      },
+      async noteTeams(workspace, teams, isGranted, at) {
+        let isNews = false;
+        await stored.update(workspace, ID, (current) => {
+          isNews = false;
+          if (current === undefined || at < current.installedAt) return current;
+          const fresh = teams.filter((team) => at > (current.teams?.[team]?.at ?? 0));
+          isNews = fresh.length > 0;
+          const known = Object.fromEntries(fresh.map((team) => [team, { isGranted, at }]));
+          return { ...current, teams: { ...current.teams, ...known } };
+        });
+        return isNews;
+      },
+    },
+  };
+}
+
+function placeOf(workspace: string): Place {
+  return { workspace, record: `installations/${ID}`, field: 'installation' };
 }

@@ -7,6 +7,8 @@ import { silentLogger } from './quiet.ts';
 export interface Web {
   /** The client of one token; the same object for the same token. */
   client(token: string): WebClient;
+  /** For what is asked without a token. */
+  readonly anonymous: WebClient;
   /** Where the Web API is: scheme, host and port. */
   readonly origin: string;
   /**
@@ -31,7 +33,7 @@ export function createWeb(apiUrl: string, log: Logger): Web {
   const clients = new Map<string, WebClient>();
   const slackApiUrl = apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`;
 
-  function open(token: string): WebClient {
+  function open(token?: string): WebClient {
     return new WebClient(token, {
       slackApiUrl,
       timeout: TIMEOUT_MS,
@@ -55,6 +57,7 @@ export function createWeb(apiUrl: string, log: Logger): Web {
       clients.set(token, client);
       return client;
     },
+    anonymous: open(),
     origin: new URL(slackApiUrl).origin,
     async sendBytes(url, bytes) {
       const answer = await request(url, {

@@ -18,6 +18,8 @@ export interface Backend {
   /** Rows whose key starts with `prefix`, in key order. */
   range(prefix: string): Promise<Array<{ key: string; value: string }>>;
   deleteRange(prefix: string): Promise<void>;
+  /** Takes the traces of deleted rows out of the files, as far as they are ours. */
+  scrub(): Promise<void>;
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   sweep(): Promise<void>;
   ping(): Promise<void>;

@@ -27,8 +27,10 @@ export function createKeyvStore(backend: Backend, clock: Clock): Store {
     collection: (name, schema) => createCollection(context, name, schema),
     exclusive: (key, work) => backend.exclusive(key, work),
     erase: async (workspace) => {
-      await backend.deleteRange(`${part(workspace)}/`);
+      // The key first: should the process die in between, what is sealed stays shut.
       await backend.keyv.delete(keyOf(EVERYWHERE, DATA_KEYS, workspace));
+      await backend.deleteRange(`${part(workspace)}/`);
+      await backend.scrub();
     },
     ping: () => backend.ping(),
     close: () => backend.close(),

@@ -78,6 +78,8 @@ function createBackend(pool: pg.Pool, adapter: Adapter, locks: Locks): Backend {
     range: async (prefix) =>
       (await pool.query<{ key: string; value: string }>(RANGE, [prefix, endOfRange(prefix)])).rows,
     deleteRange: async (prefix) => void (await pool.query(DELETE_RANGE, [prefix, endOfRange(prefix)])),
+    // Dead rows are the database's to reclaim, by its own vacuum.
+    scrub: async () => undefined,
     exclusive: locks.exclusive,
     sweep: () => adapter.clearExpired(),
     ping: async () => void (await pool.query('SELECT 1 FROM keyv LIMIT 1')),

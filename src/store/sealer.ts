@@ -31,6 +31,7 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
       cache.set(place.workspace, dataKey);
       return openWith(dataKey, place, body);
     },
+    forget: (workspace) => cache.forget(workspace),
     check: () => check(keys, store),
   };
 }
@@ -61,6 +62,7 @@ async function check(keys: EncryptionKeys, store: Store): Promise<void> {
 interface Cache {
   get(workspace: string, id: string): DataKey | undefined;
   set(workspace: string, dataKey: DataKey): void;
+  forget(workspace: string): void;
 }
 
 function createCache(clock: Clock): Cache {
@@ -72,6 +74,7 @@ function createCache(clock: Clock): Cache {
       // Also over when more than its time is left: then the clock was set back.
       return entry?.dataKey.id === id && left > 0 && left <= CACHE_MS ? entry.dataKey : undefined;
     },
+    forget: (workspace) => void entries.delete(workspace),
     set(workspace, dataKey) {
       const standing = entries.get(workspace);
       if (standing?.dataKey === dataKey) return;

@@ -51,6 +51,8 @@ async function connect(path: string): Promise<KeyvSqlite> {
   // In WAL mode NORMAL is enough for `kill -9`: every commit has reached the operating system. Only a power
   // cut can take the last commits, and never tears the file. FULL would hold up the event loop at each write.
   await adapter.query('PRAGMA synchronous = NORMAL');
+  // What is deleted is overwritten, or it could be read in the file until something else takes its place.
+  await adapter.query('PRAGMA secure_delete = ON');
   return adapter;
 }
 
@@ -66,14 +68,23 @@ function createBackend(adapter: KeyvSqlite, release: () => void): Backend {
     range: async (prefix) =>
       (await adapter.query(RANGE, prefix, endOfRange(prefix))) as Array<{ key: string; value: string }>,
     deleteRange: async (prefix) => void (await adapter.query(DELETE_RANGE, prefix, endOfRange(prefix))),
+    scrub: () => scrub(adapter),
     exclusive: createMutex(),
-    sweep: () => adapter.clearExpired(),
+    sweep: async () => {
+      await adapter.clearExpired();
+      await scrub(adapter);
+    },
     ping: async () => void (await adapter.query('SELECT 1 FROM keyv LIMIT 1')),
     close: async () => {
       await adapter.disconnect();
       release();
     },
   };
+}
+
+/** The log of the last writes still holds what was overwritten in the file, until it is worked off. */
+async function scrub(adapter: KeyvSqlite): Promise<void> {
+  await adapter.query('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
 const INSERT = `INSERT INTO keyv (key, value, namespace, expires) VALUES (?, ?, '', ?)

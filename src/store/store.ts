@@ -72,6 +72,8 @@ export interface Sealer {
   seal(place: Place, secret: string): Promise<string>;
   /** Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand. */
   open(place: Place, sealed: string): Promise<string>;
+  /** Lets go of the workspace's data key in memory. */
+  forget(workspace: string): void;
   /** For the start: rejects with `SealError` naming each `ENCRYPTION_KEYS` id that is in use but not given. */
   check(): Promise<void>;
 }

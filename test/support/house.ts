@@ -3,19 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { type LocalSlack, type LocalSlackOptions, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { WorkspaceOptions } from '../../sandbox/slack/state/workspaces.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { createApp, type DeckhandApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Config, oauthClientOf, parseConfig } from '../../src/config.ts';
 import { openBackend } from '../../src/engine/open-backend.ts';
+import { openInstallations } from '../../src/install/open-installations.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { createService } from '../../src/service/client.ts';
-import { singleInstallation } from '../../src/slack/installations.ts';
 import { createSlack } from '../../src/slack/slack.ts';
 import { createWeb } from '../../src/slack/web.ts';
 import { createSealer } from '../../src/store/sealer.ts';
+import { freePort } from './free-port.ts';
 
 /** Ann is the workspace's admin, Ben a member, Bea keeps the books. */
 export const PEOPLE = { admin: 'U0ANN', member: 'U0BEN', billing: 'U0BEA' } as const;
@@ -57,6 +59,10 @@ export interface HouseOptions {
   oauthClients?: NonNullable<Parameters<typeof startSimulatedService>[0]>['oauthClients'] & object;
   /** Deckhand's time; the system's by default. */
   clock?: Clock;
+  /** How the app is registered with the local Slack, beside the manifest. */
+  slackApp?: NonNullable<LocalSlackOptions['app']>;
+  /** Nothing is installed yet: workspaces come by OAuth. */
+  byOauth?: boolean;
   /** How many times faster the service's time runs; its tests take seconds otherwise. */
   speed?: number;
 }
@@ -71,14 +77,19 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   });
   const pageDir = options.page ? await buildPage() : undefined;
   const slack = await startLocalSlack({
-    app: appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml')),
+    app: {
+      ...appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml')),
+      ...(options.byOauth === true ? { redirectUrls: undefined } : {}),
+      ...options.slackApp,
+    },
     ...(pageDir === undefined ? {} : { pageDir }),
   });
-  const { botToken } = furnish(slack);
+  const { botToken } = furnish(slack, { installed: options.byOauth !== true });
   if (options.seed !== 'demo') addHouseAccount(service, options.projects);
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-house-'));
   const env = environment(slack, service, botToken, folder);
-  const config = parseConfig({ ...env, ...options.env });
+  const many = options.byOauth === true ? await oauthEnvironment(slack) : {};
+  const config = parseConfig({ ...env, ...many, ...options.env });
   const { logs, write, logged } = keepLog();
   const { app, close } = await openDeckhand(config, write, options.clock ?? systemClock);
   const { port } = await app.start();
@@ -104,8 +115,21 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   };
 }
 
-export function furnish(slack: LocalSlack): { botToken: string } {
+/** Many workspaces by OAuth, where browsers reach us at a port of our own. */
+async function oauthEnvironment({ app }: LocalSlack): Promise<Record<string, string>> {
+  const port = await freePort();
+  return {
+    SLACK_BOT_TOKEN: '',
+    SLACK_CLIENT_ID: app.clientId,
+    SLACK_CLIENT_SECRET: app.clientSecret,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PORT: String(port),
+  };
+}
+
+export function furnish(slack: LocalSlack, options: Partial<WorkspaceOptions> = {}): { botToken: string } {
   return slack.addWorkspace({
+    ...options,
     id: TEAM,
     name: 'House',
     users: [
@@ -176,8 +200,8 @@ async function openDeckhand(
     clock,
     hookTypes: config.SERVICE_HOOK_TYPES,
   });
-  const installations = singleInstallation(config.SLACK_BOT_TOKEN ?? '');
   const web = createWeb(config.SLACK_API_URL, log);
+  const installations = openInstallations(config, { web, store, sealer, clock, log });
   const responseHosts = config.SLACK_RESPONSE_HOSTS.split(',');
   const slack = createSlack({ web, installations, clock, log, responseHosts });
   const app = createApp(config, {

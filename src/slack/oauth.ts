@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import { asSlackFailure, SlackFailure } from './failure.ts';
+import type { Web } from './web.ts';
+
+const Named = z.object({ id: z.string().min(1), name: z.string().nullish() });
+
+/** What `oauth.v2.access` answers to a code and to a refresh token, as far as it concerns the bot. */
+const Access = z.object({
+  access_token: z.string().min(1),
+  refresh_token: z.string().min(1).nullish(),
+  /** Seconds. */
+  expires_in: z.number().positive().nullish(),
+  scope: z.string().nullish(),
+  bot_user_id: z.string().nullish(),
+  team: Named.nullish(),
+  enterprise: Named.nullish(),
+  is_enterprise_install: z.boolean().nullish(),
+  authed_user: z.object({ id: z.string().nullish() }).nullish(),
+});
+type Access = z.infer<typeof Access>;
+
+export interface Tokens {
+  token: string;
+  refreshToken?: string | undefined;
+  /** Milliseconds since the epoch; absent where the token stays good. */
+  expiresAt?: number | undefined;
+}
+
+export interface Grant extends Tokens {
+  /** The organisation's id where it was installed for all of it, else the team's. */
+  workspace: string;
+  /** Of the workspace or organisation. */
+  name?: string | undefined;
+  isOrganisation: boolean;
+  scopes: string[];
+  installer?: string | undefined;
+  botUser?: string | undefined;
+}
+
+/** Slack's side of installing. Both reject with `SlackFailure`. */
+export interface SlackOauth {
+  clientId: string;
+  /** Exchanges the code that an install ends with; `redirectUri` as on the way there. */
+  exchange(code: string, redirectUri: string | undefined): Promise<Grant>;
+  /** A refresh token works once. */
+  refresh(refreshToken: string): Promise<Tokens>;
+}
+
+const METHOD = 'oauth.v2.access';
+
+export function createSlackOauth(parts: {
+  web: Web;
+  clientId: string;
+  clientSecret: string;
+  clock: Clock;
+}): SlackOauth {
+  const { web, clock, clientId } = parts;
+  const client = { client_id: clientId, client_secret: parts.clientSecret };
+
+  async function access(ask: Parameters<typeof web.anonymous.oauth.v2.access>[0]): Promise<Access> {
+    const answer = await web.anonymous.oauth.v2.access(ask).catch((error: unknown) => {
+      throw asSlackFailure(METHOD, error, clock.now());
+    });
+    const parsed = Access.safeParse(answer);
+    if (!parsed.success) throw new SlackFailure(METHOD, 'rejected', 'unexpected_answer');
+    return parsed.data;
+  }
+
+  return {
+    clientId,
+    async exchange(code, redirectUri) {
+      const redirect = redirectUri === undefined ? {} : { redirect_uri: redirectUri };
+      return grantOf(await access({ ...client, code, ...redirect }), clock.now());
+    },
+    async refresh(refreshToken) {
+      const refresh = { grant_type: 'refresh_token', refresh_token: refreshToken } as const;
+      return tokensOf(await access({ ...client, ...refresh }), clock.now());
+    },
+  };
+}
+
+function tokensOf(access: Access, now: number): Tokens {
+  const { access_token: token, refresh_token: refreshToken, expires_in: seconds } = access;
+  return {
+    token,
+    ...(refreshToken ? { refreshToken } : {}),
+    ...(seconds ? { expiresAt: now + seconds * 1000 } : {}),
+  };
+}
+
+/** An installation for a whole organisation has no team. */
+function grantOf(access: Access, now: number): Grant {
+  const isOrganisation = access.is_enterprise_install === true;
+  const where = isOrganisation ? access.enterprise : (access.team ?? access.enterprise);
+  if (!where) throw new SlackFailure(METHOD, 'rejected', 'no_workspace');
+  return {
+    ...tokensOf(access, now),
+    workspace: where.id,
+    name: where.name ?? undefined,
+    isOrganisation,
+    scopes: access.scope?.split(',').filter(Boolean) ?? [],
+    installer: access.authed_user?.id ?? undefined,
+    botUser: access.bot_user_id ?? undefined,
+  };
+}

@@ -1,0 +1,38 @@
+import type { House } from './house.ts';
+
+export interface Seen {
+  status: number;
+  text: string;
+  headers: Headers;
+}
+
+/** A browser with cookies of its own that goes through the install. */
+export function openBrowser(house: House) {
+  const jar = new Map<string, string>();
+  async function open(address: string): Promise<Seen> {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(address, { redirect: 'manual', headers: { cookie } });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      jar.set(name, value);
+    }
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  }
+  /** Opens our page; where its first button, or the one with this label, leads to. */
+  async function begin(label = 'Add to Slack'): Promise<string> {
+    const { text } = await open(`${house.origin}/slack/install`);
+    const links = [...text.matchAll(/<a href="([^"]+)">([^<]+)</g)];
+    const found = links.find(([, , said]) => said === label)?.[1] ?? '';
+    return found.replaceAll('&amp;', '&');
+  }
+  /** The whole way; what the browser shows at its end. */
+  async function install(
+    team: string,
+    user: string,
+    choice?: { allow?: boolean; orgWide?: boolean },
+  ): Promise<Seen> {
+    const authorize = await begin();
+    return open(house.slack.as(team, user).install(authorize, choice));
+  }
+  return { jar, open, begin, install };
+}
