@@ -69,6 +69,22 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     expect(startedAt[0]).toBeGreaterThanOrEqual(due);
   });
 
+  test('starts a job in time, though one that is due later was sent before', async () => {
+    const site = await open();
+    const handled = collect();
+    const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
+    for (const [n, seconds] of [100, 20, 60].entries()) {
+      const startAfter = site.now() + seconds * SECOND;
+      await engine.send<TestData>('q', { workspace: 'T1', n }, { startAfter });
+    }
+
+    for (const [count, n] of [1, 2, 0].entries()) {
+      await site.advance(25 * SECOND + count * 10 * SECOND);
+      await handled.given(count + 1);
+      expect(handled.jobs[count]?.data.n).toBe(n);
+    }
+  });
+
   test('runs no more at once than the concurrency, and all in the end', async () => {
     const site = await open();
     let running = 0;

@@ -94,6 +94,23 @@ describe.each(ENGINES)('schedules of the $name engine', ({ site: open }) => {
     expect(slotsOf(handled)[2]).toBe('2026-03-02T20:00');
   });
 
+  test('send no slot again after a restart', async () => {
+    const site = await open('2026-03-02T08:59:30Z');
+    const handled = collect();
+    const before = await started(site, working(handled));
+    await before.engine.schedule('T1', 'k', every('0 9 * * *'));
+    await pass(site, MINUTE);
+    await handled.given(1);
+    await before.kill();
+
+    const later = collect();
+    const { engine } = await started(site, working(later));
+    await engine.schedule('T1', 'k', every('0 9 * * *'));
+    await pass(site, MINUTE);
+
+    expect(later.jobs).toEqual([]);
+  });
+
   test('leave out a missed slot of 12 hours or more', async () => {
     const site = await open('2026-03-02T08:59:00Z');
     const before = await started(site, working(collect()));
