@@ -3,6 +3,7 @@ import { UserError } from '../errors.ts';
 import { explainAndLog } from '../failures.ts';
 import { enrollInBeta } from '../service/beta.ts';
 import { getProfile, type Profile } from '../service/profile.ts';
+import { failureWords } from '../views/failures.ts';
 import type { ModalView } from '../views/message.ts';
 import { resendable, withBanner } from '../views/modal.ts';
 import type { Values } from '../views/modal-state.ts';
@@ -161,7 +162,7 @@ async function orBanner(
     const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
     const { workspace, user } = caller;
     const explained = explainAndLog(error, at, deckhand.log, { workspace, user, view: 'server.add' });
-    return withBanner(shown, [explained.text, explained.next].filter(Boolean).join(' '));
+    return withBanner(shown, failureWords(explained));
   }
 }
 

@@ -5,8 +5,6 @@ import type { AccountClient } from './client.ts';
 import { ServiceError } from './errors.ts';
 import { Flag, Identifier, listUnder, NullableText, OptionalText, recordUnder } from './shapes.ts';
 
-export type ManagedProtocol = 'static_hosting' | 'managed_vps';
-
 const StaticHosting = z.object({
   hosted_website_identifier: NullableText,
   subdomain: OptionalText,

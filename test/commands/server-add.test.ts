@@ -293,7 +293,7 @@ describe('server add', () => {
   it.each([
     [401, 'was revoked or rotated'],
     [403, 'The service refused'],
-    [404, 'The service did not find it'],
+    [404, 'See what there is'],
   ])('ends with the reason on a %i while polling', async (status, reason) => {
     await confirmSite();
     house.service.faults.add({
