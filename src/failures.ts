@@ -95,6 +95,7 @@ function explainSlackFailure(error: SlackFailure): Explained {
   }
 }
 
-function newReference(): string {
+/** Names one failure for the person and the log. */
+export function newReference(): string {
   return randomBytes(4).toString('hex');
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
-import { explain } from '../failures.ts';
+import { explainAndLog } from '../failures.ts';
 import { parseAccountName } from '../service/account-name.ts';
 import { ServiceError } from '../service/errors.ts';
 import { getProfile, type Profile } from '../service/profile.ts';
 import { listProjects } from '../service/projects.ts';
 import { maskedKey } from '../views/accounts.ts';
 import { CONNECT, connectModal } from '../views/connect.ts';
+import { failureWords } from '../views/failures.ts';
 import { say } from '../views/message.ts';
 import { bold, code, count } from '../views/text.ts';
 import type { CommandContext, Reply, Submitted, ViewState } from './command.ts';
@@ -116,12 +117,8 @@ function faultOf(
     now: deckhand.clock.now(),
     newAccount: credentials.account,
   };
-  const explained = explain(error, at);
-  const said = [explained.text, explained.next].filter(Boolean).join(' ').replaceAll('`', '');
-  deckhand.log.info(
-    { event: 'connect_failed', kind: error.kind, status: error.status },
-    'a key did not connect',
-  );
+  const explained = explainAndLog(error, at, deckhand.log, { command: CONNECT });
+  const said = failureWords(explained).replaceAll('`', '');
   switch (error.kind) {
     case 'unauthorized':
       return { errors: { api_key: said + lengthHint(credentials.apiKey) } };

@@ -11,6 +11,7 @@ import { type FilledIn, readIntegration } from '../views/integration-fields.ts';
 import { INTEGRATION_ADD, integrationModal, typeName } from '../views/integration-form.ts';
 import { addedMessage, authoriseMessage } from '../views/integration-outcome.ts';
 import type { Message } from '../views/message.ts';
+import { code } from '../views/text.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from './command.ts';
 import { chosenProject, type FormProject, projectForForm } from './form-target.ts';
 import { drawn, isAnyHidden, originOf, redrawActions, remember, secretsIn } from './integration-form.ts';
@@ -54,8 +55,11 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
   const place = { account: account.name, project };
   try {
-    const result = await deckhand.accounts.use(caller.workspace, account, (client) =>
-      createIntegration(client, project.permalink, newIntegration(filled, type)),
+    const result = await deckhand.accounts.use(
+      caller.workspace,
+      account,
+      (client) => createIntegration(client, project.permalink, newIntegration(filled, type)),
+      { what: `project ${code(project.permalink)}`, list: 'projects' },
     );
     const message = await outcomeOf(context, place, filled.name ?? '', result);
     return { kind: 'close', after: async () => ({ kind: 'private', message }) };

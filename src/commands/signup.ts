@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
-import { explainAndLog } from '../failures.ts';
+import { explainAndLog, newReference } from '../failures.ts';
 import { watchFor } from '../follow/verification.ts';
 import { parseAccountName } from '../service/account-name.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Signup, type SignupRequest, signUp } from '../service/signup.ts';
 import { countSignup, SIGNUPS_PER_HOUR, type SignupsLeft, signupsLeft } from '../signup-attempts.ts';
+import { failureMessage, failureWords } from '../views/failures.ts';
 import { notice } from '../views/modal.ts';
 import { leftWords, PACKAGES, SIGNUP, SIGNUP_TITLE, signupModal } from '../views/signup.ts';
 import { signupFault } from '../views/signup-failures.ts';
@@ -111,8 +112,12 @@ async function settle(
     await deckhand.audit.record(workspace, { who: user, what: 'signup', target: name, result: 'done' });
     if (state === 'unverified') await watchFor(deckhand, workspace, account, deployKey);
   } catch (error) {
-    deckhand.log.error({ event: 'bug', workspace, user, account: name, err: error }, 'a new key was lost');
-    return lostKey(name, word);
+    const reference = newReference();
+    deckhand.log.error(
+      { event: 'bug', workspace, user, account: name, reference, err: error },
+      'a new key was lost',
+    );
+    return lostKey(name, word, reference);
   }
   const message = signedUpMessage({
     account: name,
@@ -132,8 +137,10 @@ function deployKeyOf({ ssh_public_key: key }: Signup): DeployKey | undefined {
 }
 
 /** The account exists, so signing up again would make a second one: the form goes away. */
-function lostKey(account: string, word: string): Submitted {
-  const said = `:warning: The account ${bold(account)} was created, but I could not keep its key. Do not sign up again: verify its e-mail address, take the key from its security or API settings, and run ${code(`${word} connect`)}.`;
+function lostKey(account: string, word: string, reference?: string): Submitted {
+  const text = `The account ${bold(account)} was created, but I could not keep its key.`;
+  const next = `Do not sign up again: verify its e-mail address, take the key from its security or API settings, and run ${code(`${word} connect`)}.`;
+  const said = failureMessage({ text, next, reference }).text;
   return { kind: 'view', view: notice(SIGNUP_TITLE, said) };
 }
 
@@ -148,8 +155,8 @@ function refused(
   if (error.kind === 'unexpected' || error.kind === 'unreachable') {
     const at = { word, now };
     const explained = explainAndLog(error, at, deckhand.log, { workspace, user, command: SIGNUP });
-    const reference = explained.reference === undefined ? '' : ` Reference ${code(explained.reference)}.`;
-    return { kind: 'errors', errors: {}, base: `${explained.text} ${whatNow(error, word)}${reference}` };
+    const base = failureWords({ ...explained, next: whatNow(error, word) });
+    return { kind: 'errors', errors: {}, base };
   }
   deckhand.log.info(
     { event: 'signup_refused', workspace, user, kind: error.kind, status: error.status },

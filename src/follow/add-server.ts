@@ -9,6 +9,7 @@ import type { Shown } from '../slack/slack.ts';
 import { provisioningMessage } from '../views/provisioning.ts';
 import { createdNotice } from '../views/server-confirm.ts';
 import { Draft, Wanted } from '../views/server-form.ts';
+import { code } from '../views/text.ts';
 import { showInModal, tellRefused, tellUnknown } from './order-answers.ts';
 import { type ServerTarget, sendToFollow } from './provisioning.ts';
 import { postId } from './thread.ts';
@@ -74,8 +75,12 @@ async function create(deckhand: Deckhand, order: ServerOrder): Promise<ServerOrd
   try {
     const account = await deckhand.accounts.resolve(workspace, draft.account, undefined);
     // Not ended by the job's signal: a request cut off in the middle is an outcome that nobody knows.
-    const { identifier, name } = await deckhand.accounts.use(workspace, account, (client) =>
-      createServer(client, draft.project.permalink, draft.wanted),
+    const { permalink } = draft.project;
+    const { identifier, name } = await deckhand.accounts.use(
+      workspace,
+      account,
+      (client) => createServer(client, permalink, draft.wanted),
+      { what: `project ${code(permalink)}`, list: 'projects' },
     );
     await record(deckhand, order, 'done');
     return { identifier, name };

@@ -6,7 +6,7 @@ import { explainAndLog } from '../failures.ts';
 import type { ServiceError } from '../service/errors.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { reach } from '../slack/reach.ts';
-import { type Explained, failureMessage } from '../views/failures.ts';
+import { type Explained, failureMessage, failureWords } from '../views/failures.ts';
 import { type Message, type ModalView, say } from '../views/message.ts';
 import { notice, withBanner, withFieldErrors } from '../views/modal.ts';
 import { confirmServerModal, unknownOutcomeWords } from '../views/server-confirm.ts';
@@ -36,7 +36,7 @@ export async function tellRefused(
   const explained = explainFor(deckhand, order, error);
   const cause = error instanceof AccountFailure ? error.cause : undefined;
   const view = cause?.kind === 'invalid' ? await formAgain(deckhand, order, cause) : undefined;
-  const shown = view ?? withBanner(confirmAgain(deckhand, order), wordsOf(explained));
+  const shown = view ?? withBanner(confirmAgain(deckhand, order), failureWords(explained));
   if (!(await showInModal(deckhand, order, shown))) await whisper(deckhand, order, failureMessage(explained));
 }
 
@@ -62,10 +62,6 @@ function explainFor(deckhand: Deckhand, order: ServerOrder, error: AccountFailur
     channel: draft.channel,
     job: 'add-server',
   });
-}
-
-function wordsOf({ text, next, reference }: Explained): string {
-  return [text, next, reference === undefined ? '' : `Reference \`${reference}\`.`].filter(Boolean).join(' ');
 }
 
 function whisper(

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
 import type { Job, JobData } from '../engine/engine.ts';
-import { explain } from '../failures.ts';
+import { explainAndLog } from '../failures.ts';
 import { getServer, managedStatus, type Server } from '../service/servers.ts';
+import { failureWords } from '../views/failures.ts';
 import {
   orderedNews,
   type ProvisioningState,
@@ -11,6 +12,7 @@ import {
   statusNews,
 } from '../views/provisioning.ts';
 import type { News } from '../views/test-run.ts';
+import { code } from '../views/text.ts';
 import { type Follower, followToTheEnd } from './ending.ts';
 import { createPolling } from './polling.ts';
 import { rootOf, tellOnce } from './thread.ts';
@@ -66,9 +68,9 @@ export async function followProvisioning(deckhand: Deckhand, job: Job<JobData>):
 }
 
 /** After the last failed attempt at a job: the root message must not say "provisioning" for ever. */
-export async function buryProvisioning(deckhand: Deckhand, data: JobData): Promise<void> {
+export async function buryProvisioning(deckhand: Deckhand, data: JobData, error: unknown): Promise<void> {
   const followed = FollowedServer.parse(data);
-  const state = { kind: 'stopped', reason: 'Something went wrong on our side. Check again.' } as const;
+  const state = { kind: 'stopped', reason: reasonOf(deckhand, followed, error) } as const;
   const message = provisioningMessage({ ...followed, now: deckhand.clock.now(), state });
   await deckhand.slack.update(followed.workspace, rootOf(followed), message);
 }
@@ -79,7 +81,6 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   let shownAt = 0;
   const { workspace, target } = followed;
   const { clock, config, log } = deckhand;
-  const logFields = { workspace, account: target.account, server: target.server.identifier };
   const polling = createPolling(deckhand, {
     signal: job.signal,
     deadline: followed.followedSince + config.FOLLOW_TIMEOUT_MINUTES * 60_000,
@@ -105,8 +106,12 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   async function look(recovered: boolean): Promise<Server | undefined> {
     const account = await deckhand.accounts.resolve(workspace, target.account, undefined);
     const options = { signal: job.signal, retries: 0 };
-    const server = await deckhand.accounts.use(workspace, account, (client) =>
-      getServer(client, target.project.permalink, target.server.identifier, options),
+    const { permalink } = target.project;
+    const server = await deckhand.accounts.use(
+      workspace,
+      account,
+      (client) => getServer(client, permalink, target.server.identifier, options),
+      { what: `server ${code(target.server.identifier)} in ${code(permalink)}`, list: 'projects' },
     );
     const isNews = seen === undefined || shownOf(seen) !== shownOf(server);
     seen = server;
@@ -123,20 +128,28 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
       const status = ended === undefined ? 'lost' : managedStatus(ended);
       await show(ended === undefined ? { kind: 'lost', server: seen } : { kind: 'ended', server: ended });
       if (ended !== undefined) await tell(statusNews(ended));
-      log.info({ event: 'follow_ended', ...logFields, status }, 'following a server ended');
+      log.info({ event: 'follow_ended', ...logFields(followed), status }, 'following a server ended');
     },
     async stopBecause(error) {
-      const explained = explain(error, { word: config.SLACK_COMMAND, now: clock.now() });
-      log.warn(
-        { event: 'follow_stopped', ...logFields, reason: error.message },
-        'following a server stopped',
-      );
-      await show({ kind: 'stopped', reason: [explained.text, explained.next].filter(Boolean).join(' ') });
+      await show({ kind: 'stopped', reason: reasonOf(deckhand, followed, error) });
     },
     async abandon(reason) {
-      log.warn({ event: 'follow_abandoned', ...logFields, reason }, 'the message of a new server is gone');
+      log.warn(
+        { event: 'follow_abandoned', ...logFields(followed), reason },
+        'the message of a new server is gone',
+      );
     },
   };
+}
+
+/** Why it was stopped, for the root message and the log. */
+function reasonOf({ config, clock, log }: Deckhand, followed: FollowedServer, error: unknown): string {
+  const at = { word: config.SLACK_COMMAND, now: clock.now() };
+  return failureWords(explainAndLog(error, at, log, { job: FOLLOW_PROVISIONING, ...logFields(followed) }));
+}
+
+function logFields({ workspace, target }: FollowedServer): Record<string, unknown> {
+  return { workspace, account: target.account, server: target.server.identifier };
 }
 
 /** What the root message shows of a server, to tell whether it changed. */

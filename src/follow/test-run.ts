@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
 import type { Job, JobData } from '../engine/engine.ts';
-import { explain } from '../failures.ts';
+import { explainAndLog } from '../failures.ts';
 import { type Run, Target } from '../runs.ts';
 import type { AccountClient } from '../service/client.ts';
 import { getTestAccess, startTestAccess, type TestRun } from '../service/test-access.ts';
+import { failureWords } from '../views/failures.ts';
 import {
   countReachable,
   type News,
@@ -13,6 +14,7 @@ import {
   type TestState,
   testRootMessage,
 } from '../views/test-run.ts';
+import { code } from '../views/text.ts';
 import { type Follower, followToTheEnd } from './ending.ts';
 import { createPolling, STEADY } from './polling.ts';
 import { rootOf, tellOnce } from './thread.ts';
@@ -49,9 +51,9 @@ export async function followTest(deckhand: Deckhand, job: Job<JobData>): Promise
 }
 
 /** After the last failed attempt at a job: the root message must not say "running" for ever. */
-export async function buryTest(deckhand: Deckhand, data: JobData): Promise<void> {
+export async function buryTest(deckhand: Deckhand, data: JobData, error: unknown): Promise<void> {
   const state = FollowedTest.parse(data);
-  const shown: TestState = { kind: 'stopped', reason: 'Something went wrong on our side. Try again.' };
+  const shown: TestState = { kind: 'stopped', reason: reasonOf(deckhand, state, error) };
   const message = testRootMessage({ ...state, now: deckhand.clock.now(), state: shown });
   await deckhand.runs.change(state.workspace, state, {
     status: 'stopped',
@@ -93,15 +95,15 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   }
 
   async function stopBecause(error: unknown): Promise<void> {
-    const explained = explain(error, { word: config.SLACK_COMMAND, now: clock.now() });
+    const reason = reasonOf(deckhand, state, error);
     await settle({ status: 'stopped' });
-    await show({ kind: 'stopped', reason: [explained.text, explained.next].filter(Boolean).join(' ') });
+    await show({ kind: 'stopped', reason });
   }
 
-  function call<T>(work: (client: AccountClient) => Promise<T>): Promise<T> {
+  function call<T>(sought: string, work: (client: AccountClient) => Promise<T>): Promise<T> {
     return deckhand.accounts
       .resolve(workspace, target.account, undefined)
-      .then((account) => deckhand.accounts.use(workspace, account, work));
+      .then((account) => deckhand.accounts.use(workspace, account, work, { what: sought, list: 'projects' }));
   }
 
   /** Starts the run. Only a busy service is asked again: then the test was certainly not started. */
@@ -109,7 +111,8 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
     for (let pace = STEADY; state.run === undefined; ) {
       try {
         const { project, server } = target;
-        const run = await call((client) =>
+        const sought = server === undefined ? '' : `server ${code(server.identifier)} in `;
+        const run = await call(`${sought}project ${code(project.permalink)}`, (client) =>
           startTestAccess(client, project.permalink, server?.identifier, { signal: job.signal }),
         );
         await save({ ...state, run: run.identifier });
@@ -126,7 +129,10 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   /** The run as it ended; undefined while it goes on. */
   async function look(run: string, recovered: boolean): Promise<TestRun | undefined> {
     const options = { signal: job.signal, retries: 0 };
-    const seen = await call((client) => getTestAccess(client, target.project.permalink, run, options));
+    const { permalink } = target.project;
+    const seen = await call(`such test run in project ${code(permalink)}`, (client) =>
+      getTestAccess(client, permalink, run, options),
+    );
     if (seen.status !== 'running') return seen;
     if (recovered || clock.now() - shownAt >= REFRESH_MS) await show({ kind: 'running' });
     await tell(newsOf(target, seen, state.layout));
@@ -153,6 +159,12 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   }
 
   return { follow, stopBecause, abandon };
+}
+
+/** Why it was stopped, for the root message and the log. */
+function reasonOf({ config, clock, log }: Deckhand, state: FollowedTest, error: unknown): string {
+  const at = { word: config.SLACK_COMMAND, now: clock.now() };
+  return failureWords(explainAndLog(error, at, log, { job: FOLLOW_TEST, ...logFields(state) }));
 }
 
 function logFields(state: FollowedTest): Record<string, unknown> {

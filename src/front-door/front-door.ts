@@ -3,8 +3,10 @@ import type { Caller } from '../commands/command.ts';
 import { matchCommand } from '../commands/match.ts';
 import { cleanCommandText } from '../commands/words.ts';
 import type { Deckhand } from '../deckhand.ts';
+import { newReference } from '../failures.ts';
 import { silentLogger } from '../slack/quiet.ts';
-import { type Message, say } from '../views/message.ts';
+import { failureMessage } from '../views/failures.ts';
+import type { Message } from '../views/message.ts';
 import type { EventHandlers } from './events.ts';
 import { createEvents } from './events.ts';
 import { createInFlight, type InFlight } from './in-flight.ts';
@@ -167,10 +169,10 @@ async function takeDurably(
   try {
     await door.requests.take(request, { responseUrl, triggerId, message });
   } catch (error) {
-    door.deckhand.log.error({ event: 'bug', err: error }, 'a request could not be stored');
-    await ack(
-      say(':warning: I cannot store anything right now, so nothing was done. Try again in a minute.').text,
-    );
+    const reference = newReference();
+    door.deckhand.log.error({ event: 'bug', reference, err: error }, 'a request could not be stored');
+    const text = 'I cannot store anything right now, so nothing was done.';
+    await ack(failureMessage({ text, next: 'Try again in a minute.', reference }).text);
     return;
   }
   await ack();

@@ -9,7 +9,10 @@ export interface Addressee {
   threadTs?: string | undefined;
 }
 
-/** Shown to one person where they are; by direct message where Deckhand may not speak, which always reaches them. */
+/**
+ * Shown to one person where they are; by direct message, which waits for its turn and always reaches them, where
+ * Deckhand may not speak or Slack asks for too long a wait.
+ */
 export async function reach(
   slack: Slack,
   workspace: string,
@@ -20,7 +23,7 @@ export async function reach(
     try {
       return await slack.whisper(workspace, { channel, user, threadTs }, message);
     } catch (error) {
-      if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
+      if (!isSlackFailure(error, 'gone', 'forbidden', 'busy')) throw error;
     }
   }
   await slack.tell(workspace, user, message);

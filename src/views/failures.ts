@@ -1,7 +1,6 @@
 import type { AnswerFault, ServiceError } from '../service/errors.ts';
 import { safeUrl } from './links.ts';
-import type { KnownBlock } from './message.ts';
-import { buttons, type Message, say, section } from './message.ts';
+import { buttons, type Message, say } from './message.ts';
 import { code, mrkdwn } from './text.ts';
 import { dateTime } from './time.ts';
 
@@ -72,7 +71,7 @@ export function explainServiceError(error: ServiceError, at: ServiceCase): Expla
         next: 'Correct it and try again.',
       };
     case 'rejected':
-      return { text: `The service refused this: ${listMessages(error)}` };
+      return { text: `The service refused this: ${listMessages(error)}`, next: 'Change it and try again.' };
     case 'busy':
       return {
         text: 'The service is busy right now.',
@@ -134,13 +133,16 @@ function explainUnexpected({ fault }: ServiceError): Explained {
   };
 }
 
+/** All of it in one line of mrkdwn, for places that hold no blocks of their own. */
+export function failureWords({ text, next, reference }: Explained): string {
+  const named = reference === undefined ? undefined : `Reference ${code(reference)}.`;
+  return [text, next, named].filter(Boolean).join(' ');
+}
+
 export function failureMessage(explained: Explained): Message {
-  const text = [explained.text, explained.next].filter(Boolean).join(' ');
-  const more: KnownBlock[] = [];
-  if (explained.link !== undefined)
-    more.push(...buttons({ label: explained.link.label, actionId: 'link:open', url: explained.link.url }));
-  if (explained.reference !== undefined) more.push(section(`_Reference ${code(explained.reference)}_`));
-  return say(`:warning: ${text}`, ...more);
+  const { link } = explained;
+  const more = link === undefined ? [] : buttons({ label: link.label, actionId: 'link:open', url: link.url });
+  return say(`:warning: ${failureWords(explained)}`, ...more);
 }
 
 function linkTo(label: string, url: string | undefined): Explained['link'] {

@@ -128,7 +128,7 @@ describe('test access from a channel', () => {
   it.each([
     [401, {}, 'revoked or rotated'],
     [403, {}, 'lacks the permission'],
-    [404, { error_code: 'record_not_found' }, 'did not find'],
+    [404, { error_code: 'record_not_found' }, 'no such test run in project `storefront`'],
   ])('ends with the reason when polling meets a %i', async (status, body, reason) => {
     house.service.faults.add({ path: STATUS, status, body });
     await run('test storefront');
