@@ -130,6 +130,8 @@ function reachable(native: string, folder: string, user: User | undefined): stri
   if (user === undefined || isOpenToAll(native)) return native;
   const copy = join(folder, 'native');
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  // Or the server could not tidy it away.
+  spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, copy]);
   return copy;
 }
 
