@@ -26,14 +26,7 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
   let session: Promise<pg.Client> | undefined;
 
   function connected(): Promise<pg.Client> {
-    session ??= connect().catch((error: unknown) => {
-      session = undefined;
-      throw error;
-    });
-    return session;
-  }
-
-  async function connect(): Promise<pg.Client> {
+    if (session !== undefined) return session;
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: timeoutMs,
@@ -41,12 +34,19 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
       keepAlive: true,
       application_name: 'deckhand locks',
     });
-    client.on('error', onError);
-    client.on('end', () => {
-      session = undefined;
+    const opening = client.connect().then(() => client);
+    const forget = (): void => {
+      if (session === opening) session = undefined;
+    };
+    // A broken connection says so before it ends, and must not be used in between.
+    client.on('error', (error) => {
+      forget();
+      onError(error);
     });
-    await client.connect();
-    return client;
+    client.on('end', forget);
+    opening.catch(forget);
+    session = opening;
+    return opening;
   }
 
   async function acquire(key: string): Promise<pg.Client> {
@@ -64,7 +64,7 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
     } catch (error) {
       // The work is done. Without its session the lock is gone anyway, so the session goes too.
       onError(error instanceof Error ? error : new Error('a lock was not released', { cause: error }));
-      session = undefined;
+      if ((await session?.catch(() => undefined)) === client) session = undefined;
       client.end().catch(onError);
     }
   }
