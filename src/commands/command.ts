@@ -126,8 +126,11 @@ export interface Command<Args = unknown> {
   role: Role;
   /** True where the command works on a connected account: without one the person is asked to connect first. */
   needsAccount: boolean;
-  /** True where it changes something: it is stored before the ack and survives `kill -9`. */
-  durable?: boolean;
+  /**
+   * True where it changes something: it is stored before the ack and survives `kill -9`. By the words after its name
+   * where only some of them change something: what opens a form cannot wait, for Slack's handle dies.
+   */
+  durable?: boolean | ((words: readonly string[]) => boolean);
   /** Names of the words in their order; with `rest` the last takes all that remain. */
   positionals: readonly string[];
   rest?: boolean;

@@ -25,6 +25,12 @@ export function matchCommand(commands: readonly Command[], text: string): Matche
   return { command: best.command, rest: { words: words.slice(best.name.length), flags } };
 }
 
+/** True where carrying it out changes something, so that it is stored before it is acknowledged. */
+export function isDurable({ command, rest }: Matched): boolean {
+  const { durable = false } = command;
+  return typeof durable === 'function' ? durable(rest.words) : durable;
+}
+
 /** For a word that is no command: the nearest one, where one is near. */
 export function unknownCommand(commands: readonly Command[], text: string): UserError {
   const typed = splitWords(text)

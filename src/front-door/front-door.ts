@@ -1,6 +1,6 @@
 import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
 import type { Caller } from '../commands/command.ts';
-import { matchCommand } from '../commands/match.ts';
+import { isDurable, matchCommand } from '../commands/match.ts';
 import { cleanCommandText } from '../commands/words.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { newReference } from '../failures.ts';
@@ -96,8 +96,8 @@ async function takeCommand(door: Door, raw: unknown, ack: (answer?: string) => P
   const body = SlashBody.parse(raw);
   const caller = callerOfSlash(body);
   const text = cleanCommandText(body.text);
-  const command = matchCommand(door.registry.commands, text)?.command;
-  if (command?.durable === true) {
+  const matched = matchCommand(door.registry.commands, text);
+  if (matched !== undefined && isDurable(matched)) {
     const stored: StoredRequest = {
       kind: 'command',
       workspace: caller.workspace,
@@ -123,7 +123,7 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
     element?.selected_user ??
     element?.selected_conversation ??
     undefined;
-  if (isDurable(door, actionId, element?.block_id ?? '')) {
+  if (isActionDurable(door, actionId, element?.block_id ?? '')) {
     const stored: StoredRequest = {
       kind: 'action',
       workspace: caller.workspace,
@@ -152,11 +152,12 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
   );
 }
 
-function isDurable({ registry }: Door, actionId: string, blockId: string): boolean {
+function isActionDurable({ registry }: Door, actionId: string, blockId: string): boolean {
   const action = registry.action(actionId)?.action;
   const line = action?.leadsTo?.(blockId);
   if (action?.durable !== true || line === undefined) return action?.durable === true;
-  return matchCommand(registry.commands, line)?.command.durable === true;
+  const matched = matchCommand(registry.commands, line);
+  return matched !== undefined && isDurable(matched);
 }
 
 /** Stored first, then acknowledged: a `kill -9` in between loses nothing that Slack believes was taken. */
