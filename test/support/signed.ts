@@ -1,0 +1,37 @@
+import { createHmac } from 'node:crypto';
+import { request } from 'undici';
+import type { House } from './house.ts';
+
+export interface Answer {
+  status: number;
+  text: string;
+}
+
+/** Sends a body as Slack would sign it, or nearly. */
+export async function sendSigned(
+  { slack, origin }: Pick<House, 'slack' | 'origin'>,
+  body: string,
+  options: { type?: string; offset?: number; signature?: string } = {},
+): Promise<Answer> {
+  const timestamp = String(Math.floor(Date.now() / 1000) + (options.offset ?? 0));
+  const hmac = createHmac('sha256', slack.app.signingSecret).update(`v0:${timestamp}:${body}`);
+  const answer = await request(`${origin}/slack/events`, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': options.type ?? 'application/x-www-form-urlencoded',
+      'x-slack-request-timestamp': timestamp,
+      'x-slack-signature': options.signature ?? `v0=${hmac.digest('hex')}`,
+    },
+  });
+  return { status: answer.statusCode, text: await answer.body.text() };
+}
+
+/** A click or form, as Slack sends it. */
+export function sendPayload(house: Pick<House, 'slack' | 'origin'>, payload: object): Promise<Answer> {
+  return sendSigned(house, new URLSearchParams({ payload: JSON.stringify(payload) }).toString());
+}
+
+export function sendJson(house: Pick<House, 'slack' | 'origin'>, body: object): Promise<Answer> {
+  return sendSigned(house, JSON.stringify(body), { type: 'application/json' });
+}
