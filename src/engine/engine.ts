@@ -29,6 +29,11 @@ export interface WorkOptions<T extends JobData> {
   attempts: number;
   /** First delay of the exponential back-off, in milliseconds (doubled each time, with jitter). */
   backoffMs: number;
+  /**
+   * Its jobs may be stopped at any time, because they go on from what they saved: `stop` aborts them at once. Others
+   * have until the end of the grace.
+   */
+  handsBack?: boolean;
   /** Called with a job whose last attempt failed; again only if the process dies meanwhile. */
   onDead?: (data: T, error: unknown) => Promise<void>;
 }
@@ -70,7 +75,10 @@ export interface Engine {
   /** Deletes the workspace's jobs and schedules; running ones are aborted. */
   erase(workspace: string): Promise<void>;
   start(): Promise<void>;
-  /** Takes no new work, aborts running jobs after `graceMs`, resolves when all have ended or were handed back. */
+  /**
+   * Takes no new work, aborts running jobs after `graceMs` (at once what `handsBack`), resolves when all have ended or
+   * were handed back.
+   */
   stop(graceMs: number): Promise<void>;
   /** Rejects if the engine cannot take or run jobs. */
   ping(): Promise<void>;

@@ -121,9 +121,15 @@ export class LocalRunner implements SlotJobs {
   async close(graceMs: number): Promise<void> {
     this.#isOpen = false;
     this.#alarm.set(undefined);
+    this.#abortRunning(({ worker }) => worker?.options.handsBack === true);
     await this.#ended(graceMs);
-    for (const { abort } of this.#entries.values()) abort?.abort(new JobAborted('draining'));
+    this.#abortRunning(() => true);
     await this.#ended(ABORT_MS);
+  }
+
+  #abortRunning(isMeant: (queue: LocalQueue) => boolean): void {
+    for (const { abort, queue } of this.#entries.values())
+      if (abort !== undefined && isMeant(this.#queue(queue))) abort.abort(new JobAborted('draining'));
   }
 
   stats(): EngineStats {

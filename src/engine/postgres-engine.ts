@@ -112,7 +112,10 @@ class EngineOnBoss implements PostgresEngine {
 
   async stop(graceMs: number): Promise<void> {
     this.#state = 'stopped';
-    for (const queue of this.#queues.values()) queue.close();
+    for (const [name, queue] of this.#queues) {
+      queue.close();
+      if (this.#workers.get(name)?.options.handsBack === true) queue.abort('draining');
+    }
     await this.#ended(graceMs);
     for (const queue of this.#queues.values()) queue.abort('draining');
     await this.#ended(ABORT_MS);

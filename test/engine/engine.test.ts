@@ -185,6 +185,33 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     expect(again.jobs[0]).toMatchObject({ attempt: 1, key: 'k', data: { workspace: 'T1', n: 7 } });
   });
 
+  test('hands back at once at a stop what may be stopped at any time, and waits for the rest', async () => {
+    const site = await open();
+    const release = Promise.withResolvers<void>();
+    const rest = collect(() => release.promise);
+    const handled = collect(async (job) => {
+      if (job.data.n === 1) await job.save({ ...job.data, n: 2 });
+      // Frees the other job: nothing here would end by itself, and no time passes.
+      await untilAborted(job).finally(release.resolve);
+    });
+    const first = await started(site, (e) => {
+      e.work('q', handled.handler, { ...ONCE, handsBack: true });
+      e.work('rest', rest.handler, ONCE);
+    });
+    await first.engine.send<TestData>('rest', { workspace: 'T1', n: 1 });
+    await first.engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { key: 'k' });
+    await Promise.all([handled.given(1), rest.given(1)]);
+
+    await first.engine.stop(10 * SECOND);
+    expect(rest.jobs[0]?.signal.aborted).toBe(false);
+    await first.kill();
+
+    const again = collect();
+    await started(site, (e) => e.work('q', again.handler, ONCE));
+    await takenOver(site, again.given(1));
+    expect(again.jobs[0]).toMatchObject({ attempt: 1, key: 'k', data: { workspace: 'T1', n: 2 } });
+  });
+
   test('waits at a stop for what ends in time', async () => {
     const site = await open();
     const release = Promise.withResolvers<void>();
