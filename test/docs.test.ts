@@ -41,6 +41,23 @@ describe('the manifest', () => {
     expect(command.usage_hint.length).toBeLessThanOrEqual(1000);
   });
 
+  it('offers the shortcuts that there are, within Slack’s limits', () => {
+    const known = commands.flatMap(({ shortcuts = [] }) => shortcuts);
+    const shortcuts = known.map(({ name, kind: type, callbackId: callback_id, description }) => ({
+      name,
+      type,
+      callback_id,
+      description,
+    }));
+    const byId = (one: { callback_id: string }, other: { callback_id: string }) =>
+      one.callback_id.localeCompare(other.callback_id);
+    expect(manifest.features.shortcuts.toSorted(byId)).toEqual(shortcuts.toSorted(byId));
+    for (const { name, description } of shortcuts) {
+      expect(name.length).toBeLessThanOrEqual(24);
+      expect(description.length).toBeLessThanOrEqual(150);
+    }
+  });
+
   it('asks for the scopes that have a reason, and no other', () => {
     expect([...manifest.oauth_config.scopes.bot].sort()).toEqual([...SCOPE_NAMES].sort());
   });

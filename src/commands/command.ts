@@ -116,6 +116,24 @@ export interface OptionContext extends CommandContext {
   blockId: string;
 }
 
+/** An entry of Slack's menu of shortcuts, or of a message's own menu. */
+export interface Shortcut {
+  /** These four as in manifest.yml, which a test holds equal. */
+  callbackId: string;
+  kind: 'global' | 'message';
+  name: string;
+  description: string;
+  role: Role;
+  /** True where it changes something: it is stored before the ack and survives `kill -9`. */
+  durable?: boolean;
+  run(context: ShortcutContext): Promise<Reply>;
+}
+
+export interface ShortcutContext extends CommandContext {
+  /** All that the message says, its links included; empty for a global shortcut. */
+  said: string;
+}
+
 export interface Command<Args = unknown> {
   /** One or two words, e.g. `server add`. */
   name: string;
@@ -145,6 +163,7 @@ export interface Command<Args = unknown> {
   submissions?: readonly Submission[];
   actions?: readonly Action[];
   optionSources?: readonly OptionSource[];
+  shortcuts?: readonly Shortcut[];
 }
 
 /** Keeps the types of `args` and `run` together, and forgets them outside, where the registry mixes commands. */

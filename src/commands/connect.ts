@@ -53,6 +53,16 @@ export const connect = defineCommand({
       },
     },
   ],
+  shortcuts: [
+    {
+      callbackId: 'connect_account',
+      kind: 'global',
+      name: 'Connect account',
+      description: 'Connects an account of your deployment service',
+      role: 'admin',
+      run: async () => ({ kind: 'modal', view: connectModal({}) }),
+    },
+  ],
   submissions: [{ callbackId: CONNECT, role: 'admin', secrets: ['api_key'], submit: submitConnect }],
 });
 
@@ -118,14 +128,16 @@ function faultOf(
     newAccount: credentials.account,
   };
   const explained = explainAndLog(error, at, deckhand.log, { command: CONNECT });
-  const said = failureWords(explained).replaceAll('`', '');
+  const said = failureWords(explained);
+  // Under a field there is no markup.
+  const plainly = said.replaceAll('`', '');
   switch (error.kind) {
     case 'unauthorized':
-      return { errors: { api_key: said + lengthHint(credentials.apiKey) } };
+      return { errors: { api_key: plainly + lengthHint(credentials.apiKey) } };
     case 'account_not_found':
     case 'api_access_restricted':
     case 'forbidden':
-      return { errors: { account: said } };
+      return { errors: { account: plainly } };
     default:
       return { errors: {}, base: said };
   }

@@ -5,6 +5,8 @@ import { Target } from '../runs.ts';
 import type { ActionContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
 import { channelOf, projectOf, serverOf } from './target.ts';
+import { testFormActions, testFormSubmission } from './test-form.ts';
+import { testShortcuts } from './test-shortcuts.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });
@@ -52,7 +54,10 @@ export const test = defineCommand({
       durable: true,
       run: (value, context) => checkAgain(value, context),
     },
+    ...testFormActions,
   ],
+  submissions: [testFormSubmission],
+  shortcuts: testShortcuts,
 });
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {

@@ -13,11 +13,14 @@ import { createInFlight, type InFlight } from './in-flight.ts';
 import {
   ActionBody,
   callerOfInteraction,
+  callerOfShortcut,
   callerOfSlash,
   messageOf,
   OptionsBody,
+  ShortcutBody,
   SlashBody,
   SubmissionBody,
+  saidIn,
   viewStateOf,
 } from './payloads.ts';
 import type { Registry } from './registry.ts';
@@ -25,6 +28,7 @@ import { createRequests, type Requests, type StoredRequest, storable } from './r
 import { runAction } from './run-action.ts';
 import { runCommand } from './run-command.ts';
 import { runOptions } from './run-options.ts';
+import { runShortcut } from './run-shortcut.ts';
 import { createSubmissions } from './run-submission.ts';
 
 export interface FrontDoor {
@@ -54,7 +58,7 @@ export function createFrontDoor(
   );
   app.view({ callback_id: /.*/, type: 'view_closed' }, async ({ ack }) => ack());
   app.options(/.*/, ({ body, ack }) => takeOptions(door, body, ack as (answer?: unknown) => Promise<void>));
-  app.shortcut(/.*/, async ({ ack }) => ack());
+  app.shortcut(/.*/, ({ body, ack }) => takeShortcut(door, body, ack));
   return { app, idle: () => inFlight.idle() };
 }
 
@@ -190,6 +194,29 @@ async function takeSubmission(
   const work = door.submissions(caller, state, (answer) => ack(answer));
   door.inFlight.track(work);
   await work;
+}
+
+async function takeShortcut(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
+  const body = ShortcutBody.parse(raw);
+  const caller = callerOfShortcut(body);
+  const { callback_id: callbackId } = body;
+  const said = saidIn(body);
+  if (door.registry.shortcut(callbackId)?.shortcut.durable === true) {
+    const { workspace } = caller;
+    await takeDurably(
+      door,
+      { kind: 'shortcut', workspace, caller: storable(caller), callbackId, said },
+      caller,
+      ack,
+    );
+    return;
+  }
+  await ack();
+  const run = async (): Promise<void> => {
+    if (await door.requests.isNew(caller.workspace, caller.requestId))
+      await runShortcut(door.deckhand, door.registry, { caller, callbackId, said });
+  };
+  door.inFlight.track(run());
 }
 
 async function takeOptions(

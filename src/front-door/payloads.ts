@@ -36,6 +36,8 @@ const View = z.looseObject({
   close: z.unknown().optional(),
 });
 
+type View = z.infer<typeof View>;
+
 const Interaction = z.looseObject({
   team: Team,
   enterprise: Enterprise,
@@ -83,6 +85,20 @@ export const OptionsBody = Interaction.extend({
 });
 export type OptionsBody = z.infer<typeof OptionsBody>;
 
+export const ShortcutBody = Interaction.extend({
+  callback_id: z.string(),
+  channel: z.looseObject({ id: Id }).nullish(),
+  message: z
+    .looseObject({
+      text: z.string().nullish(),
+      blocks: z.unknown().optional(),
+      attachments: z.unknown().optional(),
+    })
+    .nullish(),
+  response_url: z.string().nullish(),
+});
+export type ShortcutBody = z.infer<typeof ShortcutBody>;
+
 /** Every modal's metadata may say where it came from, so that its outcome is told there. */
 const Origin = z.looseObject({ channel: z.string().optional(), thread: z.string().optional() });
 
@@ -98,7 +114,9 @@ export function callerOfSlash(body: SlashBody): Caller {
   };
 }
 
-export function callerOfInteraction(body: ActionBody | SubmissionBody | OptionsBody): Caller {
+export function callerOfInteraction(
+  body: z.infer<typeof Interaction> & { view?: View | null | undefined },
+): Caller {
   const origin = originOf(body.view?.private_metadata);
   const action = ActionBody.safeParse(body).data;
   const team = body.team?.id ?? body.user.team_id;
@@ -114,7 +132,31 @@ export function callerOfInteraction(body: ActionBody | SubmissionBody | OptionsB
   };
 }
 
-export function viewStateOf(view: z.infer<typeof View>): {
+/** A message's shortcut is answered where the message is, in nobody's thread; a global one has no place. */
+export function callerOfShortcut(body: ShortcutBody): Caller {
+  return {
+    ...callerOfInteraction({ ...body, view: null }),
+    channel: body.channel?.id,
+    responseUrl: body.response_url ?? undefined,
+    messageTs: undefined,
+    threadTs: undefined,
+  };
+}
+
+const MOST_SAID = 8_000;
+
+/** All text of a message, wherever it stands in it: applications speak in blocks and attachments. */
+export function saidIn({ message }: ShortcutBody): string {
+  const texts: string[] = [];
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value);
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
+  };
+  if (message) collect([message.text, message.blocks, message.attachments]);
+  return texts.join('\n').slice(0, MOST_SAID);
+}
+
+export function viewStateOf(view: View): {
   values: ReturnType<typeof readState>;
   metadata: string;
   view: ModalView & { id: string; hash: string };

@@ -1,4 +1,4 @@
-import type { Action, Command, OptionSource, Submission } from '../commands/command.ts';
+import type { Action, Command, OptionSource, Shortcut, Submission } from '../commands/command.ts';
 
 /** The commands that the configuration allows, and what their messages and modals come back with. */
 export interface Registry {
@@ -8,17 +8,21 @@ export interface Registry {
   action(actionId: string): { action: Action; command: Command } | undefined;
   submission(callbackId: string): { submission: Submission; command: Command } | undefined;
   optionSource(actionId: string): { source: OptionSource; command: Command } | undefined;
+  shortcut(callbackId: string): { shortcut: Shortcut; command: Command } | undefined;
 }
 
 export function createRegistry(commands: readonly Command[], start: string): Registry {
   const actions = new Map<string, { action: Action; command: Command }>();
   const submissions = new Map<string, { submission: Submission; command: Command }>();
   const sources = new Map<string, { source: OptionSource; command: Command }>();
+  const shortcuts = new Map<string, { shortcut: Shortcut; command: Command }>();
   for (const command of commands) {
     for (const action of command.actions ?? []) claim(actions, action.actionId, { action, command });
     for (const submission of command.submissions ?? [])
       claim(submissions, submission.callbackId, { submission, command });
     for (const source of command.optionSources ?? []) claim(sources, source.actionId, { source, command });
+    for (const shortcut of command.shortcuts ?? [])
+      claim(shortcuts, shortcut.callbackId, { shortcut, command });
   }
   return {
     commands,
@@ -26,6 +30,7 @@ export function createRegistry(commands: readonly Command[], start: string): Reg
     action: (actionId) => actions.get(baseOf(actionId)),
     submission: (callbackId) => submissions.get(callbackId),
     optionSource: (actionId) => sources.get(baseOf(actionId)),
+    shortcut: (callbackId) => shortcuts.get(callbackId),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Message } from '../views/message.ts';
 import type { Registry } from './registry.ts';
 import { runAction } from './run-action.ts';
 import { runCommand } from './run-command.ts';
+import { runShortcut } from './run-shortcut.ts';
 
 /** What was acknowledged and changes something: kept until it is carried out, also over a `kill -9`. */
 export const REQUESTS = 'requests';
@@ -35,6 +36,13 @@ const Stored = z.discriminatedUnion('kind', [
     actionId: z.string(),
     value: z.string().optional(),
     blockId: z.string().optional(),
+  }),
+  z.object({
+    kind: z.literal('shortcut'),
+    workspace: z.string(),
+    caller: StoredCaller,
+    callbackId: z.string(),
+    said: z.string(),
   }),
 ]);
 export type StoredRequest = z.infer<typeof Stored>;
@@ -69,8 +77,14 @@ export function createRequests(deckhand: Deckhand, registry: () => Registry): Re
       const { message, ...hints } = live.get(request.caller.requestId) ?? {};
       const caller: Caller = { channel: undefined, ...request.caller, ...hints };
       live.delete(request.caller.requestId);
-      if (request.kind === 'command') await runCommand(deckhand, registry(), { ...request, caller });
-      else await runAction(deckhand, registry(), { ...request, caller, message });
+      switch (request.kind) {
+        case 'command':
+          return runCommand(deckhand, registry(), { ...request, caller });
+        case 'action':
+          return runAction(deckhand, registry(), { ...request, caller, message });
+        case 'shortcut':
+          return runShortcut(deckhand, registry(), { ...request, caller });
+      }
     },
     { concurrency: 200, attempts: 3, backoffMs: 1000 },
   );

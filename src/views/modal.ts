@@ -1,6 +1,6 @@
 import type { InputBlock, PlainTextOption } from '@slack/types';
 import { LIMITS } from './limits.ts';
-import { type KnownBlock, type ModalView, section } from './message.ts';
+import { type KnownBlock, type Message, type ModalView, section } from './message.ts';
 import type { Values } from './modal-state.ts';
 import { cut, mrkdwn, plain } from './text.ts';
 
@@ -34,6 +34,11 @@ export function modal(spec: ModalSpec): ModalView {
 /** A modal without a form, for what is going on or was done. `text` is mrkdwn, escaped. */
 export function notice(title: string, text: string, ...more: KnownBlock[]): ModalView {
   return modal({ callbackId: 'notice', title, close: 'Close', blocks: [section(text), ...more] });
+}
+
+/** A message, shown in a modal. */
+export function noticeOf(title: string, { blocks }: Message): ModalView {
+  return modal({ callbackId: 'notice', title, close: 'Close', blocks });
 }
 
 /** The same modal with a message on top; what the person typed stays, because the blocks keep their ids. */
@@ -157,6 +162,18 @@ export function selectInput(
     }),
     ...(spec.dispatch ? { dispatch_action: true } : {}),
   };
+}
+
+/** A menu of the conversations that the person is in; Slack chooses the one they are in now, where there is one. */
+export function conversationInput(spec: FieldSpec & { initial?: string | undefined }): InputBlock {
+  return input(spec, {
+    type: 'conversations_select',
+    action_id: spec.field,
+    filter: { include: ['public', 'private', 'im', 'mpim'], exclude_bot_users: true },
+    ...(spec.initial === undefined
+      ? { default_to_current_conversation: true }
+      : { initial_conversation: spec.initial }),
+  });
 }
 
 /** A menu whose options are looked up while the person types; its source is registered under the field's name. */

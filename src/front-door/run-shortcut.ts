@@ -1,0 +1,58 @@
+import type { Caller } from '../commands/command.ts';
+import type { Deckhand } from '../deckhand.ts';
+import { UserError } from '../errors.ts';
+import { explainAndLog } from '../failures.ts';
+import { isSlackFailure } from '../slack/failure.ts';
+import { failureMessage } from '../views/failures.ts';
+import { noticeOf } from '../views/modal.ts';
+import { answerFailure } from './failure.ts';
+import type { Registry } from './registry.ts';
+import { carryOut, requireRole } from './run-command.ts';
+
+export interface ShortcutRequest {
+  caller: Caller;
+  callbackId: string;
+  said: string;
+}
+
+/** Carries out a shortcut and says what comes of it. */
+export async function runShortcut(
+  deckhand: Deckhand,
+  registry: Registry,
+  { caller, callbackId, said }: ShortcutRequest,
+): Promise<void> {
+  const found = registry.shortcut(callbackId);
+  const name = found?.command.name ?? 'unknown';
+  try {
+    if (found === undefined)
+      throw new UserError('This shortcut is from an older version of Deckhand.', 'help');
+    await requireRole(deckhand, caller, found.shortcut.role, name);
+    const reply = await found.shortcut.run({ caller, account: undefined, text: '', said, deckhand });
+    await carryOut(deckhand, registry, caller, reply);
+    deckhand.metrics.command(name, 'done');
+  } catch (error) {
+    deckhand.metrics.command(name, error instanceof UserError ? 'refused' : 'failed');
+    if (!(await showFailure(deckhand, caller, error, callbackId)))
+      await answerFailure(deckhand, caller, error, { action: callbackId });
+  }
+}
+
+/** Where a shortcut has no channel, a modal is the one place in front of the person; false where none opens. */
+async function showFailure(
+  deckhand: Deckhand,
+  caller: Caller,
+  error: unknown,
+  action: string,
+): Promise<boolean> {
+  const { workspace, user, channel, triggerId } = caller;
+  if (channel !== undefined || triggerId === undefined || isSlackFailure(error, 'expired')) return false;
+  const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
+  const message = failureMessage(explainAndLog(error, at, deckhand.log, { workspace, user, action }));
+  try {
+    await deckhand.slack.openModal(workspace, triggerId, noticeOf('Deckhand', message));
+  } catch (second) {
+    if (!isSlackFailure(second)) throw second;
+    return false;
+  }
+  return true;
+}
