@@ -45,6 +45,9 @@ export interface DeckhandApp {
 /** Many followed runs go on at once, each mostly asleep. */
 const FOLLOWED_AT_ONCE = 20_000;
 
+/** While draining, so that who asks hears that we are, and not that we are gone. */
+const STILL_ANSWERED = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
+
 const EVENT_HANDLERS: EventHandlers = { ...LIFECYCLE_HANDLERS };
 
 /** Puts the parts together; opens nothing before `start`. */
@@ -68,6 +71,7 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
   const routes: Routes = {
     ...slackRoutes,
     'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
+  let stopping: Promise<void> | undefined;
     'GET /readyz': async (_, response) => {
       const fault = isDraining ? 'draining' : await faultOf(deckhand);
       sendText(response, fault === undefined ? 200 : 503, fault ?? 'ready');
@@ -86,18 +90,27 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
       await receiver.start();
       return listener;
     },
-    async stop(graceMs) {
-      isDraining = true;
-      await Promise.all([receiver.stop(), listener?.close()]);
-      await Promise.race([door.idle(), parts.clock.sleep(graceMs)]);
-      await parts.engine.stop(graceMs);
-      await Promise.race([deckhand.slack.idle(), parts.clock.sleep(graceMs)]);
+    stop: (graceMs) => {
+      stopping ??= drain(graceMs);
+      return stopping;
     },
   };
 }
 
 function assemble(config: Config, parts: Parts): Deckhand {
   const accounts = createAccounts(parts);
+
+  async function drain(graceMs: number): Promise<void> {
+    isDraining = true;
+    const graceIsOver = parts.clock.sleep(graceMs);
+    const turnsAway = Promise.all([receiver.stop(), listener?.drain(STILL_ANSWERED)]);
+    await Promise.all([
+      Promise.race([turnsAway.then(() => door.idle()), graceIsOver]),
+      parts.engine.stop(graceMs),
+    ]);
+    await Promise.race([deckhand.slack.idle(), graceIsOver]);
+    await listener?.close();
+  }
   return {
     ...parts,
     config,
@@ -127,6 +140,7 @@ function declareWork(deckhand: Deckhand): void {
     concurrency: 50,
     attempts: 5,
     backoffMs: 1000,
+    handsBack: true,
   });
   deckhand.engine.work(FOLLOW_PROVISIONING, (job) => followProvisioning(deckhand, job), {
     concurrency: FOLLOWED_AT_ONCE,
@@ -138,12 +152,14 @@ function declareWork(deckhand: Deckhand): void {
     concurrency: FOLLOWED_AT_ONCE,
     attempts: 3,
     backoffMs: 1000,
+    handsBack: true,
   });
 }
 
 function declareWatches(deckhand: Deckhand): void {
   deckhand.engine.work(WELCOME, (job) => welcome(deckhand, job), {
     concurrency: 10,
+    handsBack: true,
     attempts: 5,
     backoffMs: 10_000,
   });

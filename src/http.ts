@@ -28,6 +28,11 @@ const SECURITY_HEADERS: ReadonlyArray<[string, string]> = [
 
 export interface Listener {
   port: number;
+  /**
+   * From now on answers 503 on every route that is not in `still`, and ends kept-alive connections. Resolves when what
+   * was being answered before has its answer.
+   */
+  drain(still: readonly string[]): Promise<void>;
   /** Stops accepting, lets requests in flight end, then closes what is idle. */
   close(): Promise<void>;
 }
@@ -37,8 +42,11 @@ export async function listen(
   routes: Routes,
   options: { host: string; port: number; log: Logger },
 ): Promise<Listener> {
+  const answering = new Set<Promise<void>>();
+  let open = routes;
   const server = createServer((request, response) => {
-    void answer(routes, request, response, options.log);
+    const answered = answer(open, request, response, options.log).finally(() => answering.delete(answered));
+    answering.add(answered);
   });
   server.headersTimeout = 10_000;
   server.requestTimeout = 15_000;
@@ -49,7 +57,21 @@ export async function listen(
     server.listen(options.port, options.host, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  return { port, close: () => close(server) };
+  return {
+    port,
+    async drain(still) {
+      open = Object.fromEntries(
+        Object.entries(routes).map(([route, handler]) => [route, still.includes(route) ? handler : turnAway]),
+      );
+      await Promise.all(answering);
+    },
+    close: () => close(server),
+  };
+}
+
+function turnAway(_: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('connection', 'close');
+  sendText(response, 503, 'draining');
 }
 
 export function sendText(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {
@@ -95,7 +117,7 @@ function refuse(routes: Routes, path: string, response: ServerResponse): void {
 }
 
 /** What is still open then is a client that does not read or write. */
-const CLOSE_GRACE_MS = 4_000;
+const CLOSE_GRACE_MS = 1_000;
 
 function close(server: Server): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);

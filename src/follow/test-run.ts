@@ -113,7 +113,8 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
         const { project, server } = target;
         const sought = server === undefined ? '' : `server ${code(server.identifier)} in `;
         const run = await call(`${sought}project ${code(project.permalink)}`, (client) =>
-          startTestAccess(client, project.permalink, server?.identifier, { signal: job.signal }),
+          // Not ended by the job's signal: a request cut off in the middle may have started a run nobody follows.
+          startTestAccess(client, project.permalink, server?.identifier),
         );
         await save({ ...state, run: run.identifier });
         await show({ kind: 'running' });
