@@ -5,6 +5,7 @@ import type { Command } from './commands/command.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import type { Config } from './config.ts';
 import type { Deckhand, Parts } from './deckhand.ts';
+import { createDigests } from './digests.ts';
 import type { JobData } from './engine/engine.ts';
 import { ADD_SERVER, addServer } from './follow/add-server.ts';
 import { buryProvisioning, FOLLOW_PROVISIONING, followProvisioning } from './follow/provisioning.ts';
@@ -26,8 +27,11 @@ import { createListings } from './listings.ts';
 import { createProjects } from './projects.ts';
 import { createRoles } from './roles.ts';
 import { createRuns } from './runs.ts';
+import { declareSchedules } from './scheduler/declare.ts';
+import { accountsChanged } from './scheduler/settle.ts';
 import { SCOPE_NAMES } from './scopes.ts';
 import { createEntrance } from './slack/entrance.ts';
+import { unfurlLinks } from './unfurl/unfurl.ts';
 import { createWaiting } from './waiting.ts';
 
 export interface DeckhandApp {
@@ -42,13 +46,16 @@ export interface DeckhandApp {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Many followed runs go on at once, each mostly asleep. */
-const FOLLOWED_AT_ONCE = 20_000;
-
 /** While draining, so that who asks hears that we are, and not that we are gone. */
 const STILL_ANSWERED = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
 
-const EVENT_HANDLERS: EventHandlers = { ...LIFECYCLE_HANDLERS };
+/** Many followed runs go on at once, each mostly asleep. */
+const FOLLOWED_AT_ONCE = 20_000;
+
+const EVENT_HANDLERS: EventHandlers = {
+  ...LIFECYCLE_HANDLERS,
+  link_shared: unfurlLinks,
+};
 
 /** Puts the parts together; opens nothing before `start`. */
 export function createApp(config: Config, parts: Parts): DeckhandApp {
@@ -65,13 +72,14 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
   const door = createFrontDoor(deckhand, registry, receiver, EVENT_HANDLERS);
   declareWork(deckhand);
   declareWatches(deckhand);
+  declareSchedules(deckhand);
   let isDraining = false;
   let listener: Listener | undefined;
+  let stopping: Promise<void> | undefined;
 
   const routes: Routes = {
     ...slackRoutes,
     'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
-  let stopping: Promise<void> | undefined;
     'GET /readyz': async (_, response) => {
       const fault = isDraining ? 'draining' : await faultOf(deckhand);
       sendText(response, fault === undefined ? 200 : 503, fault ?? 'ready');
@@ -95,10 +103,6 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
       return stopping;
     },
   };
-}
-
-function assemble(config: Config, parts: Parts): Deckhand {
-  const accounts = createAccounts(parts);
 
   async function drain(graceMs: number): Promise<void> {
     isDraining = true;
@@ -111,6 +115,11 @@ function assemble(config: Config, parts: Parts): Deckhand {
     await Promise.race([deckhand.slack.idle(), graceIsOver]);
     await listener?.close();
   }
+}
+
+function assemble(config: Config, parts: Parts): Deckhand {
+  const onState = (workspace: string): Promise<void> => accountsChanged(parts, workspace);
+  const accounts = createAccounts({ ...parts, onState });
   return {
     ...parts,
     config,
@@ -122,6 +131,7 @@ function assemble(config: Config, parts: Parts): Deckhand {
     roles: createRoles(parts),
     audit: createAudit(parts),
     runs: createRuns(parts.store),
+    digests: createDigests(parts.store),
     waiting: createWaiting(parts),
     links: createLinks(parts),
     linkRequests: createLinkRequests(parts),
@@ -134,18 +144,19 @@ function declareWork(deckhand: Deckhand): void {
     concurrency: FOLLOWED_AT_ONCE,
     attempts: 5,
     backoffMs: 1000,
+    handsBack: true,
     onDead: (data, error) => buryTest(deckhand, data, error),
   });
   deckhand.engine.work(ADD_SERVER, (job) => addServer(deckhand, job), {
     concurrency: 50,
     attempts: 5,
     backoffMs: 1000,
-    handsBack: true,
   });
   deckhand.engine.work(FOLLOW_PROVISIONING, (job) => followProvisioning(deckhand, job), {
     concurrency: FOLLOWED_AT_ONCE,
     attempts: 5,
     backoffMs: 1000,
+    handsBack: true,
     onDead: (data, error) => buryProvisioning(deckhand, data, error),
   });
   deckhand.engine.work(FOLLOW_SYNC, (job) => awaitSync(deckhand, job), {
@@ -159,7 +170,6 @@ function declareWork(deckhand: Deckhand): void {
 function declareWatches(deckhand: Deckhand): void {
   deckhand.engine.work(WELCOME, (job) => welcome(deckhand, job), {
     concurrency: 10,
-    handsBack: true,
     attempts: 5,
     backoffMs: 10_000,
   });

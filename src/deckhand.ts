@@ -3,6 +3,7 @@ import type { Audit } from './audit.ts';
 import type { Channels } from './channels.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import type { Digests } from './digests.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Integrations } from './integrations.ts';
 import type { LinkRequests } from './link/requests.ts';
@@ -42,6 +43,7 @@ export interface Deckhand extends Parts {
   integrations: Integrations;
   roles: Roles;
   audit: Audit;
+  digests: Digests;
   runs: Runs;
   waiting: Waiting;
   links: Links;

@@ -7,6 +7,10 @@ export interface Metrics {
   slackCall(method: string, outcome: string, ms: number): void;
   serviceCall(operation: string, outcome: string, ms: number): void;
   followed(change: 1 | -1): void;
+  /** A post is sent again although Slack may have it already. */
+  uncertainDelivery(): void;
+  /** A slot of a schedule was dealt with. */
+  slot(kind: string, outcome: string): void;
   /** Prometheus' text format. */
   text(): Promise<string>;
 }
@@ -49,6 +53,17 @@ export function createMetrics(version: string, stats: () => ReturnType<Engine['s
     help: 'Test runs and provisioning servers being followed.',
     registers,
   });
+  const uncertain = new Counter({
+    name: 'deckhand_delivery_uncertain_total',
+    help: 'Posts sent again although Slack may have them already: the only way to a doubled one.',
+    registers,
+  });
+  const slots = new Counter({
+    name: 'deckhand_slots_total',
+    help: 'Slots of schedules by kind and what became of them.',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
   new Gauge({ name: 'deckhand_build_info', help: 'The version.', labelNames: ['version'], registers }).set(
     { version },
     1,
@@ -61,6 +76,8 @@ export function createMetrics(version: string, stats: () => ReturnType<Engine['s
     slackCall: (method, outcome, ms) => slack.observe({ method, outcome }, ms / 1000),
     serviceCall: (operation, outcome, ms) => service.observe({ operation, outcome }, ms / 1000),
     followed: (change) => followed.inc(change),
+    uncertainDelivery: () => uncertain.inc(),
+    slot: (kind, outcome) => slots.inc({ kind, outcome }),
     text: () => registry.metrics(),
   };
 }

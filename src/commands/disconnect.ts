@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountsChanged } from '../scheduler/settle.ts';
 import { buttons, say } from '../views/message.ts';
 import { bold, code } from '../views/text.ts';
 import type { ActionContext, Reply } from './command.ts';
@@ -34,8 +35,10 @@ async function confirmDisconnect(
 ): Promise<Reply> {
   const { account } = ButtonValue.parse(JSON.parse(value ?? '{}'));
   const { workspace, user } = caller;
-  if (!(await deckhand.accounts.disconnect(workspace, account)))
-    return { kind: 'replace', message: say(`${code(account)} is not connected any more.`) };
+  const wasThere = await deckhand.accounts.disconnect(workspace, account);
+  // Asked for in any case: a kill may have come between the two.
+  await accountsChanged(deckhand, workspace);
+  if (!wasThere) return { kind: 'replace', message: say(`${code(account)} is not connected any more.`) };
   await deckhand.audit.record(workspace, { who: user, what: 'disconnect', target: account, result: 'done' });
   return {
     kind: 'replace',

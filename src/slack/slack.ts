@@ -2,7 +2,7 @@ import type { WebAPICallResult, WebClient } from '@slack/web-api';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Message, ModalView } from '../views/message.ts';
-import { asSlackFailure, SlackFailure } from './failure.ts';
+import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
 import type { Installations } from './installations.ts';
 import { BACKGROUND, createLanes, type Patience, SOMEONE_WAITS, withPatience } from './pace.ts';
 import { postToResponseUrl } from './response-url.ts';
@@ -18,6 +18,8 @@ export interface Post {
    * repeated post is the same message.
    */
   clientMsgId?: string;
+  /** Called each time it is sent again although Slack may have it: the answer before was lost. */
+  onRepeat?: (() => void) | undefined;
 }
 
 export interface Shown {
@@ -119,13 +121,19 @@ export function createSlack(options: SlackOptions): Slack {
 
   function turn<T>(workspace: string, channel: string, work: (send: Send) => Promise<T>): Promise<T> {
     const send: Send = async (post, signal) => {
+      let isOpen = false;
       const sent = await withPatience(
         clock,
         BACKGROUND,
-        () =>
-          once(workspace, 'chat.postMessage', (client) =>
+        () => {
+          if (isOpen) post.onRepeat?.();
+          return once(workspace, 'chat.postMessage', (client) =>
             client.chat.postMessage({ ...QUIET, ...argumentsOf(post) }),
-          ),
+          ).catch((error: unknown) => {
+            isOpen ||= isSlackFailure(error, 'unreachable');
+            throw error;
+          });
+        },
         signal,
       );
       return { channel: sent.channel ?? post.channel, ts: sent.ts ?? '' };

@@ -60,7 +60,7 @@ export function activityMessage(ask: ActivityAsk, activity: Activity, audience: 
   };
 }
 
-function eventsOf(events: readonly ActivityEvent[], project: string): ActivityEvent[] {
+export function eventsOf(events: readonly ActivityEvent[], project: string): ActivityEvent[] {
   return events.filter(
     (event) => event.project?.permalink === project || event.project?.identifier === project,
   );
@@ -85,7 +85,7 @@ export function chartOf(
 }
 
 /** True where the service cut the feed, so that its beginning is missing. */
-function isCut(activity: Activity): boolean {
+export function isCut(activity: Activity): boolean {
   return activity.events.length >= MOST_EVENTS;
 }
 
@@ -94,19 +94,20 @@ function figuresOf(ask: ActivityAsk, activity: Activity): KnownBlock[] {
   return [...statsBlocks(activity.stats, ask.range), ...(ask.project === undefined ? [] : [whole])];
 }
 
-function feedBlocks(events: readonly ActivityEvent[], zone: string): KnownBlock[] {
+/** The events by day, in sections. */
+export function feedBlocks(events: readonly ActivityEvent[], zone: string): KnownBlock[] {
   const days = Map.groupBy(events, (event) => dayOf(zone, event.created_at));
   return [...days].flatMap(([day, ofDay]) => {
-    const lines = [`*${dayName(day)}*`, ...ofDay.map(eventLine)];
+    const lines = [`*${dayName(day)}*`, ...ofDay.map((event) => eventLine(event))];
     return packed(lines).map((text) => section(text));
   });
 }
 
 /** One line an event: how it ended, when, where, what, which revision, on which servers, by whom. */
-export function eventLine(event: ActivityEvent): string {
+export function eventLine(event: ActivityEvent, when: (at: string) => string = timeOnly): string {
   const { end_ref: revision, servers } = event.properties;
   const parts = [
-    `${outcomeIcon(event.event)} ${timeOnly(event.created_at)}`,
+    `${outcomeIcon(event.event)} ${when(event.created_at)}`,
     bold(event.project?.name || event.project?.permalink || 'no project', 40),
     mrkdwn(event.event.replaceAll('_', ' '), 30),
   ];

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { CronError, parseCron } from './engine/cron.ts';
+import { nextSlot } from './engine/slots.ts';
+import { WEEKDAYS } from './views/cadence.ts';
+
+const Time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);
+
+/** How often something is posted; times as `09:00`. */
+export const Cadence = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('daily'), time: Time }),
+  z.object({ kind: z.literal('weekdays'), time: Time }),
+  z.object({ kind: z.literal('weekly'), day: z.enum(WEEKDAYS), time: Time }),
+  z.object({ kind: z.literal('cron'), cron: z.string().max(200) }),
+]);
+export type Cadence = z.infer<typeof Cadence>;
+
+/** The five fields that the engine knows. */
+export function cronOf(cadence: Cadence): string {
+  if (cadence.kind === 'cron') return cadence.cron;
+  const [hour, minute] = cadence.time.split(':').map(Number);
+  const days = { daily: '*', weekdays: '1-5', weekly: '' }[cadence.kind];
+  return `${minute} ${hour} * * ${cadence.kind === 'weekly' ? cadence.day : days}`;
+}
+
+/**
+ * The next times, milliseconds since the epoch.
+ * @throws CronError for five fields that are wrong, or that no date ever fits
+ */
+export function nextTimes(cadence: Cadence, zone: string, after: number, amount: number): number[] {
+  const cron = cronOf(cadence);
+  parseCron(cron);
+  const times: number[] = [];
+  for (let from = after; times.length < amount; from = times.at(-1) ?? from)
+    times.push(next(cron, zone, from));
+  return times;
+}
+
+function next(cron: string, zone: string, after: number): number {
+  try {
+    return nextSlot(cron, zone, after);
+  } catch (error) {
+    if (error instanceof RangeError) throw new CronError('No date ever fits these five fields.');
+    throw error;
+  }
+}

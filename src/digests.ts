@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { Cadence, nextTimes } from './cadence.ts';
+import { ScheduleState } from './schedules.ts';
+import { ACTIVITY_RANGES } from './service/activity.ts';
+import { shortId } from './short-id.ts';
+import type { Collection, Store } from './store/store.ts';
+
+/** What became of the latest slot. `missed`: everything was down for so long that it is not posted any more. */
+export const SlotResult = z.object({
+  slotAt: z.number(),
+  at: z.number(),
+  outcome: z.enum(['posted', 'late', 'quiet', 'snoozed', 'failed', 'missed']),
+  /** Mrkdwn of our own making, where it failed. */
+  reason: z.string().optional(),
+});
+export type SlotResult = z.infer<typeof SlotResult>;
+
+/** The success rates that a slot told, by account; null where there was none. */
+const PastRates = z.object({ slotAt: z.number(), rates: z.record(z.string(), z.number().nullable()) });
+
+/** A summary of the activity that is posted in a channel on a schedule. Times are milliseconds since the epoch. */
+export const Digest = z.object({
+  /** Short, for people: `d7k2`. */
+  id: z.string(),
+  /** The request that set it up, so that a repetition after a kill finds its own. */
+  requestId: z.string(),
+  channel: z.string(),
+  cadence: Cadence,
+  zone: z.string(),
+  range: z.enum(ACTIVITY_RANGES),
+  /** Undefined: every connected account. */
+  account: z.string().optional(),
+  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  /** Says nothing where there were no deployments. */
+  skipQuiet: z.boolean(),
+  setUpBy: z.string(),
+  setUpAt: z.number(),
+  state: ScheduleState,
+  snoozedUntil: z.number().optional(),
+  last: SlotResult.optional(),
+  /** Oldest first. */
+  pastRates: z.array(PastRates),
+});
+export type Digest = z.infer<typeof Digest>;
+
+/** When it is posted next; undefined while it is paused. */
+export function nextOf({ state, cadence, zone, snoozedUntil = 0 }: Digest, now: number): number | undefined {
+  if (state.kind !== 'active') return undefined;
+  // A slot at the very end of the snooze is posted again.
+  return nextTimes(cadence, zone, Math.max(now, snoozedUntil - 1), 1)[0];
+}
+
+export interface Digests {
+  get(workspace: string, id: string): Promise<Digest | undefined>;
+  /** Oldest first. */
+  list(workspace: string): Promise<Digest[]>;
+  /** A short id that no other digest has; for the same request the same one, if it was used already. */
+  freeId(workspace: string, requestId: string): Promise<string>;
+  put(workspace: string, digest: Digest): Promise<void>;
+  /** Undefined where it is gone. */
+  change(workspace: string, id: string, change: (current: Digest) => Digest): Promise<Digest | undefined>;
+  /** False where it is gone already. */
+  remove(workspace: string, id: string): Promise<boolean>;
+}
+
+export function createDigests(store: Store): Digests {
+  const stored: Collection<Digest> = store.collection('digests', Digest);
+  return {
+    get: (workspace, id) => stored.get(workspace, id),
+    async list(workspace) {
+      const rows = await stored.list(workspace);
+      return rows.map((row) => row.doc).toSorted((one, other) => one.setUpAt - other.setUpAt);
+    },
+    async freeId(workspace, requestId) {
+      for (let attempt = 0; ; attempt += 1) {
+        const id = shortId('d', requestId, attempt);
+        const standing = await stored.get(workspace, id);
+        if (standing === undefined || standing.requestId === requestId) return id;
+      }
+    },
+    put: (workspace, digest) => stored.put(workspace, digest.id, digest),
+    change: (workspace, id, change) =>
+      stored.update(workspace, id, (current) => (current === undefined ? undefined : change(current))),
+    remove: (workspace, id) => stored.delete(workspace, id),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Deckhand } from '../deckhand.ts';
+import { buryDigest, runDigest } from './digest.ts';
+import { DIGEST, DIGESTS } from './digest-schedule.ts';
+import { type ScheduleKind, SETTLE_ACCOUNTS, settleAccounts } from './settle.ts';
+
+/** Every kind of schedule that pauses with its account. */
+const KINDS: readonly ScheduleKind[] = [DIGESTS];
+
+/** Declares the workers of all schedules; before the engine starts. */
+export function declareSchedules(deckhand: Deckhand): void {
+  const startedAt = deckhand.clock.now();
+  // Some twelve hours of attempts: as long as a slot is worth posting.
+  deckhand.engine.work(DIGEST, (job) => runDigest(deckhand, job, startedAt), {
+    concurrency: 50,
+    attempts: 24,
+    backoffMs: 15_000,
+    onDead: (data) => buryDigest(deckhand, data),
+  });
+  deckhand.engine.work(SETTLE_ACCOUNTS, (job) => settleAccounts(deckhand, KINDS, job), {
+    concurrency: 10,
+    attempts: 10,
+    backoffMs: 1_000,
+  });
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { Deckhand } from '../deckhand.ts';
+import { postId } from '../follow/thread.ts';
+import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
+import type { Shown } from '../slack/slack.ts';
+import type { Collection, Store } from '../store/store.ts';
+import type { Message } from '../views/message.ts';
+
+/** A post that must arrive: `posting` right before it is sent, `posted` right after Slack's answer. */
+const Delivery = z.object({
+  state: z.enum(['posting', 'posted']),
+  at: z.number(),
+  channel: z.string(),
+  /** Empty where Slack had it, but it is gone. */
+  ts: z.string().optional(),
+});
+type Delivery = z.infer<typeof Delivery>;
+
+export interface Delivering {
+  workspace: string;
+  /** Names it for ever, e.g. `digest d7k2 1774256400000`; a repetition with the same id finds it delivered. */
+  id: string;
+  channel: string;
+  threadTs?: string | undefined;
+  message: Message;
+  signal?: AbortSignal | undefined;
+}
+
+/** Longer than any slot is still posted. */
+const KEPT_MS = 7 * 24 * 3_600_000;
+
+/** How the delivery stands; undefined where it was not begun, or Slack refused it. */
+export async function deliveryOf(store: Store, workspace: string, id: string): Promise<Delivery | undefined> {
+  return deliveries(store).get(workspace, id);
+}
+
+/**
+ * Posts a message that is never lost, and once as far as Slack allows. It is recorded before and after, alone in its
+ * channel. A process that dies in between leaves open whether Slack has it: then it is posted again under the same
+ * `client_msg_id`, which is logged and counted (`deckhand_delivery_uncertain_total`).
+ * @throws SlackFailure; where it is certain that Slack did not take it, nothing stays recorded
+ */
+export async function deliver(deckhand: Deckhand, what: Delivering): Promise<Shown> {
+  const { workspace, id, channel } = what;
+  const stored = deliveries(deckhand.store);
+  const standing = await stored.get(workspace, id);
+  if (standing?.state === 'posted') return shownAs(standing);
+  return deckhand.slack.turn(workspace, channel, async (send) => {
+    const before = await stored.get(workspace, id);
+    if (before?.state === 'posted') return shownAs(before);
+    if (before !== undefined) countUncertain(deckhand, what);
+    const write = (delivery: Pick<Delivery, 'state' | 'ts'>): Promise<void> => {
+      const at = deckhand.clock.now();
+      return stored.put(workspace, id, { channel, at, ...delivery }, at + KEPT_MS);
+    };
+    await write({ state: 'posting' });
+    const shown = await post(deckhand, what, send, () => stored.delete(workspace, id));
+    await write({ state: 'posted', ts: shown.ts });
+    return shown;
+  });
+}
+
+type Send = Parameters<Parameters<Deckhand['slack']['turn']>[2]>[0];
+
+async function post(
+  deckhand: Deckhand,
+  what: Delivering,
+  send: Send,
+  forget: () => Promise<unknown>,
+): Promise<Shown> {
+  const { workspace, id, channel, threadTs, message, signal } = what;
+  const clientMsgId = postId(workspace, id);
+  const onRepeat = (): void => countUncertain(deckhand, what);
+  try {
+    return await send({ channel, threadTs, message, clientMsgId, onRepeat }, signal);
+  } catch (error) {
+    // Slack knows this post by its `client_msg_id`, and somebody has deleted it since.
+    if (isSlackFailure(error, 'rejected') && error.reason === 'duplicate_message_not_found')
+      return { channel, ts: '' };
+    if (isSlackFailure(error) && error.kind !== 'unreachable') await forget();
+    throw error;
+  }
+}
+
+function countUncertain({ log, metrics }: Deckhand, { workspace, id, channel }: Delivering): void {
+  metrics.uncertainDelivery();
+  log.warn(
+    { event: 'delivery_uncertain', workspace, channel, delivery: id },
+    'a post is sent again although Slack may have it',
+  );
+}
+
+function shownAs({ channel, ts = '' }: Delivery): Shown {
+  return { channel, ts };
+}
+
+function deliveries(store: Store): Collection<Delivery> {
+  return store.collection('deliveries', Delivery);
+}
+
+/** True where posting again would not help: the channel is gone, we are not in it, or may not post. */
+export function isUndeliverable(error: unknown): error is SlackFailure {
+  return isSlackFailure(error, 'gone', 'forbidden', 'revoked');
+}
+
+/** Why, as half a sentence. */
+export function undeliverableReason({ kind, reason }: SlackFailure): string {
+  if (reason === 'is_archived') return 'the channel is archived';
+  if (kind === 'revoked') return 'Deckhand is not installed in this workspace any more';
+  if (kind === 'forbidden') return 'Slack does not let me post there';
+  return 'I am not in the channel any more, or it is gone';
+}
