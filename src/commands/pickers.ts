@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import type { Account } from '../accounts.ts';
 import { CronError } from '../engine/cron.ts';
@@ -107,6 +108,16 @@ export function isZone(text: string): boolean {
     if (error instanceof CronError) return false;
     throw error;
   }
+}
+
+/** The zone that reads most like what was typed, be it the whole name or the city alone. */
+export function nearestZone(typed: string): string {
+  const wanted = typed.toLowerCase();
+  const far = (zone: string): number => {
+    const name = zone.toLowerCase();
+    return Math.min(distance(wanted, name), distance(wanted, name.slice(name.lastIndexOf('/') + 1)));
+  };
+  return ZONES.reduce((best, zone) => (far(zone) < far(best) ? zone : best), 'UTC');
 }
 
 function zoneChoice(zone: string): Choice {

@@ -6,6 +6,10 @@ import { betaEnroll } from './beta-enroll.ts';
 import { build } from './build.ts';
 import type { Command } from './command.ts';
 import { connect } from './connect.ts';
+import { digestAdd } from './digest-add.ts';
+import { digestPause, digestRemove, digestResume } from './digest-changes.ts';
+import { digestList } from './digest-list.ts';
+import { digestPreview } from './digest-preview.ts';
 import { disconnect } from './disconnect.ts';
 import { doctor } from './doctor.ts';
 import { createHelp } from './help.ts';
@@ -53,6 +57,12 @@ const ALL: readonly Command[] = [
   integrationAdd,
   integrationEdit,
   activity,
+  digestAdd,
+  digestList,
+  digestPause,
+  digestResume,
+  digestRemove,
+  digestPreview,
   invoices,
   doctor,
 ];

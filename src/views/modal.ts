@@ -82,6 +82,8 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
       const option = element.options?.find((candidate) => candidate.value === value);
       return option === undefined ? element : { ...element, initial_option: option as PlainTextOption };
     }
+    case 'timepicker':
+      return { ...element, initial_time: String(value) };
     case 'checkboxes': {
       const chosen = element.options.filter(
         (option) => option.value !== undefined && value.includes(option.value),
@@ -141,6 +143,18 @@ export function emailInput(spec: FieldSpec & { initial?: string }): InputBlock {
     action_id: spec.field,
     ...(spec.initial === undefined ? {} : { initial_value: spec.initial }),
   });
+}
+
+/** @param spec `initial` as `09:00` */
+export function timeInput(spec: FieldSpec & { initial?: string; dispatch?: boolean }): InputBlock {
+  return {
+    ...input(spec, {
+      type: 'timepicker',
+      action_id: spec.field,
+      ...(spec.initial === undefined ? {} : { initial_time: spec.initial }),
+    }),
+    ...(spec.dispatch ? { dispatch_action: true } : {}),
+  };
 }
 
 export interface Choice {
