@@ -75,6 +75,8 @@ export interface Submission {
 export interface Action {
   /** `action_id`, by convention `<command>:<verb>`; matched whole, or up to the first `#`. */
   actionId: string;
+  /** The `callback_id` of the modal it stands in, where several modals have a field of this name. */
+  view?: string;
   role: Role;
   /** True where a second click must do nothing: the click is claimed in the store. */
   once?: boolean;

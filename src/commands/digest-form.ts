@@ -98,6 +98,7 @@ export function nextInForm(values: Values, now: number): DigestForm['next'] {
 export const digestFormActions: readonly Action[] = ['cadence', 'time', 'cron', 'zone', 'account'].map(
   (actionId) => ({
     actionId,
+    view: DIGEST_ADD,
     role: 'operator',
     run: (value, context) => redraw(actionId, value, context),
   }),
@@ -105,8 +106,7 @@ export const digestFormActions: readonly Action[] = ['cadence', 'time', 'cron', 
 
 async function redraw(field: string, value: string | undefined, context: ActionContext): Promise<Reply> {
   const { state, deckhand } = context;
-  // Other forms have fields of these names too, which nothing follows from.
-  if (state?.view.callback_id !== DIGEST_ADD) return { kind: 'nothing' };
+  if (state === undefined) return { kind: 'nothing' };
   const values = { ...state.values, [field]: value ?? state.values[field] };
   const origin = originOf(state);
   const account = typeof values.account === 'string' ? values.account : undefined;

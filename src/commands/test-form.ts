@@ -49,8 +49,18 @@ export async function openTestForm(context: CommandContext): Promise<Reply> {
 export const testFormActions: readonly Action[] = [
   { actionId: 'test:open', role: 'member', run: (_, context) => openTestForm(context) },
   // The servers on offer depend on the project, and the projects on the account.
-  { actionId: 'project', role: 'member', run: (value, context) => redraw({ project: value }, context) },
-  { actionId: 'account', role: 'member', run: (value, context) => redraw({ account: value }, context) },
+  {
+    actionId: 'project',
+    view: TEST,
+    role: 'member',
+    run: (value, context) => redraw({ project: value }, context),
+  },
+  {
+    actionId: 'account',
+    view: TEST,
+    role: 'member',
+    run: (value, context) => redraw({ account: value }, context),
+  },
 ];
 
 export const testFormSubmission: Submission = { callbackId: TEST, role: 'member', submit: submitTest };
@@ -60,7 +70,7 @@ async function redraw(
   context: ActionContext,
 ): Promise<Reply> {
   const { state } = context;
-  if (state?.view.callback_id !== TEST) return { kind: 'nothing' };
+  if (state === undefined) return { kind: 'nothing' };
   const { account, channel } = TestOrigin.parse(JSON.parse(state.metadata));
   const { project } = chosen;
   const origin: TestOrigin = {

@@ -141,7 +141,8 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
   }
   await ack();
   // A button that opens an address is Slack's own doing; so is the typing in a field without an action of ours.
-  const isOurs = door.registry.action(actionId) !== undefined || !isSilent(actionId, body);
+  const isOurs =
+    door.registry.action(actionId, body.view?.callback_id) !== undefined || !isSilent(actionId, body);
   if (!isOurs) return;
   const state = body.view ? viewStateOf(body.view) : undefined;
   door.inFlight.track(

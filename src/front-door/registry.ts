@@ -5,7 +5,8 @@ export interface Registry {
   commands: readonly Command[];
   /** What a bare slash word means. */
   start: string;
-  action(actionId: string): { action: Action; command: Command } | undefined;
+  /** `view`: the `callback_id` of the modal that the element stands in. */
+  action(actionId: string, view?: string): { action: Action; command: Command } | undefined;
   submission(callbackId: string): { submission: Submission; command: Command } | undefined;
   optionSource(actionId: string): { source: OptionSource; command: Command } | undefined;
   shortcut(callbackId: string): { shortcut: Shortcut; command: Command } | undefined;
@@ -17,7 +18,8 @@ export function createRegistry(commands: readonly Command[], start: string): Reg
   const sources = new Map<string, { source: OptionSource; command: Command }>();
   const shortcuts = new Map<string, { shortcut: Shortcut; command: Command }>();
   for (const command of commands) {
-    for (const action of command.actions ?? []) claim(actions, action.actionId, { action, command });
+    for (const action of command.actions ?? [])
+      claim(actions, placeOf(action.actionId, action.view), { action, command });
     for (const submission of command.submissions ?? [])
       claim(submissions, submission.callbackId, { submission, command });
     for (const source of command.optionSources ?? []) claim(sources, source.actionId, { source, command });
@@ -27,7 +29,7 @@ export function createRegistry(commands: readonly Command[], start: string): Reg
   return {
     commands,
     start,
-    action: (actionId) => actions.get(baseOf(actionId)),
+    action: (actionId, view) => actions.get(placeOf(baseOf(actionId), view)) ?? actions.get(baseOf(actionId)),
     submission: (callbackId) => submissions.get(callbackId),
     optionSource: (actionId) => sources.get(baseOf(actionId)),
     shortcut: (callbackId) => shortcuts.get(callbackId),
@@ -37,6 +39,10 @@ export function createRegistry(commands: readonly Command[], start: string): Reg
 /** Elements of one kind may stand several times in a message: what follows `#` only tells them apart. */
 function baseOf(actionId: string): string {
   return actionId.split('#')[0] ?? actionId;
+}
+
+function placeOf(actionId: string, view: string | undefined): string {
+  return view === undefined ? actionId : `${view} ${actionId}`;
 }
 
 function claim<T>(map: Map<string, T>, id: string, value: T): void {

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ActionContext, Caller } from '../commands/command.ts';
+import type { ActionContext, Caller, Command } from '../commands/command.ts';
+import { requirePermission } from '../commands/permission.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { UserError } from '../errors.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { type Message, withoutElement } from '../views/message.ts';
 import { answerFailure } from './failure.ts';
 import type { Registry } from './registry.ts';
-import { carryOut, requireRole } from './run-command.ts';
+import { carryOut } from './run-command.ts';
 import { replaceMessage } from './speak.ts';
+import { witness } from './witness.ts';
 
 export interface ActionRequest {
   caller: Caller;
@@ -29,26 +31,13 @@ export async function runAction(
   request: ActionRequest,
 ): Promise<void> {
   const { caller, actionId, value } = request;
-  const found = registry.action(actionId);
+  const found = registry.action(actionId, request.state?.view.callback_id);
   try {
     if (found === undefined) throw new UserError('This button is from an older version of Deckhand.', 'help');
     const { action } = found;
-    await requireRole(deckhand, caller, action.role, found.command.name);
-    const context: ActionContext = {
-      caller,
-      account: undefined,
-      text: '',
-      deckhand,
-      blockId: request.blockId ?? '',
-      state: request.state,
-      message: request.message,
-      updateModal: async (view, anyway) => {
-        const shown = request.state?.view;
-        const hash = anyway === undefined ? shown?.hash : undefined;
-        if (shown !== undefined) await deckhand.slack.updateModal(caller.workspace, shown.id, view, hash);
-      },
-    };
-    const work = () => action.run(value, context);
+    await requirePermission(deckhand, caller, action.role, found.command.name);
+    const change = { caller, what: nameOf(found, actionId), isChange: action.durable === true };
+    const work = () => witness(deckhand, change, (seen) => action.run(value, contextOf(seen, request)));
     const reply = action.once ? await once(deckhand, request, work) : await work();
     await carryOut(deckhand, registry, caller, reply);
     deckhand.metrics.command(found.command.name, 'done');
@@ -59,6 +48,30 @@ export async function runAction(
     );
     await answerFailure(deckhand, caller, error, { action: actionId });
   }
+}
+
+/** The command and what the button does, e.g. `digest pause`. */
+function nameOf({ command }: { command: Command }, actionId: string): string {
+  const verb = /^[^:#]*:([^#]*)/.exec(actionId)?.[1] ?? '';
+  return verb === '' ? command.name : `${command.name} ${verb}`;
+}
+
+function contextOf(deckhand: Deckhand, request: ActionRequest): ActionContext {
+  const { caller, state, message, blockId = '' } = request;
+  return {
+    caller,
+    account: undefined,
+    text: '',
+    deckhand,
+    blockId,
+    state,
+    message,
+    updateModal: async (view, anyway) => {
+      const shown = state?.view;
+      const hash = anyway === undefined ? shown?.hash : undefined;
+      if (shown !== undefined) await deckhand.slack.updateModal(caller.workspace, shown.id, view, hash);
+    },
+  };
 }
 
 /**
