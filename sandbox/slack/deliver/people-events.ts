@@ -15,7 +15,7 @@ export function openHome(world: World, { workspace, person }: Someone): Promise<
   return sendEvent(world, workspace, {
     type: 'app_home_opened',
     user: person.id,
-    channel: directMessage(workspace, person.id).id,
+    channel: directMessage(world, workspace, person.id).id,
     tab: 'home',
     ...(known ? { view: viewRecord(world, workspace, known) } : {}),
   });

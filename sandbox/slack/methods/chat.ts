@@ -86,7 +86,7 @@ function findPlace(call: Call, id: string): Place {
   const { workspace, person } = call.person(id);
   const { installation } = workspace;
   if (!installation || person.deleted || person.is_bot) throw new SlackError('channel_not_found');
-  return { workspace, channel: directMessage(workspace, id), installation };
+  return { workspace, channel: directMessage(call.world, workspace, id), installation };
 }
 
 function checkPostable(call: Call, { channel, installation }: Place): void {

@@ -133,7 +133,7 @@ function openConversation(
   }
   const { workspace, person } = call.person(user);
   if (person.deleted) throw new SlackError('user_disabled');
-  return { channel: { id: directMessage(workspace, person.id).id } };
+  return { channel: { id: directMessage(call.world, workspace, person.id).id } };
 }
 
 function listConversations(

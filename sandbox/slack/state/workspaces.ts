@@ -108,7 +108,7 @@ export function addChannel(workspace: Workspace, options: ChannelOptions): Chann
 export const BOT_TO_COME = 'the bot';
 
 /** The direct message between the app and a person, made when first used. */
-export function directMessage(workspace: Workspace, userId: string): Channel {
+export function directMessage(world: World, workspace: Workspace, userId: string): Channel {
   const known = [...workspace.channels.values()].find((channel) => channel.user === userId);
   if (known) return known;
   const bot = workspace.installation?.botUserId;
@@ -122,6 +122,7 @@ export function directMessage(workspace: Workspace, userId: string): Channel {
     user: userId,
   };
   workspace.channels.set(channel.id, channel);
+  world.changes.emit({ type: 'workspace', team: workspace.id });
   return channel;
 }
 

@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seriousFaults } from '../../../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../../../support/browser.ts';
 import { formView } from './fixture-views.ts';
 import { hostFurnishedPage } from './furnished-page.ts';
 import type { PageHost } from './page-host.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const scenes: Record<string, (page: Page, host: PageHost) => Promise<unknown>> = {
   workspace: async (page) => {
@@ -64,11 +60,3 @@ describeInBrowser('the page to assistive technology', () => {
     await takePicture(page, 'narrow-light');
   });
 });
-
-async function seriousFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const results = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
-  return results.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-}

@@ -1,0 +1,47 @@
+import type { Locator, Page } from 'playwright-core';
+import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
+import type { BrowserHandle } from '../support/browser.ts';
+import { CHANNEL, type House, PEOPLE, TEAM } from '../support/house.ts';
+
+/** One person at the workspace's page. */
+export interface Visitor {
+  page: Page;
+  /** The messages of the channel, in the order they stand. */
+  messages: Locator;
+  thread: Locator;
+  /** Writes into the composer and sends it. */
+  type(line: string): Promise<void>;
+  dialog(title: string): Locator;
+}
+
+const CHANNEL_NAMES: Record<string, string> = { [CHANNEL]: 'deploys', C0BILLING: 'billing' };
+
+export async function visit(
+  browser: BrowserHandle,
+  house: Pick<House, 'slack'>,
+  who: keyof typeof PEOPLE,
+  channel: string = CHANNEL,
+): Promise<Visitor> {
+  const page = await browser.open(`${house.slack.origin}/#/${TEAM}/${PEOPLE[who]}/${channel}`);
+  const name = CHANNEL_NAMES[channel] ?? channel;
+  const composer = page.getByRole('textbox', { name: `Message #${name}` });
+  return {
+    page,
+    messages: page.getByRole('region', { name: `Messages in #${name}` }),
+    thread: page.getByRole('complementary', { name: 'Thread' }),
+    async type(line) {
+      await composer.fill(line);
+      await page.getByRole('button', { name: 'Send' }).first().click();
+    },
+    dialog: (title) => page.getByRole('dialog', { name: title }),
+  };
+}
+
+/** Connects the demo's account without the page, for tests that are about something else. */
+export async function connectDemo(house: House): Promise<void> {
+  const ann = house.as('admin');
+  await ann.command(CHANNEL, '/deckhand connect');
+  await house.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+  const { account, email, apiKey } = DEMO_USERS.admin;
+  await ann.submit('connect', { account, email, api_key: apiKey });
+}
