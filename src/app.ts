@@ -66,7 +66,8 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
     apiUrl: config.SLACK_API_URL,
     now: () => parts.clock.now(),
     log: parts.log,
-    onAck: (ms) => parts.metrics.ack(ms),
+    onAck: parts.metrics.ack,
+    onRefused: parts.metrics.refused,
   });
   const registry = createRegistry(commandsFor(config), START);
   const door = createFrontDoor(deckhand, registry, receiver, EVENT_HANDLERS);
@@ -84,7 +85,10 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
       const fault = isDraining ? 'draining' : await faultOf(deckhand);
       sendText(response, fault === undefined ? 200 : 503, fault ?? 'ready');
     },
-    'GET /metrics': async (_, response) => sendText(response, 200, await parts.metrics.text(), 'text/plain'),
+    'GET /metrics': async (_, response) => {
+      const text = await parts.metrics.text();
+      response.writeHead(200, { 'content-type': parts.metrics.contentType }).end(text);
+    },
     ...installRoutes(deckhand),
     ...linkRoutes(deckhand),
   };

@@ -39,11 +39,11 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(line));
 
 async function main(): Promise<void> {
-  const backend = await openBackend(config.STORE_URL, { clock: systemClock, log });
+  const metrics = createMetrics(version, () => backend.engine.stats());
+  const backend = await openBackend(config.STORE_URL, { clock: systemClock, log, onJobEnd: metrics.job });
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, systemClock);
   await sealer.check();
-  const metrics = createMetrics(version, () => engine.stats());
   const service = createService({
     baseUrl: config.SERVICE_BASE_URL,
     signupUrl: config.SERVICE_SIGNUP_URL,

@@ -53,6 +53,9 @@ export interface Slot {
   slotAt: number;
 }
 
+/** How an attempt at a job ended; what was erased meanwhile is not told of. */
+export type JobOutcome = 'done' | 'failed' | 'dead' | 'handed_back';
+
 export interface EngineStats {
   /** Jobs waiting (due or not) and running, by queue. */
   queues: Record<string, { waiting: number; running: number; oldestDueMs: number }>;

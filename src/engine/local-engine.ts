@@ -1,7 +1,16 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import type { Engine, EngineStats, Handler, JobData, Schedule, SendOptions, WorkOptions } from './engine.ts';
+import type {
+  Engine,
+  EngineStats,
+  Handler,
+  JobData,
+  JobOutcome,
+  Schedule,
+  SendOptions,
+  WorkOptions,
+} from './engine.ts';
 import { LocalRunner } from './local-runner.ts';
 import { LocalSchedules } from './local-schedules.ts';
 import type { Worker } from './run-job.ts';
@@ -13,6 +22,7 @@ export interface LocalEngineOptions {
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
   log?: Pick<Logger, 'warn' | 'error'>;
+  onJobEnd?: (queue: string, outcome: JobOutcome) => void;
 }
 
 /** Jobs and schedules in one process, kept in its store. */
@@ -26,9 +36,9 @@ class LocalEngine implements Engine {
   readonly #schedules: LocalSchedules;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
-  constructor({ store, clock, random = Math.random, log }: LocalEngineOptions) {
+  constructor({ store, clock, random = Math.random, log, onJobEnd: onEnd }: LocalEngineOptions) {
     this.#store = store;
-    this.#runner = new LocalRunner({ store, clock, random, log });
+    this.#runner = new LocalRunner({ store, clock, random, log, onEnd });
     this.#schedules = new LocalSchedules({ store, clock, log, jobs: this.#runner });
   }
 

@@ -21,6 +21,7 @@ export interface RunnerParts {
   clock: Clock;
   random: () => number;
   log: Surroundings['log'];
+  onEnd: Surroundings['onEnd'];
 }
 
 /**
@@ -42,10 +43,10 @@ export class LocalRunner implements SlotJobs {
   #loading: Promise<void> | undefined;
   #isOpen = false;
 
-  constructor({ store, clock, random, log }: RunnerParts) {
+  constructor({ store, clock, random, log, onEnd }: RunnerParts) {
     this.#documents = store.collection('jobs', StoredJob);
     this.#clock = clock;
-    this.#surroundings = { random, log, pause: () => this.#pause() };
+    this.#surroundings = { random, log, onEnd, pause: () => this.#pause() };
     this.#alarm = createAlarm(clock, () => this.#wake());
   }
 

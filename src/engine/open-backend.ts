@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { isPostgres, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, JobOutcome } from './engine.ts';
 import { createLocalEngine } from './local-engine.ts';
 import { createPostgresEngine } from './postgres-engine.ts';
 
@@ -17,6 +17,8 @@ export interface Backend {
 export interface BackendOptions {
   clock: Clock;
   log?: Pick<Logger, 'warn' | 'error'>;
+  /** Told how each attempt at a job ended. */
+  onJobEnd?: (queue: string, outcome: JobOutcome) => void;
 }
 
 /**

@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { Clock as BossClock, JobWithMetadata, PgBoss } from 'pg-boss';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import type { Engine, EngineStats, Handler, JobData, Schedule, SendOptions, WorkOptions } from './engine.ts';
+import type {
+  Engine,
+  EngineStats,
+  Handler,
+  JobData,
+  JobOutcome,
+  Schedule,
+  SendOptions,
+  WorkOptions,
+} from './engine.ts';
 import { BEAT_MS, createBoss, LEASE_MS, POLL_MS, QUEUE_OPTIONS } from './postgres-boss.ts';
 import { countJobs, eraseJobs, indexWorkspaces, KEYED, SLOTS_QUEUE } from './postgres-jobs.ts';
 import { PostgresQueue } from './postgres-queue.ts';
@@ -15,6 +24,7 @@ export interface PostgresEngineOptions {
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
   log?: Pick<Logger, 'warn' | 'error'>;
+  onJobEnd?: (queue: string, outcome: JobOutcome) => void;
   /** pg-boss's own clock, which a test may move together with the database's. */
   bossClock?: BossClock;
 }
@@ -39,6 +49,7 @@ class EngineOnBoss implements PostgresEngine {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #log: PostgresEngineOptions['log'];
+  readonly #onJobEnd: PostgresEngineOptions['onJobEnd'];
   readonly #workers = new Map<string, Worker>();
   readonly #queues = new Map<string, PostgresQueue>();
   readonly #created = new Map<string, Promise<void>>();
@@ -49,10 +60,11 @@ class EngineOnBoss implements PostgresEngine {
   #beatAt = 0;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
-  constructor({ url, clock, random, log, bossClock }: PostgresEngineOptions) {
+  constructor({ url, clock, random, log, onJobEnd, bossClock }: PostgresEngineOptions) {
     this.#clock = clock;
     this.#random = random ?? Math.random;
     this.#log = log;
+    this.#onJobEnd = onJobEnd;
     this.#boss = createBoss(url, bossClock);
     this.#boss.on('error', (err) => this.#report(err));
     this.#boss.on('warning', ({ message }) =>
@@ -173,7 +185,12 @@ class EngineOnBoss implements PostgresEngine {
       boss: this.#boss,
       name,
       worker,
-      surroundings: { random: this.#random, log: this.#log, pause: () => this.#pause() },
+      surroundings: {
+        random: this.#random,
+        log: this.#log,
+        onEnd: this.#onJobEnd,
+        pause: () => this.#pause(),
+      },
       onError: (error) => this.#report(error),
     });
     queue.open();

@@ -1,6 +1,6 @@
 import type { Logger } from '../log.ts';
 import { backoff } from './backoff.ts';
-import { type Handler, JobAborted, type JobData, type WorkOptions } from './engine.ts';
+import { type Handler, JobAborted, type JobData, type JobOutcome, type WorkOptions } from './engine.ts';
 
 export interface Worker {
   handler: Handler<JobData>;
@@ -36,6 +36,8 @@ export interface Outcomes {
 export interface Surroundings {
   random: () => number;
   log: Pick<Logger, 'warn' | 'error'> | undefined;
+  /** Told how each attempt ended. */
+  onEnd: ((queue: string, outcome: JobOutcome) => void) | undefined;
   /** Waits before a failed write is tried again; rejects when it should be given up. */
   pause(): Promise<void>;
 }
@@ -63,15 +65,21 @@ export async function runJob(
       },
     });
   } catch (error) {
-    if (job.signal.aborted) return isDraining(job.signal) ? insist(outcomes.handBack) : undefined;
+    if (job.signal.aborted) {
+      if (!isDraining(job.signal)) return;
+      around.onEnd?.(job.queue, 'handed_back');
+      return insist(outcomes.handBack);
+    }
     around.log?.warn({ event: 'job_failed', ...names(job), err: error }, 'an attempt of a job failed');
     current.failures += 1;
     const { attempts, backoffMs } = worker.options;
     if (current.failures >= attempts) return bury(current, error, worker, outcomes, around);
+    around.onEnd?.(job.queue, 'failed');
     return insist(() =>
       outcomes.retry(current.failures, backoff(backoffMs, current.failures, around.random())),
     );
   }
+  around.onEnd?.(job.queue, 'done');
   await insist(outcomes.finish);
 }
 
@@ -84,6 +92,7 @@ async function bury(
   around: Surroundings,
 ): Promise<void> {
   const reason = error instanceof Error ? error.message : String(error);
+  around.onEnd?.(job.queue, 'dead');
   await writeUntilDone(() => outcomes.markDead(job.failures, reason), job, around);
   try {
     await options.onDead?.(job.data, error);

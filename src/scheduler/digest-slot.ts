@@ -58,5 +58,5 @@ export async function recordSlot(deckhand: Deckhand, slot: SlotJob, result: Resu
     const isLatest = (current.last?.slotAt ?? 0) <= slotAt;
     return { ...current, ...(isLatest ? { last } : {}), pastRates: pastRates.slice(-MOST_PAST_RATES) };
   });
-  deckhand.metrics.slot('digest', result.outcome);
+  deckhand.metrics.slot('digest', result.outcome, last.at - slotAt);
 }

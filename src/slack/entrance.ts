@@ -12,6 +12,7 @@ export interface EntranceOptions {
   now: () => number;
   log: Logger;
   onAck: (ms: number) => void;
+  onRefused: (reason: string) => void;
 }
 
 /** How Slack reaches us: by signed requests to our listener, or over a socket that we open. */

@@ -13,6 +13,7 @@ export interface ReceiverOptions {
   log: Logger;
   /** Milliseconds from the request's arrival to its ack. */
   onAck: (ms: number) => void;
+  onRefused: (reason: string) => void;
 }
 
 /**
@@ -72,6 +73,7 @@ export function createReceiver(options: ReceiverOptions): SlackReceiver {
       { event: 'request_refused', status, reason },
       'a request to the Slack endpoint was refused',
     );
+    options.onRefused(reason);
     // The body may not have been read: the connection is of no more use.
     response.writeHead(status, { connection: 'close' }).end();
   }

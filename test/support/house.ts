@@ -188,10 +188,10 @@ async function openDeckhand(
   clock: Clock,
 ): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
   const log = createLog(config.LOG_LEVEL, write);
-  const backend = await openBackend(config.STORE_URL, { clock, log });
+  const metrics = createMetrics('0.0.0-test', () => backend.engine.stats());
+  const backend = await openBackend(config.STORE_URL, { clock, log, onJobEnd: metrics.job });
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
-  const metrics = createMetrics('0.0.0-test', () => engine.stats());
   const service = createService({
     baseUrl: config.SERVICE_BASE_URL,
     signupUrl: config.SERVICE_SIGNUP_URL,
