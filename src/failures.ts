@@ -46,12 +46,11 @@ export function explainAndLog(
     log.info({ event: 'refused', ...fields, reason: error.message }, 'told a person why not');
     return explained;
   }
-  const service = error instanceof AccountFailure ? error.cause : error;
-  if (service instanceof ServiceError || error instanceof SlackFailure) {
-    const isUnexpected = service instanceof ServiceError && service.kind === 'unexpected';
-    const reference = isUnexpected ? newReference() : undefined;
+  const outside = error instanceof AccountFailure ? error.cause : error;
+  if (outside instanceof ServiceError || outside instanceof SlackFailure) {
+    const reference = isUnexpected(outside) ? newReference() : undefined;
     log.warn(
-      { event: 'outside_failure', ...fields, ...outsideFields(service), reference },
+      { event: 'outside_failure', ...fields, ...outsideFields(outside), reference },
       'a call outside failed',
     );
     return { ...explained, reference };
@@ -61,11 +60,15 @@ export function explainAndLog(
   return { ...explained, reference };
 }
 
-function outsideFields(error: unknown): Record<string, unknown> {
+/** An answer after which one of us must be mended: only the log can tell whoever does it. */
+function isUnexpected(error: ServiceError | SlackFailure): boolean {
+  return error.kind === (error instanceof ServiceError ? 'unexpected' : 'rejected');
+}
+
+function outsideFields(error: ServiceError | SlackFailure): Record<string, unknown> {
   if (error instanceof ServiceError)
     return { operation: error.operation, kind: error.kind, status: error.status, reason: error.message };
-  if (error instanceof SlackFailure) return { method: error.method, kind: error.kind, reason: error.reason };
-  return {};
+  return { method: error.method, kind: error.kind, reason: error.reason };
 }
 
 function explainSlackFailure(error: SlackFailure): Explained {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AccountFailure } from '../accounts.ts';
+import { explainAndLog } from '../failures.ts';
 import type { HookType } from '../service/hook-types.ts';
 import {
   createIntegration,
@@ -7,6 +8,7 @@ import {
   type IntegrationResult,
   type NewIntegration,
 } from '../service/integrations.ts';
+import { failureWords } from '../views/failures.ts';
 import { type FilledIn, readIntegration } from '../views/integration-fields.ts';
 import { INTEGRATION_ADD, integrationModal, typeName } from '../views/integration-form.ts';
 import { addedMessage, authoriseMessage } from '../views/integration-outcome.ts';
@@ -64,19 +66,22 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
     const message = await outcomeOf(context, place, filled.name ?? '', result);
     return { kind: 'close', after: async () => ({ kind: 'private', message }) };
   } catch (error) {
-    if (
-      error instanceof AccountFailure &&
-      error.cause.kind === 'unreachable' &&
-      !error.cause.certainlyNotDone
-    )
-      return { kind: 'errors', errors: {}, base: PERHAPS_DONE };
-    throw error;
+    if (!(error instanceof AccountFailure) || error.cause.certainlyNotDone) throw error;
+    return { kind: 'errors', errors: {}, base: perhapsDone(context, error) };
   }
 }
 
 /** Sending it again could set up a second one, so the person looks first. */
-const PERHAPS_DONE =
-  'The service did not answer, so the integration may be set up or not. Look at the project’s integrations there before you send this again.';
+function perhapsDone({ caller, deckhand }: CommandContext, error: AccountFailure): string {
+  const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
+  const { workspace, user } = caller;
+  const { reference } = explainAndLog(error, at, deckhand.log, { workspace, user, view: INTEGRATION_ADD });
+  return failureWords({
+    text: 'The service did not answer properly, so the integration may be set up or not.',
+    next: 'Look at the project’s integrations there before you send this again.',
+    reference,
+  });
+}
 
 function newIntegration({ name = '', flags, properties }: FilledIn, type: HookType): NewIntegration {
   return {

@@ -47,8 +47,9 @@ export async function tellUnknown(
   why: 'interrupted' | 'no answer',
   error?: AccountFailure,
 ): Promise<void> {
-  if (error !== undefined) explainFor(deckhand, order, error);
-  const said = unknownOutcomeWords(order.draft, why, deckhand.config.SLACK_COMMAND);
+  const { reference } = error === undefined ? {} : explainFor(deckhand, order, error);
+  const text = unknownOutcomeWords(order.draft, why, deckhand.config.SLACK_COMMAND);
+  const said = failureWords({ text, reference });
   await whisper(deckhand, order, say(said));
   await showInModal(deckhand, order, notice(SERVER_ADD_TITLE, said));
 }

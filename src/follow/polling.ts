@@ -1,6 +1,6 @@
 import { AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
-import type { ServiceErrorKind } from '../service/errors.ts';
+import type { ServiceError, ServiceErrorKind } from '../service/errors.ts';
 import { dateTime } from '../views/time.ts';
 import { nextPollMs } from './backoff.ts';
 
@@ -38,7 +38,7 @@ export interface Polling {
   /** Waits for the next look; false once the deadline has passed. */
   wait(pace: Pace): Promise<boolean>;
   /** The pace after a failed call. @throws the failure itself where waiting will not change it */
-  slowDown(error: unknown, pace: Pace, isFinal?: (kind: ServiceErrorKind) => boolean): Promise<Pace>;
+  slowDown(error: unknown, pace: Pace, isFinal?: (cause: ServiceError) => boolean): Promise<Pace>;
   /**
    * Looks until `look` gives something; undefined where it was looked for as long as we look. `recovered` is true
    * after failed looks.
@@ -58,8 +58,8 @@ export function createPolling({ clock, config }: Deckhand, options: PollingOptio
       await clock.sleep(Math.min(ms, Math.max(0, deadline - now)), signal);
       return clock.now() < deadline;
     },
-    async slowDown(error, pace, isFinal = (kind) => FINAL.has(kind)) {
-      if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause.kind)) throw error;
+    async slowDown(error, pace, isFinal = ({ kind }) => FINAL.has(kind)) {
+      if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
       const next = { failures: pace.failures + 1, retryAt: error.cause.retryAt };
       if (next.failures === 2) await options.onTrouble?.(troubleWords(next));
       return next;

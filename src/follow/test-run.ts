@@ -4,6 +4,7 @@ import type { Job, JobData } from '../engine/engine.ts';
 import { explainAndLog } from '../failures.ts';
 import { type Run, Target } from '../runs.ts';
 import type { AccountClient } from '../service/client.ts';
+import type { ServiceError } from '../service/errors.ts';
 import { getTestAccess, startTestAccess, type TestRun } from '../service/test-access.ts';
 import { failureWords } from '../views/failures.ts';
 import {
@@ -106,7 +107,7 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
       .then((account) => deckhand.accounts.use(workspace, account, work, { what: sought, list: 'projects' }));
   }
 
-  /** Starts the run. Only a busy service is asked again: then the test was certainly not started. */
+  /** Starts the run. Only a service too busy to have started it is asked again. */
   async function start(): Promise<string | undefined> {
     for (let pace = STEADY; state.run === undefined; ) {
       try {
@@ -119,7 +120,8 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
         await save({ ...state, run: run.identifier });
         await show({ kind: 'running' });
       } catch (error) {
-        pace = await polling.slowDown(error, pace, (kind) => kind !== 'busy');
+        const isFinal = (cause: ServiceError) => cause.kind !== 'busy' || !cause.certainlyNotDone;
+        pace = await polling.slowDown(error, pace, isFinal);
         if (!(await polling.wait(pace))) throw error;
       }
     }

@@ -156,5 +156,6 @@ function listMessages(error: ServiceError): string {
   );
   const all = [...fields, ...(error.messages ?? [])];
   const told = all.length > 0 ? all : [error.hint ?? 'no reason given'];
-  return mrkdwn(told.join('; '), 500);
+  const said = mrkdwn(told.join('; '), 500);
+  return /[.!?…]$/.test(said) ? said : `${said}.`;
 }

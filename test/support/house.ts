@@ -44,6 +44,8 @@ export interface House {
   as(who: keyof typeof PEOPLE): ReturnType<LocalSlack['as']>;
   /** Fills and submits the connect modal as the admin. */
   connect(): Promise<void>;
+  /** Stops Deckhand, and starts it anew on the same store. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -59,10 +61,14 @@ export interface HouseOptions {
   oauthClients?: NonNullable<Parameters<typeof startSimulatedService>[0]>['oauthClients'] & object;
   /** Deckhand's time; the system's by default. */
   clock?: Clock;
+  /** The time of all three, which a test moves. */
+  time?: Clock;
   /** How the app is registered with the local Slack, beside the manifest. */
   slackApp?: NonNullable<LocalSlackOptions['app']>;
   /** Nothing is installed yet: workspaces come by OAuth. */
   byOauth?: boolean;
+  /** How long Deckhand waits for an answer of the service, in milliseconds; 15 s by default. */
+  serviceTimeoutMs?: number;
   /** How many times faster the service's time runs; its tests take seconds otherwise. */
   speed?: number;
 }
@@ -72,7 +78,7 @@ const KEY = Buffer.alloc(32, 7).toString('base64');
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const service = await startSimulatedService({
     seed: options.seed ?? 'empty',
-    speed: options.speed ?? 20,
+    ...(options.time === undefined ? { speed: options.speed ?? 20 } : { now: options.time.now, speed: 1 }),
     oauthClients: options.oauthClients ?? [],
   });
   const pageDir = options.page ? await buildPage() : undefined;
@@ -83,6 +89,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
       ...options.slackApp,
     },
     ...(pageDir === undefined ? {} : { pageDir }),
+    ...(options.time === undefined ? {} : { now: options.time.now }),
   });
   const { botToken } = furnish(slack, { installed: options.byOauth !== true });
   if (options.seed !== 'demo') addHouseAccount(service, options.projects);
@@ -91,24 +98,39 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const many = options.byOauth === true ? await oauthEnvironment(slack) : {};
   const config = parseConfig({ ...env, ...many, ...options.env });
   const { logs, write, logged } = keepLog();
-  const { app, close } = await openDeckhand(config, write, options.clock ?? systemClock);
-  const { port } = await app.start();
-  const origin = `http://127.0.0.1:${port}`;
-  slack.deliverTo(`${origin}/slack/events`);
+  const { app, close } = await openDeckhand(config, write, options);
+  let running = { app, close, origin: '' };
+
+  async function begin(): Promise<void> {
+    const { port } = await running.app.start();
+    running.origin = `http://127.0.0.1:${port}`;
+    slack.deliverTo(`${running.origin}/slack/events`);
+  }
+  await begin();
 
   return {
     slack,
     service,
-    app,
+    get app() {
+      return running.app;
+    },
     config,
-    origin,
+    get origin() {
+      return running.origin;
+    },
     logs,
     logged,
     folder,
     as: (who) => slack.as(TEAM, PEOPLE[who]),
     connect: () => connectHouse(slack),
+    async restart(meanwhile) {
+      await running.close();
+      await meanwhile();
+      running = { ...(await openDeckhand(config, write, options)), origin: '' };
+      await begin();
+    },
     async stop() {
-      await close();
+      await running.close();
       await Promise.all([slack.stop(), service.stop()]);
       await rm(folder, { recursive: true, force: true });
     },
@@ -185,7 +207,7 @@ export function addHouseAccount(service: SimulatedService, projects: HouseOption
 async function openDeckhand(
   config: Config,
   write: (line: string) => void,
-  clock: Clock,
+  { time, clock = time ?? systemClock, serviceTimeoutMs: timeoutMs }: HouseOptions,
 ): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
   const log = createLog(config.LOG_LEVEL, write);
   const metrics = createMetrics('0.0.0-test', () => backend.engine.stats());
@@ -199,6 +221,7 @@ async function openDeckhand(
     version: '0.0.0-test',
     clock,
     hookTypes: config.SERVICE_HOOK_TYPES,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
   const web = createWeb(config.SLACK_API_URL, log);
   const installations = openInstallations(config, { web, store, sealer, clock, log });

@@ -1,0 +1,468 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ask } from './support/asking.ts';
+import { briskClock, failing, hold, mend } from './support/faults.ts';
+import {
+  ACCOUNT,
+  API_KEY,
+  CHANNEL,
+  EMAIL,
+  type House,
+  type HouseOptions,
+  openHouse,
+  PEOPLE,
+  TEAM,
+} from './support/house.ts';
+
+/** What happened; what the person does, resolving with all they read; the sentence; the next step; a reference? */
+type Row = [
+  what: string,
+  given: (house: House) => unknown,
+  when: (house: House) => Promise<string>,
+  says: string,
+  next: string,
+  more?: 'with a reference',
+];
+
+const WRONG_KEY = 'WrongKey'.repeat(5);
+const LATER = '3600';
+const A_DATE = new Date(Date.now() + 3_600_000).toUTCString();
+const BROKEN = { status: 200, body: { odd: true } };
+
+const nothing = (): void => undefined;
+const typing = (line: string) => (house: House) => ask(house, `/deckhand ${line}`, 'admin');
+const whoami = typing('whoami');
+
+/** The root message of a test, once it has stopped. */
+async function testing({ as, slack }: House): Promise<string> {
+  const roots = () => slack.messages(TEAM, CHANNEL);
+  const { length } = roots();
+  await as('member').command(CHANNEL, '/deckhand test storefront');
+  await slack.until(() => roots()[length]?.text.includes('stopped'));
+  return JSON.stringify(roots()[length]);
+}
+
+/** What stands in the form, or under its fields, after it was sent. */
+async function sending(house: House, line: string, form: string, values: object): Promise<string> {
+  const ann = house.as('admin');
+  await ann.command(CHANNEL, `/deckhand ${line}`);
+  await house.slack.until(() => ann.openView()?.content.callback_id === form);
+  const answer = await ann.submit(form, { ...values });
+  return JSON.stringify(answer.errors ?? ann.openView()?.content.blocks);
+}
+
+const connecting =
+  (change: object = {}) =>
+  (house: House) =>
+    sending(house, 'connect', 'connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY, ...change });
+
+async function adding(house: House): Promise<string> {
+  const ann = house.as('admin');
+  await ann.command(CHANNEL, '/deckhand integration add storefront');
+  await house.slack.until(() => ann.openView()?.content.callback_id === 'integration.add');
+  const { id = '', hash } = ann.openView() ?? {};
+  await ann.click({ viewId: id }, { actionId: 'hook_type', selected: 'cdn_cache' });
+  await house.slack.until(() => ann.openView()?.hash !== hash);
+  const values = { name: 'Cache', 'properties.zone_id': 'z1', 'properties.path_prefix': '/' };
+  const answer = await ann.submit('integration.add', values);
+  return JSON.stringify(answer.errors ?? ann.openView()?.content.blocks);
+}
+
+const editing = (house: House) =>
+  sending(house, 'integration edit none-such storefront', 'integration.edit', {
+    hook_type: 'http_req',
+    name: 'Other',
+  });
+
+const started = (status: number, body: object) =>
+  failing({ method: 'POST', status, body }, 'projects/storefront/test_access');
+const polled = (status: number, body: object) =>
+  failing({ status, body }, 'projects/storefront/test_access/*');
+const noList = failing({ status: 404, body: { error_code: 'record_not_found' } }, 'projects/*/servers');
+const billing = ({ service }: House) =>
+  service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+const restricted = { error_code: 'api_access_restricted', upgrade_url: 'https://example.com/plan' };
+const adminOnly = { error: 'admin_required', message: 'No.', beta_url: 'https://example.com/beta' };
+const unverified = { error_code: 'email_verification_required' };
+
+/** DESIGN's table of errors, and spec 7. */
+// biome-ignore format: a table, one row a case
+const ROWS: readonly Row[] = [
+  ['401, a new key', nothing, connecting({ api_key: WRONG_KEY }), '{"api_key":"E-mail, key or account do not match.', 'must be verified first'],
+  ['401, an unverified account', ({ app, service }) => { service.world.updateUser({ account: ACCOUNT, email: EMAIL, verified: false }); return hold(app, 'unverified'); }, whoami, 'answers once its e-mail address is verified', 'Follow the link in the verification e-mail'],
+  ['401, a key that worked', ({ service }) => service.world.revokeKey({ account: ACCOUNT, email: EMAIL }), whoami, 'was revoked or rotated, so the connection is broken', 'Connect again with `/deckhand connect acme`'],
+  ['401 while a test is followed', polled(401, {}), testing, 'was revoked or rotated', '`/deckhand connect acme`'],
+  ['403 api_access_restricted', ({ service }) => service.world.updateAccount({ account: ACCOUNT, apiAccess: false }), whoami, 'The plan of the account `acme` has no API access.', 'change the plan in the account’s billing settings'],
+  ['403 api_access_restricted, with where to upgrade', failing({ status: 403, body: restricted }), whoami, 'has no API access', '"url":"https://example.com/plan"'],
+  ['403 api_access_restricted, a new key', failing({ status: 403, body: restricted }), connecting(), '{"account":"The plan of the account acme has no API access.', 'change the plan'],
+  ['403 admin_required', failing({ status: 403, body: adminOnly }), whoami, 'An administrator of the account must do this.', '"url":"https://example.com/beta"'],
+  ['403 admin_required for the beta', failing({ status: 403, body: adminOnly }, 'beta/enrollments'), typing('beta enroll'), 'Only an administrator of the account `acme`', '"type":"users_select"'],
+  ['403 email_verification_required', failing({ status: 403, body: unverified }), whoami, 'must be verified first', 'Follow the link in the verification e-mail'],
+  ['403 email_verification_required, a new key', failing({ status: 403, body: unverified }), connecting(), 'must be verified first', 'Follow the link'],
+  ['403, no permission', failing({ status: 403, body: {} }), whoami, 'lacks the permission', 'Ask an administrator of the account'],
+  ['403, a suspended account', ({ service }) => service.world.suspendAccount({ account: ACCOUNT }), whoami, 'the account `acme` is suspended', 'or look at its settings'],
+  ['403 on invoices', nothing, typing('invoices'), 'Invoices need a billing manager', '`/deckhand connect acme`'],
+  ['403 while a test is followed', polled(403, {}), testing, 'lacks the permission', 'Ask an administrator'],
+  ['404 on the account, a new key', nothing, connecting({ account: 'nowhere' }), '{"account":"There is no account named nowhere at the service.', 'Check the name'],
+  ['404 on the account', failing({ status: 404, body: '<h1>Nobody lives here</h1>' }), whoami, 'There is no account named `acme` at the service.', 'Check the name'],
+  ['no such project', nothing, typing('test nowhere'), 'There is no project `nowhere`.', '`/deckhand projects`'],
+  ['a project that went away', started(404, { error_code: 'record_not_found' }), testing, 'The service has no project `storefront`.', '`/deckhand projects`'],
+  ['a test run that went away', polled(404, { error_code: 'record_not_found' }), testing, 'The service has no such test run in project `storefront`.', '`/deckhand projects`'],
+  ['no such server', noList, typing('server show web-9 storefront'), 'The service has no server `web-9` in `storefront`.', '`/deckhand projects`'],
+  ['no such managed resource', nothing, typing('hosting show r-9'), 'The service has no managed resource `r-9`.', '`/deckhand hosting list`'],
+  ['no such build configuration', nothing, typing('build b-9 storefront'), 'The service has no build configuration `b-9` in `storefront`.', '`/deckhand projects`'],
+  ['no such integration', nothing, editing, 'The service has no integration `none-such` in `storefront`.', '`/deckhand integration edit`'],
+  ['an integration in a project that went away', failing({ method: 'POST', status: 404 }, 'projects/*/integrations'), adding, 'The service has no project `storefront`.', '`/deckhand projects`'],
+  ['no such invoice', billing, typing('invoices 9'), 'The service has no invoice `9`.', '`/deckhand invoices`'],
+  ['422 on a field of a form', failing({ method: 'POST', status: 422, body: { name: ['is <taken>'] } }, 'projects/*/integrations'), adding, '{"name":"is <taken>"}', ''],
+  ['422 on a form as a whole', failing({ method: 'POST', status: 422, body: { base: ['Plan & limit'] } }, 'projects/*/integrations'), adding, 'Plan &amp; limit', ''],
+  ['422 where there is no form', started(422, { base: ['No <servers>'] }), testing, 'The service did not accept this: No &lt;servers&gt;', 'Correct it and try again.'],
+  ['another refusal', started(409, { error: 'Busy hands' }), testing, 'The service refused this: Busy hands. ', 'Change it and try again.'],
+  ['429 with Retry-After in seconds', failing({ status: 429, retryAfter: LATER }), whoami, 'The service is busy right now.', 'tried again <!date^'],
+  ['429 with Retry-After as a date', failing({ status: 429, retryAfter: A_DATE }), whoami, 'busy', `tried again <!date^${Date.parse(A_DATE) / 1000}^`],
+  ['429 without Retry-After', failing({ status: 429 }), whoami, 'busy', 'Try again in a minute.'],
+  ['503 with Retry-After in seconds', failing({ status: 503, retryAfter: LATER }), whoami, 'busy', 'tried again <!date^'],
+  ['503 with Retry-After as a date', failing({ status: 503, retryAfter: A_DATE }), whoami, 'busy', `tried again <!date^${Date.parse(A_DATE) / 1000}^`],
+  ['503 without Retry-After', failing({ status: 503 }), whoami, 'busy', 'Try again in a minute.'],
+  ['503 in a form', failing({ status: 503, retryAfter: LATER }), connecting(), 'busy', 'tried again <!date^'],
+  ['400 invalid_json', failing({ status: 400 }), whoami, 'The service answered unexpectedly.', 'tell your operator', 'with a reference'],
+  ['404 invalid_api_method', failing({ status: 404, body: { error_code: 'invalid_api_method', hint: 'No.' } }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
+  ['400 invalid_api_method', failing({ status: 400, body: { error_code: 'invalid_api_method' } }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
+  ['500', failing({ status: 500 }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
+  ['bad JSON', failing({ badJson: true }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
+  ['an answer of another shape', failing(BROKEN), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
+  ['a redirect', failing({ status: 302, headers: { location: 'https://evil.example/' } }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
+  ['an answer that is too large', failing({ status: 200, body: 'x'.repeat(6_000_000) }), whoami, 'larger than I take', 'tell your operator', 'with a reference'],
+  ['500 in a form', failing({ status: 500 }), connecting(), 'answered unexpectedly', 'tell your operator', 'with a reference'],
+  ['500 as a test starts', started(500, {}), testing, 'answered unexpectedly', 'tell your operator', 'with a reference'],
+  ['500 that leaves open whether it was done', failing({ method: 'POST', status: 500 }, 'projects/*/integrations'), adding, 'the integration may be set up or not', 'Look at the project’s integrations', 'with a reference'],
+  ['a dropped connection', failing({ drop: true }), whoami, 'The service cannot be reached.', 'Try again in a minute.'],
+  ['a dropped connection in a form', failing({ drop: true }), connecting(), 'cannot be reached', 'Try again in a minute.'],
+  ['a dropped connection as a test starts', failing({ method: 'POST', drop: true }), testing, 'cannot be reached', 'Try again in a minute.'],
+];
+
+function expectAnswer(house: House, said: string, [, , , says, next, more]: Row): void {
+  expect(said).toContain(says);
+  expect(said).toContain(next);
+  expect(said, 'no stack trace').not.toMatch(/\.ts:\d|\bat \w+ \(|node_modules|Error:/);
+  expect(said, 'no secret').not.toContain(API_KEY);
+  const reference = /Reference `([0-9a-f]{8})`/.exec(said)?.[1];
+  expect(reference !== undefined, 'a reference').toBe(more === 'with a reference');
+  const logged = house.logs.filter((line) => line.includes(`"reference":"${reference}"`));
+  expect(logged).toHaveLength(reference === undefined ? 0 : 1);
+}
+
+/** A house of one test, with an account in it. */
+async function houseOfItsOwn(options: HouseOptions): Promise<House> {
+  const house = await openHouse({ clock: briskClock, ...options });
+  onTestFinished(() => house.stop());
+  await hold(house.app, 'ok');
+  return house;
+}
+
+describe('what the service does', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse({ clock: briskClock });
+  });
+  afterAll(() => house.stop());
+  beforeEach(() => mend(house));
+
+  it.each(ROWS)('%s: is told where it was caused, in one sentence with a next step', async (...row) => {
+    const [, given, when] = row;
+    const others = house.slack.ephemerals(TEAM, PEOPLE.billing).length;
+    const before = house.slack.messages(TEAM, CHANNEL).length;
+    await given(house);
+    expectAnswer(house, await when(house), row);
+    expect(house.slack.ephemerals(TEAM, PEOPLE.billing)).toHaveLength(others);
+    expect(house.slack.messages(TEAM, CHANNEL)).toHaveLength(before + (when === testing ? 1 : 0));
+  });
+
+  it('a revoked key marks the connection broken until a new one works', async () => {
+    house.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    await whoami(house);
+    expect(await typing('accounts')(house)).toContain(':x: the key was revoked or rotated');
+    house.service.faults.add({ path: '/**', status: 200, body: [], times: 1 });
+    await typing('projects')(house);
+    expect(await typing('accounts')(house)).toContain(':white_check_mark: works');
+  });
+
+  it('a form that fills later shows there what went wrong', async () => {
+    failing({ status: 500 }, 'profile')(house);
+    const ann = house.as('admin');
+    await ann.command(CHANNEL, '/deckhand server add storefront');
+    const shown = () => JSON.stringify(ann.openView() ?? {});
+    await house.slack.until(() => shown().includes('answered unexpectedly'));
+    expectAnswer(house, shown(), [
+      '',
+      nothing,
+      whoami,
+      'unexpectedly',
+      'tell your operator',
+      'with a reference',
+    ]);
+  });
+});
+
+describe('a service that cannot be reached', () => {
+  const TOLD = ['The service cannot be reached.', 'Try again in a minute.'] as const;
+
+  it.each<[string, HouseOptions, (house: House) => unknown]>([
+    ['does not answer in time', { serviceTimeoutMs: 200 }, failing({ delayMs: 60_000 })],
+    ['is not there', {}, ({ service }) => service.stop()],
+    ['has no address', { env: { SERVICE_BASE_URL: 'https://{account}.service.invalid' } }, nothing],
+  ])('because it %s is called that', async (_, options, given) => {
+    const house = await houseOfItsOwn(options);
+    await given(house);
+    expectAnswer(house, await whoami(house), ['', nothing, whoami, ...TOLD]);
+  });
+});
+
+describe('a bug', () => {
+  const TOLD = ['Something went wrong on our side.', 'Try again', 'with a reference'] as const;
+  let house: House;
+  let database: DatabaseSync;
+  let undo: string;
+  beforeEach(async () => {
+    house = await openHouse({ clock: briskClock });
+    await hold(house.app, 'ok');
+    database = new DatabaseSync(join(house.folder, 'deckhand.sqlite'));
+  });
+  afterEach(async () => {
+    database.exec(undo);
+    database.close();
+    await house.stop();
+  });
+
+  function loseStore(): void {
+    database.exec('ALTER TABLE keyv RENAME TO lost');
+    undo = 'ALTER TABLE lost RENAME TO keyv';
+  }
+  /** Nothing more can be written about accounts: the store breaks in the middle of what the person does. */
+  function breakAccounts(): void {
+    database.exec(`CREATE TRIGGER broken BEFORE INSERT ON keyv WHEN NEW.key LIKE '%accounts%'
+      BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
+    undo = 'DROP TRIGGER broken';
+  }
+
+  it('in a command is told with a reference', async () => {
+    loseStore();
+    expectAnswer(house, await whoami(house), ['', nothing, whoami, ...TOLD]);
+    expect(house.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);
+  });
+
+  it('before a change is stored is told with a reference, and nothing is done', async () => {
+    loseStore();
+    const said = await typing('test storefront')(house);
+    expectAnswer(house, said, [
+      '',
+      nothing,
+      whoami,
+      'so nothing was done',
+      'Try again in a minute.',
+      TOLD[2],
+    ]);
+    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+  });
+
+  it('in the middle of a form is told in the form with a reference', async () => {
+    breakAccounts();
+    expectAnswer(house, await connecting()(house), ['', nothing, whoami, ...TOLD]);
+  });
+});
+
+/** Those of 7.2 that test/commands/signup.test.ts does not meet. */
+describe('what a sign-up meets', () => {
+  const FORM = { email: 'new@example.org', password: 'correct horse', terms_accepted: ['true'] };
+  const refusing =
+    (status: number, ...errors: string[]) =>
+    (at: House) => {
+      at.service.faults.add({ path: '/api/v1/signup', status, body: { status: 'error', errors } });
+    };
+
+  it.each<[string, (house: House) => unknown, string, string]>([
+    ['400', refusing(400, 'Email is not valid'), '{"email":"', 'does not take this e-mail address'],
+    ['403, locked', refusing(403, 'Account locked'), '', 'Wait before you try again.'],
+    [
+      '403, banned',
+      ({ service }) => service.world.banIp({ ip: '127.0.0.1' }),
+      '',
+      'Try another e-mail address',
+    ],
+    ['409, the e-mail', refusing(409, 'Email is in use'), '{"email":"', 'connect it instead'],
+    ['422, the terms', refusing(422, 'Terms missing'), '{"terms_accepted":"', 'must be accepted'],
+    ['422, the package', refusing(422, 'No such package'), '{"package":"', 'has no such package'],
+  ])('%s is told in the form, with what to do and what is left', async (_, given, where, says) => {
+    const house = await houseOfItsOwn({});
+    await given(house);
+    const said = await sending(house, 'signup', 'signup', FORM);
+    expectAnswer(house, said, ['', nothing, whoami, says, '2 of 3 attempts']);
+    expect(said).toContain(where);
+  });
+});
+
+describe('what Slack does', () => {
+  const refusing = (method: string, error: string) => (at: House) => {
+    at.slack.fault({ method, error, times: 1 });
+  };
+
+  it.each<Row>([
+    [
+      'not in the channel',
+      refusing('chat.postMessage', 'not_in_channel'),
+      typing('test storefront'),
+      'I cannot post in this channel.',
+      '`/invite`',
+    ],
+    [
+      'an archived channel',
+      refusing('chat.postMessage', 'is_archived'),
+      typing('test storefront'),
+      'I cannot post in this channel.',
+      'not archived',
+    ],
+    [
+      'a read-only channel',
+      refusing('chat.postMessage', 'restricted_action_read_only_channel'),
+      typing('test storefront'),
+      'Slack does not allow me',
+      'Ask a workspace admin',
+    ],
+    [
+      'a missing scope',
+      refusing('views.open', 'missing_scope'),
+      typing('connect'),
+      'Slack does not allow me',
+      'Ask a workspace admin',
+    ],
+    [
+      'an expired trigger',
+      refusing('views.open', 'expired_trigger_id'),
+      typing('connect'),
+      'too old by now',
+      'Run the command again.',
+    ],
+    [
+      'a call that Slack finds wrong',
+      refusing('views.open', 'invalid_arguments'),
+      typing('connect'),
+      'Slack did not take my answer.',
+      'Try again',
+      'with a reference',
+    ],
+  ])('%s: is told to the asker alone', async (...row) => {
+    const house = await houseOfItsOwn({});
+    const [, given, when] = row;
+    await given(house);
+    expectAnswer(house, await when(house), row);
+    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+  });
+
+  it('a rate limit that passes soon is waited for', async () => {
+    const house = await houseOfItsOwn({});
+    house.slack.fault({ method: 'chat.postMessage', status: 429, retryAfter: 1, times: 1 });
+    await house.as('member').command(CHANNEL, '/deckhand test storefront');
+    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL)[0]?.text.includes('completed'));
+  });
+
+  it('a rate limit of a form is told where waiting would be too long', async () => {
+    const house = await houseOfItsOwn({});
+    house.slack.fault({ method: 'views.open', status: 429, retryAfter: 600 });
+    const said = await typing('connect')(house);
+    expectAnswer(house, said, ['', nothing, whoami, 'Slack asks me to slow down.', 'Try again in a minute.']);
+  });
+
+  it('a response address that has run out is made up for by a message to the same person', async () => {
+    const house = await houseOfItsOwn({});
+    failing({ delayMs: 200 }, 'profile')(house);
+    const asked = house.service.requests.nextArrival();
+    const said = whoami(house);
+    await asked;
+    house.slack.advance(31 * 60_000);
+    expect(await said).toContain(EMAIL);
+    await house.logged('"event":"response_url_failed","status":404');
+  });
+
+  it.each([
+    ['archived', { error: 'is_archived' }],
+    ['out of reach', { error: 'not_in_channel' }],
+    ['busy for long', { status: 429, retryAfter: 600 }],
+  ])('a person in a channel that is %s is answered by direct message', async (_, fault) => {
+    const house = await houseOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
+    house.slack.fault({ method: 'chat.postEphemeral', ...fault });
+    await house.as('member').command(CHANNEL, '/deckhand whoami');
+    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.member).length === 1);
+    expect(JSON.stringify(house.slack.dms(TEAM, PEOPLE.member))).toContain(EMAIL);
+  });
+
+  it('that takes no answer at all is in the log', async () => {
+    const house = await houseOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
+    house.slack.fault({ method: '*', error: 'token_revoked' });
+    await house.as('member').command(CHANNEL, '/deckhand whoami');
+    await house.logged('"event":"answer_failed"');
+  });
+});
+
+describe('what is sent again', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse({ clock: briskClock });
+  });
+  afterAll(() => house.stop());
+  beforeEach(() => mend(house));
+
+  const sent = (method: string, path: RegExp) =>
+    house.service.requests.all.filter((request) => request.method === method && path.test(request.path))
+      .length;
+
+  it.each<[string, Parameters<typeof failing>[0]]>([
+    ['503 with Retry-After', { status: 503, retryAfter: '0' }],
+    ['429', { status: 429 }],
+    ['500', { status: 500 }],
+    ['a dropped connection', { drop: true }],
+  ])('a GET that met %s, three times at most', async (_, fault) => {
+    failing({ ...fault, times: 3 }, 'profile')(house);
+    expect(await whoami(house)).toContain(EMAIL);
+    expect(sent('GET', /profile/)).toBe(4);
+    house.service.requests.clear();
+    failing(fault, 'profile')(house);
+    expect(await whoami(house)).not.toContain(EMAIL);
+    expect(sent('GET', /profile/)).toBe(4);
+  });
+
+  it.each<[string, number, Parameters<typeof failing>[0]]>([
+    ['500, once', 1, { status: 500 }],
+    ['503 without Retry-After, once', 1, { status: 503 }],
+    ['a dropped connection, once', 1, { drop: true }],
+    ['a lost answer, once', 1, { drop: true, afterHandling: true }],
+    ['an answer that is no JSON, once', 1, { badJson: true, afterHandling: true }],
+    ['a refusal, once', 1, { status: 409, body: { error: 'No' } }],
+  ])('a POST that met %s', async (_, times, fault) => {
+    failing({ method: 'POST', ...fault }, 'projects/storefront/test_access')(house);
+    await testing(house);
+    expect(sent('POST', /test_access/)).toBe(times);
+  });
+
+  it.each<[string, Parameters<typeof failing>[0]]>([
+    ['429', { status: 429 }],
+    ['503 with Retry-After', { status: 503, retryAfter: '0' }],
+  ])('a POST that met %s and was certainly not carried out', async (_, fault) => {
+    failing({ method: 'POST', ...fault, times: 2 }, 'projects/storefront/test_access')(house);
+    const roots = () => house.slack.messages(TEAM, CHANNEL);
+    const { length } = roots();
+    await house.as('member').command(CHANNEL, '/deckhand test storefront');
+    await house.slack.until(() => roots()[length]?.text.includes('completed'));
+    expect(sent('POST', /test_access/)).toBe(3);
+  });
+
+  it.each<[string, number, Parameters<typeof failing>[0]]>([
+    ['500, once', 1, { status: 500 }],
+    ['a dropped connection, once', 1, { drop: true }],
+    ['429, three times at most', 4, { status: 429 }],
+  ])('a PATCH that met %s', async (_, times, fault) => {
+    failing({ method: 'PATCH', ...fault }, 'projects/*/integrations/*')(house);
+    await editing(house);
+    expect(sent('PATCH', /integrations/)).toBe(times);
+  });
+});

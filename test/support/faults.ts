@@ -1,0 +1,35 @@
+import type { Fault } from '../../sandbox/service/faults.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { ACCOUNT, API_KEY, EMAIL, type House, PEOPLE, TEAM } from './house.ts';
+
+/** Pauses between repetitions pass ten times as fast; a person's patience, which is longer, does not. */
+export const briskClock: Clock = {
+  now: () => systemClock.now(),
+  sleep: (ms, signal) => systemClock.sleep(ms < 1_500 ? ms / 10 : ms, signal),
+};
+
+/** A service and an account in which all is well, as before the first fault. */
+export async function mend({ app, as, service, slack }: House): Promise<void> {
+  service.faults.clear();
+  slack.clearFaults();
+  for (const view of as('admin').openViews().toReversed()) await as('admin').close(view.id);
+  service.world.updateAccount({ account: ACCOUNT, apiAccess: true });
+  service.world.resumeAccount({ account: ACCOUNT });
+  const user = service.world.state.accounts.get(ACCOUNT)?.users[0] ?? {};
+  Object.assign(user, { apiKey: API_KEY, verified: true, billing: false });
+  await hold(app, 'ok');
+  service.requests.clear();
+}
+
+/** The account as the workspace holds it, freshly sealed, so that nothing is remembered of it. */
+export async function hold({ deckhand }: House['app'], state: 'ok' | 'unverified'): Promise<void> {
+  const account = { name: ACCOUNT, email: EMAIL, apiKey: API_KEY, connectedBy: PEOPLE.admin, state };
+  await deckhand.accounts.connect(TEAM, account);
+}
+
+/** Every request below the account meets the fault. */
+export function failing(fault: Omit<Parameters<House['service']['faults']['add']>[0], 'path'>, path = '**') {
+  return ({ service }: House): void => {
+    service.faults.add({ path: `/${ACCOUNT}/${path}`, ...fault } satisfies Partial<Fault>);
+  };
+}
