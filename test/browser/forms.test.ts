@@ -45,7 +45,10 @@ describeInBrowser('forms, as a person fills them', () => {
     await form.getByRole('checkbox', { name: /terms/i }).check();
     await form.getByRole('button', { name: 'Sign up' }).click();
     await messages.getByText('ssh-').first().waitFor();
-    await messages.getByText(/Verify your e-mail/).first().waitFor();
+    await messages
+      .getByText(/Verify your e-mail/)
+      .first()
+      .waitFor();
     await takePicture(page, 'signup-done');
     expect(await page.content()).not.toContain('correct horse');
   });
