@@ -17,8 +17,8 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export interface Audit {
   record(workspace: string, entry: Omit<AuditEntry, 'at'>): Promise<void>;
-  /** Newest first. */
-  list(workspace: string): Promise<AuditEntry[]>;
+  /** Newest first, at most `limit`; with `upTo` from that entry on. */
+  latest(workspace: string, limit: number, upTo?: string): Promise<Array<{ id: string; entry: AuditEntry }>>;
 }
 
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
@@ -37,9 +37,9 @@ export function createAudit(parts: { store: Store; clock: Clock; log: Logger }):
         'audit',
       );
     },
-    async list(workspace) {
-      const rows = await stored.list(workspace);
-      return rows.sort((a, b) => (a.id < b.id ? 1 : -1)).map((row) => row.doc);
+    async latest(workspace, limit, upTo) {
+      const rows = await stored.latest(workspace, limit, upTo);
+      return rows.map(({ id, doc }) => ({ id, entry: doc }));
     },
   };
 }

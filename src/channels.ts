@@ -10,6 +10,8 @@ export const Channel = z.object({
   threads: z.boolean().optional(),
   /** `compact` leaves out what went well. */
   layout: z.enum(['full', 'compact']).optional(),
+  /** The commands that may run here; absent: all. */
+  commands: z.array(z.string()).optional(),
   /** IANA zone for what a date token cannot show. */
   zone: z.string().optional(),
 });

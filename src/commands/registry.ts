@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import { accounts } from './accounts.ts';
 import { activity } from './activity.ts';
+import { audit } from './audit.ts';
 import { beta } from './beta.ts';
 import { betaEnroll } from './beta-enroll.ts';
 import { build } from './build.ts';
@@ -20,6 +21,7 @@ import { integrationEdit } from './integration-edit.ts';
 import { invoices } from './invoices.ts';
 import { link } from './link.ts';
 import { projects } from './projects.ts';
+import { createRolesCommand } from './roles.ts';
 import { serverAdd } from './server-add.ts';
 import { serverShow } from './server-show.ts';
 import { settings } from './settings.ts';
@@ -64,6 +66,8 @@ const ALL: readonly Command[] = [
   digestRemove,
   digestPreview,
   invoices,
+  createRolesCommand(() => ALL),
+  audit,
   doctor,
 ];
 

@@ -48,12 +48,20 @@ export async function startTest(
       layout: settings.layout ?? 'full',
       told: [],
     };
+    await recordRun(deckhand, workspace, claim.run);
     await deckhand.engine.send(FOLLOW_TEST, followed, { key: `${workspace} ${channel} ${rootTs}` });
   } catch (error) {
     await deckhand.runs.change(workspace, claim.run, { status: 'stopped', endedAt: deckhand.clock.now() });
     throw error;
   }
   return { kind: 'nothing' };
+}
+
+function recordRun(deckhand: Deckhand, workspace: string, { target, askedBy, channel }: Run): Promise<void> {
+  const { account, project, server } = target;
+  const about = [account, project.permalink, server?.identifier].filter(Boolean).join('/');
+  const entry = { who: askedBy, what: 'test', where: channel, target: about, result: 'done' } as const;
+  return deckhand.audit.record(workspace, entry);
 }
 
 async function postRoot(deckhand: Deckhand, workspace: string, run: Run): Promise<string> {

@@ -1,10 +1,10 @@
 import type { Caller, Command, CommandContext, Reply } from '../commands/command.ts';
 import { matchCommand, parseArguments, unknownCommand } from '../commands/match.ts';
+import { requirePermission } from '../commands/permission.ts';
 import { cleanCommandText, type Words } from '../commands/words.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { AccountNeeded, UserError } from '../errors.ts';
 import { ProjectNeeded } from '../projects.ts';
-import type { Role } from '../roles.ts';
 import { ServerNeeded } from '../servers.ts';
 import { chooseServerMessage } from '../views/choices.ts';
 import { connectFirstMessage } from '../views/connect.ts';
@@ -14,6 +14,7 @@ import { workingMessage } from '../views/working.ts';
 import { answerFailure } from './failure.ts';
 import type { Registry } from './registry.ts';
 import { speak, speakPrivately } from './speak.ts';
+import { witness } from './witness.ts';
 
 /** After this long a person is told that it is going on. */
 const PATIENCE_MS = 2_000;
@@ -41,9 +42,13 @@ export async function runCommand(
   void tellThatItGoesOn(deckhand, caller, done.signal);
   try {
     if (matched === undefined) throw unknownCommand(registry.commands, text);
-    await requireRole(deckhand, caller, matched.command.role, name);
+    await requirePermission(deckhand, caller, matched.command.role, name);
     await requireAccount(deckhand, caller, matched.command, text);
-    const reply = await replyOf(deckhand, matched.command, matched.rest, { ...request, text });
+    const { command, rest } = matched;
+    const change = { caller, what: name, isChange: command.durable === true };
+    const reply = await witness(deckhand, change, (seen) =>
+      replyOf(seen, command, rest, { ...request, text }),
+    );
     done.abort();
     await carryOut(deckhand, registry, caller, reply);
     deckhand.metrics.command(name, 'done');
@@ -55,32 +60,6 @@ export async function runCommand(
     if (question !== undefined) await ask(deckhand, caller, question, name);
     else await answerFailure(deckhand, caller, error, { command: name });
   }
-}
-
-/**
- * Checked on every command, click and submission, so that a role taken away works at once.
- * @throws UserError that names who can do it
- */
-export async function requireRole(
-  deckhand: Deckhand,
-  caller: Caller,
-  role: Role,
-  what: string,
-): Promise<void> {
-  if (await deckhand.roles.holds(caller.workspace, caller.user, role)) return;
-  await deckhand.audit.record(caller.workspace, {
-    who: caller.user,
-    what,
-    result: 'refused',
-    ...(caller.channel === undefined ? {} : { where: caller.channel }),
-  });
-  const holders = await deckhand.roles.holders(caller.workspace, role);
-  const people = holders
-    .slice(0, 5)
-    .map((user) => `<@${user}>`)
-    .join(', ');
-  const who = people === '' ? 'an admin of this Slack workspace' : people;
-  throw new UserError(`This needs the role *${role}*. Ask ${who}.`);
 }
 
 /** Says a reply, or runs the command that it stands for. */

@@ -1,4 +1,5 @@
 import type { Caller } from '../commands/command.ts';
+import { requirePermission } from '../commands/permission.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { UserError } from '../errors.ts';
 import { explainAndLog } from '../failures.ts';
@@ -7,7 +8,7 @@ import { failureMessage } from '../views/failures.ts';
 import { noticeOf } from '../views/modal.ts';
 import { answerFailure } from './failure.ts';
 import type { Registry } from './registry.ts';
-import { carryOut, requireRole } from './run-command.ts';
+import { carryOut } from './run-command.ts';
 
 export interface ShortcutRequest {
   caller: Caller;
@@ -26,7 +27,7 @@ export async function runShortcut(
   try {
     if (found === undefined)
       throw new UserError('This shortcut is from an older version of Deckhand.', 'help');
-    await requireRole(deckhand, caller, found.shortcut.role, name);
+    await requirePermission(deckhand, caller, found.shortcut.role, name);
     const reply = await found.shortcut.run({ caller, account: undefined, text: '', said, deckhand });
     await carryOut(deckhand, registry, caller, reply);
     deckhand.metrics.command(name, 'done');

@@ -1,5 +1,6 @@
 import { AccountFailure } from '../accounts.ts';
 import type { Caller, Submission, Submitted, ViewState } from '../commands/command.ts';
+import { requirePermission } from '../commands/permission.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { UserError } from '../errors.ts';
 import { explainAndLog } from '../failures.ts';
@@ -11,7 +12,7 @@ import { notice, refill, resendable, withBanner, withFieldErrors } from '../view
 import { cut, mrkdwn, plain } from '../views/text.ts';
 import { answerFailure } from './failure.ts';
 import type { Registry } from './registry.ts';
-import { carryOut, requireRole } from './run-command.ts';
+import { carryOut } from './run-command.ts';
 import { createSubmissionClaims, formId, type SubmissionClaims } from './submission-claims.ts';
 
 /** Slack waits 3 s for the answer to a submission; past this the modal says that it goes on. */
@@ -100,7 +101,7 @@ async function submit(sent: Sent, claims: SubmissionClaims<SubmissionAck>, id: s
 async function attempt({ deckhand, registry, caller, state }: Sent): Promise<Submitted> {
   const found = registry.submission(state.view.callback_id ?? '');
   if (found === undefined) throw new UserError('This form is from an older version of Deckhand.', 'help');
-  await requireRole(deckhand, caller, found.submission.role, found.command.name);
+  await requirePermission(deckhand, caller, found.submission.role, found.command.name);
   return found.submission.submit(state, { caller, account: undefined, text: '', deckhand });
 }
 

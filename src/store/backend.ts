@@ -17,6 +17,8 @@ export interface Backend {
   remove(key: string, from: string): Promise<boolean>;
   /** Rows whose key starts with `prefix`, in key order. */
   range(prefix: string): Promise<Array<{ key: string; value: string }>>;
+  /** The last `limit` of these rows, the last one first; none after the key `upTo` where one is given. */
+  rangeEnd(prefix: string, limit: number, upTo?: string): Promise<Array<{ key: string; value: string }>>;
   deleteRange(prefix: string): Promise<void>;
   /** Takes the traces of deleted rows out of the files, as far as they are ours. */
   scrub(): Promise<void>;

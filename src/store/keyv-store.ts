@@ -55,17 +55,30 @@ function createCollection<T>(context: Context, name: string, schema: z.ZodType<T
     delete: (workspace, id) => remove(context, keyOf(workspace, name, id)),
     list: async (workspace) => {
       const prefix = `${part(workspace)}/${part(name)}/`;
-      const rows = await backend.range(prefix);
-      const docs = await Promise.all(
-        rows.map(async ({ key, value }) => {
-          const envelope = await decode(backend, value);
-          if (!isAlive(envelope, context.clock)) return [];
-          return [{ id: key.slice(prefix.length), doc: parse(envelope.doc) }];
-        }),
-      );
-      return docs.flat();
+      return readRows(context, prefix, parse, await backend.range(prefix));
+    },
+    latest: async (workspace, limit, upTo) => {
+      const prefix = `${part(workspace)}/${part(name)}/`;
+      const last = upTo === undefined ? undefined : keyOf(workspace, name, upTo);
+      return readRows(context, prefix, parse, await backend.rangeEnd(prefix, limit, last));
     },
   };
+}
+
+async function readRows<T>(
+  { backend, clock }: Context,
+  prefix: string,
+  parse: (doc: unknown) => T,
+  rows: ReadonlyArray<{ key: string; value: string }>,
+): Promise<Array<{ id: string; doc: T }>> {
+  const docs = await Promise.all(
+    rows.map(async ({ key, value }) => {
+      const envelope = await decode(backend, value);
+      if (!isAlive(envelope, clock)) return [];
+      return [{ id: key.slice(prefix.length), doc: parse(envelope.doc) }];
+    }),
+  );
+  return docs.flat();
 }
 
 async function put(

@@ -77,6 +77,8 @@ function createBackend(pool: pg.Pool, adapter: Adapter, locks: Locks): Backend {
     remove: (key, from) => changes(REMOVE, key, from),
     range: async (prefix) =>
       (await pool.query<{ key: string; value: string }>(RANGE, [prefix, endOfRange(prefix)])).rows,
+    rangeEnd: async (prefix, limit, upTo = endOfRange(prefix)) =>
+      (await pool.query<{ key: string; value: string }>(RANGE_END, [prefix, upTo, limit])).rows,
     deleteRange: async (prefix) => void (await pool.query(DELETE_RANGE, [prefix, endOfRange(prefix)])),
     // Dead rows are the database's to reclaim, by its own vacuum.
     scrub: async () => undefined,
@@ -99,4 +101,6 @@ const REPLACE = `UPDATE keyv SET value = $1, expires = $2
 const REMOVE = `DELETE FROM keyv WHERE key = $1 AND COALESCE(namespace, '') = '' AND value = $2`;
 const IN_RANGE = `key COLLATE "C" >= $1 AND key COLLATE "C" < $2`;
 const RANGE = `SELECT key, value FROM keyv WHERE ${IN_RANGE} ORDER BY key COLLATE "C"`;
+const RANGE_END = `SELECT key, value FROM keyv
+  WHERE key COLLATE "C" >= $1 AND key COLLATE "C" <= $2 ORDER BY key COLLATE "C" DESC LIMIT $3`;
 const DELETE_RANGE = `DELETE FROM keyv WHERE ${IN_RANGE}`;

@@ -67,6 +67,8 @@ function createBackend(adapter: KeyvSqlite, release: () => void): Backend {
     remove: (key, from) => changes(REMOVE, key, from),
     range: async (prefix) =>
       (await adapter.query(RANGE, prefix, endOfRange(prefix))) as Array<{ key: string; value: string }>,
+    rangeEnd: async (prefix, limit, upTo = endOfRange(prefix)) =>
+      (await adapter.query(RANGE_END, prefix, upTo, limit)) as Array<{ key: string; value: string }>,
     deleteRange: async (prefix) => void (await adapter.query(DELETE_RANGE, prefix, endOfRange(prefix))),
     scrub: () => scrub(adapter),
     exclusive: createMutex(),
@@ -93,4 +95,5 @@ const INSERT = `INSERT INTO keyv (key, value, namespace, expires) VALUES (?, ?, 
 const REPLACE = `UPDATE keyv SET value = ?, expires = ? WHERE key = ? AND namespace = '' AND value = ?`;
 const REMOVE = `DELETE FROM keyv WHERE key = ? AND namespace = '' AND value = ?`;
 const RANGE = 'SELECT key, value FROM keyv WHERE key >= ? AND key < ? ORDER BY key';
+const RANGE_END = 'SELECT key, value FROM keyv WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT ?';
 const DELETE_RANGE = 'DELETE FROM keyv WHERE key >= ? AND key < ?';

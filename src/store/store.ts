@@ -39,6 +39,8 @@ export interface Collection<T> {
   delete(workspace: string, id: string): Promise<boolean>;
   /** All documents of the workspace in this collection, by id. Costs what the workspace holds, never more. */
   list(workspace: string): Promise<Array<{ id: string; doc: T }>>;
+  /** The last `limit` documents by id, the last one first; with `upTo` from that id on. Reads no more than these. */
+  latest(workspace: string, limit: number, upTo?: string): Promise<Array<{ id: string; doc: T }>>;
 }
 
 /** The pseudo workspace of what belongs to the whole installation. Real workspace ids never start with `-`. */

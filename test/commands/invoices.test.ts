@@ -45,8 +45,8 @@ describe('invoices', () => {
     expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
     const sent = JSON.stringify(house.slack.calls.filter(({ method }) => method.startsWith('chat.')));
     expect(sent + said).not.toContain('/account/invoices/');
-    const audit = await house.app.deckhand.audit.list(TEAM);
-    expect(audit[0]).toMatchObject({ who: PEOPLE.admin, what: 'invoices', target: 'acme/1001' });
+    const [latest] = await house.app.deckhand.audit.latest(TEAM, 1);
+    expect(latest?.entry).toMatchObject({ who: PEOPLE.admin, what: 'invoices', target: 'acme/1001' });
   });
 
   it('come by their button too', async () => {
