@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { DATABASES } from '../store/databases.ts';
+import {
+  addHouseAccount,
+  CHANNEL,
+  connectHouse,
+  environment,
+  furnish,
+  PEOPLE,
+  TEAM,
+} from '../support/house.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const keyOf = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
+const OLD = keyOf('old', 1);
+const NEW = keyOf('new', 2);
+
+describe.each(DATABASES)('on $name', ({ name, fresh }) => {
+  let slack: LocalSlack;
+  let service: SimulatedService;
+  let env: Record<string, string>;
+  let running: Product | undefined;
+
+  beforeEach(async () => {
+    service = await startSimulatedService({ speed: 20 });
+    slack = await startLocalSlack();
+    const { botToken } = furnish(slack);
+    addHouseAccount(service, undefined);
+    env = { ...environment(slack, service, botToken, '.'), STORE_URL: await fresh(), ENCRYPTION_KEYS: OLD };
+    running = undefined;
+  });
+  afterEach(async () => {
+    await running?.stop();
+    await Promise.all([slack.stop(), service.stop()]);
+  });
+
+  async function start(): Promise<void> {
+    running = createProduct(env, () => undefined);
+    const port = await running.start();
+    slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+  }
+
+  /** Runs one of our programs to its end. */
+  async function run(file: string, change: Record<string, string> = {}) {
+    const child = spawn(process.execPath, [join(root, file)], {
+      cwd: root,
+      env: { PATH: process.env.PATH ?? '', ...env, ...change },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const exited = once(child, 'exit');
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const [code] = await exited;
+    return { code, out, err };
+  }
+
+  it('keys are rotated while the bot runs, and the old one can be taken away then', async () => {
+    await start();
+    await connectHouse(slack);
+    const rotation = await run('src/store/rotate-keys.ts', { ENCRYPTION_KEYS: `${NEW},${OLD}` });
+
+    expect(rotation).toEqual({
+      code: 0,
+      out: '1 data keys re-wrapped with new, 0 were so already.\n',
+      err: '',
+    });
+    await running?.stop();
+    env = { ...env, ENCRYPTION_KEYS: NEW };
+    await start();
+    await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand whoami');
+    await slack.until(() =>
+      JSON.stringify(slack.ephemerals(TEAM, PEOPLE.member)).includes('ann@example.com'),
+    );
+  });
+
+  it('a missing old key is named, and ends the start as a fault of the configuration', async () => {
+    await start();
+    await connectHouse(slack);
+    await running?.stop();
+    const { code, err, out } = await run('src/main.ts', { ENCRYPTION_KEYS: NEW });
+    expect(code).toBe(78);
+    expect(err.trim().split('\n')).toEqual([expect.stringMatching(/^ENCRYPTION_KEYS lacks old,/)]);
+    expect(out).not.toContain('stack');
+  });
+
+  if (name === 'sqlite')
+    it('a second process on the file says in one line what to do', async () => {
+      await start();
+      const { code, err, out } = await run('src/main.ts');
+      expect(code).toBe(1);
+      expect(err.trim().split('\n')).toEqual([
+        expect.stringMatching(/is in use by another Deckhand\. Stop that/),
+      ]);
+      expect(JSON.parse(out)).toMatchObject({ event: 'start_failed', reason: err.trim() });
+    });
+});
