@@ -12,13 +12,17 @@ export interface ConnectOrigin {
   replay?: string | undefined;
 }
 
+/** A command that is longer than a form's metadata holds is not run again. */
+const LONGEST_REPLAY = 1_000;
+
 /** Slack has no masked input, so the form says what becomes of the key. */
-export function connectModal(origin: ConnectOrigin): ModalView {
+export function connectModal({ account, channel, replay = '' }: ConnectOrigin): ModalView {
+  const isKept = replay !== '' && JSON.stringify(replay).length <= LONGEST_REPLAY;
   return modal({
     callbackId: CONNECT,
     title: 'Connect an account',
     submit: 'Connect',
-    metadata: origin,
+    metadata: { channel, ...(isKept ? { replay } : {}) },
     blocks: [
       textInput({
         field: 'account',
@@ -26,7 +30,7 @@ export function connectModal(origin: ConnectOrigin): ModalView {
         hint: 'The first part of the account’s address; the whole address will do.',
         placeholder: 'acme',
         maxLength: 300,
-        ...(origin.account === undefined ? {} : { initial: origin.account }),
+        ...(account === undefined ? {} : { initial: account }),
       }),
       emailInput({ field: 'email', label: 'E-mail address', hint: 'The one that you log in with.' }),
       textInput({

@@ -123,14 +123,15 @@ interface FieldSpec {
 export function textInput(
   spec: FieldSpec & { initial?: string; placeholder?: string; multiline?: boolean; maxLength?: number },
 ): InputBlock {
+  const longest = spec.maxLength ?? LIMITS.inputText;
   return input(spec, {
     type: 'plain_text_input',
     action_id: spec.field,
-    max_length: spec.maxLength ?? LIMITS.inputText,
+    max_length: longest,
     ...(spec.multiline ? { multiline: true } : {}),
     ...(spec.initial === undefined || spec.initial === ''
       ? {}
-      : { initial_value: cut(spec.initial, LIMITS.inputText) }),
+      : { initial_value: cut(spec.initial, longest) }),
     ...(spec.placeholder === undefined
       ? {}
       : { placeholder: { type: 'plain_text', text: plain(spec.placeholder, LIMITS.placeholder) } }),

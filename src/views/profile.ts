@@ -27,7 +27,7 @@ export function profileMessage(view: ProfileView): Message {
   ];
   const role = roles.length === 0 ? 'member' : roles.join(', ');
   return {
-    text: `Deckhand uses the account ${account} with the key of ${profile.email_address}`,
+    text: `Deckhand uses the account ${code(account)} with the key of ${mrkdwn(profile.email_address, 200)}`,
     blocks: [
       section(lines.join('\n')),
       context(
