@@ -12,9 +12,11 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY src ./src
 # The one place that is written to; everything else may be mounted read-only.
-RUN install -d -o node -g node -m 0700 /data
+RUN install -d -o node -g node -m 0700 /data node_modules/.cache
 VOLUME /data
 USER node
+# Compiles once for every start to come. It ends with 78, because nothing is configured yet.
+RUN node src/main.ts 2> /dev/null; test $? -eq 78
 EXPOSE 3000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

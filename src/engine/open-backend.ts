@@ -4,7 +4,6 @@ import { isPostgres, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Engine, JobOutcome } from './engine.ts';
 import { createLocalEngine } from './local-engine.ts';
-import { createPostgresEngine } from './postgres-engine.ts';
 
 export interface Backend {
   store: Store;
@@ -36,6 +35,8 @@ export async function openBackend(url: string, options: BackendOptions): Promise
     const engine = createLocalEngine({ store, ...options });
     return { store, engine, close: () => store.close() };
   }
+  // Loaded where it is used, since most installations never do.
+  const { createPostgresEngine } = await import('./postgres-engine.ts');
   const engine = createPostgresEngine({ url, ...options });
   const close = async (): Promise<void> => {
     await engine.close();

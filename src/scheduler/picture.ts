@@ -1,9 +1,4 @@
 import { createRequire } from 'node:module';
-import { renderAsync } from '@resvg/resvg-js';
-import { BarChart, LineChart } from 'echarts/charts';
-import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components';
-import { init, use } from 'echarts/core';
-import { SVGRenderer } from 'echarts/renderers';
 import type { DeploymentsData } from '../views/deployments-chart.ts';
 import { optionOf, sizeOf } from './deployments-option.ts';
 
@@ -15,10 +10,11 @@ const BACKGROUND = '#ffffff';
 
 /**
  * Draws deployments per day as a PNG, without a browser or a system font. The same data gives the same bytes.
- * Takes some tens of milliseconds, most of them off the main thread.
+ * Takes some tens of milliseconds, most of them off the main thread; the first one loads the libraries too.
  */
 export async function drawDeployments(data: DeploymentsData): Promise<Buffer> {
-  const picture = await renderAsync(svgOf(data), {
+  const { renderAsync } = await import('@resvg/resvg-js');
+  const picture = await renderAsync(await svgOf(data), {
     background: BACKGROUND,
     fitTo: { mode: 'zoom', value: ZOOM },
     font: { loadSystemFonts: false, fontFiles: fontFiles(), defaultFontFamily: FONT },
@@ -26,9 +22,8 @@ export async function drawDeployments(data: DeploymentsData): Promise<Buffer> {
   return picture.asPng();
 }
 
-function svgOf(data: DeploymentsData): string {
-  // What is used again is ignored, so nothing need happen at import.
-  use([BarChart, LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
+async function svgOf(data: DeploymentsData): Promise<string> {
+  const init = await loadCharts();
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...sizeOf(data) });
   try {
     chart.setOption(optionOf(data, FONT));
@@ -36,6 +31,20 @@ function svgOf(data: DeploymentsData): string {
   } finally {
     chart.dispose();
   }
+}
+
+/** Loaded with the first picture: the library would be the larger half of an idle process. */
+async function loadCharts() {
+  const [{ init, use }, charts, components, { SVGRenderer }] = await Promise.all([
+    import('echarts/core'),
+    import('echarts/charts'),
+    import('echarts/components'),
+    import('echarts/renderers'),
+  ]);
+  const { GridComponent, LegendComponent, TitleComponent } = components;
+  // What is used again is ignored.
+  use([charts.BarChart, charts.LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
+  return init;
 }
 
 function fontFiles(): string[] {

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Backend } from './backend.ts';
 import { createKeyvStore } from './keyv-store.ts';
-import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 import { type Store, StoreError } from './store.ts';
 
@@ -40,7 +39,10 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 
 async function connect(url: string, alone: boolean, onError: (error: Error) => void): Promise<Backend> {
   if (url.startsWith(SQLITE)) return openSqlite({ path: url.slice(SQLITE.length), alone });
-  if (isPostgres(url)) return openPostgres(url, onError);
+  if (isPostgres(url)) {
+    const { openPostgres } = await import('./postgres.ts');
+    return openPostgres(url, onError);
+  }
   throw new StoreError('STORE_URL must start with sqlite:// or postgres://');
 }
 
