@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DEMO_USERS, demoOauthClient } from '../service/seed/demo-facts.ts';
 import { startSimulatedService } from '../service/server.ts';
@@ -10,15 +11,16 @@ import { appFromManifestFile } from '../slack/registered-app.ts';
 import { type LocalSlack, startLocalSlack } from '../slack/server.ts';
 import { buildPage } from '../slack/web/build.ts';
 import { demoControls } from './controls.ts';
+import { freePort } from './ports.ts';
 import { createProduct } from './product.ts';
+import { giveTour } from './tour.ts';
 import { addDemoWorkspace } from './workspaces.ts';
-
-const PUBLIC_PORT = 4200;
 
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '4100' },
-    'deckhand-port': { type: 'string', default: String(PUBLIC_PORT) },
+    'deckhand-port': { type: 'string', default: '4200' },
+    tour: { type: 'boolean', default: false },
     logs: { type: 'boolean', default: false },
   },
 });
@@ -29,7 +31,7 @@ function print(line = ''): void {
 
 async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-demo-'));
-  const port = Number(values['deckhand-port']);
+  const port = await freePort(Number(values['deckhand-port']));
   const publicUrl = `http://127.0.0.1:${port}`;
   const client = demoOauthClient([`${publicUrl}/service/oauth/callback`]);
   const service = await startSimulatedService({
@@ -39,7 +41,7 @@ async function run(): Promise<void> {
   });
   const pageDir = await buildPage();
   const slack = await startLocalSlack({
-    port: Number(values.port),
+    port: await freePort(Number(values.port)),
     pageDir,
     app: appFromManifestFile('manifest.yml'),
   });
@@ -67,6 +69,7 @@ async function run(): Promise<void> {
   slack.setControls(demoControls(slack, service, product));
   await product.start();
   printWelcome(slack);
+  if (values.tour) void tour(slack);
 
   async function stop(): Promise<void> {
     await product.stop();
@@ -76,6 +79,14 @@ async function run(): Promise<void> {
   }
   process.once('SIGINT', () => void stop());
   process.once('SIGTERM', () => void stop());
+}
+
+/** Begins once somebody looks, and ends on its own; the demo goes on. */
+async function tour(slack: LocalSlack): Promise<void> {
+  print();
+  print('The tour begins in ten seconds: open the page as Ada, in #deploys.');
+  await pause(10_000);
+  await giveTour(slack, print);
 }
 
 function printWelcome(slack: LocalSlack): void {
