@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import {
+  addHouseAccount,
+  CHANNEL,
+  connectHouse,
+  environment,
+  furnish,
+  PEOPLE,
+  TEAM,
+} from '../support/house.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+const RUNS = 9;
+/** Started, repository, two servers, summary. */
+const REPLIES = 5;
+
+describe('three replicas on one Postgres', () => {
+  let slack: LocalSlack;
+  let service: SimulatedService;
+  let replicas: Product[];
+  let ports: number[];
+
+  beforeEach(async () => {
+    service = await startSimulatedService();
+    slack = await startLocalSlack();
+    const { botToken } = furnish(slack);
+    const projects = Array.from({ length: RUNS }, (_, at) => ({
+      name: `Shop ${at}`,
+      permalink: `shop-${at}`,
+      servers: [{ name: 'web-1' }, { name: 'web-2' }],
+    }));
+    addHouseAccount(service, projects);
+    const env = environment(slack, service, botToken, await temporaryFolder());
+    const shared = { ...env, STORE_URL: await freshDatabase(), POLL_INTERVAL_MS: '500' };
+    replicas = Array.from({ length: 3 }, () => createProduct(shared, () => undefined));
+    ports = [];
+    for (const replica of replicas) ports.push(await replica.start());
+    deliverTo(0);
+    await connectHouse(slack);
+    for (const { permalink } of projects)
+      service.world.setRunOutcome({ account: 'acme', project: permalink, durationMs: 3_600_000 });
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await Promise.all([slack.stop(), service.stop()]);
+  });
+
+  /** Slack knows one address: the load balancer's, which picks a replica. */
+  function deliverTo(replica: number): void {
+    slack.deliverTo(`http://127.0.0.1:${ports[replica]}/slack/events`);
+  }
+
+  const roots = () => slack.messages(TEAM, CHANNEL);
+  const replies = (ts: string) => slack.thread(TEAM, CHANNEL, ts).map(({ text }) => text);
+
+  it('take over what a killed one was following, and tell nothing twice', async () => {
+    const ben = slack.as(TEAM, PEOPLE.member);
+    for (let at = 0; at < RUNS; at += 1) {
+      deliverTo(at % 3);
+      await ben.command(CHANNEL, `/deckhand test shop-${at}`);
+    }
+    const running = () => roots().filter(({ ts }) => replies(ts).length === 1).length;
+    await slack.until(() => running() === RUNS, { timeoutMs: 30_000, what: 'all runs to be followed' });
+    await replicas[1]?.kill();
+    service.clock.advance(3_600_000);
+    const ended = () =>
+      roots().filter(({ ts }) => replies(ts).some((text) => text.includes('2 of 2'))).length;
+    await slack.until(() => ended() === RUNS, { timeoutMs: 45_000, what: 'all runs to end' });
+    expect(roots()).toHaveLength(RUNS);
+    for (const { ts } of roots()) {
+      expect(new Set(replies(ts)).size).toBe(replies(ts).length);
+      expect(replies(ts)).toHaveLength(REPLIES);
+    }
+  }, 90_000);
+
+  it('carry out a request once, whichever of them it reaches', async () => {
+    const ben = slack.as(TEAM, PEOPLE.member);
+    await ben.command(CHANNEL, '/deckhand test shop-1');
+    await slack.until(() => roots()[0]?.text.includes('running'));
+    deliverTo(2);
+    await ben.command(CHANNEL, '/deckhand test shop-1');
+    await slack.until(() =>
+      slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => text.includes('running already')),
+    );
+    expect(roots()).toHaveLength(1);
+  });
+});
