@@ -1,0 +1,417 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ask } from './support/asking.ts';
+import { briskClock, failing, mend } from './support/faults.ts';
+import { API_KEY, CHANNEL, EMAIL, type House, openHouse, PEOPLE, TEAM } from './support/house.ts';
+
+/**
+ * Every field that the specification's section 2 has answered, by its number and name, and how a person meets it.
+ * Each record holds the section's fields and nothing else.
+ */
+type Fields = ReadonlyArray<[field: string, shown: string]>;
+
+const AT = '2026-11-20T12:00:00Z';
+const AT_TOKEN = `<!date^${Date.parse(AT) / 1000}^`;
+const BILLED = '2026-11-02T12:00:00Z';
+
+function answering(path: string, body: object, method = 'GET') {
+  return failing({ method, status: 200, body }, path);
+}
+
+const PROFILE = {
+  first_name: 'Ada',
+  last_name: 'Lane',
+  email_address: 'ada@example.org',
+  account: {
+    name: 'Acme Inc',
+    permalink: 'acme-inc',
+    beta_features: true,
+    static_hosting_eligible: true,
+    managed_vps_eligible: false,
+  },
+};
+
+const SITE = {
+  identifier: 'srv-1',
+  name: 'Docs',
+  protocol_type: 'static_hosting',
+  static_hosting: {
+    hosted_website_identifier: 'site-77',
+    subdomain: 'acme-docs',
+    url: 'https://acme-docs.sites.example.net',
+    spa_mode: true,
+    status: 'active',
+    active_deployment_uuid: 'dep-55',
+  },
+};
+
+const MACHINE = {
+  identifier: 'srv-2',
+  name: 'Box',
+  protocol_type: 'managed_vps',
+  managed_vps: {
+    hosted_resource_identifier: 'res-33',
+    status: 'suspended',
+    ip_address: '192.0.2.9',
+    region: 'fra1',
+    size: 'medium',
+  },
+};
+
+const RESOURCE = {
+  identifier: 'res-33',
+  name: 'Box One',
+  region: 'fra1',
+  size: 'medium',
+  status: 'error',
+  ip_address: '192.0.2.9',
+  monthly_cost: 24.5,
+  ssh_key: {
+    identifier: 'key-9',
+    title: 'Deploy key',
+    public_key: 'ssh-ed25519 AAAAPublic',
+    key_type: 'ed25519',
+    fingerprint: 'SHA256:finger',
+  },
+  created_at: AT,
+  updated_at: '2026-11-20T13:00:00Z',
+};
+
+const BUILD = {
+  identifier: 'bc-1',
+  packages: { node: '24.1' },
+  default: true,
+  servers: [
+    {
+      identifier: 'srv-3',
+      name: 'web-9',
+      protocol_type: 'ssh',
+      server_path: '/srv/current',
+      last_revision: 'abcdef0123456789abcdef0123456789abcdef01',
+      preferred_branch: 'release',
+      notify_email: true,
+      server_group_identifier: 'grp-1',
+      hostname: 'web-9.example.com',
+      port: 2222,
+      username: 'deployer',
+      use_ssh_keys: true,
+      host_key: 'SHA256:hostkey',
+    },
+  ],
+};
+
+const EVENT = {
+  event: 'deploy_failed',
+  properties: { end_ref: 'fedcba9876543210', servers: ['web-9'] },
+  project: { name: 'Shop', permalink: 'shop', identifier: 'prj-1' },
+  user: 'Grace',
+  created_at: AT,
+};
+
+const STATS = {
+  total_deployments: 1234,
+  total_deployments_delta: -7,
+  success_rate: 95.5,
+  success_rate_delta: null,
+  avg_duration: '1m 12s',
+  active_servers: 42,
+};
+
+const INVOICE = {
+  number: 1001,
+  kind: 'subscription',
+  currency: 'eur',
+  total: '49.50',
+  vat: '8.25',
+  paid: true,
+  paid_at: BILLED,
+  created_at: '2026-11-01T12:00:00Z',
+  download_url: 'https://elsewhere.example.com/1001.pdf',
+};
+
+/** Records that one answer of the service fills and one command shows. */
+const SHOWN: ReadonlyArray<[command: string, given: (house: House) => void, fields: Fields]> = [
+  [
+    'whoami',
+    answering('profile', PROFILE),
+    [
+      ['2.3 first_name', '*Ada Lane*'],
+      ['2.3 last_name', '*Ada Lane*'],
+      ['2.3 email_address', 'ada@example.org'],
+      ['2.3 account.name', 'Account *Acme Inc*'],
+      ['2.3 account.beta_features', 'beta: on'],
+    ],
+  ],
+  [
+    'beta',
+    answering('profile', PROFILE),
+    [
+      ['2.3 account.static_hosting_eligible', '*Static hosting*  :white_check_mark: eligible'],
+      ['2.3 account.managed_vps_eligible', '*Managed servers*  :x: not eligible'],
+    ],
+  ],
+  [
+    'beta enroll',
+    (house) => {
+      answering('profile', { ...PROFILE, account: { ...PROFILE.account, beta_features: false } })(house);
+      answering('beta/enrollments', { enrolled: true, beta_features: true }, 'POST')(house);
+    },
+    [
+      ['2.4 enrolled', 'is enrolled in the managed-resources beta'],
+      ['2.4 beta_features', 'is enrolled in the managed-resources beta'],
+    ],
+  ],
+  [
+    'server show srv-1 storefront',
+    (house) => {
+      failing({ status: 404 }, 'projects/storefront/servers')(house);
+      answering('projects/storefront/servers/srv-1', SITE)(house);
+    },
+    [
+      ['2.5 identifier', 'Identifier `srv-1`'],
+      ['2.5 name', '*Docs*'],
+      ['2.5 protocol_type', 'static_hosting'],
+      ['2.5 static_hosting.hosted_website_identifier', '*Website*  `site-77`'],
+      ['2.5 static_hosting.subdomain', '*Subdomain*  `acme-docs`'],
+      ['2.5 static_hosting.url', '"url":"https://acme-docs.sites.example.net"'],
+      ['2.5 static_hosting.spa_mode', '*Single-page app*  yes'],
+      ['2.5 static_hosting.status', '*active*: running and ready'],
+      ['2.5 static_hosting.active_deployment_uuid', '*Active deployment*  `dep-55`'],
+    ],
+  ],
+  [
+    'server show srv-2 storefront',
+    (house) => {
+      failing({ status: 404 }, 'projects/storefront/servers')(house);
+      answering('projects/storefront/servers/srv-2', MACHINE)(house);
+    },
+    [
+      ['2.5 managed_vps.hosted_resource_identifier', '*Managed resource*  `res-33`'],
+      ['2.5 managed_vps.status', '*suspended*: powered off'],
+      ['2.5 managed_vps.ip_address', '*IP address*  `192.0.2.9`'],
+      ['2.5 managed_vps.region', '*Region*  `fra1`'],
+      ['2.5 managed_vps.size', '*Size*  `medium`'],
+    ],
+  ],
+  [
+    'hosting show res-33',
+    (house) => {
+      answering('hosted_resources/res-33', RESOURCE)(house);
+      const sizes = [{ slug: 'medium', label: '2 vCPU', monthly_cost: 24.5, currency: 'eur' }];
+      answering('managed_hosting/sizes', { sizes })(house);
+    },
+    [
+      ['2.6 identifier', 'Identifier `res-33`'],
+      ['2.6 name', '*Box One*'],
+      ['2.6 region', '*Region*  `fra1`'],
+      ['2.6 size', '*Size*  `medium`'],
+      ['2.6 status', '*error*: something failed'],
+      ['2.6 ip_address', '*IP address*  `192.0.2.9`'],
+      ['2.6 monthly_cost', '*Cost*  €24.50 a month'],
+      ['2.6 ssh_key.title', 'Deploy key'],
+      ['2.6 ssh_key.public_key', '`ssh-ed25519 AAAAPublic`'],
+      ['2.6 ssh_key.key_type', 'ed25519,'],
+      ['2.6 ssh_key.fingerprint', '`SHA256:finger`'],
+      ['2.6 created_at', `*Created*  ${AT_TOKEN}`],
+      ['2.6 updated_at', `*Updated*  <!date^${Date.parse(RESOURCE.updated_at) / 1000}^`],
+    ],
+  ],
+  [
+    'hosting regions',
+    answering('managed_hosting/regions', { regions: [{ slug: 'fra1', name: 'Frankfurt' }] }),
+    [
+      ['2.7 region.slug', '`fra1`'],
+      ['2.7 region.name', '*Frankfurt*'],
+    ],
+  ],
+  [
+    'hosting sizes',
+    answering('managed_hosting/sizes', {
+      sizes: [{ slug: 'm2', label: '2 vCPU', monthly_cost: 7.6, currency: 'eur' }],
+    }),
+    [
+      ['2.7 size.slug', '"text":"m2"'],
+      ['2.7 size.label', '"text":"2 vCPU"'],
+      ['2.7 size.monthly_cost', '€7.60'],
+      ['2.7 size.currency', '€7.60'],
+    ],
+  ],
+  [
+    'build bc-1 storefront',
+    answering('projects/storefront/build_configurations/bc-1', BUILD),
+    [
+      ['2.9 identifier', 'Identifier `bc-1`'],
+      ['2.9 packages', '*node*  `24.1`'],
+      ['2.9 default', 'Default build configuration'],
+      ['2.9 servers', '*1 server*'],
+      ['2.9 server.name', '*web-9*'],
+      ['2.9 server.protocol_type', '*web-9*  ssh'],
+      ['2.9 server.server_path', '`/srv/current`'],
+      ['2.9 server.last_revision', 'revision `abcdef0`'],
+      ['2.9 server.preferred_branch', 'branch `release`'],
+      ['2.9 server.notify_email', 'tells by e-mail'],
+      ['2.9 server.server_group_identifier', 'group `grp-1`'],
+      ['2.9 server.hostname', '`web-9.example.com:2222`'],
+      ['2.9 server.port', ':2222`'],
+      ['2.9 server.username', '`deployer`'],
+      ['2.9 server.use_ssh_keys', 'with SSH keys'],
+      ['2.9 server.host_key', 'host key `SHA256:hostkey`'],
+    ],
+  ],
+  [
+    'activity last_30_days stats',
+    answering('activity', { events: [EVENT], stats: STATS }),
+    [
+      ['2.11 event', ':x: '],
+      ['2.11 properties', '`fedcba9`  on web-9'],
+      ['2.11 project', '*Shop*'],
+      ['2.11 user', 'by Grace'],
+      ['2.11 created_at', AT_TOKEN],
+      ['2.12 total_deployments', '1,234'],
+      ['2.12 total_deployments_delta', '▼ 7'],
+      ['2.12 success_rate', '95.5 %'],
+      ['2.12 success_rate_delta', '95.5 %  —'],
+      ['2.12 avg_duration', '1m 12s'],
+      ['2.12 active_servers', '*Active servers*\\n42'],
+    ],
+  ],
+  [
+    'invoices',
+    answering('account/invoices', [INVOICE]),
+    [
+      ['2.13 number', '"text":"1001"'],
+      ['2.13 kind', '"text":"subscription"'],
+      ['2.13 currency', '49.50 EUR'],
+      ['2.13 total', '49.50 EUR'],
+      ['2.13 vat', '8.25 EUR'],
+      ['2.13 paid', '"text":"2 Nov 2026"'],
+      ['2.13 paid_at', '"text":"2 Nov 2026"'],
+      ['2.13 created_at', '"text":"1 Nov 2026"'],
+    ],
+  ],
+];
+
+describe('a field of the specification', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse({ clock: briskClock });
+  });
+  afterAll(() => house.stop());
+  beforeEach(() => mend(house));
+
+  describe.each(SHOWN)('on /deckhand %s', (command, given, fields) => {
+    let said: string;
+    beforeAll(async () => {
+      await mend(house);
+      given(house);
+      said = await ask(house, `/deckhand ${command}`, 'admin');
+    });
+    it.each(fields)('%s reads %j', (_, shown) => {
+      expect(said).toContain(shown);
+    });
+  });
+
+  it('2.13 download_url: followed for the PDF, never shown, and only on the account’s own host', async () => {
+    answering('account/invoices', [INVOICE])(house);
+    expect(await ask(house, '/deckhand invoices', 'admin')).not.toContain('elsewhere');
+    expect(await ask(house, '/deckhand invoices 1001', 'admin')).toContain('another host than the account’s');
+  });
+
+  it('2.3 account.permalink, 2.6 ssh_key.identifier and 2.9 server.identifier: read, and told to nobody', async () => {
+    answering('profile', PROFILE)(house);
+    expect(await ask(house, '/deckhand whoami', 'admin')).not.toContain('acme-inc');
+    answering('hosted_resources/res-33', RESOURCE)(house);
+    expect(await ask(house, '/deckhand hosting show res-33', 'admin')).not.toContain('key-9');
+    answering('projects/storefront/build_configurations/bc-1', BUILD)(house);
+    expect(await ask(house, '/deckhand build bc-1 storefront', 'admin')).not.toContain('srv-3');
+  });
+
+  it('2.8: identifier, status, created_at, completed_at and results, repository and servers, status and message', async () => {
+    const runs = 'projects/storefront/test_access';
+    const running = { identifier: 'run-8', status: 'running', created_at: AT, completed_at: null };
+    const results = {
+      repository: { status: 'error', message: 'No such repository' },
+      servers: [
+        { name: 'web-8', identifier: 'srv-8', status: 'ok', message: null },
+        { name: 'web-9', identifier: 'srv-9', status: 'error', message: 'Refused' },
+      ],
+    };
+    failing({ method: 'POST', status: 200, body: running }, runs)(house);
+    failing({ status: 200, body: running, times: 1 }, `${runs}/run-8`)(house);
+    const completed = { ...running, status: 'completed', completed_at: AT, results };
+    failing({ status: 200, body: completed }, `${runs}/run-8`)(house);
+    await house.as('member').command(CHANNEL, '/deckhand test storefront');
+    const root = () => house.slack.messages(TEAM, CHANNEL).at(-1);
+    const thread = () => house.slack.thread(TEAM, CHANNEL, root()?.ts ?? '').map(({ text }) => text);
+    await house.slack.until(() => thread().length === 5);
+    expect(root()?.text).toContain('completed: 1 of 2 reachable, repository not reachable');
+    expect(thread().join('\n')).toMatch(/Repository not reachable: No such repository/);
+    expect(thread().join('\n')).toMatch(/\*web-8\* reachable/);
+    expect(thread().join('\n')).toMatch(/\*web-9\* not reachable: Refused/);
+    expect(JSON.stringify(house.slack.thread(TEAM, CHANNEL, root()?.ts ?? ''))).toContain('srv-9');
+  });
+
+  it('2.10: identifier, hook_type, name and the three flags are kept and told', async () => {
+    const record = { hook_type: 'cdn_cache', name: 'Edge', created_at: AT, updated_at: AT };
+    const flags = { send_on_start: true, send_on_completion: false, send_on_failure: true };
+    answering('projects/*/integrations', { identifier: 'int-1', ...record, ...flags }, 'POST')(house);
+    const ann = house.as('admin');
+    await ann.command(CHANNEL, '/deckhand integration add storefront');
+    await house.slack.until(() => ann.openView()?.content.callback_id === 'integration.add');
+    const { id = '', hash } = ann.openView() ?? {};
+    await ann.click({ viewId: id }, { actionId: 'hook_type', selected: 'cdn_cache' });
+    await house.slack.until(() => ann.openView()?.hash !== hash);
+    await ann.submit('integration.add', {
+      name: 'Edge',
+      'properties.zone_id': 'z',
+      'properties.path_prefix': '/',
+    });
+    const told = () => house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text ?? '';
+    await house.slack.until(() => told().includes('*Edge*'));
+    const [kept] = await house.app.deckhand.integrations.list(TEAM);
+    expect(kept).toMatchObject({
+      identifier: 'int-1',
+      hookType: 'cdn_cache',
+      name: 'Edge',
+      flags: ['send_on_start', 'send_on_failure'],
+    });
+  });
+
+  it('2.2: all that a sign-up answers is told, the key but for its end', async () => {
+    const body = {
+      account: {
+        identifier: 'acc-2',
+        name: 'North Wind',
+        subdomain: 'northwind',
+        url: 'https://northwind.example.com',
+      },
+      api_key: `Secret${'x'.repeat(30)}Tail`,
+      ssh_public_key: { id: 'k-1', public_key: 'ssh-ed25519 AAAANorth', fingerprint: 'SHA256:north' },
+      oauth_urls: { codehost_a: 'https://northwind.example.com/oauth/a' },
+      mcp_config: { account: 'northwind', api_key: `Secret${'x'.repeat(30)}Tail`, email: 'n@example.org' },
+      email_verified: false,
+    };
+    house.service.faults.add({ path: '/api/v1/signup', status: 201, body });
+    const ann = house.as('admin');
+    await ann.command(CHANNEL, '/deckhand signup');
+    await house.slack.until(() => ann.openView()?.content.callback_id === 'signup');
+    const form = { email: 'n@example.org', password: 'long enough', terms_accepted: ['true'] };
+    await ann.submit('signup', form);
+    const seen = () => JSON.stringify(house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? '');
+    await house.slack.until(() => seen().includes('northwind'));
+    const said = seen().replaceAll('\\"', '"');
+    for (const words of [
+      '*North Wind* (`northwind`)',
+      'ssh-ed25519 AAAANorth',
+      'SHA256:north',
+      '"url":"https://northwind.example.com/oauth/a"',
+      'Verify your e-mail address first',
+      '••••Tail',
+      '"account": "northwind"',
+      '"email": "n@example.org"',
+    ])
+      expect(said).toContain(words);
+    for (const hidden of ['Secret', API_KEY, EMAIL, 'acc-2']) expect(said).not.toContain(hidden);
+    expect(await house.app.deckhand.accounts.get(TEAM, 'northwind')).toMatchObject({ state: 'unverified' });
+    await house.app.deckhand.accounts.disconnect(TEAM, 'northwind');
+  });
+});
