@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { CronError, parseCron } from './engine/cron.ts';
 import { nextSlot } from './engine/slots.ts';
 import { WEEKDAYS } from './views/cadence.ts';
 
@@ -24,22 +23,12 @@ export function cronOf(cadence: Cadence): string {
 
 /**
  * The next times, milliseconds since the epoch.
- * @throws CronError for five fields that are wrong, or that no date ever fits
+ * @throws CronError for five fields that are wrong or fit no date, or a zone that is none
  */
 export function nextTimes(cadence: Cadence, zone: string, after: number, amount: number): number[] {
   const cron = cronOf(cadence);
-  parseCron(cron);
   const times: number[] = [];
   for (let from = after; times.length < amount; from = times.at(-1) ?? from)
-    times.push(next(cron, zone, from));
+    times.push(nextSlot(cron, zone, from));
   return times;
-}
-
-function next(cron: string, zone: string, after: number): number {
-  try {
-    return nextSlot(cron, zone, after);
-  } catch (error) {
-    if (error instanceof RangeError) throw new CronError('No date ever fits these five fields.');
-    throw error;
-  }
 }

@@ -48,7 +48,7 @@ function readCadence(words: readonly string[]): Read<Cadence> {
     if (day !== undefined)
       return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
   }
-  const near = closest(word, CADENCES);
+  const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
   throw wrong(`I do not know how often ${code(first, 40)} is. Did you mean ${code(near)}?`);
 }
 

@@ -117,7 +117,7 @@ function zoneInput(zone: Values[string]): KnownBlock {
     label: 'Time zone',
     placeholder: 'Search, e.g. Lisbon',
     dispatch: true,
-    ...(typeof zone === 'string' ? { initial: { value: zone, text: zone.replaceAll('_', ' ') } } : {}),
+    ...searchInitial(zone),
   });
 }
 
