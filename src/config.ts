@@ -1,18 +1,15 @@
 import { z } from 'zod';
+import { findAddressFault, findBaseUrlFault } from './service/base-url.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
 
 /** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */
 export const CONFIG_EXIT_CODE = 78;
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 const text = z.string().trim().min(1);
 const webAddress = text.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
   message: 'is not an http(s) address',
 });
-const safeAddress = webAddress.refine((value) => !URL.canParse(value) || isSafeOrigin(new URL(value)), {
-  message: 'must be https, unless the host is loopback',
-});
+const safeAddress = text.check(faultIn(findAddressFault));
 const positiveInteger = z.coerce.number().int().positive();
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -50,9 +47,7 @@ const Environment = z.object({
   HOST: text.default('0.0.0.0'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
   PUBLIC_URL: webAddress.optional(),
-  SERVICE_BASE_URL: text
-    .refine((value) => value.split('{account}').length === 2, 'must hold {account} exactly once')
-    .refine((value) => isSafeTemplate(value), 'must be https, unless the host is loopback'),
+  SERVICE_BASE_URL: text.check(faultIn(findBaseUrlFault)),
   SERVICE_SIGNUP_URL: safeAddress.optional(),
   SERVICE_AUTH_URL: safeAddress.optional(),
   SERVICE_OAUTH_CLIENT_ID: text.optional(),
@@ -133,14 +128,10 @@ function halves(given: Record<string, string | undefined>, id: string, secret: s
   return given[id] ? [`${secret} is required with ${id}`] : [`${id} is required with ${secret}`];
 }
 
-function isSafeOrigin(url: URL): boolean {
-  return url.protocol === 'https:' || LOOPBACK.has(url.hostname);
-}
-
-function isSafeTemplate(template: string): boolean {
-  const sample = template.replace('{account}', 'account');
-  if (!URL.canParse(sample)) return false;
-  const url = new URL(sample);
-  if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return false;
-  return isSafeOrigin(url) || url.hostname.endsWith('.localhost');
+/** What the part that uses a value finds wrong with it, so that a start never gets as far as that part's own throw. */
+function faultIn(find: (value: string) => string | undefined): z.core.CheckFn<string> {
+  return ({ value, issues }) => {
+    const message = find(value);
+    if (message !== undefined) issues.push({ code: 'custom', input: value, message });
+  };
 }

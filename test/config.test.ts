@@ -52,6 +52,12 @@ describe('the configuration', () => {
     ['a token beside a client', { SLACK_CLIENT_ID: 'a', SLACK_CLIENT_SECRET: 'b' }, 'SLACK_BOT_TOKEN'],
     ['plain http beyond loopback', { SERVICE_BASE_URL: 'http://{account}.example.com' }, 'SERVICE_BASE_URL'],
     ['a template without account', { SERVICE_BASE_URL: 'https://example.com' }, 'SERVICE_BASE_URL'],
+    ['an account in the query', { SERVICE_BASE_URL: 'https://example.com/?a={account}' }, 'SERVICE_BASE_URL'],
+    [
+      'a sign-up address with a query',
+      { SERVICE_SIGNUP_URL: 'https://example.com/?a=b' },
+      'SERVICE_SIGNUP_URL',
+    ],
     ['an unknown store', { STORE_URL: 'mysql://x' }, 'STORE_URL'],
     ['hook types that are no map', { SERVICE_HOOK_TYPES: '[1]' }, 'SERVICE_HOOK_TYPES'],
     ['hook types that are no JSON', { SERVICE_HOOK_TYPES: '{' }, 'SERVICE_HOOK_TYPES'],
@@ -63,6 +69,8 @@ describe('the configuration', () => {
 
   it.each([
     ['http on loopback', { SERVICE_BASE_URL: 'http://127.0.0.1:4000/{account}' }],
+    ['http on any loopback address', { SERVICE_BASE_URL: 'http://127.0.0.2:4000/{account}' }],
+    ['http on a name of this machine', { SERVICE_BASE_URL: 'http://{account}.localhost:4000' }],
     ['blank for not set', { SLACK_CLIENT_ID: ' ' }],
     ['a fraction of a minute', { FOLLOW_TIMEOUT_MINUTES: '0.05' }],
     ['socket mode without a signing secret', { SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1' }],
