@@ -38,7 +38,7 @@ export function unknownCommand(commands: readonly Command[], text: string): User
     .slice(0, 2);
   const names = commands.map((command) => command.name);
   const ranked = names
-    .map((name) => ({ name, far: distance(typed.slice(0, name.split(' ').length).join(' '), name) }))
+    .map((name) => ({ name, far: slips(typed.slice(0, name.split(' ').length).join(' '), name) }))
     .toSorted((one, other) => one.far - other.far);
   const best = ranked[0];
   const first = code(typed[0] ?? '', 40);
@@ -46,6 +46,18 @@ export function unknownCommand(commands: readonly Command[], text: string): User
   return isNear
     ? new UserError(`I do not know ${first}. Did you mean ${code(best.name)}?`, best.name)
     : new UserError(`I do not know ${first}.`, 'help');
+}
+
+const MOST_COMPARED = 40;
+
+/** How many slips lie between what was typed and a name; two letters in the wrong order are one slip. */
+function slips(typed: string, name: string): number {
+  const start = typed.slice(0, MOST_COMPARED);
+  const swapped = Array.from({ length: Math.max(0, start.length - 1) }, (_, at) => {
+    const [one = '', other = ''] = start.slice(at, at + 2);
+    return start.slice(0, at) + other + one + start.slice(at + 2);
+  });
+  return Math.min(distance(start, name), ...swapped.map((text) => 1 + distance(text, name)));
 }
 
 /**

@@ -4,6 +4,7 @@ import { isDurable, matchCommand } from '../commands/match.ts';
 import { cleanCommandText } from '../commands/words.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { newReference } from '../failures.ts';
+import type { Logger } from '../log.ts';
 import { silentLogger } from '../slack/quiet.ts';
 import { failureMessage } from '../views/failures.ts';
 import type { Message } from '../views/message.ts';
@@ -73,6 +74,7 @@ interface Door {
 /** Bolt acknowledges events before anybody has seen them; here they are stored first. */
 class StoringApp extends App {
   readonly #takeEvent: (body: unknown) => Promise<void>;
+  readonly #log: Logger;
 
   constructor(receiver: Receiver, deckhand: Deckhand, takeEvent: (body: unknown) => Promise<void>) {
     super({
@@ -84,15 +86,26 @@ class StoringApp extends App {
       clientOptions: { slackApiUrl: deckhand.config.SLACK_API_URL },
     });
     this.#takeEvent = takeEvent;
+    this.#log = deckhand.log;
     this.error(async (error) => {
       deckhand.log.error({ event: 'bug', err: error }, 'a request of Slack failed unanswered');
     });
   }
 
   override async processEvent(event: ReceiverEvent): Promise<void> {
-    if (event.body.type !== 'event_callback') return super.processEvent(event);
+    if (event.body.type !== 'event_callback') return this.#handBolt(event);
     await this.#takeEvent(event.body);
     await event.ack();
+  }
+
+  /** Bolt reads into a payload before it looks at its shape; what it trips over is malformed, and no fault of ours. */
+  async #handBolt(event: ReceiverEvent): Promise<void> {
+    try {
+      await super.processEvent(event);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      this.#log.warn({ event: 'payload_malformed', err: error }, 'a payload has not the shape of its type');
+    }
   }
 }
 

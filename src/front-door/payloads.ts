@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Caller } from '../commands/command.ts';
 import type { KnownBlock, Message, ModalView } from '../views/message.ts';
@@ -18,7 +19,7 @@ export const SlashBody = z.looseObject({
   user_id: Id,
   channel_id: Id,
   thread_ts: z.string().nullish(),
-  trigger_id: z.string(),
+  trigger_id: z.string().nullish(),
   response_url: z.string().nullish(),
 });
 export type SlashBody = z.infer<typeof SlashBody>;
@@ -108,9 +109,9 @@ export function callerOfSlash(body: SlashBody): Caller {
     user: body.user_id,
     channel: body.channel_id,
     threadTs: body.thread_ts ?? undefined,
-    triggerId: body.trigger_id,
+    triggerId: body.trigger_id ?? undefined,
     responseUrl: body.response_url ?? undefined,
-    requestId: body.trigger_id,
+    requestId: requestIdOf(body),
   };
 }
 
@@ -128,8 +129,13 @@ export function callerOfInteraction(
     threadTs: action?.message?.thread_ts ?? origin.thread,
     triggerId: body.trigger_id ?? undefined,
     responseUrl: action?.response_url ?? undefined,
-    requestId: body.trigger_id ?? '',
+    requestId: requestIdOf(body),
   };
+}
+
+/** Without Slack's own id nothing tells a repeat from a second request: each counts as new. */
+function requestIdOf(body: { trigger_id?: string | null | undefined }): string {
+  return body.trigger_id || randomUUID();
 }
 
 /** A message's shortcut is answered where the message is, in nobody's thread; a global one has no place. */

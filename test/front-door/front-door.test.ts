@@ -49,6 +49,7 @@ describe('the front door', () => {
 
   it.each([
     ['tst', 'Did you mean `test`'],
+    ['tset', 'Did you mean `test`'],
     ['qwertyuiop', 'I do not know `qwertyuiop`'],
     ['test a b c', 'The usage is'],
     ['whoami --colour red', 'There is no option `--colour`'],
@@ -122,6 +123,30 @@ describe('the front door', () => {
   ])('answers %s with the fitting status', async (_, options, body, status) => {
     const { send } = await signed(house);
     expect((await send(body, options)).status).toBe(status);
+  });
+
+  it.each(['view_submission', 'block_actions', 'shortcut', 'block_suggestion'])(
+    'answers a %s without its parts as malformed, not as a fault of its own',
+    async (type) => {
+      const { deliver } = await signed(house);
+      for (const parts of [
+        {},
+        { view: null, actions: null, user: null },
+        { view: 7, actions: [null], team: 'T' },
+      ])
+        expect((await deliver({ type, ...parts })).status, JSON.stringify(parts)).toBe(400);
+    },
+  );
+
+  it('takes commands that come without the identifier of a request, each as a new one', async () => {
+    const { send } = await signed(house);
+    const who = { team_id: TEAM, user_id: PEOPLE.member, channel_id: CHANNEL };
+    for (const text of ['help', 'qwertyuiop'])
+      expect(
+        (await send(new URLSearchParams({ command: '/deckhand', text, ...who }).toString())).status,
+      ).toBe(200);
+    await told('member', 'What Deckhand can do');
+    await told('member', 'I do not know');
   });
 
   it('takes a form with a charset, and answers the ssl check and the url verification', async () => {
