@@ -48,8 +48,9 @@ export function splitWords(text: string, switches: readonly string[] = []): Word
   return { words, flags };
 }
 
+/** A single quote only opens at a word's start and closes at a word's end; elsewhere it is an apostrophe. */
 function tokensOf(text: string): string[] {
-  const tokens = text.match(/(?:[^\s"]*"[^"]*"[^\s"]*)+|[^\s]+/g) ?? [];
+  const tokens = text.match(/'[^']+'(?=\s|$)|(?:[^\s"]*"[^"]*"[^\s"]*)+|[^\s]+/g) ?? [];
   return tokens.map((token) => (token.startsWith('--') ? token : unquote(token)));
 }
 

@@ -21,7 +21,10 @@ describe('what a person types', () => {
   it.each([
     ['test storefront web-1', ['test', 'storefront', 'web-1'], {}],
     ['test "my shop"', ['test', 'my shop'], {}],
-    ["use 'my shop'", ['use', "'my", "shop'"], {}],
+    ["use 'my shop'", ['use', 'my shop'], {}],
+    ['test ‘my shop’ web-1', ['test', 'my shop', 'web-1'], {}],
+    ["use ann's shop", ['use', "ann's", 'shop'], {}],
+    ["use ann's bob's", ['use', "ann's", "bob's"], {}],
     ['test shop --account acme', ['test', 'shop'], { account: 'acme' }],
     ['test --account=acme shop', ['test', 'shop'], { account: 'acme' }],
     ['digest add --skip-quiet daily', ['digest', 'add', 'daily'], { 'skip-quiet': true }],
