@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonOf } from './answer.ts';
 import type { Call, CallOptions } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { Identifier, NullableText, NullableTimestamp, OptionalText, Timestamp } from './shapes.ts';
+import { Identifier, NullableText, NullableTimestamp, OptionalText } from './shapes.ts';
 
 const Outcome = z.object({ status: z.string(), message: NullableText });
 const ServerOutcome = Outcome.extend({ name: OptionalText, identifier: Identifier });
@@ -20,7 +20,7 @@ export const TestRun = z
   .object({
     identifier: Identifier,
     status: z.enum(['running', 'pending', 'completed', 'failed']),
-    created_at: Timestamp,
+    created_at: NullableTimestamp,
     completed_at: NullableTimestamp,
     results: Results.nullish(),
   })

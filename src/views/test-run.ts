@@ -127,7 +127,7 @@ function outcome(run: Pick<TestRun, 'status' | 'results'>): { icon: string; word
 function headline(view: TestView): { icon: string; words: string } {
   switch (view.state.kind) {
     case 'starting':
-      return { icon: ':hourglass_flowing_sand:', words: 'starting' };
+      return { icon: ':hourglass_flowing_sand:', words: 'running' };
     case 'running':
       return { icon: ':arrows_counterclockwise:', words: 'running' };
     case 'ended':

@@ -41,6 +41,8 @@ describe('test access from a channel', () => {
       expect.stringContaining('1 of 2 reachable'),
     ]);
     expect(JSON.stringify(root()?.blocks)).toContain('web-2');
+    const posted = house.slack.calls.find(({ method }) => method === 'chat.postMessage');
+    expect(JSON.stringify(posted)).toContain('running');
   });
 
   it('takes a project by permalink, identifier or name in any case, and one server', async () => {

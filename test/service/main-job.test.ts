@@ -136,9 +136,15 @@ describe('test access', () => {
     expect(run.results).toEqual(results);
   });
 
+  test('a run that does not say when it was asked for is followed all the same', async () => {
+    await using wire = await startWire({ [GET]: [{ json: { identifier: 'r-1', status: 'running' } }] });
+    await using client = openAccount(wire.origin);
+    const run = await getTestAccess(client.account, 'store', 'r-1');
+    expect(run).toMatchObject({ status: 'running', created_at: null, completed_at: null });
+  });
+
   test.each([
     { status: 'finished' },
-    { created_at: 'today' },
     { identifier: '' },
     { status: 'completed', results: { servers: [{ ...ok, status: 'maybe' }] } },
     { status: 'completed', results: { repository: { status: null }, servers: [] } },
