@@ -44,7 +44,7 @@ export async function listen(
 ): Promise<Listener> {
   const answering = new Set<Promise<void>>();
   let open = routes;
-  const server = createServer((request, response) => {
+  const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
     const answered = answer(open, request, response, options.log).finally(() => answering.delete(answered));
     answering.add(answered);
   });
