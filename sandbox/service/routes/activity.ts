@@ -74,6 +74,7 @@ export function addActivity(app: AccountApp): void {
 function listEvents(account: Account, projects: Project[], period: Period): z.infer<typeof Events> {
   return account.events
     .filter(({ createdAt }) => isIn(period, createdAt))
+    .reverse()
     .toSorted((a, b) => b.createdAt - a.createdAt)
     .flatMap((event) => toEvent(event, projects))
     .slice(0, MOST_EVENTS);
