@@ -1,13 +1,30 @@
 import { z } from 'zod';
+import { Batch, LastResult } from './notices.ts';
+import { ScheduleState } from './schedules.ts';
 import type { Collection, Store } from './store/store.ts';
 
-/** A channel that is told of an account's invoices. */
-const BillingChannel = z.object({
+/** What a channel knows of the account's invoices, by number, so that each piece of news is told once. */
+export const KnownInvoices = z.object({
+  /** That were paid when they were seen first, or whose payment was told. */
+  settled: z.array(z.number()),
+  /** `reminded`: after how many days the latest reminder was due. */
+  unpaid: z.array(z.object({ number: z.number(), reminded: z.number() })),
+});
+export type KnownInvoices = z.infer<typeof KnownInvoices>;
+
+/** A channel that is told of an account's invoices. Times are milliseconds since the epoch. */
+export const BillingChannel = z.object({
   channel: z.string(),
   account: z.string(),
+  /** The request that set it up, so that a repetition after a kill knows its own. */
+  requestId: z.string(),
   setBy: z.string(),
-  /** Milliseconds since the epoch. */
   setAt: z.number(),
+  state: ScheduleState,
+  known: KnownInvoices,
+  /** Oldest first. */
+  pending: z.array(Batch),
+  last: LastResult.optional(),
 });
 export type BillingChannel = z.infer<typeof BillingChannel>;
 

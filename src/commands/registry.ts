@@ -19,6 +19,7 @@ import { hostingSync } from './hosting-sync.ts';
 import { integrationAdd } from './integration-add.ts';
 import { integrationEdit } from './integration-edit.ts';
 import { invoices } from './invoices.ts';
+import { invoicesNotify } from './invoices-notify.ts';
 import { link } from './link.ts';
 import { projects } from './projects.ts';
 import { createRolesCommand } from './roles.ts';
@@ -30,6 +31,9 @@ import { start } from './start.ts';
 import { test } from './test.ts';
 import { unlink } from './unlink.ts';
 import { use } from './use.ts';
+import { watch } from './watch.ts';
+import { unwatch, watchPause, watchResume } from './watch-changes.ts';
+import { watchList } from './watch-list.ts';
 import { whoami } from './whoami.ts';
 
 /** What a bare slash word means. */
@@ -65,7 +69,13 @@ const ALL: readonly Command[] = [
   digestResume,
   digestRemove,
   digestPreview,
+  watch,
+  watchList,
+  watchPause,
+  watchResume,
+  unwatch,
   invoices,
+  invoicesNotify,
   createRolesCommand(() => ALL),
   audit,
   doctor,

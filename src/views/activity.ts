@@ -123,7 +123,7 @@ function serverNames(servers: readonly string[]): string {
 }
 
 /** Lines in as few texts as Slack's limit allows; none is lost. */
-function packed(lines: readonly string[]): string[] {
+export function packed(lines: readonly string[]): string[] {
   const texts: string[] = [];
   for (const line of lines) {
     const last = texts.at(-1);

@@ -77,7 +77,7 @@ function paidWords(invoice: Invoice, zone: string): string {
 }
 
 /** As the service gives it (spec 2.13), with its own currency: money is not computed with here. */
-function amount(given: string, { currency }: Invoice): string {
+export function amount(given: string, { currency }: Invoice): string {
   return plain(`${given} ${currency.toUpperCase()}`, 40);
 }
 
@@ -93,7 +93,7 @@ function wanted(invoices: readonly Invoice[]): Invoice[] {
   return invoices.filter((invoice, at) => at < RECENT || !invoice.paid).slice(0, MOST_BUTTONS);
 }
 
-function pdfButton(account: string, { number, paid }: Invoice): ButtonSpec {
+export function pdfButton(account: string, { number, paid }: Invoice): ButtonSpec {
   return {
     label: `PDF of ${number}${paid ? '' : ' (unpaid)'}`,
     actionId: `invoices:pdf#${number}`,

@@ -28,6 +28,11 @@ export function outcomeOf(event: string): Outcome | undefined {
   return Object.hasOwn(OUTCOMES, event) ? OUTCOMES[event] : undefined;
 }
 
+/** True for a failed deployment, and for whatever else the service calls failed. */
+export function isFailure(event: string): boolean {
+  return event.endsWith('_failed');
+}
+
 export function outcomeIcon(event: string): string {
   return (Object.hasOwn(ICONS, event) ? ICONS[event] : undefined) ?? ':small_blue_diamond:';
 }

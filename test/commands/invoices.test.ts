@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { billingChannelId, billingChannels } from '../../src/billing.ts';
+import { type BillingChannel, billingChannelId, billingChannels } from '../../src/billing.ts';
 import { answerTo, ask } from '../support/asking.ts';
 import { ACCOUNT, CHANNEL, EMAIL, type House, openHouse, PEOPLE, TEAM } from '../support/house.ts';
 
@@ -60,7 +60,16 @@ describe('invoices', () => {
 
   it('stay in the channel that is told of this account’s invoices, and only there', async () => {
     house.slack.invite(TEAM, CHANNEL, 'bot');
-    const told = { channel: CHANNEL, account: 'other', setBy: PEOPLE.admin, setAt: 0 };
+    const told: BillingChannel = {
+      channel: CHANNEL,
+      account: 'other',
+      requestId: 'r1',
+      setBy: PEOPLE.admin,
+      setAt: 0,
+      state: { kind: 'active' },
+      known: { settled: [], unpaid: [] },
+      pending: [],
+    };
     const stored = billingChannels(house.app.deckhand.store);
     await stored.put(TEAM, billingChannelId(CHANNEL, 'other'), told);
     expect(await ask(house, '/deckhand invoices 1001', 'admin')).toContain('as a direct message');

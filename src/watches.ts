@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { Batch, LastResult } from './notices.ts';
+import { ScheduleState } from './schedules.ts';
+import { shortId } from './short-id.ts';
+import type { Collection, Store } from './store/store.ts';
+import { WATCH_MODES } from './views/watch.ts';
+
+const WatchedProject = z.object({ permalink: z.string(), identifier: z.string(), name: z.string() });
+export type WatchedProject = z.infer<typeof WatchedProject>;
+
+export const Watch = z.object({
+  /** Short, for people: `w7k2`. */
+  id: z.string(),
+  /** The request that set it up, so that a repetition after a kill finds its own. */
+  requestId: z.string(),
+  /** Undefined: all projects of the account. */
+  project: WatchedProject.optional(),
+  mode: z.enum(WATCH_MODES),
+  setUpBy: z.string(),
+  /** Milliseconds since the epoch. */
+  setUpAt: z.number(),
+  state: ScheduleState,
+  last: LastResult.optional(),
+});
+export type Watch = z.infer<typeof Watch>;
+
+/** How far a feed was read. Events have no identifiers, so it holds what the latest ones look like. */
+export const Place = z.object({
+  /** The mark of each event, as often as it was there, with its instant in milliseconds since the epoch. */
+  seen: z.array(z.tuple([z.string(), z.number()])),
+  /** What is not younger than this counts as read. */
+  floor: z.number().nullable(),
+  lookedAt: z.number(),
+});
+export type Place = z.infer<typeof Place>;
+
+/** How each project's latest deployment ended, and when. */
+export const Standing = z.record(z.string(), z.object({ isFailing: z.boolean(), at: z.number() }));
+export type Standing = z.infer<typeof Standing>;
+
+/**
+ * What a channel is told of one account: its watches share one place, so that an event that fits several is told once.
+ */
+export const WatchedChannel = z.object({
+  channel: z.string(),
+  account: z.string(),
+  place: Place,
+  standing: Standing,
+  watches: z.array(Watch),
+  /** Oldest first. */
+  pending: z.array(Batch),
+});
+export type WatchedChannel = z.infer<typeof WatchedChannel>;
+
+/** By `watchedChannelId`. */
+export function watchedChannels(store: Store): Collection<WatchedChannel> {
+  return store.collection('watched-channels', WatchedChannel);
+}
+
+export function watchedChannelId(channel: string, account: string): string {
+  return `${channel} ${account}`;
+}
+
+/** A watch with where it stands. */
+export interface PlacedWatch {
+  watch: Watch;
+  channel: string;
+  account: string;
+}
+
+/** All watches of a workspace, oldest first. */
+export async function listWatches(store: Store, workspace: string): Promise<PlacedWatch[]> {
+  const rows = await watchedChannels(store).list(workspace);
+  return rows
+    .flatMap(({ doc: { channel, account, watches } }) =>
+      watches.map((watch) => ({ watch, channel, account })),
+    )
+    .toSorted((one, other) => one.watch.setUpAt - other.watch.setUpAt);
+}
+
+/** A short id that no other watch has; for the same request the same one. */
+export function freeWatchId(taken: readonly Watch[], requestId: string): string {
+  for (let attempt = 0; ; attempt += 1) {
+    const id = shortId('w', requestId, attempt);
+    const standing = taken.find((watch) => watch.id === id);
+    if (standing === undefined || standing.requestId === requestId) return id;
+  }
+}
+
+/** Changes one watch, and leaves alone what is gone. */
+export async function changeWatch(
+  store: Store,
+  workspace: string,
+  { watch, channel, account }: PlacedWatch,
+  change: (current: Watch) => Watch,
+): Promise<void> {
+  await watchedChannels(store).update(workspace, watchedChannelId(channel, account), (current) =>
+    current === undefined
+      ? undefined
+      : { ...current, watches: current.watches.map((one) => (one.id === watch.id ? change(one) : one)) },
+  );
+}
+
+/** Forgets a watch, and the channel with its last one; false where it was gone. */
+export async function removeWatch(
+  store: Store,
+  workspace: string,
+  { watch, channel, account }: PlacedWatch,
+): Promise<boolean> {
+  let wasThere = false;
+  await watchedChannels(store).update(workspace, watchedChannelId(channel, account), (current) => {
+    const left = current?.watches.filter((one) => one.id !== watch.id) ?? [];
+    wasThere = left.length !== (current?.watches.length ?? 0);
+    return current === undefined || left.length === 0 ? undefined : { ...current, watches: left };
+  });
+  return wasThere;
+}
