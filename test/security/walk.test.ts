@@ -1,0 +1,199 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
+import { CHANNEL, type House, openHouse, PEOPLE, TEAM } from '../support/house.ts';
+import { openProxy, type ServiceProxy } from '../support/proxy.ts';
+import { walk } from '../support/walk.ts';
+
+const { email, apiKey } = DEMO_USERS.admin;
+const HOSTILE = ' <!channel> <https://evil.example|ok> <@U0EVIL> @here \u202eevil\u0007 </script>';
+/** What the service's own records are told apart by; everything else that is text becomes hostile. */
+const KEPT =
+  /(^|_)(identifier|id|permalink|status|type|event|kind|key|at|url|date|zone|range|currency|account|slug|protocol|region|size|subdomain|state|number|total|vat|cost|price|delta|rate|scope)$/;
+
+function makeHostile(value: unknown, key: string): unknown {
+  if (typeof value === 'string') return KEPT.test(key) ? value : `${value}${HOSTILE}`;
+  if (Array.isArray(value)) return value.map((item) => makeHostile(item, key));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, makeHostile(part, name)]));
+}
+
+describe('a walk through all commands, buttons and forms, where all that the service says is hostile', () => {
+  let house: House;
+  let proxy: ServiceProxy;
+
+  beforeAll(async () => {
+    proxy = await openProxy();
+    house = await openHouse({
+      seed: 'demo',
+      env: { SERVICE_BASE_URL: `${proxy.origin}/{account}`, LOG_LEVEL: 'trace' },
+    });
+    proxy.target = house.service.origin;
+    const ann = house.as('admin');
+    await ann.command(CHANNEL, '/deckhand connect');
+    await house.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    await ann.submit('connect', { account: 'acme', email, api_key: apiKey });
+    proxy.change = (body) => {
+      const ours = body.replaceAll(house.service.origin, proxy.origin);
+      return JSON.stringify(makeHostile(JSON.parse(ours), ''));
+    };
+    await walk(house);
+  }, 180_000);
+  afterAll(async () => {
+    await house.stop();
+    await proxy.close();
+  });
+
+  it('shows what the service said, and meets no bug', () => {
+    expect(JSON.stringify(produced()).split('evil.example').length).toBeGreaterThan(100);
+    expect(house.logs.filter((line) => line.includes('"event":"bug"'))).toEqual([]);
+    expect(house.slack.files(TEAM).length).toBeGreaterThan(0);
+  });
+
+  it('lets no mention, link or direction mark of it come alive', () => {
+    const alive = produced().flatMap((payload) => livePartsOf(payload));
+    expect(alive).toEqual([]);
+  });
+
+  it('leads nobody to a foreign address', () => {
+    const known = new Set([
+      proxy.origin,
+      house.service.origin,
+      house.slack.origin,
+      'https://house.slack.com',
+      `https://walked.${house.config.SERVICE_SITES_DOMAIN}`,
+    ]);
+    const foreign = produced()
+      .flatMap((payload) => addressesOf(payload))
+      .filter((url) => !known.has(new URL(url).origin));
+    expect(foreign).toEqual([]);
+  });
+
+  it('writes no secret into the log', () => {
+    const lines = house.logs.join('');
+    const { config, slack } = house;
+    const received = slack.deliveries.map(({ payload }) => payload as Record<string, unknown>);
+    const handles = received.flatMap(({ trigger_id, response_url }) => [trigger_id, response_url]);
+    const secrets = [
+      apiKey,
+      Buffer.from(`${email}:${apiKey}`).toString('base64'),
+      config.SLACK_BOT_TOKEN,
+      config.SLACK_SIGNING_SECRET,
+      slack.app.clientSecret,
+      slack.app.verificationToken,
+      Buffer.alloc(32, 7).toString('base64'),
+      '<https://evil.example|typed>',
+      ...handles,
+    ].filter((secret): secret is string => typeof secret === 'string' && secret !== '');
+    expect(secrets.length).toBeGreaterThan(100);
+    expect(secrets.filter((secret) => lines.includes(secret))).toEqual([]);
+  });
+
+  it('logs what is allowed alone, with messages that are always the same', () => {
+    const sources = globSync('src/**/*.ts', { cwd: root }).map((file) =>
+      readFileSync(join(root, file), 'utf8'),
+    );
+    const source = sources.join('\n');
+    const lines = house.logs.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(new Set(lines.flatMap((line) => Object.keys(line)).filter((name) => !FIELDS.has(name)))).toEqual(
+      new Set(),
+    );
+    const made = new Set(lines.map(({ msg }) => String(msg)));
+    expect([...made].filter((msg) => !source.includes(`'${msg}'`))).toEqual([]);
+  });
+
+  it('leaves an entry in the audit log for every change', async () => {
+    const entries = await house.app.deckhand.audit.latest(TEAM, 1000);
+    const what = new Set(entries.map(({ entry }) => entry.what));
+    const durable = house.app.commands.filter((command) => command.durable === true).map(({ name }) => name);
+    expect([...what]).toEqual(expect.arrayContaining(['connect', 'settings', 'roles', 'use', 'test']));
+    const missing = durable.filter((name) => ![...what].some((one) => one.startsWith(name)));
+    expect(missing).toEqual([]);
+  });
+
+  /** Everything that was sent to Slack: calls, messages by whatever way, answers to forms and menus. */
+  function produced(): unknown[] {
+    const { slack } = house;
+    const seen = Object.values(PEOPLE).flatMap((user) => [
+      ...slack.ephemerals(TEAM, user),
+      ...slack.dms(TEAM, user),
+    ]);
+    const roots = slack.messages(TEAM, CHANNEL);
+    return [
+      ...slack.calls.map(({ args }) => args),
+      ...slack.deliveries.map(({ body }) => body),
+      ...seen,
+      ...roots,
+      ...roots.flatMap(({ ts }) => slack.thread(TEAM, CHANNEL, ts)),
+    ];
+  }
+});
+
+const root = join(import.meta.dirname, '..', '..');
+const FIELDS = new Set(
+  [...readFileSync(join(root, 'src/log.ts'), 'utf8').matchAll(/^ {2}'(\w+)',$/gm)]
+    .map(([, name]) => name ?? '')
+    .concat('level', 'time', 'msg'),
+);
+
+const LIVE = /<!(?:channel|here|everyone|subteam)|<@U0EVIL|<https?:\/\/evil/;
+/** What people never see: values for the way back, and what they typed themselves. */
+const UNSEEN = new Set([
+  'private_metadata',
+  'value',
+  'initial_value',
+  'block_id',
+  'action_id',
+  'state',
+  'client_msg_id',
+]);
+const MARKS = /(?!\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/** Text that Slack would read as more than text. */
+function livePartsOf(payload: unknown, key = ''): string[] {
+  if (UNSEEN.has(key)) return [];
+  if (typeof payload === 'string') {
+    const inner = parsed(payload);
+    if (inner !== undefined) return livePartsOf(inner, key);
+    return LIVE.test(payload) || MARKS.test(payload) ? [payload] : [];
+  }
+  if (Array.isArray(payload)) return payload.flatMap((item) => livePartsOf(item, key));
+  if (typeof payload !== 'object' || payload === null) return [];
+  return Object.entries(payload).flatMap(([name, part]) =>
+    isPlainText(payload) ? hiddenIn(part) : livePartsOf(part, name),
+  );
+}
+
+/** Where markup is shown as it is. */
+function isPlainText(payload: object): boolean {
+  return 'type' in payload && ['plain_text', 'raw_text', 'text'].includes(String(payload.type));
+}
+
+function hiddenIn(part: unknown): string[] {
+  return typeof part === 'string' && MARKS.test(part) ? [part] : [];
+}
+
+function addressesOf(payload: unknown, key = ''): string[] {
+  if (UNSEEN.has(key)) return [];
+  if (typeof payload === 'string') {
+    const inner = parsed(payload);
+    if (inner !== undefined) return addressesOf(inner, key);
+    const isAddress = /(^|_)url$/.test(key) && /^https?:/.test(payload);
+    return isAddress ? [payload] : [...payload.matchAll(/<(https?:[^|>\s]+)/g)].map(([, url]) => url ?? '');
+  }
+  if (typeof payload !== 'object' || payload === null || isPlainText(payload)) return [];
+  return Object.entries(payload).flatMap(([name, part]) =>
+    addressesOf(part, Array.isArray(payload) ? key : name),
+  );
+}
+
+/** Arguments and answers travel as JSON in strings. */
+function parsed(text: string): unknown {
+  if (!/^[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // text that only begins like JSON
+  }
+}

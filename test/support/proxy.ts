@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ServiceProxy {
+  origin: string;
+  /** Where requests go on to. */
+  target: string;
+  /** Changes an answer on its way back. */
+  change: (body: string, path: string) => string;
+  close(): Promise<void>;
+}
+
+/** Stands between Deckhand and the simulated service, and changes what the service says. */
+export async function openProxy(): Promise<ServiceProxy> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const headers = new Headers(
+      Object.entries(request.headers).filter(
+        (pair): pair is [string, string] => typeof pair[1] === 'string' && !HOP.has(pair[0]),
+      ),
+    );
+    const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
+    const answer = await fetch(`${proxy.target}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers,
+      redirect: 'manual',
+      ...(hasBody ? { body: Buffer.concat(chunks) } : {}),
+    });
+    const type = answer.headers.get('content-type') ?? '';
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const isText = type.includes('json');
+    const body = isText ? Buffer.from(proxy.change(bytes.toString(), request.url ?? '')) : bytes;
+    response.writeHead(answer.status, { 'content-type': type, 'content-length': body.length }).end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const proxy: ServiceProxy = {
+    origin: `http://127.0.0.1:${port}`,
+    target: '',
+    change: (body) => body,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return proxy;
+}
+
+const HOP = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);
