@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CHANNEL, type House, openHouse, PEOPLE } from '../support/house.ts';
+import { openBrowser } from '../support/installing.ts';
+
+/** Three workspaces whose channel and people have the same ids; what belongs to one tells itself by its name. */
+const SIDES = [1, 2, 3].map((n) => ({
+  n,
+  team: `T0SIDE${n}`,
+  account: `side-${n}`,
+  email: `canary-${n}@example.com`,
+  apiKey: `canary${n}key`.padEnd(40, String(n)),
+  project: { name: `Canary ${n} shop`, permalink: `shop-${n}`, servers: [{ name: `canary-${n}-web` }] },
+}));
+type Side = (typeof SIDES)[number];
+
+/** What somebody types; `other` is the side that they reach for. */
+const LINES: ReadonlyArray<(other: Side) => string> = [
+  () => 'projects',
+  () => 'accounts',
+  () => 'whoami',
+  () => 'activity',
+  () => 'activity 30d stats',
+  () => 'invoices',
+  () => 'hosting',
+  () => 'audit',
+  () => 'digest list',
+  () => 'start',
+  () => 'doctor',
+  () => 'use none',
+  () => 'digest add daily 09:00 UTC today',
+  ({ project }) => `test ${project.permalink}`,
+  ({ project }) => `use ${project.permalink}`,
+  ({ project }) => `server show 1 ${project.permalink}`,
+  ({ account }) => `projects --account ${account}`,
+  ({ account }) => `activity --account ${account}`,
+];
+
+const step = fc.record({
+  side: fc.constantFrom(...SIDES),
+  other: fc.constantFrom(...SIDES),
+  who: fc.constantFrom(...Object.values(PEOPLE)),
+  line: fc.constantFrom(...LINES),
+});
+
+describe('three workspaces with the same channel and people', () => {
+  let house: House;
+
+  beforeAll(async () => {
+    house = await openHouse({ byOauth: true });
+    for (const side of SIDES) {
+      const users = [{ email: side.email, apiKey: side.apiKey, role: 'admin' as const, billing: true }];
+      house.service.world.addAccount({ name: side.account, users, projects: [side.project] });
+      const members = Object.values(PEOPLE);
+      house.slack.addWorkspace({
+        id: side.team,
+        name: `Side ${side.n}`,
+        installed: false,
+        users: members.map((id) => ({ id, name: id.toLowerCase(), is_admin: id === PEOPLE.admin })),
+        channels: [{ id: CHANNEL, name: 'deploys', members }],
+      });
+      await openBrowser(house).install(side.team, PEOPLE.admin);
+    }
+    await Promise.all(SIDES.map(connect));
+  });
+  afterAll(() => house.stop());
+
+  async function connect({ team, account, email, apiKey }: Side): Promise<void> {
+    const ann = house.slack.as(team, PEOPLE.admin);
+    await ann.command(CHANNEL, '/deckhand connect');
+    await house.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    await ann.submit('connect', { account, email, api_key: apiKey });
+  }
+
+  /** All that people of a workspace can see, and all that was sent there. */
+  function seenIn({ team }: Side): string {
+    const { slack } = house;
+    const roots = slack.messages(team, CHANNEL);
+    return JSON.stringify([
+      slack.calls.filter((call) => call.team === team).map(({ args }) => args),
+      roots,
+      roots.map(({ ts }) => slack.thread(team, CHANNEL, ts)),
+      Object.values(PEOPLE).map((user) => [
+        slack.ephemerals(team, user),
+        slack.dms(team, user),
+        slack.modals(team, user),
+      ]),
+      slack.files(team).map(({ name, title }) => [name, title]),
+    ]);
+  }
+
+  /** Until every command that was typed so far has been answered. */
+  const answered = (typed: number) =>
+    vi.waitFor(
+      async () => {
+        const metrics = await house.app.deckhand.metrics.text();
+        const counts = [...metrics.matchAll(/^deckhand_commands_total\{[^}]*\} (\d+)/gm)];
+        expect(counts.reduce((sum, [, count]) => sum + Number(count), 0)).toBeGreaterThanOrEqual(typed);
+      },
+      { timeout: 20_000 },
+    );
+
+  it('share nothing, whatever is typed in them at once', async () => {
+    let typed = SIDES.length;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 12 }), async (steps) => {
+        await Promise.all(
+          steps.map(({ side, other, who, line }) =>
+            house.slack.as(side.team, who).command(CHANNEL, `/deckhand ${line(other)}`),
+          ),
+        );
+        typed += steps.length;
+        await answered(typed);
+        for (const side of SIDES) {
+          const seen = seenIn(side);
+          for (const { n } of SIDES.filter((one) => one !== side))
+            expect(seen, `of side ${n} in side ${side.n}`).not.toMatch(new RegExp(`canary-?${n}`, 'i'));
+        }
+      }),
+      { numRuns: 25 },
+    );
+    for (const side of SIDES) expect(seenIn(side)).toMatch(new RegExp(`Canary ${side.n} shop`));
+  }, 120_000);
+
+  it('ask the service with their own key alone', () => {
+    const asked = new Set(house.service.requests.all.map(({ account, user }) => `${account} ${user}`));
+    expect(asked).toEqual(new Set(SIDES.map(({ account, email }) => `${account} ${email}`)));
+  });
+
+  it('call Slack with their own token alone, also at once', async () => {
+    const { slack } = house.app.deckhand;
+    const asked = Array.from({ length: 30 }, (_, at) => SIDES[at % SIDES.length] ?? SIDES[0]);
+    const answers = await Promise.all(
+      asked.map((side) => slack.call(side?.team ?? '', 'auth.test', (client) => client.auth.test())),
+    );
+    expect(answers.map(({ team_id }) => team_id)).toEqual(asked.map((side) => side?.team));
+  });
+
+  it('keep their records apart in the store', async () => {
+    const { deckhand } = house.app;
+    for (const side of SIDES) {
+      const kept = JSON.stringify([
+        await deckhand.accounts.list(side.team),
+        await deckhand.runs.list(side.team),
+        await deckhand.audit.latest(side.team, 1000),
+        await deckhand.channels.get(side.team, CHANNEL),
+      ]);
+      for (const { n } of SIDES.filter((one) => one !== side)) {
+        expect(kept).not.toMatch(new RegExp(`canary-?${n}|"side-${n}`, 'i'));
+      }
+    }
+  });
+});
