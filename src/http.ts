@@ -37,19 +37,23 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** How long a client may take for its headers and for the whole request, in milliseconds. */
+const SLOWEST = { headersMs: 10_000, requestMs: 15_000 };
+
 /** Listens on `host:port`; slow clients are cut, and a handler that throws answers 500 with a reference in the log. */
 export async function listen(
   routes: Routes,
-  options: { host: string; port: number; log: Logger },
+  options: { host: string; port: number; log: Logger; slowest?: typeof SLOWEST },
 ): Promise<Listener> {
+  const { headersMs, requestMs } = options.slowest ?? SLOWEST;
   const answering = new Set<Promise<void>>();
   let open = routes;
-  const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
+  const server = createServer({ connectionsCheckingInterval: headersMs / 10 }, (request, response) => {
     const answered = answer(open, request, response, options.log).finally(() => answering.delete(answered));
     answering.add(answered);
   });
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 15_000;
+  server.headersTimeout = headersMs;
+  server.requestTimeout = requestMs;
   server.keepAliveTimeout = 65_000;
   server.maxHeadersCount = 100;
   await new Promise<void>((resolve, reject) => {

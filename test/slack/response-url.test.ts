@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { createLog } from '../../src/log.ts';
+import { postToResponseUrl } from '../../src/slack/response-url.ts';
+
+const MESSAGE = { text: 'hello', blocks: [] };
+
+async function openHost(answer: { status: number; location?: string }) {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '');
+    const headers = answer.location === undefined ? {} : { location: answer.location };
+    response.writeHead(answer.status, headers).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { host: `127.0.0.1:${port}`, paths };
+}
+
+async function respond(url: string, hosts: string[]) {
+  const logs: string[] = [];
+  const log = createLog('debug', (line) => logs.push(line));
+  const taken = await postToResponseUrl(url, MESSAGE, 'ephemeral', hosts, log);
+  return { taken, logs: logs.join('') };
+}
+
+it('answers on a host that is allowed', async () => {
+  const { host, paths } = await openHost({ status: 200 });
+  expect((await respond(`http://${host}/commands/T/1/secret`, [host])).taken).toBe(true);
+  expect(paths).toEqual(['/commands/T/1/secret']);
+});
+
+it.each([
+  ['another host', (host: string) => [`http://${host}/x`, ['hooks.slack.com']] as const],
+  ['another port', (host: string) => [`http://${host}/x`, ['127.0.0.1:1']] as const],
+  ['a name in front', (host: string) => [`http://hooks.slack.com@${host}/x`, [host]] as const],
+  ['a longer name', () => ['https://hooks.slack.com.evil.example/x', ['hooks.slack.com']] as const],
+  ['a shorter name', () => ['https://slack.com/x', ['hooks.slack.com']] as const],
+  ['plain http', () => ['http://hooks.slack.com/x', ['hooks.slack.com']] as const],
+  ['another port of Slack', () => ['https://hooks.slack.com:8443/x', ['hooks.slack.com']] as const],
+  ['another scheme', () => ['file:///etc/passwd', ['hooks.slack.com', '']] as const],
+  ['the cloud’s own address', () => ['http://169.254.169.254/latest', ['hooks.slack.com']] as const],
+  ['no address', () => ['hooks.slack.com', ['hooks.slack.com']] as const],
+])('refuses %s before any request, and keeps the address out of the log', async (_, of) => {
+  const { host, paths } = await openHost({ status: 200 });
+  const [url, hosts] = of(host);
+  const { taken, logs } = await respond(url, [...hosts]);
+  expect(taken).toBe(false);
+  expect(paths).toEqual([]);
+  expect(logs).toContain('response_url_refused');
+  expect(logs).not.toContain(url);
+});
+
+it('follows no redirect', async () => {
+  const elsewhere = await openHost({ status: 200 });
+  const { host } = await openHost({ status: 302, location: `http://${elsewhere.host}/stolen` });
+  expect((await respond(`http://${host}/x`, [host])).taken).toBe(false);
+  expect(elsewhere.paths).toEqual([]);
+});
