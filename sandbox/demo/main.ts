@@ -104,4 +104,11 @@ function printWelcome(slack: LocalSlack): void {
   print('Ctrl+C ends it.');
 }
 
-await run();
+try {
+  await run();
+} catch (error) {
+  process.stderr.write(
+    `The demo could not start: ${error instanceof Error ? error.message : String(error)}\n`,
+  );
+  process.exit(1);
+}
