@@ -31,6 +31,8 @@ const ALLOWED = new Set([
   'signal',
   'schedule',
   'slot',
+  'digest',
+  'delivery',
   'result',
   'role',
   'version',

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import {
+  ACCOUNT,
+  addHouseAccount,
+  CHANNEL,
+  connectHouse,
+  EMAIL,
+  environment,
+  furnish,
+  PEOPLE,
+  TEAM,
+} from '../support/house.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+const BILLING = 'C0BILLING';
+const KILLS = 5;
+const EVENTS_A_LIFE = 12;
+
+describe('a process that watches and is killed', () => {
+  let slack: LocalSlack;
+  let service: SimulatedService;
+  let product: Product;
+  const logs: string[] = [];
+
+  beforeEach(async () => {
+    service = await startSimulatedService({ speed: 20 });
+    slack = await startLocalSlack();
+    const { botToken } = furnish(slack);
+    for (const channel of [CHANNEL, BILLING]) slack.invite(TEAM, channel, 'bot');
+    addHouseAccount(service, undefined);
+    const user = service.world.state.accounts.get(ACCOUNT)?.users.find(({ email }) => email === EMAIL);
+    Object.assign(user ?? {}, { billing: true });
+    const env = environment(slack, service, botToken, await temporaryFolder());
+    product = createProduct({ ...env, NOTICE_INTERVAL_MS: '50' }, (line) => logs.push(line));
+    await restart();
+    await connectHouse(slack);
+  });
+  afterEach(async () => {
+    await product.stop();
+    await Promise.all([slack.stop(), service.stop()]);
+  });
+
+  async function restart(): Promise<void> {
+    const port = await product.start();
+    slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+  }
+
+  async function type(channel: string, line: string): Promise<void> {
+    const before = slack.messages(TEAM, channel).length;
+    await slack.as(TEAM, PEOPLE.admin).command(channel, line);
+    await slack.until(() => slack.messages(TEAM, channel).length > before, { what: line });
+  }
+
+  /** How often each of these words stands in the channel and its threads. */
+  function told(channel: string, words: readonly string[]): number[] {
+    const roots = slack.messages(TEAM, channel);
+    const all = JSON.stringify(
+      [...roots, ...roots.flatMap(({ ts }) => slack.thread(TEAM, channel, ts))].map(({ blocks }) => blocks),
+    );
+    return words.map((word) => all.split(word).length - 1);
+  }
+
+  it('tells every event and invoice of all its lives, each once', async () => {
+    await type(CHANNEL, '/deckhand watch all');
+    await type(BILLING, '/deckhand invoices notify here');
+    const refs: string[] = [];
+    const numbers: string[] = [];
+    for (let life = 0; life < KILLS; life += 1) {
+      for (let at = 0; at < EVENTS_A_LIFE; at += 1) {
+        const ref = `r${1000 + refs.length}x`;
+        refs.push(ref);
+        service.world.addDeployment({ account: ACCOUNT, project: 'storefront', endRef: ref });
+        if (at % 4 > 0) continue;
+        const { number } = service.world.addInvoice({ account: ACCOUNT });
+        numbers.push(`PDF of ${number}`);
+        // Between a look, a record and a post, wherever this life is by then.
+        await service.requests.next(({ path }) => path.endsWith(life % 2 === 0 ? '/activity' : '/invoices'));
+      }
+      await product.kill();
+      await restart();
+    }
+    const counts = () => [...told(CHANNEL, refs), ...told(BILLING, numbers)];
+    await slack.until(() => counts().every((times) => times > 0), {
+      timeoutMs: 30_000,
+      what: 'all to be told',
+    });
+    expect(counts()).toEqual([...refs, ...numbers].map(() => 1));
+    expect(slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
+  });
+});
