@@ -15,10 +15,10 @@ const KINDS: readonly ScheduleKind[] = [DIGESTS, WATCHES, INVOICE_NOTICES];
 /** Declares the workers of all schedules; before the engine starts. */
 export function declareSchedules(deckhand: Deckhand): void {
   const startedAt = deckhand.clock.now();
-  // Some twelve hours of attempts: as long as a slot is worth posting.
+  // Some eight hours of attempts, while a slot is worth posting.
   deckhand.engine.work(DIGEST, (job) => runDigest(deckhand, job, startedAt), {
     concurrency: 50,
-    attempts: 24,
+    attempts: 16,
     backoffMs: 15_000,
     onDead: (data) => buryDigest(deckhand, data),
   });

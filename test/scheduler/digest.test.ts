@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Account } from '../../src/accounts.ts';
 import {
+  ACCOUNT,
   CHANNEL,
   DAY,
   type DigestHouse,
@@ -183,6 +185,34 @@ describe('a digest', () => {
     expect(house.posted()).toEqual([]);
     await house.passUntil(() => house.posted().length > 0);
     expect(shown()).toContain('`acme`  :warning: The service answered unexpectedly');
+  });
+
+  it('waits for a Slack that does not answer, and is posted once', async () => {
+    await house.say('digest add daily 09:00 UTC');
+    house.slack.fault({ method: 'chat.postMessage', drop: 'before', times: 7 });
+    await house.time.advance(HOUR);
+    await house.passUntil(() => house.posted().length > 0);
+    await house.untilLast('posted');
+    await house.time.advance(HOUR);
+    expect(house.posted()).toHaveLength(1);
+  });
+
+  it('tells whoever set it up where something is broken on our side, and stays in the list', async () => {
+    await house.say('digest add daily 09:00 UTC');
+    const accounts = house.app.deckhand.store.collection('accounts', Account);
+    await accounts.update(TEAM, ACCOUNT, (account) => account && { ...account, sealedKey: 'torn' });
+    await house.time.advance(HOUR);
+    for (let hour = 0; dms().length === 0 && hour < 12; hour += 0.5) {
+      await house.time.advance(HOUR / 2);
+      await house.passUntil(
+        async () => (await house.app.deckhand.engine.stats()).queues.digest?.running === 0,
+      );
+    }
+    expect(dms()).toHaveLength(1);
+    expect(dms()[0]).toContain('something went wrong on our side');
+    expect(await house.app.deckhand.digests.list(TEAM)).toMatchObject([
+      { state: { kind: 'active' }, last: { outcome: 'failed' } },
+    ]);
   });
 
   it('posts without its picture where Slack takes no files', async () => {
