@@ -10,8 +10,8 @@ export type InvoiceNews =
   | { kind: 'new' | 'paid'; invoice: Invoice }
   | { kind: 'unpaid'; invoice: Invoice; days: number };
 
-/** Each piece of news takes one block, and one is left for the context. */
-const MOST_AT_ONCE = 20;
+/** Slack refuses messages whose blocks hold much over 13,000 characters. */
+const MOST_AT_ONCE = 12;
 
 /** One message for all that is new; the rest of very much in its thread. */
 export function invoiceNotices(
