@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Digest } from '../digests.ts';
+import { UserError } from '../errors.ts';
 import { uploadPictures } from '../scheduler/digest-pictures.ts';
 import { filesOf, frameOf } from '../scheduler/digest-post.ts';
 import { gatherReports, toldOf } from '../scheduler/digest-reports.ts';
@@ -34,6 +35,8 @@ export const digestPreview = defineCommand({
 async function preview({ caller, deckhand }: CommandContext, digest: Digest): Promise<Reply> {
   const { workspace, channel, user } = caller;
   const reports = await gatherReports(deckhand, workspace, digest);
+  if (reports.length === 0)
+    throw new UserError('The account that this digest asks is not connected any more.', 'accounts');
   const frame = { ...frameOf(deckhand, digest), isPreview: true };
   const plain: Reply = { kind: 'private', message: digestMessage(frame, reports) };
   const pictures = await uploadPictures(deckhand, workspace, toldOf(reports));

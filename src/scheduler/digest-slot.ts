@@ -56,7 +56,9 @@ export async function recordSlot(deckhand: Deckhand, slot: SlotJob, result: Resu
     const pastRates = rates === undefined ? others : [...others, { slotAt, rates }];
     // A late slot may end after a younger one.
     const isLatest = (current.last?.slotAt ?? 0) <= slotAt;
-    return { ...current, ...(isLatest ? { last } : {}), pastRates: pastRates.slice(-MOST_PAST_RATES) };
+    const { snoozedUntil = 0, ...awake } = current;
+    const standing = snoozedUntil > slotAt ? current : awake;
+    return { ...standing, ...(isLatest ? { last } : {}), pastRates: pastRates.slice(-MOST_PAST_RATES) };
   });
   deckhand.metrics.slot('digest', result.outcome, last.at - slotAt);
 }

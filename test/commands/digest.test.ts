@@ -152,6 +152,8 @@ describe('digest', () => {
     expect(await list()).toContain('Snoozed until');
     await house.time.advance(DAY);
     await house.untilPosted(2);
+    await house.untilLast('posted');
+    expect(await house.say('digest resume')).toContain('is not paused');
   });
 
   it('is paused by its button, and its thread says by whom', async () => {
