@@ -22,6 +22,7 @@ const CUT_MS = 24_500;
 export async function run(env: Record<string, string | undefined>): Promise<void> {
   const config = configure(env);
   const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(line));
+  logUnhandled(log);
   try {
     const opened = await open(config, log);
     const { port } = await opened.app.start();
@@ -31,6 +32,13 @@ export async function run(env: Record<string, string | undefined>): Promise<void
   } catch (error) {
     endUnstarted(error, log);
   }
+}
+
+/** What fell through every handler is a bug, but no reason to leave all other workspaces without an answer. */
+function logUnhandled(log: Logger): void {
+  process.on('unhandledRejection', (err) =>
+    log.error({ event: 'unhandled_rejection', err }, 'a failure met nobody'),
+  );
 }
 
 function configure(env: Record<string, string | undefined>): Config {

@@ -24,6 +24,14 @@ export const SlashBody = z.looseObject({
 });
 export type SlashBody = z.infer<typeof SlashBody>;
 
+/** Slack gives back the blocks that we sent; what is none is left out rather than met later. */
+const Block = z.looseObject({ type: z.string(), block_id: z.string().optional() });
+const Blocks = z
+  .array(z.unknown())
+  .default([])
+  .transform((all) => all.filter((one) => Block.safeParse(one).success));
+const Title = z.looseObject({ type: z.literal('plain_text'), text: z.string() });
+
 const View = z.looseObject({
   id: Id,
   hash: z.string().default(''),
@@ -31,8 +39,8 @@ const View = z.looseObject({
   callback_id: z.string().default(''),
   private_metadata: z.string().default(''),
   state: z.unknown().optional(),
-  blocks: z.array(z.unknown()).default([]),
-  title: z.unknown().optional(),
+  blocks: Blocks,
+  title: Title.catch({ type: 'plain_text', text: 'Deckhand' }),
   submit: z.unknown().optional(),
   close: z.unknown().optional(),
 });
@@ -66,7 +74,7 @@ export const ActionBody = Interaction.extend({
       ts: z.string().nullish(),
       thread_ts: z.string().nullish(),
       text: z.string().default(''),
-      blocks: z.array(z.unknown()).default([]),
+      blocks: Blocks,
     })
     .nullish(),
   view: View.nullish(),

@@ -17,7 +17,7 @@ export interface SubmissionClaims<Answer> {
   release(workspace: string, id: string): Promise<void>;
   /** What this process answers, or will answer, to the same form. */
   answerOf(id: string): Promise<Answer> | undefined;
-  /** Keeps an answer for second clicks; no longer once `stays` turns out false. Neither may reject. */
+  /** Keeps an answer for second clicks; no longer once `stays`, which may not reject, turns out false. */
   remember(id: string, answer: Promise<Answer>, stays: Promise<boolean>): void;
 }
 
@@ -38,6 +38,8 @@ export function createSubmissionClaims<Answer>(store: Store, clock: Clock): Subm
       const [oldest] = answers.size > KEPT_ANSWERS ? answers.keys() : [];
       if (oldest !== undefined) answers.delete(oldest);
       void stays.then((isKept) => isKept || answers.delete(id));
+      // Whoever asked first is told of a failure; nobody else is waiting for it here.
+      answer.catch(() => answers.delete(id));
     },
   };
 }

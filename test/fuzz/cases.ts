@@ -1,0 +1,229 @@
+import fc from 'fast-check';
+import { allCommands } from '../../src/commands/registry.ts';
+import { hostileText } from '../support/hostile.ts';
+import { CHANNEL, PEOPLE, TEAM } from '../support/house.ts';
+
+/** One request to the front door, signed like any other. */
+export interface FuzzCase {
+  type: string;
+  body: string;
+}
+
+const commands = allCommands();
+const actionIds = commands.flatMap(({ actions = [] }) => actions.map(({ actionId }) => actionId));
+const views = commands.flatMap(({ submissions = [] }) => submissions.map(({ callbackId }) => callbackId));
+const sources = commands.flatMap(({ optionSources = [] }) => optionSources.map(({ actionId }) => actionId));
+const shortcuts = commands.flatMap(({ shortcuts: some = [] }) => some.map(({ callbackId }) => callbackId));
+const fields = [
+  'account',
+  'email',
+  'api_key',
+  'name',
+  'hook_type',
+  'flags',
+  'admin',
+  'project',
+  'cadence',
+  'zone',
+];
+
+const junk = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  hostileText,
+  fc.constantFrom(null, true, -1, 1e308, '', '{}', '[]', '__proto__', 'constructor', '\u0000'),
+);
+/** Mostly what belongs there, so that a case gets deep before it meets something odd. */
+const mostly = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 8, arbitrary: right }, { weight: 1, arbitrary: junk });
+const idOf = (known: readonly string[]): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 9, arbitrary: fc.constantFrom(...known, 'unknown') },
+    { weight: 1, arbitrary: hostileText },
+  );
+
+const trigger = fc.uuid();
+const user = mostly(fc.constantFrom(...Object.values(PEOPLE)).map((id) => ({ id, team_id: TEAM })));
+const team = mostly(fc.constant({ id: TEAM, domain: 'house' }));
+const channel = mostly(fc.constant({ id: CHANNEL, name: 'deploys' }));
+const metadata = fc.oneof(
+  fc.constant(JSON.stringify({ channel: CHANNEL, account: 'acme' })),
+  junk.map((value) => JSON.stringify(value) ?? ''),
+  hostileText,
+);
+
+const element = fc.oneof(
+  fc.record({ type: fc.constant('plain_text_input'), value: mostly(hostileText) }),
+  fc.record({
+    type: fc.constant('static_select'),
+    selected_option: mostly(fc.record({ value: hostileText })),
+  }),
+  fc.record({ type: fc.constant('multi_users_select'), selected_users: mostly(fc.array(hostileText)) }),
+  junk,
+);
+const state = mostly(
+  fc.record({
+    values: fc
+      .array(fc.tuple(fc.oneof(fc.constantFrom(...fields), hostileText), element), { maxLength: 6 })
+      .map((pairs) => Object.fromEntries(pairs.map(([name, value]) => [name, { [name]: value }]))),
+  }),
+);
+const blocks = mostly(
+  fc.array(
+    fc.oneof(
+      fc.constantFrom(...fields).map((block_id) => ({ block_id, type: 'input' })),
+      junk,
+    ),
+  ),
+);
+const view = mostly(
+  fc.record({
+    id: fc.string({ minLength: 1, maxLength: 20 }),
+    hash: fc.string({ maxLength: 20 }),
+    type: fc.constant('modal'),
+    callback_id: idOf(views),
+    private_metadata: metadata,
+    title: mostly(fc.constant({ type: 'plain_text', text: 'Form' })),
+    blocks,
+    state,
+  }),
+);
+
+const words = fc.oneof(
+  fc.constantFrom('', 'storefront', 'web-1', '--account', 'acme', '--stats', '"', '“x”', '<!channel>', '-1'),
+  hostileText,
+);
+const slash = fc.record({
+  command: mostly(fc.constant('/deckhand')),
+  text: fc
+    .tuple(idOf(commands.map(({ name }) => name)), fc.array(words, { maxLength: 3 }))
+    .map((all) => all.flat().join(' ')),
+  team_id: mostly(fc.constant(TEAM)),
+  user_id: mostly(fc.constantFrom(...Object.values(PEOPLE))),
+  channel_id: mostly(fc.constant(CHANNEL)),
+  trigger_id: trigger,
+  response_url: mostly(fc.constant('http://127.0.0.1:9/commands/T/1/x')),
+});
+const value = fc.oneof(
+  junk.map((some) => JSON.stringify(some) ?? ''),
+  hostileText,
+  fc
+    .record({ account: hostileText, project: junk, target: junk, page: junk, id: hostileText })
+    .map((some) => JSON.stringify(some)),
+);
+const action = fc.record({
+  action_id: idOf(actionIds),
+  block_id: fc.oneof(metadata, hostileText),
+  type: fc.constantFrom('button', 'static_select'),
+  value: mostly(value),
+  action_ts: fc.constant('1'),
+});
+
+const interaction = { team, user, channel, trigger_id: trigger };
+const payload = fc.oneof(
+  fc.record({
+    ...interaction,
+    type: fc.constant('block_actions'),
+    actions: mostly(fc.array(action, { maxLength: 2 })),
+    view: fc.option(view, { nil: undefined }),
+  }),
+  fc.record({ ...interaction, type: fc.constant('view_submission'), view }),
+  fc.record({ ...interaction, type: fc.constant('view_closed'), view }),
+  fc.record({
+    ...interaction,
+    type: fc.constant('block_suggestion'),
+    action_id: idOf(sources),
+    block_id: metadata,
+    value: hostileText,
+  }),
+  fc.record({
+    ...interaction,
+    type: fc.constantFrom('shortcut', 'message_action'),
+    callback_id: idOf([...shortcuts, 'x']),
+    message: junk,
+  }),
+  fc.record({ type: hostileText }),
+  junk,
+);
+
+const event = fc.record({
+  type: mostly(fc.constant('event_callback')),
+  event_id: fc.uuid(),
+  event_time: mostly(fc.integer()),
+  team_id: mostly(fc.constantFrom(TEAM, 'T0OTHER')),
+  authorizations: mostly(fc.constant([{ team_id: 'T0OTHER' }])),
+  event: mostly(
+    fc.record({
+      type: fc.constantFrom(
+        'app_home_opened',
+        'link_shared',
+        'team_access_granted',
+        'tokens_revoked',
+        'message',
+        'odd',
+      ),
+      user: mostly(fc.constantFrom(...Object.values(PEOPLE))),
+      channel: mostly(fc.constant(CHANNEL)),
+      links: junk,
+      tokens: junk,
+      team_ids: junk,
+    }),
+  ),
+});
+
+const FORM = 'application/x-www-form-urlencoded';
+const JSON_TYPE = 'application/json';
+const asForm = (pairs: Record<string, unknown>): string => {
+  const form = new URLSearchParams();
+  for (const [name, some] of Object.entries(pairs))
+    form.append(name, typeof some === 'string' ? some : JSON.stringify(some ?? null));
+  return form.toString();
+};
+
+export const fuzzCase: fc.Arbitrary<FuzzCase> = fc.oneof(
+  { weight: 4, arbitrary: slash.map((body) => ({ type: FORM, body: asForm(body) })) },
+  {
+    weight: 6,
+    arbitrary: payload.map((some) => ({ type: FORM, body: asForm({ payload: JSON.stringify(some) }) })),
+  },
+  { weight: 2, arbitrary: event.map((body) => ({ type: JSON_TYPE, body: JSON.stringify(body) })) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constantFrom(FORM, JSON_TYPE, 'text/plain', 'application/json; charset=nonsense', 'a'),
+      body: fc.oneof(hostileText, fc.json(), fc.string({ unit: 'binary' })),
+    }),
+  },
+);
+
+/** What the service answers instead of the truth. */
+export const answerChange: fc.Arbitrary<(body: string) => string> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant((body: string) => body) },
+  { weight: 1, arbitrary: fc.string().map((text) => () => text) },
+  { weight: 1, arbitrary: fc.json().map((text) => () => text) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .double({ min: 0, max: 1 })
+      .map((part) => (body: string) => body.slice(0, body.length * part)),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(fc.nat(40), junk).map(
+      ([at, some]) =>
+        (body: string) =>
+          withJunkAt(body, at, some),
+    ),
+  },
+);
+
+/** Puts something else in place of the n-th value. */
+function withJunkAt(body: string, at: number, some: unknown): string {
+  let left = at;
+  return (
+    JSON.stringify(JSON.parse(body), (key, part: unknown) => {
+      if (key === '') return part;
+      left -= 1;
+      return left === 0 ? some : part;
+    }) ?? ''
+  );
+}

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../support/temporary.ts';
+import { fuzz } from './fuzz.ts';
+import { isFlat } from './memory.ts';
+
+it('malformed requests and answers neither end nor stall it, and none is answered with a 5xx', async () => {
+  const report = await fuzz({ cases: 1_500, seed: 20_260_302, folder: await temporaryFolder() });
+  expect(report).toMatchObject({ crashed: false, unhandled: [], answers: true });
+  // Cases that got deep, and cases that were turned away.
+  expect(report.statuses[200]).toBeGreaterThan(300);
+  expect(report.statuses[400]).toBeGreaterThan(50);
+}, 60_000);
+
+it.each([
+  [[100, 150, 160, 170, 170, 175, 170, 180, 175], true],
+  [[100, 150, 200, 250, 300, 350, 500, 650, 800], false],
+])('tells flat memory from a leak: %j', (memory, flat) => {
+  expect(isFlat(memory)).toBe(flat);
+});

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { createProduct } from '../../sandbox/demo/product.ts';
+import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
+import { startSimulatedService } from '../../sandbox/service/server.ts';
+import { startLocalSlack } from '../../sandbox/slack/server.ts';
+import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/house.ts';
+import { openProxy } from '../support/proxy.ts';
+import { sendSigned } from '../support/signed.ts';
+import { answerChange, fuzzCase } from './cases.ts';
+
+export interface FuzzOptions {
+  cases: number;
+  seed: number;
+  /** Where Deckhand keeps its file. */
+  folder: string;
+  /** After each thousand cases. */
+  onProgress?: (done: number, memoryMb: number) => void;
+}
+
+/** What came of it; everything but `statuses` should be empty. */
+export interface FuzzReport {
+  statuses: Record<number, number>;
+  /** Deckhand ended; by whatever. */
+  crashed: boolean;
+  /** Lines of the log that tell of a failure nobody handled. */
+  unhandled: string[];
+  /** Resident memory in MB, after each tenth. */
+  memoryMb: number[];
+  /** It still answers a person at the end. */
+  answers: boolean;
+}
+
+/** At once, as a busy workspace would. */
+const BATCH = 25;
+const TENTHS = 10;
+
+/**
+ * Throws malformed requests at a Deckhand process, while the service behind it answers nonsense.
+ * @throws where one is answered with a 5xx, with the smallest batch that does it
+ */
+export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const service = await startSimulatedService({ seed: 'demo', speed: 20 });
+  const slack = await startLocalSlack();
+  const proxy = await openProxy();
+  proxy.target = service.origin;
+  const { botToken } = furnish(slack);
+  const env = {
+    ...environment(slack, service, botToken, options.folder),
+    SERVICE_BASE_URL: `${proxy.origin}/{account}`,
+    LOG_LEVEL: 'info',
+  };
+  const report: FuzzReport = { statuses: {}, crashed: false, unhandled: [], memoryMb: [], answers: false };
+  const product = createProduct(env, (line) => {
+    if (line.includes('"event":"unhandled_rejection"')) report.unhandled.push(line);
+  });
+  const origin = `http://127.0.0.1:${await product.start()}`;
+  slack.deliverTo(`${origin}/slack/events`);
+  try {
+    await connect(slack);
+    await throwAll({ ...options, report, slack, origin, proxy });
+    proxy.change = (body) => body;
+    report.answers = await stillAnswers(slack);
+  } finally {
+    await product.stop();
+    await Promise.all([slack.stop(), service.stop(), proxy.close()]);
+  }
+  return report;
+}
+
+type Slack = Awaited<ReturnType<typeof startLocalSlack>>;
+
+async function connect(slack: Slack): Promise<void> {
+  const { account, email, apiKey } = DEMO_USERS.admin;
+  const ann = slack.as(TEAM, PEOPLE.admin);
+  await ann.command(CHANNEL, '/deckhand connect');
+  await slack.until(() => ann.openView()?.content.callback_id === 'connect');
+  await ann.submit('connect', { account, email, api_key: apiKey });
+}
+
+interface Throwing extends FuzzOptions {
+  report: FuzzReport;
+  slack: Slack;
+  origin: string;
+  proxy: Awaited<ReturnType<typeof openProxy>>;
+}
+
+async function throwAll({ cases, seed, report, slack, origin, proxy, onProgress }: Throwing): Promise<void> {
+  let done = 0;
+  const batch = fc.tuple(fc.array(fuzzCase, { minLength: BATCH, maxLength: BATCH }), answerChange);
+  await fc.assert(
+    fc.asyncProperty(batch, async ([requests, change]) => {
+      proxy.change = change;
+      const statuses = await Promise.all(requests.map((one) => statusOf({ slack, origin }, one, report)));
+      for (const status of statuses) report.statuses[status] = (report.statuses[status] ?? 0) + 1;
+      const before = done;
+      done += requests.length;
+      if (passes(before, done, cases / TENTHS)) report.memoryMb.push(await memoryOf(origin));
+      if (passes(before, done, 1000)) onProgress?.(done, report.memoryMb.at(-1) ?? 0);
+      forgetOldMessages(slack);
+      return statuses.every((status) => status < 500);
+    }),
+    { numRuns: Math.ceil(cases / BATCH), seed, endOnFailure: true },
+  );
+}
+
+async function statusOf(
+  to: { slack: Slack; origin: string },
+  { body, type }: { body: string; type: string },
+  report: FuzzReport,
+): Promise<number> {
+  try {
+    return (await sendSigned(to, body, { type })).status;
+  } catch (error) {
+    const isGone = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+    if (isGone) report.crashed = true;
+    // A header that cannot be sent at all, or a connection that was cut over a body that is too large.
+    return isGone ? 599 : 0;
+  }
+}
+
+function passes(before: number, after: number, step: number): boolean {
+  return Math.floor(before / step) < Math.floor(after / step);
+}
+
+async function memoryOf(origin: string): Promise<number> {
+  const metrics = await (await fetch(`${origin}/metrics`)).text();
+  const bytes = /^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1];
+  return Math.round(Number(bytes) / 1024 / 1024);
+}
+
+/** The local Slack keeps everything, which is not what is looked at here. */
+function forgetOldMessages(slack: Slack): void {
+  for (const messages of slack.workspace(TEAM).messages.values()) if (messages.size > 2_000) messages.clear();
+}
+
+async function stillAnswers(slack: Slack): Promise<boolean> {
+  const marks = () =>
+    slack.ephemerals(TEAM, PEOPLE.billing).filter(({ text }) => text.includes('can do')).length;
+  const before = marks();
+  await slack.as(TEAM, PEOPLE.billing).command(CHANNEL, '/deckhand help');
+  await slack.until(() => marks() > before, { timeoutMs: 30_000, what: 'help after all that' });
+  return true;
+}

@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fuzz } from './fuzz.ts';
+import { isFlat } from './memory.ts';
+
+/** `npm run fuzz [cases] [seed]`: the full run, 100,000 cases unless told otherwise. */
+const cases = Number(process.argv[2] ?? 100_000);
+const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
+const folder = await mkdtemp(join(tmpdir(), 'deckhand-fuzz-'));
+const started = performance.now();
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+say(`${cases} cases, seed ${seed}`);
+const { statuses, crashed, unhandled, memoryMb, answers } = await fuzz({
+  cases,
+  seed,
+  folder,
+  onProgress: (done, memory) => {
+    const seconds = Math.round((performance.now() - started) / 1000);
+    say(`${done} of ${cases} in ${seconds} s, ${memory} MB`);
+  },
+}).finally(() => rm(folder, { recursive: true, force: true }));
+say(`answers by status: ${JSON.stringify(statuses)}`);
+say(`memory after each tenth, in MB: ${memoryMb.join(', ')}`);
+const isWell = !crashed && unhandled.length === 0 && answers && isFlat(memoryMb);
+for (const line of unhandled.slice(0, 10)) say(line);
+say(isWell ? 'no crash, no 5xx, memory flat' : 'FAILED');
+process.exitCode = isWell ? 0 : 1;
