@@ -32,9 +32,22 @@ export function betaMessage({ account, profile, mayEnroll, word }: BetaView): Me
   return { text: said, blocks: [section(said), section(facts), ...next] };
 }
 
+/** The service offers no way back (spec 4.2). */
+export const ENROLL_CONFIRMATION = {
+  title: 'Enrol the account?',
+  text: 'Everybody in the account gets the beta’s features. I cannot take it back.',
+  confirm: 'Enrol',
+};
+
 function enrollBlocks(account: string, mayEnroll: boolean): KnownBlock[] {
   if (mayEnroll)
-    return buttons({ label: 'Enrol', actionId: 'beta:enroll', style: 'primary', value: { account } });
+    return buttons({
+      label: 'Enrol',
+      actionId: 'beta:enroll',
+      style: 'primary',
+      value: { account },
+      confirm: ENROLL_CONFIRMATION,
+    });
   return [section('An admin can enrol the account. Tell one:'), ...handOverBlocks(account, undefined)];
 }
 

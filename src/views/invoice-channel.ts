@@ -1,5 +1,6 @@
+import { LIMITS } from './limits.ts';
 import { context, type Message, say } from './message.ts';
-import { code } from './text.ts';
+import { code, linesWithin } from './text.ts';
 import { dateTime } from './time.ts';
 
 /** A channel that is told of an account's invoices, as people are shown it. Times in milliseconds since the epoch. */
@@ -35,12 +36,8 @@ export function notifyOffMessage(accounts: readonly string[], user: string): Mes
 export function notifyStateMessage(channels: readonly ShownBillingChannel[], word: string): Message {
   if (channels.length === 0)
     return say(`This channel is told of no invoices. Begin with ${code(`${word} invoices notify here`)}.`);
-  return say(
-    channels
-      .slice(0, 10)
-      .map((channel) => stateLines(channel, word))
-      .join('\n\n'),
-  );
+  const lines = channels.map((channel) => stateLines(channel, word));
+  return say(linesWithin(lines, LIMITS.sectionText, 'more accounts'));
 }
 
 function stateLines(shown: ShownBillingChannel, word: string): string {

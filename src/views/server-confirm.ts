@@ -1,4 +1,4 @@
-import { handOverBlocks, handOverWords } from './beta.ts';
+import { ENROLL_CONFIRMATION, handOverBlocks, handOverWords } from './beta.ts';
 import { buttons, context, type ModalView, section } from './message.ts';
 import { modal, notice } from './modal.ts';
 import { type Fact, factLines } from './server.ts';
@@ -49,7 +49,12 @@ function wantedFacts(wanted: Wanted, sitesDomain: string | undefined): Fact[] {
 export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
   const said = `The account ${code(draft.account)} is not enrolled in the managed-resources beta, so it cannot have managed servers yet.`;
   const next = mayEnroll
-    ? buttons({ label: 'Enrol now', actionId: 'server.add:enroll', style: 'primary' })
+    ? buttons({
+        label: 'Enrol now',
+        actionId: 'server.add:enroll',
+        style: 'primary',
+        confirm: ENROLL_CONFIRMATION,
+      })
     : [section('An admin can enrol it. Tell one:'), ...handOverBlocks(draft.account, undefined)];
   return modal({
     callbackId: SERVER_ADD,

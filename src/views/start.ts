@@ -63,14 +63,14 @@ function nextStep(view: StartView): { said: string; buttonSpecs: ButtonSpec[] } 
     return {
       said: `This channel is about ${bold(channel.project.name)}. Test that its repository and servers can be reached with ${code(`${word} test`)}.`,
       buttonSpecs: [
-        { label: 'Test access', actionId: 'start:run', style: 'primary', value: { text: 'test' } },
+        { label: 'Test access', actionId: 'start:run#test', style: 'primary', value: { text: 'test' } },
       ],
     };
   return {
     said: `You are connected. Bind this channel to a project with ${code(`${word} use <project>`)}, or test any with ${code(`${word} test <project>`)}.`,
     buttonSpecs: [
-      { label: 'Show the projects', actionId: 'start:run', value: { text: 'projects' } },
-      { label: 'Test a project', actionId: 'start:run', style: 'primary', value: { text: 'test' } },
+      { label: 'Show the projects', actionId: 'start:run#projects', value: { text: 'projects' } },
+      { label: 'Test a project', actionId: 'start:run#test', style: 'primary', value: { text: 'test' } },
     ],
   };
 }

@@ -51,11 +51,13 @@ describe('beta', () => {
     expect(enrollments()[1]?.body).toEqual({});
   });
 
-  it('enrols from the button', async () => {
+  it('enrols from the button, once that is confirmed', async () => {
     const { slack } = house;
     await ask(house, '/deckhand beta', 'admin');
-    const card = slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
-    await house.as('admin').click({ channel: CHANNEL, ts: card?.ts ?? '' }, { actionId: 'beta:enroll' });
+    const place = { channel: CHANNEL, ts: slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '' };
+    const refused = await house.as('admin').click(place, { actionId: 'beta:enroll', confirm: false });
+    expect(refused.outcome).toBe('denied');
+    await house.as('admin').click(place, { actionId: 'beta:enroll' });
     await slack.until(() =>
       slack.ephemerals(TEAM, PEOPLE.admin).some(({ text }) => text.includes('is enrolled in')),
     );

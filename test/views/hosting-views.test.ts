@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkMessageBlocks } from '../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../sandbox/slack/block-kit/view.ts';
 import type { BuildConfiguration } from '../../src/service/build-configurations.ts';
 import type { HostedResource } from '../../src/service/hosted-resources.ts';
@@ -8,13 +7,13 @@ import type { Server } from '../../src/service/servers.ts';
 import { askedToEnrollMessage, handOverMessage, handOverOf } from '../../src/views/beta.ts';
 import { buildMessage, hostKeyWords } from '../../src/views/build.ts';
 import { hostingMessage, regionsMessage, resourceMessage, sizesMessage } from '../../src/views/hosting.ts';
-import type { Message } from '../../src/views/message.ts';
 import type { Values } from '../../src/views/modal-state.ts';
 import { provisioningMessage, statusNews } from '../../src/views/provisioning.ts';
 import { serverMessage, shortRevision } from '../../src/views/server.ts';
 import { confirmServerModal, enrollFirstModal, unknownOutcomeWords } from '../../src/views/server-confirm.ts';
 import { readServerForm, serverFormModal, valuesOf } from '../../src/views/server-form.ts';
 import { statusWords } from '../../src/views/statuses.ts';
+import { expectAccepted } from '../support/accepted.ts';
 
 /** Whatever a service may say: long, empty, turned around, half a link, every Slack token. */
 const text = fc.oneof(
@@ -90,35 +89,6 @@ const target = fc.record({
   server: fc.record({ identifier, name: text }),
   cost: fc.option(text, { nil: undefined }),
 });
-
-/** Real Slack refuses blocks of much over 13,000 characters in all, and says so only when it is too late. */
-const MOST_BLOCKS = 13_000;
-
-function expectAccepted(message: Message): void {
-  expect(checkMessageBlocks(message.blocks)).toEqual([]);
-  expect(message.text).not.toBe('');
-  expect(message.text.length).toBeLessThanOrEqual(4_000);
-  for (const markup of [message.text, ...markupOf(message.blocks)])
-    expect(markup).not.toMatch(/<!channel|<https:\/\/evil/);
-  expect(textLength(message.blocks)).toBeLessThan(MOST_BLOCKS);
-}
-
-/** Every text that Slack reads markup in. */
-function markupOf(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const own = 'type' in value && value.type === 'mrkdwn' && 'text' in value ? [String(value.text)] : [];
-  return [...own, ...Object.values(value).flatMap(markupOf)];
-}
-
-function textLength(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + textLength(item), 0);
-  if (typeof value !== 'object' || value === null) return 0;
-  return Object.entries(value).reduce(
-    (sum, [key, item]) => sum + (key === 'text' || typeof item === 'object' ? textLength(item) : 0),
-    0,
-  );
-}
 
 describe('what is shown of servers and hosting', () => {
   it('is accepted by Slack whatever the service says of a server', () => {

@@ -1,24 +1,36 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ActivityEvent } from '../../src/service/activity.ts';
 import type { Profile } from '../../src/service/profile.ts';
 import type { Project } from '../../src/service/projects.ts';
+import type { Server } from '../../src/service/servers.ts';
 import type { TestRun } from '../../src/service/test-access.ts';
 import { accountsMessage } from '../../src/views/accounts.ts';
+import { feedBlocks } from '../../src/views/activity.ts';
+import { auditMessage } from '../../src/views/audit.ts';
 import { betaMessage, enrolledMessage, handOverBlocks } from '../../src/views/beta.ts';
 import { connectFirstMessage, connectModal } from '../../src/views/connect.ts';
+import {
+  digestPausedMessage,
+  digestResumedMessage,
+  digestSnoozedMessage,
+} from '../../src/views/digest-changed.ts';
 import { doctorMessage } from '../../src/views/doctor.ts';
 import { failureMessage } from '../../src/views/failures.ts';
+import { notifyOffMessage, notifyOnMessage, notifyStateMessage } from '../../src/views/invoice-channel.ts';
 import { invoiceSentMessage } from '../../src/views/invoices.ts';
 import { linkedMessage, notLinkedMessage, unlinkedMessage } from '../../src/views/link.ts';
 import type { KnownBlock, Message } from '../../src/views/message.ts';
 import { profileMessage } from '../../src/views/profile.ts';
 import { projectsMessage } from '../../src/views/projects.ts';
 import { orderedNews } from '../../src/views/provisioning.ts';
+import { rolesMessage, rolesModal } from '../../src/views/roles.ts';
 import { createdNotice, creatingNotice, handOverModal } from '../../src/views/server-confirm.ts';
 import { neverVerifiedMessage, verifiedButRefusedMessage } from '../../src/views/signup-reply.ts';
 import { startMessage } from '../../src/views/start.ts';
+import { openTestMessage, testModal } from '../../src/views/test-form.ts';
 import {
   alreadyRunningMessage,
   type News,
@@ -27,6 +39,9 @@ import {
   testRootMessage,
 } from '../../src/views/test-run.ts';
 import { mrkdwn } from '../../src/views/text.ts';
+import { projectUnfurl, serverUnfurl } from '../../src/views/unfurl.ts';
+import { stoppedMessage, watchCard, watchListMessage } from '../../src/views/watch.ts';
+import { welcomeMessage } from '../../src/views/welcome.ts';
 import { workingMessage } from '../../src/views/working.ts';
 import { expectAccepted, type Shown } from '../support/accepted.ts';
 import { hostileText } from '../support/hostile.ts';
@@ -104,6 +119,95 @@ const testView = fc.record({
   now: fc.constant(NOW + 90_000),
   state: testState,
   layout: fc.constantFrom('full' as const, 'compact' as const),
+});
+
+const event: fc.Arbitrary<ActivityEvent> = fc.record({
+  event: text,
+  properties: fc.record({ end_ref: fc.option(text), servers: many(text, 8) }),
+  project: fc.option(fc.record({ name: text, permalink: text, identifier: text })),
+  user: fc.option(text),
+  created_at: fc.constantFrom('2026-03-02T09:00:00Z', '2026-03-01T09:00:00Z'),
+});
+const entry = fc.record({
+  at: fc.constant(NOW),
+  who: fc.oneof(fc.constant('U0ANN'), text),
+  what: text,
+  where: maybe(fc.oneof(fc.constant('C0'), text)),
+  target: maybe(text),
+  result: fc.constantFrom('done' as const, 'refused' as const, 'failed' as const),
+});
+const shortId = fc.stringMatching(/^[a-z0-9]{5}$/);
+const slackId = fc.stringMatching(/^S[A-Z0-9]{8}$/);
+const userIds = fc.uniqueArray(fc.stringMatching(/^U[A-Z0-9]{8}$/), { maxLength: 60 });
+const holders = fc.record({ admin: userIds, operator: userIds, billing: userIds });
+/** As a form carries it; what is longer, no address of the service can name. */
+const shortPlace = fc.record({
+  permalink: text.map((value) => value.slice(0, 255) || 'p'),
+  name: text.map((name) => name.slice(0, 100)),
+});
+const shownState = fc.oneof(
+  fc.constant({ kind: 'active' as const }),
+  fc.record({ kind: fc.constant('paused' as const), reason: safe, at: fc.constant(NOW) }),
+);
+const last = maybe(fc.record({ at: fc.constant(NOW), said: safe }));
+const lookedAt = maybe(fc.constant(NOW));
+const watch = fc.record({
+  watch: fc.record({
+    id: shortId,
+    mode: fc.constantFrom('all' as const, 'failures' as const, 'transitions' as const),
+    project: maybe(place),
+    setUpBy: fc.constant('U0ANN'),
+    setUpAt: fc.constant(NOW),
+    state: shownState,
+    last,
+  }),
+  channel: fc.constant('C0'),
+  account: slug,
+  lookedAt,
+  failures: fc.nat(5),
+});
+const billingChannel = fc.record({
+  account: slug,
+  setBy: fc.constant('U0ANN'),
+  setAt: fc.constant(NOW),
+  state: shownState,
+  last,
+  lookedAt,
+  failures: fc.nat(5),
+});
+
+const shownRun = fc.record({
+  target,
+  status: fc.constantFrom('running' as const, 'completed' as const, 'stopped' as const, 'lost' as const),
+  reachable: maybe(fc.nat()),
+  total: maybe(fc.nat()),
+  startedAt: fc.constant(NOW),
+  endedAt: maybe(fc.constant(NOW)),
+});
+const server: fc.Arbitrary<Server> = fc.record({
+  identifier: text,
+  name: text,
+  protocol_type: text,
+  server_path: fc.option(text),
+  last_revision: fc.option(text),
+  preferred_branch: fc.option(text),
+  notify_email: fc.boolean(),
+  server_group_identifier: fc.option(text),
+  hostname: fc.option(text),
+  port: fc.option(text),
+  username: fc.option(text),
+  use_ssh_keys: fc.boolean(),
+  host_key: fc.option(text),
+  static_hosting: fc.constant(null),
+  managed_vps: fc.option(
+    fc.record({
+      hosted_resource_identifier: fc.option(text),
+      status: text,
+      ip_address: fc.option(text),
+      region: text,
+      size: text,
+    }),
+  ),
 });
 
 const explained = fc.record({
@@ -195,6 +299,44 @@ const BUILDERS = [
   row(startedMessage, target),
   row(alreadyRunningMessage, target, asker, fc.constant(NOW), maybe(fc.webUrl())),
   row(workingMessage),
+  row(welcomeMessage, start),
+  row(feedBlocks, many(event, 100), fc.constant('UTC')),
+  row(
+    auditMessage,
+    many(entry, 50),
+    fc.record({ size: fc.nat(50), page: fc.nat(8), upTo: maybe(text) }),
+    fc.boolean(),
+  ),
+  row(digestPausedMessage, shortId, asker, word),
+  row(digestResumedMessage, shortId, asker, maybe(fc.constant(NOW))),
+  row(digestSnoozedMessage, shortId, asker, fc.constant(NOW), word),
+  row(
+    rolesModal,
+    fc.record({
+      users: holders,
+      groups: maybe(fc.record({ held: holders, all: many(fc.record({ id: slackId, name: text })) })),
+      channel: maybe(fc.constant({ id: 'C0', commands: ['test'], all: ['test', 'activity'] })),
+    }),
+  ),
+  row(rolesMessage, holders, maybe(many(slug, 40))),
+  row(
+    testModal,
+    fc.record({ account: slug, project: maybe(shortPlace), channel: maybe(fc.constant('C0')) }),
+    fc.uniqueArray(slug, { maxLength: 150 }),
+  ),
+  row(openTestMessage),
+  row(projectUnfurl, slug, project, maybe(shownRun)),
+  row(serverUnfurl, slug, text, server),
+  row(watchCard, watch, safe, word),
+  row(stoppedMessage, watch, asker),
+  row(
+    watchListMessage,
+    many(watch, 60),
+    fc.record({ list: fc.constantFrom('here', 'all'), elsewhere: fc.nat(5), word }),
+  ),
+  row(notifyOnMessage, slug, asker, fc.boolean(), word),
+  row(notifyOffMessage, many(slug, 40), asker),
+  row(notifyStateMessage, many(billingChannel, 30), word),
 ];
 
 /** What builders are made of: each of them bounds what it is given, and is met through them. */
@@ -211,12 +353,12 @@ describe('the table', () => {
   const read = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
 
   /** The other tests with properties, for builders whose data is so particular that theirs stand there. */
-  const others = readdirSync(here)
-    .filter((file) => file.endsWith('.test.ts') && file !== 'limits.test.ts')
-    .map((file) => read(here, file))
+  const others = globSync('**/*.test.ts', { cwd: join(here, '..') })
+    .filter((file) => !file.endsWith('limits.test.ts'))
+    .map((file) => read(join(here, '..'), file))
     .filter((source) => source.includes('fc.property('));
 
-  const made = readdirSync(views)
+  const made = globSync('*.ts', { cwd: views })
     .filter((file) => !PARTS.has(file))
     .flatMap((file) =>
       read(views, file)
