@@ -10,6 +10,8 @@ export interface Fresh<T> {
    * kept. The key names everything that decides what may be seen: workspace, account and its sealed key first.
    */
   get(key: readonly string[], load: () => Promise<T>): Promise<T>;
+  /** What `load` finds now, whatever is known; it is given from then on. */
+  renew(key: readonly string[], load: () => Promise<T>): Promise<T>;
   /** Lets go of all that is kept of a workspace, the first part of every key. */
   forget(workspace: string): void;
 }
@@ -17,6 +19,16 @@ export interface Fresh<T> {
 /** `freshMs`: how long an answer is given again. */
 export function createFresh<T>(clock: Clock, freshMs = FRESH_MS): Fresh<T> {
   const kept = new Map<string, { at: number; found: Promise<T> }>();
+
+  function keep(name: string, found: Promise<T>): Promise<T> {
+    // Set anew, so that the first key is always the oldest.
+    kept.delete(name);
+    const [oldest] = kept.keys();
+    if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    kept.set(name, { at: clock.now(), found });
+    found.catch(() => forget(name, found));
+    return found;
+  }
 
   function forget(name: string, found: Promise<T>): void {
     if (kept.get(name)?.found === found) kept.delete(name);
@@ -30,15 +42,8 @@ export function createFresh<T>(clock: Clock, freshMs = FRESH_MS): Fresh<T> {
     get(key, load) {
       const name = JSON.stringify(key);
       const known = kept.get(name);
-      if (known !== undefined && clock.now() - known.at < freshMs) return known.found;
-      const [oldest] = kept.keys();
-      if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
-      const found = load();
-      // Set anew, so that the first key is always the oldest.
-      kept.delete(name);
-      kept.set(name, { at: clock.now(), found });
-      found.catch(() => forget(name, found));
-      return found;
+      return known !== undefined && clock.now() - known.at < freshMs ? known.found : keep(name, load());
     },
+    renew: (key, load) => keep(JSON.stringify(key), load()),
   };
 }

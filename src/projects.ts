@@ -6,24 +6,27 @@ import { createFresh } from './fresh.ts';
 import { listProjects, type Project } from './service/projects.ts';
 import { code } from './views/text.ts';
 
-/** The account's projects, a few seconds old at most, and the one that a person means. */
+/** The account's projects, and the one that a person means. */
 export interface Projects {
-  /** @throws AccountFailure */
+  /** A few seconds old at most, for menus that are asked with every letter. @throws AccountFailure */
   list(workspace: string, account: Account): Promise<Project[]>;
+  /** As they are now, for what a person asked in words. @throws AccountFailure */
+  look(workspace: string, account: Account): Promise<Project[]>;
   /** Lets go of what is kept in memory. */
   forget(workspace: string): void;
 }
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }): Projects {
   const fresh = createFresh<Project[]>(parts.clock);
+  // Keyed by the sealed key as well, so that a new key never sees what an old one was shown.
+  const keyOf = (workspace: string, { name, sealedKey }: Account): string[] => [workspace, name, sealedKey];
+  const load = (workspace: string, account: Account) => (): Promise<Project[]> =>
+    parts.accounts.use(workspace, account, (client) => listProjects(client));
 
   return {
     forget: (workspace) => fresh.forget(workspace),
-    list: (workspace, account) =>
-      // Keyed by the sealed key as well, so that a new key never sees what an old one was shown.
-      fresh.get([workspace, account.name, account.sealedKey], () =>
-        parts.accounts.use(workspace, account, (client) => listProjects(client)),
-      ),
+    list: (workspace, account) => fresh.get(keyOf(workspace, account), load(workspace, account)),
+    look: (workspace, account) => fresh.renew(keyOf(workspace, account), load(workspace, account)),
   };
 }
 

@@ -27,6 +27,13 @@ describe('what was looked up in the last seconds', () => {
     expect(await fresh.get(['T1', 'acme'], load)).toBe('load 2');
   });
 
+  it('is looked up anew for who wants to know how it is now, and that is given from then on', async () => {
+    const { fresh, load } = counting();
+    await fresh.get(['T1', 'acme'], load);
+    expect(await fresh.renew(['T1', 'acme'], load)).toBe('load 2');
+    expect(await fresh.get(['T1', 'acme'], load)).toBe('load 2');
+  });
+
   it('never crosses from one workspace, account or key to another', async () => {
     const { fresh, load } = counting();
     const keys = [

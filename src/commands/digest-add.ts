@@ -156,7 +156,7 @@ async function placeOf(
   if (!isServed({ account: kept.account }, accounts))
     throw new UserError('No connected account works that this digest could ask.', `connect ${account.name}`);
   if (wanted === undefined) return kept;
-  const project = findProject(await deckhand.projects.list(workspace, account), wanted);
+  const project = findProject(await deckhand.projects.look(workspace, account), wanted);
   if (project === undefined) throw new UserError('Name the project.', 'projects');
   return { ...kept, project: { permalink: project.permalink, name: cut(project.name, 100) } };
 }

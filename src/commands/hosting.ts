@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Account } from '../accounts.ts';
 import { currencyOf, findResource } from '../managed-hosting.ts';
-import { listHostedResources } from '../service/hosted-resources.ts';
+import { listHostedResources, listRegions, listSizes } from '../service/hosted-resources.ts';
 import { hostingMessage, regionsMessage, resourceMessage, sizesMessage } from '../views/hosting.ts';
 import type { Message } from '../views/message.ts';
 import { type CommandContext, defineCommand } from './command.ts';
@@ -37,10 +37,15 @@ async function answer(
   id: string | undefined,
 ): Promise<Message> {
   const { workspace } = context.caller;
-  const { listings, accounts, config } = context.deckhand;
+  const { accounts, config } = context.deckhand;
   if (id !== undefined) return showOne(context, account, id);
-  if (what === 'regions') return regionsMessage(account.name, await listings.regions(workspace, account));
-  if (what === 'sizes') return sizesMessage(account.name, await listings.sizes(workspace, account));
+  if (what === 'regions')
+    return regionsMessage(
+      account.name,
+      await accounts.use(workspace, account, (client) => listRegions(client)),
+    );
+  if (what === 'sizes')
+    return sizesMessage(account.name, await accounts.use(workspace, account, (client) => listSizes(client)));
   const [resources, currency] = await Promise.all([
     accounts.use(workspace, account, (client) => listHostedResources(client)),
     currencyOf(context.deckhand, workspace, account),

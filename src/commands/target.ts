@@ -27,7 +27,7 @@ export async function projectOf(
   const channel = await deckhand.channels.get(caller.workspace, caller.channel);
   const isChannels = (channel.account ?? account.name) === account.name;
   const implied = isChannels ? channel.project?.permalink : undefined;
-  const projects = await deckhand.projects.list(caller.workspace, account);
+  const projects = await deckhand.projects.look(caller.workspace, account);
   const project = findProject(projects, named ?? context.project ?? implied);
   if (project === undefined) throw new ProjectNeeded(projects);
   return { account, project };

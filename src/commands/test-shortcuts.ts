@@ -44,10 +44,10 @@ async function projectsSaid(context: ShortcutContext): Promise<{ account: Accoun
     const link = readAddress(address, deckhand.config.SERVICE_BASE_URL);
     const account = link && (await deckhand.accounts.get(caller.workspace, link.account));
     if (!account) continue;
-    const linked = await deckhand.projects.list(caller.workspace, account);
+    const linked = await deckhand.projects.look(caller.workspace, account);
     return { account, projects: projectsSaidIn(said, linked) };
   }
   const account = await accountOf(context);
-  const projects = await deckhand.projects.list(caller.workspace, account);
+  const projects = await deckhand.projects.look(caller.workspace, account);
   return { account, projects: projectsSaidIn(said, projects) };
 }

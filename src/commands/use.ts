@@ -36,7 +36,7 @@ export const use = defineCommand({
       };
     }
     const account = await accountOf(context);
-    const project = findProject(await deckhand.projects.list(workspace, account), named);
+    const project = findProject(await deckhand.projects.look(workspace, account), named);
     if (project === undefined) throw new UserError('Name the project.', 'projects');
     const { permalink, name } = project;
     await deckhand.channels.change(workspace, channel, (current) => ({

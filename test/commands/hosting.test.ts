@@ -48,6 +48,14 @@ describe('hosting', () => {
     expect(said).not.toContain('$');
   });
 
+  it('shows regions and sizes as they are now', async () => {
+    for (const what of ['regions', 'sizes']) {
+      await ask(house, `/deckhand hosting ${what}`);
+      house.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${what}`, status: 403, body: {} });
+      expect(await ask(house, `/deckhand hosting ${what}`)).toContain('The service refused');
+    }
+  });
+
   it('says so where there is nothing', async () => {
     house.service.faults.add({ path: `/${ACCOUNT}/hosted_resources`, status: 200, body: [] });
     expect(await ask(house, '/deckhand hosting')).toContain('`/deckhand server add`');

@@ -45,6 +45,14 @@ describe('test access from a channel', () => {
     expect(JSON.stringify(posted)).toContain('running');
   });
 
+  it('knows a project that was added a moment ago', async () => {
+    await run('test storefront');
+    await rootSays('2 of 2 reachable');
+    house.service.world.addProject({ account: ACCOUNT, name: 'Newcomer', servers: [{ name: 'web-9' }] });
+    await run('test newcomer');
+    await rootSays('1 of 1 reachable');
+  });
+
   it('takes a project by permalink, identifier or name in any case, and one server', async () => {
     await run('TEST “billing api” API-1');
     await rootSays('1 of 1 reachable');
