@@ -41,7 +41,7 @@ const ALLOWED = new Set([
 ]);
 
 const SECRETS: ReadonlyArray<[RegExp, string]> = [
-  [/\bx(?:ox[a-z]|app)-[A-Za-z0-9-]+/g, '[slack token]'],
+  [/\bx(?:ox[a-z]|app|wfp)-[A-Za-z0-9-]+/g, '[slack token]'],
   [/\bxoxe\.[A-Za-z0-9.-]+/g, '[slack token]'],
   [/\bBasic\s+[A-Za-z0-9+/=]{8,}/gi, 'Basic [hidden]'],
   [/\bBearer\s+[A-Za-z0-9._~+/=-]{8,}/gi, 'Bearer [hidden]'],
