@@ -31,6 +31,8 @@ import { declareSchedules } from './scheduler/declare.ts';
 import { accountsChanged } from './scheduler/settle.ts';
 import { SCOPE_NAMES } from './scopes.ts';
 import { createEntrance } from './slack/entrance.ts';
+import { declareSteps } from './steps/declare.ts';
+import { functionExecuted } from './steps/steps.ts';
 import { unfurlLinks } from './unfurl/unfurl.ts';
 import { createWaiting } from './waiting.ts';
 
@@ -52,9 +54,11 @@ const STILL_ANSWERED = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
 /** Many followed runs go on at once, each mostly asleep. */
 const FOLLOWED_AT_ONCE = 20_000;
 
-const EVENT_HANDLERS: EventHandlers = {
+/** By the event's type; manifest.yml subscribes to these. */
+export const EVENT_HANDLERS: EventHandlers = {
   ...LIFECYCLE_HANDLERS,
   link_shared: unfurlLinks,
+  function_executed: functionExecuted,
 };
 
 /** Puts the parts together; opens nothing before `start`. */
@@ -74,6 +78,7 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
   declareWork(deckhand);
   declareWatches(deckhand);
   declareSchedules(deckhand);
+  declareSteps(deckhand);
   let isDraining = false;
   let listener: Listener | undefined;
   let stopping: Promise<void> | undefined;

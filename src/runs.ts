@@ -15,25 +15,36 @@ export const Run = z.object({
   target: Target,
   /** The request that started it, so that a resumed request finds its own run. */
   requestId: z.string(),
-  channel: z.string(),
+  /** Where it is shown; a workflow may want its outcome alone. */
+  channel: z.string().optional(),
   rootTs: z.string().optional(),
-  askedBy: z.string(),
+  /** Undefined for a workflow. */
+  askedBy: z.string().optional(),
   startedAt: z.number(),
   endedAt: z.number().optional(),
   /** `lost`: no longer followed. */
   status: z.enum(['running', 'completed', 'failed', 'stopped', 'lost']),
   reachable: z.number().optional(),
   total: z.number().optional(),
+  /** The executions of workflow steps that wait for its end. */
+  steps: z.array(z.string()).optional(),
 });
 export type Run = z.infer<typeof Run>;
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 export interface Runs {
-  /** Claims the target for a new run; gives back the run that goes on already, if one does. */
+  /**
+   * Claims the target for a new run; gives back the run that goes on already, if one does. The steps of the new one
+   * then wait for that.
+   */
   claim(workspace: string, run: Run, staleBefore: number): Promise<{ mine: boolean; run: Run }>;
-  /** Changes the target's run, unless another has taken its place since. */
-  change(workspace: string, run: Pick<Run, 'target' | 'requestId'>, change: Partial<Run>): Promise<void>;
+  /** Changes the target's run, unless another has taken its place since; then undefined. */
+  change(
+    workspace: string,
+    run: Pick<Run, 'target' | 'requestId'>,
+    change: Partial<Run>,
+  ): Promise<Run | undefined>;
   list(workspace: string): Promise<Run[]>;
 }
 
@@ -48,9 +59,11 @@ export function createRuns(store: Store): Runs {
   return {
     async claim(workspace, run, staleBefore) {
       const winner = await stored.update(workspace, targetKey(run.target), (current) => {
-        const isSame = current?.requestId === run.requestId;
-        const goesOn = current?.status === 'running' && current.startedAt > staleBefore;
-        return isSame || goesOn ? current : run;
+        if (current?.requestId === run.requestId) return current;
+        const waiting = current?.status === 'running' ? current : undefined;
+        const standing = waiting !== undefined && waiting.startedAt > staleBefore ? waiting : run;
+        const steps = [...new Set([...(waiting?.steps ?? []), ...(run.steps ?? [])])];
+        return steps.length === 0 ? standing : { ...standing, steps };
       });
       const standing = winner ?? run;
       return { mine: standing.requestId === run.requestId, run: standing };
@@ -61,6 +74,7 @@ export function createRuns(store: Store): Runs {
         current?.requestId === requestId ? { ...current, ...change } : current,
       );
       if (changed?.endedAt !== undefined) await stored.put(workspace, id, changed, changed.endedAt + KEPT_MS);
+      return changed?.requestId === requestId ? changed : undefined;
     },
     async list(workspace) {
       return (await stored.list(workspace)).map((row) => row.doc);

@@ -2,9 +2,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { EVENT_HANDLERS } from '../src/app.ts';
 import { usageLine } from '../src/commands/match.ts';
 import { allCommands } from '../src/commands/registry.ts';
 import { SCOPE_NAMES } from '../src/scopes.ts';
+
+interface FunctionSpec {
+  input_parameters: Record<string, unknown>;
+  output_parameters: Record<string, unknown>;
+}
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -56,6 +62,28 @@ describe('the manifest', () => {
       expect(name.length).toBeLessThanOrEqual(24);
       expect(description.length).toBeLessThanOrEqual(150);
     }
+  });
+
+  it('has the steps for Workflow Builder as Slack wants them', () => {
+    expect(manifest.settings.function_runtime).toBe('remote');
+    expect(manifest.settings.org_deploy_enabled).toBe(true);
+    for (const { input_parameters: inputs, output_parameters: outputs } of Object.values<FunctionSpec>(
+      manifest.functions,
+    ))
+      for (const [key, parameter] of [...Object.entries(inputs), ...Object.entries(outputs)])
+        expect(parameter, key).toEqual({
+          name: key,
+          title: expect.any(String),
+          description: expect.any(String),
+          type: expect.stringMatching(/^(?:string|integer|number|slack#\/types\/channel_id)$/),
+          is_required: expect.any(Boolean),
+        });
+  });
+
+  it('subscribes to the events that are handled, and no other', () => {
+    expect([...manifest.settings.event_subscriptions.bot_events].sort()).toEqual(
+      Object.keys(EVENT_HANDLERS).sort(),
+    );
   });
 
   it('asks for the scopes that have a reason, and no other', () => {

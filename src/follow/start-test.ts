@@ -1,70 +1,97 @@
 import type { Caller, Reply } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
+import { explain } from '../failures.ts';
 import type { Run, Target } from '../runs.ts';
+import { failureWords } from '../views/failures.ts';
 import { alreadyRunningMessage, testRootMessage } from '../views/test-run.ts';
+import { closeRun } from './close-run.ts';
 import { FOLLOW_TEST, type FollowedTest } from './test-run.ts';
 import { postId } from './thread.ts';
 
 /** A claim older than the longest following belongs to nobody any more. */
 const GRACE_MS = 5 * 60_000;
 
+/** Who wants what tested, and where it is to be shown. */
+export interface TestAsk {
+  workspace: string;
+  /** Names this wish for ever, so that a repetition after a kill finds its own run. */
+  requestId: string;
+  target: Target;
+  askedBy?: string;
+  /** Without one it is shown nowhere. */
+  channel?: string;
+  /** The execution of a workflow step that ends with the run. */
+  step?: string;
+}
+
 /**
- * Posts the root message and hands the run to its follower; where the target is being tested already, points there.
- * A request that is carried out again after a kill finds its own claim and goes on.
+ * Starts a test for a person; where the target is being tested already, points there.
+ * @throws SlackFailure where the channel cannot be posted in
  */
 export async function startTest(
   deckhand: Deckhand,
-  caller: Caller,
+  { workspace, requestId, user: askedBy }: Caller,
   channel: string,
   target: Target,
 ): Promise<Reply> {
-  const { workspace } = caller;
+  const other = await beginTest(deckhand, { workspace, requestId, target, askedBy, channel });
+  return other === undefined ? { kind: 'nothing' } : pointTo(deckhand, workspace, other);
+}
+
+/**
+ * Posts the root message and hands the run to its follower. A wish that is carried out again after a kill finds its
+ * own claim and goes on.
+ * @returns the run of the same target that goes on already; the step then ends with that
+ * @throws SlackFailure where the channel cannot be posted in
+ */
+export async function beginTest(deckhand: Deckhand, ask: TestAsk): Promise<Run | undefined> {
+  const { workspace, step, ...asked } = ask;
   const now = deckhand.clock.now();
   const longest = deckhand.config.FOLLOW_TIMEOUT_MINUTES * 60_000 + GRACE_MS;
-  const asked: Run = {
-    target,
-    requestId: caller.requestId,
-    channel,
-    askedBy: caller.user,
+  const wanted: Run = {
+    ...asked,
     startedAt: now,
     status: 'running',
+    ...(step === undefined ? {} : { steps: [step] }),
   };
-  const claim = await deckhand.runs.claim(workspace, asked, now - longest);
-  if (!claim.mine) return pointTo(deckhand, workspace, claim.run);
-  if (claim.run.status !== 'running') return { kind: 'nothing' };
+  const claim = await deckhand.runs.claim(workspace, wanted, now - longest);
+  if (!claim.mine) return claim.run;
+  if (claim.run.status === 'running') await follow(deckhand, workspace, claim.run);
+  return undefined;
+}
+
+async function follow(deckhand: Deckhand, workspace: string, run: Run): Promise<void> {
+  const { target, requestId, askedBy, channel, startedAt } = run;
   try {
-    const rootTs = claim.run.rootTs ?? (await postRoot(deckhand, workspace, claim.run));
+    const rootTs = run.rootTs ?? (await postRoot(deckhand, workspace, run));
     const settings = await deckhand.channels.get(workspace, channel);
     const followed: FollowedTest = {
       workspace,
       target,
-      requestId: claim.run.requestId,
-      askedBy: claim.run.askedBy,
+      requestId,
+      askedBy,
       channel,
       rootTs,
-      startedAt: claim.run.startedAt,
-      followedSince: claim.run.startedAt,
+      startedAt,
+      followedSince: startedAt,
       threads: settings.threads ?? true,
       layout: settings.layout ?? 'full',
       told: [],
     };
-    await recordRun(deckhand, workspace, claim.run);
-    await deckhand.engine.send(FOLLOW_TEST, followed, { key: `${workspace} ${channel} ${rootTs}` });
+    const key = rootTs === undefined ? requestId : `${channel} ${rootTs}`;
+    await deckhand.engine.send(FOLLOW_TEST, followed, { key: `${workspace} ${key}` });
   } catch (error) {
-    await deckhand.runs.change(workspace, claim.run, { status: 'stopped', endedAt: deckhand.clock.now() });
+    const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
+    const reason = failureWords(explain(error, at));
+    await closeRun(deckhand, workspace, run, { status: 'stopped', reason });
     throw error;
   }
-  return { kind: 'nothing' };
 }
 
-function recordRun(deckhand: Deckhand, workspace: string, { target, askedBy, channel }: Run): Promise<void> {
-  const { account, project, server } = target;
-  const about = [account, project.permalink, server?.identifier].filter(Boolean).join('/');
-  const entry = { who: askedBy, what: 'test', where: channel, target: about, result: 'done' } as const;
-  return deckhand.audit.record(workspace, entry);
-}
-
-async function postRoot(deckhand: Deckhand, workspace: string, run: Run): Promise<string> {
+/** Undefined where the run is shown nowhere. */
+async function postRoot(deckhand: Deckhand, workspace: string, run: Run): Promise<string | undefined> {
+  const { channel } = run;
+  if (channel === undefined) return undefined;
   const message = testRootMessage({
     ...run,
     now: run.startedAt,
@@ -72,13 +99,14 @@ async function postRoot(deckhand: Deckhand, workspace: string, run: Run): Promis
     layout: 'full',
   });
   const clientMsgId = postId(workspace, run.requestId, 'root');
-  const shown = await deckhand.slack.post(workspace, { channel: run.channel, message, clientMsgId });
+  const shown = await deckhand.slack.post(workspace, { channel, message, clientMsgId });
   await deckhand.runs.change(workspace, run, { rootTs: shown.ts });
   return shown.ts;
 }
 
 async function pointTo(deckhand: Deckhand, workspace: string, run: Run): Promise<Reply> {
-  const { channel, rootTs: ts } = run;
-  const link = ts === undefined ? undefined : await deckhand.slack.permalink(workspace, { channel, ts });
-  return { kind: 'private', message: alreadyRunningMessage(run.target, run.askedBy, run.startedAt, link) };
+  const { channel, rootTs: ts, target, askedBy, startedAt } = run;
+  const isShown = channel !== undefined && ts !== undefined;
+  const link = isShown ? await deckhand.slack.permalink(workspace, { channel, ts }) : undefined;
+  return { kind: 'private', message: alreadyRunningMessage(target, askedBy, startedAt, link) };
 }

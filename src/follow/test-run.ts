@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
 import type { Job, JobData } from '../engine/engine.ts';
 import { explainAndLog } from '../failures.ts';
-import { type Run, Target } from '../runs.ts';
+import { Target } from '../runs.ts';
 import type { AccountClient } from '../service/client.ts';
 import type { ServiceError } from '../service/errors.ts';
 import { getTestAccess, startTestAccess, type TestRun } from '../service/test-access.ts';
 import { failureWords } from '../views/failures.ts';
 import {
-  countReachable,
+  countTested,
   type News,
   newsOf,
   startedMessage,
@@ -16,9 +16,10 @@ import {
   testRootMessage,
 } from '../views/test-run.ts';
 import { code } from '../views/text.ts';
+import { closeRun, type RunEnding } from './close-run.ts';
 import { type Follower, followToTheEnd } from './ending.ts';
 import { createPolling, STEADY } from './polling.ts';
-import { rootOf, tellOnce } from './thread.ts';
+import { rootOf, type ThreadState, tellOnce } from './thread.ts';
 
 export const FOLLOW_TEST = 'follow-test';
 
@@ -27,9 +28,11 @@ export const FollowedTest = z.object({
   workspace: z.string(),
   target: Target,
   requestId: z.string(),
-  askedBy: z.string(),
-  channel: z.string(),
-  rootTs: z.string(),
+  /** Undefined for a workflow. */
+  askedBy: z.string().optional(),
+  /** Both undefined where it is shown nowhere. */
+  channel: z.string().optional(),
+  rootTs: z.string().optional(),
   startedAt: z.number(),
   /** From when the time limit counts; later than `startedAt` after "check again". */
   followedSince: z.number(),
@@ -42,8 +45,9 @@ export const FollowedTest = z.object({
 });
 export type FollowedTest = z.infer<typeof FollowedTest>;
 
-/** How often a running root message shows how long it has been, in milliseconds; `chat.update` takes 50 a minute. */
-const REFRESH_MS = 20_000;
+/** How often a running root message shows how far it is, in milliseconds; `chat.update` takes 50 a minute. */
+const REFRESH_MS = { first: 10_000, later: 20_000 } as const;
+const FIRST_MS = 60_000;
 
 /** Follows a run from its start to its end. DESIGN: "Test access, the main job". */
 export async function followTest(deckhand: Deckhand, job: Job<JobData>): Promise<void> {
@@ -54,13 +58,15 @@ export async function followTest(deckhand: Deckhand, job: Job<JobData>): Promise
 /** After the last failed attempt at a job: the root message must not say "running" for ever. */
 export async function buryTest(deckhand: Deckhand, data: JobData, error: unknown): Promise<void> {
   const state = FollowedTest.parse(data);
-  const shown: TestState = { kind: 'stopped', reason: reasonOf(deckhand, state, error) };
+  const reason = reasonOf(deckhand, state, error);
+  const shown: TestState = { kind: 'stopped', reason };
   const message = testRootMessage({ ...state, now: deckhand.clock.now(), state: shown });
-  await deckhand.runs.change(state.workspace, state, {
-    status: 'stopped',
-    endedAt: deckhand.clock.now(),
-  });
-  await deckhand.slack.update(state.workspace, rootOf(state), message);
+  await closeRun(deckhand, state.workspace, state, { status: 'stopped', reason });
+  if (isShown(state)) await deckhand.slack.update(state.workspace, rootOf(state), message);
+}
+
+function isShown(state: FollowedTest): state is FollowedTest & ThreadState {
+  return state.channel !== undefined && state.rootTs !== undefined;
 }
 
 function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: FollowedTest): Follower {
@@ -81,24 +87,32 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
 
   async function show(shown: TestState): Promise<void> {
     shownAt = clock.now();
+    if (!isShown(state)) return;
     const message = testRootMessage({ ...state, now: clock.now(), state: shown });
     await deckhand.slack.update(workspace, rootOf(state), message, job.signal);
   }
 
   async function tell(news: readonly News[]): Promise<void> {
     if (!state.threads) return;
-    for (const item of news) await tellOnce(deckhand, workspace, state, item, save, job.signal);
+    for (const item of news)
+      if (isShown(state)) await tellOnce(deckhand, workspace, state, item, save, job.signal);
   }
 
-  async function settle(result: Pick<Run, 'status' | 'reachable' | 'total'>): Promise<void> {
-    await deckhand.runs.change(workspace, state, { ...result, endedAt: clock.now() });
-    log.info({ event: 'follow_ended', ...logFields(state), status: result.status }, 'following ended');
+  async function settle(ending: RunEnding): Promise<void> {
+    await closeRun(deckhand, workspace, state, ending);
+    const { status } = 'run' in ending ? ending.run : ending;
+    log.info({ event: 'follow_ended', ...logFields(state), status }, 'following ended');
   }
 
   async function stopBecause(error: unknown): Promise<void> {
     const reason = reasonOf(deckhand, state, error);
-    await settle({ status: 'stopped' });
+    await settle({ status: 'stopped', reason });
     await show({ kind: 'stopped', reason });
+  }
+
+  function isRefreshDue(): boolean {
+    const { first, later } = REFRESH_MS;
+    return clock.now() - shownAt >= (clock.now() - state.startedAt < FIRST_MS ? first : later);
   }
 
   function call<T>(sought: string, work: (client: AccountClient) => Promise<T>): Promise<T> {
@@ -137,7 +151,8 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
       getTestAccess(client, permalink, run, options),
     );
     if (seen.status !== 'running') return seen;
-    if (recovered || clock.now() - shownAt >= REFRESH_MS) await show({ kind: 'running' });
+    const tested = countTested(seen.results);
+    if (recovered || isRefreshDue()) await show({ kind: 'running', tested });
     await tell(newsOf(target, seen, state.layout));
     return undefined;
   }
@@ -146,18 +161,19 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
     const run = (await start()) ?? '';
     const ended = await polling.until((recovered) => look(run, recovered));
     if (ended === undefined) {
-      await settle({ status: 'lost' });
+      const reason = `The test did not end in the ${config.FOLLOW_TIMEOUT_MINUTES} minutes that I follow one.`;
+      await settle({ status: 'lost', reason });
       return show({ kind: 'lost', run });
     }
-    const status = ended.status === 'failed' ? 'failed' : 'completed';
     // The target is free before the buttons appear; the root comes first, since it is what the channel sees.
-    await settle({ status, ...countReachable(ended.results) });
+    await settle({ run: ended });
     await show({ kind: 'ended', run: ended });
     await tell(newsOf(target, ended, state.layout));
   }
 
   async function abandon(reason: string): Promise<void> {
-    await deckhand.runs.change(workspace, state, { status: 'lost', endedAt: clock.now() });
+    const words = 'The message that showed the test is gone, so I stopped following it.';
+    await closeRun(deckhand, workspace, state, { status: 'lost', reason: words });
     log.warn({ event: 'follow_abandoned', ...logFields(state), reason }, 'the message of a test run is gone');
   }
 

@@ -65,6 +65,16 @@ export function createEvents(
     const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install === true);
     const workspace = LIFECYCLE.has(body.event.type) ? EVERYWHERE : about;
     if (await requests.isNew(workspace, body.event_id))
-      await deckhand.engine.send(EVENTS, { workspace, about, body }, { key: body.event_id });
+      await deckhand.engine.send(
+        EVENTS,
+        { workspace, about, body: withoutSecrets(body) },
+        { key: body.event_id },
+      );
   };
+}
+
+/** Jobs are stored as they are, so no token goes with them: neither Slack's old one nor that of a workflow step. */
+function withoutSecrets({ token: _, event, ...body }: EventBody): EventBody {
+  const { bot_access_token: __, ...rest } = event;
+  return { ...body, event: rest };
 }

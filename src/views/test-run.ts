@@ -14,7 +14,8 @@ export interface TestTarget {
 /** How a followed test run stands. */
 export type TestState =
   | { kind: 'starting' }
-  | { kind: 'running'; trouble?: string | undefined }
+  /** `tested`: how many have their result so far. */
+  | { kind: 'running'; trouble?: string | undefined; tested?: number | undefined }
   | { kind: 'ended'; run: Pick<TestRun, 'status' | 'results'> }
   /** It could not be started or followed; `reason` is mrkdwn, escaped. */
   | { kind: 'stopped'; reason: string }
@@ -23,7 +24,8 @@ export type TestState =
 
 export interface TestView {
   target: TestTarget;
-  askedBy: string;
+  /** Undefined for a workflow. */
+  askedBy?: string | undefined;
   /** Milliseconds since the epoch. */
   startedAt: number;
   now: number;
@@ -42,7 +44,7 @@ export function testRootMessage(view: TestView): Message {
       ...detailBlocks(view),
       context(
         `Account ${code(view.target.account)}`,
-        `asked by <@${view.askedBy}>`,
+        `asked by ${askerWords(view.askedBy)}`,
         `started ${dateTime(view.startedAt)}`,
         elapsedWords(view),
       ),
@@ -87,13 +89,13 @@ export function startedMessage(target: TestTarget): Message {
 /** Shown to whoever asks for a test that goes on already. */
 export function alreadyRunningMessage(
   target: TestTarget,
-  askedBy: string,
+  askedBy: string | undefined,
   startedAt: number,
   link: string | undefined,
 ): Message {
   const where = link === undefined ? '' : ` <${link}|See it here>.`;
   return say(
-    `:hourglass_flowing_sand: A test of ${targetName(target)} is running already; <@${askedBy}> started it ${dateTime(startedAt)}.${where}`,
+    `:hourglass_flowing_sand: A test of ${targetName(target)} is running already; ${askerWords(askedBy)} started it ${dateTime(startedAt)}.${where}`,
   );
 }
 
@@ -101,6 +103,11 @@ export function alreadyRunningMessage(
 export function countReachable(results: TestResults | undefined): { reachable: number; total: number } {
   const servers = results?.servers ?? [];
   return { reachable: servers.filter((server) => server.status === 'ok').length, total: servers.length };
+}
+
+/** How many results a run has so far, the repository's included. */
+export function countTested(results: TestResults | undefined): number {
+  return (results?.servers.length ?? 0) + (results?.repository === undefined ? 0 : 1);
 }
 
 export function summaryLine(run: Pick<TestRun, 'status' | 'results'>): string {
@@ -129,7 +136,10 @@ function headline(view: TestView): { icon: string; words: string } {
     case 'starting':
       return { icon: ':hourglass_flowing_sand:', words: 'running' };
     case 'running':
-      return { icon: ':arrows_counterclockwise:', words: 'running' };
+      return {
+        icon: ':arrows_counterclockwise:',
+        words: view.state.tested ? `running, ${view.state.tested} tested so far` : 'running',
+      };
     case 'ended':
       return outcome(view.state.run);
     case 'stopped':
@@ -199,6 +209,10 @@ function serverButton(target: TestTarget, server: { identifier: string; name: st
   const { identifier, name } = server;
   const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
   return { label: 'Test this server again', actionId: 'test:server', value };
+}
+
+function askerWords(askedBy: string | undefined): string {
+  return askedBy === undefined ? 'a workflow' : `<@${askedBy}>`;
 }
 
 function targetName(target: TestTarget): string {

@@ -34,6 +34,16 @@ export function bold(foreign: string | number | null | undefined, max = 80): str
   return `*${mrkdwn(foreign, max).replaceAll('*', '∗')}*`;
 }
 
+const SIGNS: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
+
+/** Mrkdwn of our own making as plain text, for where Slack reads no markup. */
+export function unmarked(text: string): string {
+  return text
+    .replace(/<(?:[^|>]*\|)?([^>]*)>/g, '$1')
+    .replace(/[`*]/g, '')
+    .replace(/&(?:amp|lt|gt);/g, (sign) => SIGNS[sign] ?? sign);
+}
+
 /** Cuts by code point, so that no emoji is left in half. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
@@ -69,6 +79,11 @@ export function firstOf<T>(items: readonly T[], max: number): { kept: T[]; more:
 
 export function count(amount: number, noun: string, plural = `${noun}s`): string {
   return `${amount} ${amount === 1 ? noun : plural}`;
+}
+
+/** A sentence of ours in the middle of another one. */
+export function asClause(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }
 
 function escapeMarkup(text: string): string {
