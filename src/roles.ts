@@ -124,6 +124,16 @@ export function createRoles(parts: RolesParts): Roles {
     return !(await hasActive(workspace, [...admin, ...inGroups.flat()]));
   }
 
+  /** Rare enough that a Slack which cannot say leaves it at the refusal. */
+  async function mayStepIn(workspace: string, user: string, grants: Grants): Promise<boolean> {
+    try {
+      return (await isSlackAdmin(workspace, user)) && (await isOrphaned(workspace, grants));
+    } catch (error) {
+      if (isSlackFailure(error)) return false;
+      throw error;
+    }
+  }
+
   return {
     async holds(workspace, user, role) {
       if (role === 'member') return true;
@@ -131,7 +141,7 @@ export function createRoles(parts: RolesParts): Roles {
       if (grants === undefined) return isSlackAdmin(workspace, user);
       if (await isIn(workspace, user, grants, role)) return true;
       if (role !== 'admin' && (await isIn(workspace, user, grants, 'admin'))) return true;
-      return (await isSlackAdmin(workspace, user)) && isOrphaned(workspace, grants);
+      return mayStepIn(workspace, user, grants);
     },
     async holders(workspace, role) {
       const grants = await stored.get(workspace, GRANTS_ID);

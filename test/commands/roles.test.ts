@@ -85,6 +85,12 @@ describe('roles', () => {
     await open();
   });
 
+  it('are refused all the same while Slack cannot say who somebody is', async () => {
+    await set({ admin: [PEOPLE.admin], operator: [], billing: [] });
+    house.slack.fault({ method: 'users.info', status: 503 });
+    expect(await ask(house, '/deckhand roles')).toContain(`Ask <@${PEOPLE.admin}>`);
+  });
+
   it('are written down with what changed', async () => {
     await set({ admin: [PEOPLE.admin], operator: [PEOPLE.member], billing: [] });
     const [latest] = await house.app.deckhand.audit.latest(TEAM, 1);
