@@ -2,6 +2,7 @@ import type { Deckhand } from '../deckhand.ts';
 import { CATCH_UP_MS, type Job, type JobData } from '../engine/engine.ts';
 import { explain } from '../failures.ts';
 import { say } from '../views/message.ts';
+import { asClause } from '../views/text.ts';
 import { deliveryOf, isUndeliverable, undeliverableReason } from './deliver.ts';
 import { goOnPausing, pauseAndTell } from './digest-pause.ts';
 import { postDigest } from './digest-post.ts';
@@ -83,9 +84,4 @@ async function isSettled(run: SlotRun, reports: readonly Gathered[]): Promise<bo
   await accountsChanged(deckhand, slot.workspace);
   await recordSlot(deckhand, slot, { outcome: 'failed', reason: 'no connected account works' });
   return true;
-}
-
-/** A sentence of ours in the middle of another one. */
-function asClause(sentence: string): string {
-  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }

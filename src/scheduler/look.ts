@@ -4,6 +4,7 @@ import { explain } from '../failures.ts';
 import { type Pace, STEADY } from '../follow/polling.ts';
 import type { AccountClient } from '../service/client.ts';
 import type { ServiceErrorKind } from '../service/errors.ts';
+import { asClause } from '../views/text.ts';
 import { pauseAndTell } from './pausing.ts';
 import type { Look } from './rounds.ts';
 import type { ScheduleKind } from './settle.ts';
@@ -52,9 +53,4 @@ export async function lookOnce<T>(
     await pauseAndTell(deckhand, kind, { ...pausing, paused: { cause: 'service', reason: asClause(text) } });
     return STEADY;
   }
-}
-
-/** A sentence of ours in the middle of another one. */
-function asClause(sentence: string): string {
-  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }
