@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
 import type { JobData } from '../engine/engine.ts';
 import { EVERYWHERE } from '../store/store.ts';
-import { workspaceOf } from './payloads.ts';
+import { Id, MaybeId, workspaceOf } from './payloads.ts';
 import type { Requests } from './requests.ts';
 
 export const EVENTS = 'events';
@@ -10,16 +10,16 @@ export const EVENTS = 'events';
 /** An event of Slack's Events API, as far as every handler needs it. */
 export const EventBody = z.looseObject({
   type: z.literal('event_callback'),
-  event_id: z.string(),
+  event_id: Id,
   event_time: z.number(),
-  team_id: z.string().nullish(),
-  enterprise_id: z.string().nullish(),
+  team_id: MaybeId,
+  enterprise_id: MaybeId,
   is_enterprise_install: z.boolean().nullish(),
   authorizations: z
     .array(
       z.looseObject({
-        team_id: z.string().nullish(),
-        enterprise_id: z.string().nullish(),
+        team_id: MaybeId,
+        enterprise_id: MaybeId,
         is_enterprise_install: z.boolean().nullish(),
       }),
     )

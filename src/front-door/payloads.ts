@@ -6,20 +6,27 @@ import { readState } from '../views/modal-state.ts';
 
 /** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */
 
-const Id = z.string().min(1).max(64);
+/** Ids name records in the store, so nothing else may come in their place. */
+export const Id = z.string().regex(/^[^/\s\p{Cc}]{1,64}$/u);
+/** Some senders leave a field empty rather than out. */
+export const MaybeId = z
+  .union([Id, z.literal('')])
+  .nullish()
+  .transform((id) => id || undefined);
+const TriggerId = z.string().regex(/^\P{Cc}{1,200}$/u);
 const Team = z.looseObject({ id: Id.nullish() }).nullish();
 const Enterprise = z.looseObject({ id: Id }).nullish();
 
 export const SlashBody = z.looseObject({
   command: z.string(),
   text: z.string().default(''),
-  team_id: Id.nullish(),
-  enterprise_id: z.string().nullish(),
+  team_id: MaybeId,
+  enterprise_id: MaybeId,
   is_enterprise_install: z.union([z.boolean(), z.string()]).nullish(),
   user_id: Id,
   channel_id: Id,
   thread_ts: z.string().nullish(),
-  trigger_id: z.string().nullish(),
+  trigger_id: TriggerId.nullish(),
   response_url: z.string().nullish(),
 });
 export type SlashBody = z.infer<typeof SlashBody>;
@@ -51,8 +58,8 @@ const Interaction = z.looseObject({
   team: Team,
   enterprise: Enterprise,
   is_enterprise_install: z.boolean().nullish(),
-  user: z.looseObject({ id: Id, team_id: z.string().nullish() }),
-  trigger_id: z.string().nullish(),
+  user: z.looseObject({ id: Id, team_id: MaybeId }),
+  trigger_id: TriggerId.nullish(),
 });
 
 const ActionElement = z.looseObject({
@@ -68,7 +75,7 @@ const ActionElement = z.looseObject({
 export const ActionBody = Interaction.extend({
   actions: z.array(ActionElement).min(1),
   channel: z.looseObject({ id: Id }).nullish(),
-  container: z.looseObject({ message_ts: z.string().nullish(), channel_id: z.string().nullish() }).nullish(),
+  container: z.looseObject({ message_ts: z.string().nullish(), channel_id: MaybeId }).nullish(),
   message: z
     .looseObject({
       ts: z.string().nullish(),

@@ -11,6 +11,8 @@ import { answerChange, fuzzCase } from './cases.ts';
 export interface FuzzOptions {
   cases: number;
   seed: number;
+  /** Where a failed run got to, to repeat its last batch alone. */
+  path?: string | undefined;
   /** Where Deckhand keeps its file. */
   folder: string;
   /** After each thousand cases. */
@@ -84,7 +86,16 @@ interface Throwing extends FuzzOptions {
   proxy: Awaited<ReturnType<typeof openProxy>>;
 }
 
-async function throwAll({ cases, seed, report, slack, origin, proxy, onProgress }: Throwing): Promise<void> {
+async function throwAll({
+  cases,
+  seed,
+  path,
+  report,
+  slack,
+  origin,
+  proxy,
+  onProgress,
+}: Throwing): Promise<void> {
   let done = 0;
   const batch = fc.tuple(fc.array(fuzzCase, { minLength: BATCH, maxLength: BATCH }), answerChange);
   await fc.assert(
@@ -97,9 +108,10 @@ async function throwAll({ cases, seed, report, slack, origin, proxy, onProgress 
       if (passes(before, done, cases / TENTHS)) report.memoryMb.push(await memoryOf(origin));
       if (passes(before, done, 1000)) onProgress?.(done, report.memoryMb.at(-1) ?? 0);
       forgetOldMessages(slack);
-      return statuses.every((status) => status < 500);
+      const failed = statuses.findIndex((status) => status >= 500);
+      if (failed !== -1) throw new Error(`${statuses[failed]} to ${JSON.stringify(requests[failed])}`);
     }),
-    { numRuns: Math.ceil(cases / BATCH), seed, endOnFailure: true },
+    { numRuns: Math.ceil(cases / BATCH), seed, endOnFailure: true, ...(path === undefined ? {} : { path }) },
   );
 }
 

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { fuzz } from './fuzz.ts';
 import { isFlat } from './memory.ts';
 
-/** `npm run fuzz [cases] [seed]`: the full run, 100,000 cases unless told otherwise. */
+/** `npm run fuzz [cases] [seed] [path]`: the full run, 100,000 cases unless told otherwise. */
 const cases = Number(process.argv[2] ?? 100_000);
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
 const folder = await mkdtemp(join(tmpdir(), 'deckhand-fuzz-'));
@@ -19,6 +19,7 @@ say(`${cases} cases, seed ${seed}`);
 const { statuses, crashed, unhandled, memoryMb, answers } = await fuzz({
   cases,
   seed,
+  path: process.argv[4],
   folder,
   onProgress: (done, memory) => {
     const seconds = Math.round((performance.now() - started) / 1000);
