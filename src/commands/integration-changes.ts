@@ -49,9 +49,7 @@ export async function saveChanges(
 
 function readForm(state: ViewState, shown: IntegrationOrigin['shown']): FilledIn {
   if (shown !== undefined) return readIntegration(state.values, 'change', findHookType(shown.type));
-  const filled = readIntegration(state.values, 'change');
-  if (filled.type !== undefined) return filled;
-  return { ...filled, errors: { hook_type: 'Choose its type first.' } };
+  return readIntegration(state.values, 'change');
 }
 
 interface Edited {

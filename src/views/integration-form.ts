@@ -89,7 +89,7 @@ function addBlocks(form: IntegrationForm): KnownBlock[] {
   const type = chosenType(form.values);
   return [
     ...projectBlocks(form),
-    typeInput(form),
+    typeInput(form, { optional: false }),
     nameInput({ optional: false }),
     ...(type === undefined ? [] : propertyBlocks(form, type)),
     flagsInput(),
@@ -144,10 +144,10 @@ function knownBlocks(
 function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] {
   return [
     context(
-      `${code(identifier, 255)} was not set up through Deckhand, so it cannot show how it stands. Choose its type, and fill in what is to be changed.`,
+      `${code(identifier, 255)} was not set up through Deckhand, so it cannot show how it stands. Fill in what is to be changed; its own settings show once its type is chosen.`,
     ),
     ...projectBlocks(form),
-    typeInput(form),
+    typeInput(form, { optional: true }),
   ];
 }
 
@@ -166,9 +166,10 @@ function integrationPicker({ origin }: IntegrationForm): KnownBlock {
   });
 }
 
-function typeInput({ wireNames }: IntegrationForm): KnownBlock {
+/** An update does not name the type (spec 4.8): where nothing else is known, it is asked only to show its fields. */
+function typeInput({ wireNames }: IntegrationForm, { optional }: { optional: boolean }): KnownBlock {
   const choices = HOOK_TYPES.map(({ label }): Choice => ({ value: label, text: typeName(label, wireNames) }));
-  return selectInput({ field: 'hook_type', label: 'Type', choices, dispatch: true });
+  return selectInput({ field: 'hook_type', label: 'Type', choices, dispatch: true, optional });
 }
 
 function nameInput(spec: { optional: boolean; initial?: string | undefined }): KnownBlock {

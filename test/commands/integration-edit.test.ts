@@ -66,6 +66,16 @@ describe('integration edit', () => {
     expect(await house.app.deckhand.integrations.find(TEAM, id)).toMatchObject({ flags: ['send_on_start'] });
   });
 
+  it('changes the name of one that was set up elsewhere without asking for its type', async () => {
+    const { identifier } = house.service.world.addIntegration({ ...PROJECT, ...HOOK });
+    await me.open(`integration edit ${identifier} storefront`);
+    const told = saved();
+    house.service.requests.clear();
+    await me.submit({ name: 'Named from here' });
+    await told;
+    expect(me.sent('PATCH')).toEqual([{ integration: { name: 'Named from here' } }]);
+  });
+
   it('leaves keys alone that were left empty, and sends the property that was filled in', async () => {
     const { id } = await setUp('Hub', 'codehost', {
       account: 'acme',
