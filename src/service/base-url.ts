@@ -5,6 +5,9 @@ const MARKER = 'account-goes-here';
 /** Only these characters, so that nothing is decoded, mapped or case-folded into another host. */
 const ADDRESS = /^(?:https?:\/\/)?([a-z0-9.-]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?((?:[/?#][^\\\s]*)?)$/i;
 
+/** `<account>.<service domain>` (spec 1), never a bare domain or an IP address. */
+const HOST_OF_ITS_OWN = /^([a-z0-9-]+)\.(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
+
 /** Where an account lives: a configured template with `{account}` in its host or path (spec 1, {base_url}). */
 export class BaseUrl {
   readonly #template: string;
@@ -29,7 +32,9 @@ export class BaseUrl {
     const [, host = '', port, rest = ''] = ADDRESS.exec(address) ?? [];
     if (host === '' || !this.#isOurPort(port)) return undefined;
     if (this.#parts.hostname.includes(MARKER)) return between(this.#parts.hostname, host.toLowerCase());
-    if (host.toLowerCase() !== this.#parts.hostname) return undefined;
+    // A base url with the account in its path does not know the hosts that people see: a name in front of a domain counts.
+    if (host.toLowerCase() !== this.#parts.hostname)
+      return port === undefined ? HOST_OF_ITS_OWN.exec(host)?.[1]?.toLowerCase() : undefined;
     const path = rest.split(/[?#]/, 1)[0] ?? '';
     const depth = this.#parts.pathname.split('/').findIndex((segment) => segment.includes(MARKER));
     const ours = this.#parts.pathname.split('/').slice(0, depth + 1);
