@@ -15,6 +15,9 @@ import { WATCH_VERIFICATION, watchVerification } from './follow/verification.ts'
 import type { EventHandlers } from './front-door/events.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createRegistry } from './front-door/registry.ts';
+import { declareHome } from './home/declare.ts';
+import { createHome } from './home/home.ts';
+import { homeOpened } from './home/publish.ts';
 import { type Listener, listen, type Routes, sendText } from './http.ts';
 import { LIFECYCLE_HANDLERS } from './install/lifecycle.ts';
 import { installRoutes } from './install/routes.ts';
@@ -28,6 +31,7 @@ import { createProjects } from './projects.ts';
 import { createRoles } from './roles.ts';
 import { createRuns } from './runs.ts';
 import { declareSchedules } from './scheduler/declare.ts';
+import { createPictures } from './scheduler/pictures.ts';
 import { accountsChanged } from './scheduler/settle.ts';
 import { SCOPE_NAMES } from './scopes.ts';
 import { createEntrance } from './slack/entrance.ts';
@@ -57,6 +61,7 @@ const FOLLOWED_AT_ONCE = 20_000;
 /** By the event's type; manifest.yml subscribes to these. */
 export const EVENT_HANDLERS: EventHandlers = {
   ...LIFECYCLE_HANDLERS,
+  app_home_opened: homeOpened,
   link_shared: unfurlLinks,
   function_executed: functionExecuted,
 };
@@ -79,6 +84,7 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
   declareWatches(deckhand);
   declareSchedules(deckhand);
   declareSteps(deckhand);
+  declareHome(deckhand);
   let isDraining = false;
   let listener: Listener | undefined;
   let stopping: Promise<void> | undefined;
@@ -122,12 +128,17 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
       parts.engine.stop(graceMs),
     ]);
     await Promise.race([deckhand.slack.idle(), graceIsOver]);
+    await deckhand.pictures.close();
     await listener?.close();
   }
 }
 
 function assemble(config: Config, parts: Parts): Deckhand {
-  const onState = (workspace: string): Promise<void> => accountsChanged(parts, workspace);
+  const home = createHome(parts);
+  const onState = async (workspace: string): Promise<void> => {
+    await accountsChanged(parts, workspace);
+    await home.refresh(workspace);
+  };
   const accounts = createAccounts({ ...parts, onState });
   return {
     ...parts,
@@ -138,9 +149,11 @@ function assemble(config: Config, parts: Parts): Deckhand {
     listings: createListings({ accounts, clock: parts.clock }),
     integrations: createIntegrations(parts.store),
     roles: createRoles(parts),
-    audit: createAudit(parts),
-    runs: createRuns(parts.store),
+    audit: createAudit({ ...parts, onRecord: home.refresh }),
+    home,
+    runs: createRuns(parts.store, home.refresh),
     digests: createDigests(parts.store),
+    pictures: createPictures(),
     waiting: createWaiting(parts),
     links: createLinks(parts),
     linkRequests: createLinkRequests(parts),

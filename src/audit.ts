@@ -23,7 +23,15 @@ export interface Audit {
 
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 
-export function createAudit(parts: { store: Store; clock: Clock; log: Logger }): Audit {
+export interface AuditParts {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  /** Told of every change. */
+  onRecord?: (workspace: string) => Promise<void>;
+}
+
+export function createAudit(parts: AuditParts): Audit {
   const stored: Collection<AuditEntry> = parts.store.collection('audit', AuditEntry);
   return {
     async record(workspace, entry) {
@@ -36,6 +44,7 @@ export function createAudit(parts: { store: Store; clock: Clock; log: Logger }):
         { event: 'audit', workspace, user: who, channel: where, command: what, result },
         'audit',
       );
+      await parts.onRecord?.(workspace);
     },
     async latest(workspace, limit, upTo) {
       const rows = await stored.latest(workspace, limit, upTo);

@@ -1,11 +1,12 @@
 import type { Account, Accounts } from './accounts.ts';
 import type { Clock } from './clock.ts';
 import { createFresh } from './fresh.ts';
+import { type ActivityStats, getActivity } from './service/activity.ts';
 import { listRegions, listSizes, type Region, type Size } from './service/hosted-resources.ts';
 import { type Invoice, listInvoices } from './service/invoices.ts';
 import { listServers, type Server } from './service/servers.ts';
 
-/** What menus offer, a few seconds old at most. */
+/** What menus offer, a few seconds old at most, and figures of up to a minute. */
 export interface Listings {
   /**
    * The project's servers; undefined where the service does not list them.
@@ -18,15 +19,20 @@ export interface Listings {
   regions(workspace: string, account: Account): Promise<Region[]>;
   /** How large they can be, with prices in the account's currency. @throws AccountFailure */
   sizes(workspace: string, account: Account): Promise<Size[]>;
+  /** Undefined where the service tells no figures. @throws AccountFailure */
+  thisWeek(workspace: string, account: Account): Promise<ActivityStats | undefined>;
   /** Lets go of what is kept in memory. */
   forget(workspace: string): void;
 }
+
+const FIGURES_FRESH_MS = 60_000;
 
 export function createListings(parts: { accounts: Accounts; clock: Clock }): Listings {
   const servers = createFresh<Server[] | undefined>(parts.clock);
   const invoices = createFresh<Invoice[]>(parts.clock);
   const regions = createFresh<Region[]>(parts.clock);
   const sizes = createFresh<Size[]>(parts.clock);
+  const weeks = createFresh<ActivityStats | undefined>(parts.clock, FIGURES_FRESH_MS);
   return {
     forget(workspace) {
       for (const kept of [servers, invoices, regions, sizes]) kept.forget(workspace);
@@ -47,5 +53,11 @@ export function createListings(parts: { accounts: Accounts; clock: Clock }): Lis
       sizes.get([workspace, account.name, account.sealedKey], () =>
         parts.accounts.use(workspace, account, (client) => listSizes(client)),
       ),
+    thisWeek: (workspace, account) =>
+      weeks.get([workspace, account.name, account.sealedKey], async () => {
+        const ask = { range: 'this_week', stats: true } as const;
+        const { stats } = await parts.accounts.use(workspace, account, (client) => getActivity(client, ask));
+        return stats;
+      }),
   };
 }

@@ -54,7 +54,8 @@ export function targetKey(target: Target): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 24);
 }
 
-export function createRuns(store: Store): Runs {
+/** @param onChange told whenever a run starts, is shown or ends */
+export function createRuns(store: Store, onChange?: (workspace: string) => Promise<void>): Runs {
   const stored: Collection<Run> = store.collection('runs', Run);
   return {
     async claim(workspace, run, staleBefore) {
@@ -66,6 +67,7 @@ export function createRuns(store: Store): Runs {
         return steps.length === 0 ? standing : { ...standing, steps };
       });
       const standing = winner ?? run;
+      await onChange?.(workspace);
       return { mine: standing.requestId === run.requestId, run: standing };
     },
     async change(workspace, { target, requestId }, change) {
@@ -74,6 +76,7 @@ export function createRuns(store: Store): Runs {
         current?.requestId === requestId ? { ...current, ...change } : current,
       );
       if (changed?.endedAt !== undefined) await stored.put(workspace, id, changed, changed.endedAt + KEPT_MS);
+      await onChange?.(workspace);
       return changed?.requestId === requestId ? changed : undefined;
     },
     async list(workspace) {

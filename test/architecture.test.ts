@@ -33,7 +33,8 @@ const MAY_NOT: ReadonlyArray<[from: string, to: string]> = [
   ['src/engine/', 'src/(?!engine/|store/|clock|errors|log)'],
   ['src/slack/', 'src/(?!slack/|store/|views/|clock|errors|log|http)'],
   ['src/commands/', 'src/(front-door/|app|main)'],
-  ['src/follow/', 'src/(front-door/|scheduler/|app|main)'],
+  ['src/follow/', 'src/(front-door/|scheduler/|steps/|home/|unfurl/|app|main)'],
+  ['src/commands/', 'src/(steps/|home/|unfurl/)'],
   ['src/scheduler/', 'src/(front-door/|app|main)'],
   ['src/front-door/', 'src/(app|main|follow/|scheduler/)'],
 ];

@@ -17,6 +17,7 @@ export interface Telling {
 /** Tells whoever set something up, once: by direct message, or in its channel where they have left. */
 export async function tellOwner(deckhand: Deckhand, told: Telling): Promise<void> {
   const { workspace, id, user, message, signal } = told;
+  await deckhand.home.refresh(workspace);
   try {
     const channel = await deckhand.slack.openDirect(workspace, user);
     await deliver(deckhand, { workspace, id, channel, message, signal });

@@ -12,7 +12,8 @@ interface ShownAccount {
   connectedAt: number;
 }
 
-const HEALTH = {
+/** How a connection is, in mrkdwn. */
+export const HEALTH = {
   ok: ':white_check_mark: works',
   unverified: ':hourglass_flowing_sand: waits for its e-mail to be verified',
   broken: ':x: the key was revoked or rotated',
