@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { findProject } from '../projects.ts';
 import { zoneOf } from '../readers.ts';
-import { drawDeployments } from '../scheduler/picture.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../service/activity.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Shown } from '../slack/slack.ts';
@@ -105,7 +104,7 @@ async function addPicture(
     await deckhand.slack.upload(caller.workspace, {
       filename: `${ask.account}-deployments.png`,
       title: 'Deployments per day',
-      bytes: await drawDeployments(data),
+      bytes: await deckhand.pictures.draw(data),
       altText: altText(data),
       channel,
       threadTs: ts,

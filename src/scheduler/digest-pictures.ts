@@ -4,7 +4,6 @@ import { withPatience } from '../slack/pace.ts';
 import type { Upload } from '../slack/uploads.ts';
 import { altText, totalOf } from '../views/deployments-chart.ts';
 import type { ToldReport } from '../views/digest.ts';
-import { drawDeployments } from './picture.ts';
 
 /** A digest can wait for Slack's rates, but not for long: its words are worth more. */
 const PATIENCE = { busyMs: 3 * 60_000, retriesUnknown: 1 };
@@ -30,7 +29,7 @@ export async function uploadPictures(
   for (const { account, data } of shown) {
     const upload: Upload = {
       filename: `deployments-${account}.png`,
-      bytes: await drawDeployments(data),
+      bytes: await deckhand.pictures.draw(data),
       title: `Deployments per day, ${data.title}`,
       altText: altText(data),
     };
