@@ -32,7 +32,6 @@ import { createRoles } from './roles.ts';
 import { createRuns } from './runs.ts';
 import { declareSchedules } from './scheduler/declare.ts';
 import { createPictures } from './scheduler/pictures.ts';
-import { createPictures } from './scheduler/pictures.ts';
 import { accountsChanged } from './scheduler/settle.ts';
 import { SCOPE_NAMES } from './scopes.ts';
 import { createEntrance } from './slack/entrance.ts';
@@ -130,7 +129,6 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
     ]);
     await Promise.race([deckhand.slack.idle(), graceIsOver]);
     await deckhand.pictures.close();
-    await deckhand.pictures.close();
     await listener?.close();
   }
 }
@@ -155,7 +153,6 @@ function assemble(config: Config, parts: Parts): Deckhand {
     home,
     runs: createRuns(parts.store, home.refresh),
     digests: createDigests(parts.store),
-    pictures: createPictures(),
     pictures: createPictures(),
     waiting: createWaiting(parts),
     links: createLinks(parts),

@@ -16,7 +16,6 @@ import type { Projects } from './projects.ts';
 import type { Roles } from './roles.ts';
 import type { Runs } from './runs.ts';
 import type { Pictures } from './scheduler/pictures.ts';
-import type { Pictures } from './scheduler/pictures.ts';
 import type { Service } from './service/client.ts';
 import type { Installations } from './slack/installations.ts';
 import type { Slack } from './slack/slack.ts';
@@ -47,7 +46,6 @@ export interface Deckhand extends Parts {
   roles: Roles;
   audit: Audit;
   digests: Digests;
-  pictures: Pictures;
   pictures: Pictures;
   runs: Runs;
   home: Home;
