@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
@@ -92,24 +92,52 @@ describe('the address that Slack names for the bytes', () => {
     'http://files.slack.com/upload',
     'https://files.slack.com:8443/upload',
     'https://user:word@files.slack.com/upload',
-    'http://127.0.0.1:1/upload',
+    'http://127.0.0.1.evil.example/upload',
+    'http://10.0.0.1/upload',
     'file:///etc/passwd',
     'nonsense',
     '',
   ])('is not followed to %j', async (address) => {
-    const server = createServer((_, response) => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ ok: true, upload_url: address, file_id: 'F0FOREIGN1' }));
-    });
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    const { port } = server.address() as AddressInfo;
-    const { slack, web } = slackAt(`http://127.0.0.1:${port}/api/`, 'xoxb-1');
+    const api = await listening((_, response) => answer(response, address));
+    const { slack, web } = slackAt(`${api.origin}/api/`, 'xoxb-1');
     await expect(slack.upload(TEAM, FILE)).rejects.toMatchObject({
       kind: 'rejected',
       reason: 'foreign_upload_url',
     });
     await web.close();
-    server.closeAllConnections();
-    server.close();
+    api.stop();
+  });
+
+  it('may be another port of this machine where Slack itself is on this machine', async () => {
+    const taken: string[] = [];
+    const files = await listening((request, response) => {
+      request.on('data', (bytes: Buffer) => taken.push(bytes.toString()));
+      request.on('end', () => response.end('OK'));
+    });
+    const api = await listening((_, response) => answer(response, `${files.origin}/upload`));
+    const { slack, web } = slackAt(`${api.origin}/api/`, 'xoxb-1');
+    await slack.upload(TEAM, FILE);
+    expect(taken.join('')).toBe('%PDF-1.7 a');
+    await web.close();
+    for (const server of [api, files]) server.stop();
   });
 });
+
+/** Slack's answer to every method, so that only the address matters. */
+function answer(response: ServerResponse, address: string): void {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ ok: true, upload_url: address, file_id: 'F0FOREIGN1' }));
+}
+
+async function listening(handler: RequestListener): Promise<{ origin: string; stop(): void }> {
+  const server = createServer(handler);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
