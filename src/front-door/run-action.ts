@@ -6,10 +6,12 @@ import type { Deckhand } from '../deckhand.ts';
 import { UserError } from '../errors.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { type Message, withoutElement } from '../views/message.ts';
+import { workingMessage } from '../views/working.ts';
 import { answerFailure } from './failure.ts';
+import { showProgress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { carryOut } from './run-command.ts';
-import { replaceMessage } from './speak.ts';
+import { replaceMessage, speakPrivately } from './speak.ts';
 import { witness } from './witness.ts';
 
 export interface ActionRequest {
@@ -38,7 +40,9 @@ export async function runAction(
     await requirePermission(deckhand, caller, action.role, found.command.name);
     const change = { caller, what: nameOf(found, actionId), isChange: action.durable === true };
     const work = () => witness(deckhand, change, (seen) => action.run(value, contextOf(seen, request)));
-    const reply = action.once ? await once(deckhand, request, work) : await work();
+    const reply = await progressing(deckhand, request, () =>
+      action.once ? once(deckhand, request, work) : work(),
+    );
     await carryOut(deckhand, registry, caller, reply);
     deckhand.metrics.command(found.command.name, 'done');
   } catch (error) {
@@ -47,6 +51,22 @@ export async function runAction(
       error instanceof UserError ? 'refused' : 'failed',
     );
     await answerFailure(deckhand, caller, error, { action: actionId });
+  }
+}
+
+/** Says that a click in a message takes its time; a view shows by itself what comes of one. */
+async function progressing<T>(
+  deckhand: Deckhand,
+  request: ActionRequest,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (request.state !== undefined) return work();
+  const show = (ms: number): Promise<void> => speakPrivately(deckhand, request.caller, workingMessage(ms));
+  const progress = showProgress(deckhand, show);
+  try {
+    return await work();
+  } finally {
+    await progress.stop();
   }
 }
 

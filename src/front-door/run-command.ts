@@ -12,12 +12,10 @@ import type { Message } from '../views/message.ts';
 import { chooseProjectMessage } from '../views/projects.ts';
 import { workingMessage } from '../views/working.ts';
 import { answerFailure } from './failure.ts';
+import { showProgress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { speak, speakPrivately } from './speak.ts';
 import { witness } from './witness.ts';
-
-/** After this long a person is told that it is going on. */
-const PATIENCE_MS = 2_000;
 
 export interface CommandRequest {
   caller: Caller;
@@ -38,8 +36,7 @@ export async function runCommand(
   const text = cleanCommandText(request.text);
   const matched = matchCommand(registry.commands, text === '' ? registry.start : text);
   const name = matched?.command.name ?? 'unknown';
-  const done = new AbortController();
-  void tellThatItGoesOn(deckhand, caller, done.signal);
+  const progress = showProgress(deckhand, (ms) => speakPrivately(deckhand, caller, workingMessage(ms)));
   try {
     if (matched === undefined) throw unknownCommand(registry.commands, text);
     await requirePermission(deckhand, caller, matched.command.role, name);
@@ -49,11 +46,11 @@ export async function runCommand(
     const reply = await witness(deckhand, change, (seen) =>
       replyOf(seen, command, rest, { ...request, text }),
     );
-    done.abort();
+    await progress.stop();
     await carryOut(deckhand, registry, caller, reply);
     deckhand.metrics.command(name, 'done');
   } catch (error) {
-    done.abort();
+    await progress.stop();
     const question = questionOf(deckhand, error, text);
     const isRefusal = question !== undefined || error instanceof UserError;
     deckhand.metrics.command(name, isRefusal ? 'refused' : 'failed');
@@ -120,14 +117,4 @@ function questionOf(deckhand: Deckhand, error: unknown, text: string): Message |
   if (error instanceof ServerNeeded) return chooseServerMessage(error.message, { ...error.place, run: text });
   if (error instanceof AccountNeeded) return connectFirstMessage(deckhand.config.SLACK_COMMAND, text);
   return undefined;
-}
-
-async function tellThatItGoesOn(deckhand: Deckhand, caller: Caller, done: AbortSignal): Promise<void> {
-  try {
-    await deckhand.clock.sleep(PATIENCE_MS, done);
-    await speakPrivately(deckhand, caller, workingMessage());
-  } catch (error) {
-    if (!done.aborted)
-      deckhand.log.warn({ event: 'answer_failed', err: error }, 'progress could not be shown');
-  }
 }

@@ -6,9 +6,12 @@ import { explainAndLog } from '../failures.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureMessage } from '../views/failures.ts';
 import { noticeOf } from '../views/modal.ts';
+import { workingMessage } from '../views/working.ts';
 import { answerFailure } from './failure.ts';
+import { showProgress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { carryOut } from './run-command.ts';
+import { speakPrivately } from './speak.ts';
 
 export interface ShortcutRequest {
   caller: Caller;
@@ -28,7 +31,10 @@ export async function runShortcut(
     if (found === undefined)
       throw new UserError('This shortcut is from an older version of Deckhand.', 'help');
     await requirePermission(deckhand, caller, found.shortcut.role, name);
-    const reply = await found.shortcut.run({ caller, account: undefined, text: '', said, deckhand });
+    const progress =
+      caller.channel === undefined ? undefined : showProgress(deckhand, showTo(deckhand, caller));
+    const context = { caller, account: undefined, text: '', said, deckhand };
+    const reply = await found.shortcut.run(context).finally(() => progress?.stop());
     await carryOut(deckhand, registry, caller, reply);
     deckhand.metrics.command(name, 'done');
   } catch (error) {
@@ -36,6 +42,10 @@ export async function runShortcut(
     if (!(await showFailure(deckhand, caller, error, callbackId)))
       await answerFailure(deckhand, caller, error, { action: callbackId });
   }
+}
+
+function showTo(deckhand: Deckhand, caller: Caller): (ms: number) => Promise<void> {
+  return (ms) => speakPrivately(deckhand, caller, workingMessage(ms));
 }
 
 /** Where a shortcut has no channel, a modal is the one place in front of the person; false where none opens. */

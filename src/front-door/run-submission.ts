@@ -10,7 +10,9 @@ import { failureWords } from '../views/failures.ts';
 import type { ModalView } from '../views/message.ts';
 import { notice, refill, resendable, withBanner, withFieldErrors } from '../views/modal.ts';
 import { cut, mrkdwn, plain } from '../views/text.ts';
+import { workingWords } from '../views/working.ts';
 import { answerFailure } from './failure.ts';
+import { MARKS_MS, type Progress, showProgress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { carryOut } from './run-command.ts';
 import { createSubmissionClaims, formId, type SubmissionClaims } from './submission-claims.ts';
@@ -55,7 +57,9 @@ export function createSubmissions(
     );
     const { answer, isLate } = await first;
     await ack(answer);
+    const progress = isLate ? showHowFar(sent) : undefined;
     const submitted = await outcome;
+    await progress?.stop();
     if (isLate) await showLate(sent, submitted);
     await finish(sent, submitted);
   };
@@ -80,6 +84,16 @@ async function answerInTime(
     answer: { response_action: 'update', view: notice(state.view.title.text, said) },
     isLate: true,
   };
+}
+
+/** For how long it has gone on, in the modal, until the outcome replaces it. */
+function showHowFar({ deckhand, caller, state }: Sent): Progress {
+  const left = MARKS_MS.filter((mark) => mark > PATIENCE_MS).map((mark) => mark - PATIENCE_MS);
+  const show = async (ms: number): Promise<void> => {
+    const view = notice(state.view.title.text, workingWords(ms + PATIENCE_MS));
+    await deckhand.slack.updateModal(caller.workspace, state.view.id, view);
+  };
+  return showProgress(deckhand, show, left);
 }
 
 /** Never rejects: a failure becomes what the person reads in the modal. */

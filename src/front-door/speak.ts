@@ -4,8 +4,10 @@ import { explainAndLog } from '../failures.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { reach } from '../slack/reach.ts';
 import { failureMessage } from '../views/failures.ts';
-import type { Message } from '../views/message.ts';
+import { context, type Message } from '../views/message.ts';
 import { notice } from '../views/modal.ts';
+import { workingWords } from '../views/working.ts';
+import { MARKS_MS, showProgress } from './progress.ts';
 
 /** Says what a handler returned, where the caller is. The only place that speaks for commands and clicks. */
 export async function speak(deckhand: Deckhand, caller: Caller, reply: Reply): Promise<void> {
@@ -79,13 +81,23 @@ async function openModal(
   const { workspace, triggerId } = caller;
   const opened = await deckhand.slack.openModal(workspace, triggerId ?? '', reply.view);
   if (reply.fill === undefined) return;
+  const title = reply.view.title.text;
+  // Each version has a hash of its own; the one that was opened counts until it is replaced.
+  let hash: string | undefined = opened.hash;
+  const showHowFar = async (ms: number): Promise<void> => {
+    const blocks = [...reply.view.blocks, context(workingWords(ms))];
+    await deckhand.slack.updateModal(workspace, opened.id, { ...reply.view, blocks }, hash);
+    hash = undefined;
+  };
+  const progress = showProgress(deckhand, showHowFar, MARKS_MS.slice(1));
   try {
-    await deckhand.slack.updateModal(workspace, opened.id, await reply.fill(), opened.hash);
+    const filled = await reply.fill().finally(() => progress.stop());
+    await deckhand.slack.updateModal(workspace, opened.id, filled, hash);
   } catch (error) {
     if (isSlackFailure(error, 'expired')) return;
     const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
     const fields = { workspace, user: caller.user, view: reply.view.callback_id };
     const { text } = failureMessage(explainAndLog(error, at, deckhand.log, fields));
-    await deckhand.slack.updateModal(workspace, opened.id, notice(reply.view.title.text, text));
+    await deckhand.slack.updateModal(workspace, opened.id, notice(title, text));
   }
 }

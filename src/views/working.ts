@@ -1,7 +1,16 @@
 import type { Message } from './message.ts';
 import { say } from './message.ts';
+import { duration } from './time.ts';
 
-/** Shown to the asker alone when an answer takes longer than two seconds. */
-export function workingMessage(): Message {
-  return say(':hourglass_flowing_sand: Still working on it: the service is taking its time…');
+const LONG_MS = 10_000;
+
+/** That an answer takes longer than two seconds; from ten on, for how long it has. */
+export function workingWords(elapsedMs: number): string {
+  const far = elapsedMs < LONG_MS ? '' : ` (${duration(elapsedMs)} so far)`;
+  return `:hourglass_flowing_sand: Still working on it${far}: the service is taking its time…`;
+}
+
+/** Shown to the asker alone. */
+export function workingMessage(elapsedMs = 0): Message {
+  return say(workingWords(elapsedMs));
 }
