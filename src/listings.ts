@@ -35,7 +35,7 @@ export function createListings(parts: { accounts: Accounts; clock: Clock }): Lis
   const weeks = createFresh<ActivityStats | undefined>(parts.clock, FIGURES_FRESH_MS);
   return {
     forget(workspace) {
-      for (const kept of [servers, invoices, regions, sizes]) kept.forget(workspace);
+      for (const kept of [servers, invoices, regions, sizes, weeks]) kept.forget(workspace);
     },
     servers: (workspace, account, project) =>
       servers.get([workspace, account.name, account.sealedKey, project], () =>

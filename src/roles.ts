@@ -55,6 +55,8 @@ export interface Roles {
   userGroups(workspace: string): Promise<UserGroup[] | undefined>;
   /** True if at least one of the users is a person who is still there. */
   hasActive(workspace: string, users: readonly string[]): Promise<boolean>;
+  /** Lets go of what is kept in memory. */
+  forget(workspace: string): void;
 }
 
 export interface RolesParts {
@@ -168,5 +170,6 @@ export function createRoles(parts: RolesParts): Roles {
       );
     },
     hasActive,
+    forget: (workspace) => members.forget(workspace),
   };
 }

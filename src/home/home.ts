@@ -15,6 +15,8 @@ export interface Home {
   seenBy(workspace: string, viewers: number): void;
   /** The address of a message; undefined where Slack does not tell. Known ones are kept. */
   permalink(workspace: string, shown: Shown): Promise<string | undefined>;
+  /** Lets go of what is kept in memory. */
+  forget(workspace: string): void;
 }
 
 /** Changes come in bunches. */
@@ -33,6 +35,10 @@ export function createHome(parts: { engine: Engine; clock: Clock; log: Logger; s
   const permalinks = createFresh<string | undefined>(clock, DAY_MS);
 
   return {
+    forget(workspace) {
+      for (const known of [planned, viewersOf]) known.delete(workspace);
+      permalinks.forget(workspace);
+    },
     async refresh(workspace) {
       const now = clock.now();
       const last = planned.get(workspace) ?? 0;

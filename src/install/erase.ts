@@ -7,8 +7,7 @@ import type { Deckhand } from '../deckhand.ts';
 export async function eraseWorkspace(deckhand: Deckhand, workspace: string): Promise<void> {
   await deckhand.engine.erase(workspace);
   await deckhand.linkRequests.erase(workspace);
-  deckhand.projects.forget(workspace);
-  deckhand.listings.forget(workspace);
-  deckhand.sealer.forget(workspace);
+  const { projects, listings, roles, home, sealer } = deckhand;
+  for (const part of [projects, listings, roles, home, sealer]) part.forget(workspace);
   await deckhand.store.erase(workspace);
 }
