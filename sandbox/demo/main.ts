@@ -43,7 +43,7 @@ async function run(): Promise<void> {
   const slack = await startLocalSlack({
     port: await freePort(Number(values.port)),
     pageDir,
-    app: appFromManifestFile('manifest.yml'),
+    app: { ...appFromManifestFile('manifest.yml'), unfurlDomains: [new URL(service.origin).hostname] },
   });
   const { botToken } = addDemoWorkspace(slack);
   const env = {
