@@ -35,9 +35,9 @@ export async function tellOnce<S extends ThreadState>(
   const { channel, rootTs: threadTs } = state;
   const clientMsgId = postId(threadTs, channel, news.key);
   await deckhand.slack.turn(workspace, channel, async (send) => {
-    await save({ ...state, telling: news.key });
+    const intend = (): Promise<void> => save({ ...state, telling: news.key });
     try {
-      await send({ channel, threadTs, message: news.message, clientMsgId }, signal);
+      await send({ channel, threadTs, message: news.message, clientMsgId, intend }, signal);
     } catch (error) {
       // Slack refused or stayed silent while we lived: the next attempt tells it.
       await save({ ...state, telling: undefined });

@@ -18,6 +18,8 @@ export interface Post {
    * repeated post is the same message.
    */
   clientMsgId?: string;
+  /** Stores that this post is about to leave: called right before each try, for posts with a `clientMsgId`. */
+  intend?: (() => Promise<void>) | undefined;
   /** Called each time it is sent again although Slack may have it: the answer before was lost. */
   onRepeat?: (() => void) | undefined;
 }
@@ -122,6 +124,9 @@ export function createSlack(options: SlackOptions): Slack {
   function turn<T>(workspace: string, channel: string, work: (send: Send) => Promise<T>): Promise<T> {
     const send: Send = async (post, signal) => {
       let isOpen = false;
+      const { clientMsgId, intend } = post;
+      const isIntended = clientMsgId !== undefined && intend !== undefined;
+      const forget = isIntended ? web.intents.announce(clientMsgId, intend) : undefined;
       const sent = await withPatience(
         clock,
         BACKGROUND,
@@ -135,7 +140,7 @@ export function createSlack(options: SlackOptions): Slack {
           });
         },
         signal,
-      );
+      ).finally(() => forget?.());
       return { channel: sent.channel ?? post.channel, ts: sent.ts ?? '' };
     };
     return lanes.run(`post ${workspace} ${channel}`, () => work(send));

@@ -1,12 +1,15 @@
 import { LogLevel, WebClient } from '@slack/web-api';
 import { Agent, request, fetch as undiciFetch } from 'undici';
 import type { Logger } from '../log.ts';
+import { createIntents, type Intents } from './intents.ts';
 import { silentLogger } from './quiet.ts';
 
 /** Slack's Web API under one address, over one pool of connections. */
 export interface Web {
   /** The client of one token; the same object for the same token. */
   client(token: string): WebClient;
+  /** What must be stored right before a post leaves. */
+  readonly intents: Intents;
   /** For what is asked without a token. */
   readonly anonymous: WebClient;
   /** Where the Web API is: scheme, host and port. */
@@ -30,6 +33,7 @@ const MOST_CLIENTS = 10_000;
  */
 export function createWeb(apiUrl: string, log: Logger): Web {
   const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
+  const intents = createIntents();
   const clients = new Map<string, WebClient>();
   const slackApiUrl = apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`;
 
@@ -44,7 +48,10 @@ export function createWeb(apiUrl: string, log: Logger): Web {
       logLevel: LogLevel.ERROR,
       logger: silentLogger(log, 'slack_web_client'),
       fetch: (url, init) =>
-        undiciFetch(url, { ...(init as object), dispatcher: agent }) as ReturnType<typeof fetch>,
+        intents.send(
+          init?.body,
+          () => undiciFetch(url, { ...(init as object), dispatcher: agent }) as ReturnType<typeof fetch>,
+        ),
     });
   }
 
@@ -57,6 +64,7 @@ export function createWeb(apiUrl: string, log: Logger): Web {
       clients.set(token, client);
       return client;
     },
+    intents,
     anonymous: open(),
     origin: new URL(slackApiUrl).origin,
     async sendBytes(url, bytes) {

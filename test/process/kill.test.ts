@@ -15,6 +15,8 @@ import { temporaryFolder } from '../support/temporary.ts';
 
 const RUNS = 20;
 const SERVERS = 6;
+/** Runs go on in several channels, since only those of one channel wait for each other. */
+const CHANNELS = [CHANNEL, 'C0SHOPS', 'C0NORTH', 'C0SOUTH', 'C0EAST'];
 /** Started, repository, each server, summary. */
 const REPLIES = 3 + SERVERS;
 
@@ -28,6 +30,8 @@ describe('a process that is killed', () => {
     service = await startSimulatedService({ speed: 20 });
     slack = await startLocalSlack();
     const { botToken } = furnish(slack);
+    for (const id of CHANNELS.slice(1))
+      slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
     const servers = Array.from({ length: SERVERS }, (_, at) => ({ name: `web-${at + 1}` }));
     addHouseAccount(
       service,
@@ -48,13 +52,15 @@ describe('a process that is killed', () => {
     slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
   }
 
-  const roots = () => slack.messages(TEAM, CHANNEL);
-  const replies = (ts: string) => slack.thread(TEAM, CHANNEL, ts).map(({ text }) => text);
+  const roots = () => CHANNELS.flatMap((channel) => slack.messages(TEAM, channel));
+  const replies = (ts: string) =>
+    CHANNELS.flatMap((channel) => slack.thread(TEAM, channel, ts)).map(({ text }) => text);
   const posted = () => roots().reduce((sum, root) => sum + replies(root.ts).length, 0);
 
   it('picks up every followed run where it was: nothing is missing and nothing doubled', async () => {
     const ben = slack.as(TEAM, PEOPLE.member);
-    for (let at = 0; at < RUNS; at += 1) await ben.command(CHANNEL, `/deckhand test shop-${at}`);
+    for (let at = 0; at < RUNS; at += 1)
+      await ben.command(CHANNELS[at % CHANNELS.length] ?? CHANNEL, `/deckhand test shop-${at}`);
     await slack.until(() => posted() >= RUNS * 2, { timeoutMs: 30_000, what: 'news in the threads' });
     await product.kill();
     expect(posted(), 'killed in the middle').toBeLessThan(RUNS * REPLIES);
