@@ -7,9 +7,9 @@ import type { Config } from './config.ts';
 import type { Deckhand, Parts } from './deckhand.ts';
 import { createDigests } from './digests.ts';
 import type { JobData } from './engine/engine.ts';
-import { ADD_SERVER, addServer } from './follow/add-server.ts';
+import { ADD_SERVER, addServer, buryOrder } from './follow/add-server.ts';
 import { buryProvisioning, FOLLOW_PROVISIONING, followProvisioning } from './follow/provisioning.ts';
-import { awaitSync, FOLLOW_SYNC } from './follow/sync.ts';
+import { awaitSync, burySync, FOLLOW_SYNC } from './follow/sync.ts';
 import { buryTest, FOLLOW_TEST, followTest } from './follow/test-run.ts';
 import { WATCH_VERIFICATION, watchVerification } from './follow/verification.ts';
 import type { EventHandlers } from './front-door/events.ts';
@@ -173,6 +173,7 @@ function declareWork(deckhand: Deckhand): void {
     concurrency: 50,
     attempts: 5,
     backoffMs: 1000,
+    onDead: (data) => buryOrder(deckhand, data),
   });
   deckhand.engine.work(FOLLOW_PROVISIONING, (job) => followProvisioning(deckhand, job), {
     concurrency: FOLLOWED_AT_ONCE,
@@ -186,6 +187,7 @@ function declareWork(deckhand: Deckhand): void {
     attempts: 3,
     backoffMs: 1000,
     handsBack: true,
+    onDead: (data) => burySync(deckhand, data),
   });
 }
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { resumeTest } from '../follow/resume-test.ts';
 import { startTest } from '../follow/start-test.ts';
 import { Target } from '../runs.ts';
-import type { ActionContext, Reply } from './command.ts';
+import type { ActionContext, CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
-import { channelOf, projectOf, serverOf } from './target.ts';
+import { accountOf, channelOf, projectOf, serverOf } from './target.ts';
 import { testFormActions, testFormSubmission } from './test-form.ts';
 import { testShortcuts } from './test-shortcuts.ts';
 
@@ -21,7 +21,8 @@ export const test = defineCommand({
   durable: true,
   positionals: ['project', 'server'],
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
-  async run({ project: named, server }, context) {
+  async run({ project: typed, server: rest }, context) {
+    const { named, server } = await splitName(context, typed, rest);
     const { account, project } = await projectOf(context, named);
     const target: Target = {
       account: account.name,
@@ -59,6 +60,20 @@ export const test = defineCommand({
   submissions: [testFormSubmission],
   shortcuts: testShortcuts,
 });
+
+/** A name of two words may be typed without quotes: as a project's name it goes before a server's. */
+async function splitName(
+  context: CommandContext,
+  named: string | undefined,
+  server: string | undefined,
+): Promise<{ named: string | undefined; server: string | undefined }> {
+  if (named === undefined || server === undefined) return { named, server };
+  const { caller, deckhand } = context;
+  const projects = await deckhand.projects.look(caller.workspace, await accountOf(context));
+  const both = `${named} ${server}`.toLowerCase();
+  const isName = projects.some(({ name }) => name.toLowerCase() === both);
+  return isName ? { named: both, server: undefined } : { named, server };
+}
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { target } = ButtonValue.parse(JSON.parse(value ?? '{}'));

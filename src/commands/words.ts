@@ -10,6 +10,8 @@ const DASHES = /(^|\s)[\u2012-\u2015\u2212](?=[a-z])/gi;
 const SPACES = /[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+/g;
 // `<https://a.example|label>`, `<#C1|general>`, `<@U1|ann>`: the label is what the person meant, where there is one.
 const LINK = /<(https?:\/\/[^|>\s]+)(?:\|([^>]*))?>/g;
+// A word copied out of a message keeps its formatting: `name`, *name* or _name_.
+const FORMATTED = /^([`*_])([^`*_]+)\1$/;
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 
 /** Straight quotes, single spaces, no Slack link markup. Pure; idempotent but for escaped entities. */
@@ -51,12 +53,15 @@ export function splitWords(text: string, switches: readonly string[] = []): Word
 /** A single quote only opens at a word's start and closes at a word's end; elsewhere it is an apostrophe. */
 function tokensOf(text: string): string[] {
   const tokens = text.match(/'[^']+'(?=\s|$)|(?:[^\s"]*"[^"]*"[^\s"]*)+|[^\s]+/g) ?? [];
-  return tokens.map((token) => (token.startsWith('--') ? token : unquote(token)));
+  return tokens
+    .map((token) => (token.startsWith('--') ? token : unquote(token)))
+    .filter((token) => token !== '');
 }
 
 function unquote(token: string): string {
   const single = /^'(.*)'$/.exec(token);
-  return (single?.[1] ?? token).replaceAll('"', '');
+  const plain = (single?.[1] ?? token).replaceAll('"', '');
+  return FORMATTED.exec(plain)?.[2] ?? plain;
 }
 
 function labelOrUrl(url: string, label: string | undefined): string {

@@ -70,6 +70,11 @@ export async function addServer(deckhand: Deckhand, job: Job<JobData>): Promise<
 }
 
 /** Undefined where it was not created, or nobody knows; the person is told then. */
+/** After the last failed attempt: whoever ordered must not take silence for a server. */
+export async function buryOrder(deckhand: Deckhand, data: JobData): Promise<void> {
+  await tellUnknown(deckhand, ServerOrder.parse(data), 'interrupted');
+}
+
 async function create(deckhand: Deckhand, order: ServerOrder): Promise<ServerOrder['created']> {
   const { workspace, draft } = order;
   try {

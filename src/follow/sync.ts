@@ -57,6 +57,14 @@ export async function awaitSync(deckhand: Deckhand, job: Job<JobData>): Promise<
   await reach(deckhand.slack, followed.workspace, followed, await outcomeOf(deckhand, followed, job.signal));
 }
 
+/** After the last failed attempt. */
+export async function burySync(deckhand: Deckhand, data: JobData): Promise<void> {
+  const followed = FollowedSync.parse(data);
+  const look = code(`${deckhand.config.SLACK_COMMAND} hosting show ${followed.resource}`);
+  const said = `:warning: I could not see what came of the sync of ${code(followed.resource)}. Look with ${look}.`;
+  await reach(deckhand.slack, followed.workspace, followed, say(said));
+}
+
 async function outcomeOf(
   deckhand: Deckhand,
   followed: z.infer<typeof FollowedSync>,

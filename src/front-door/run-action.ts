@@ -122,7 +122,10 @@ async function once<T>(deckhand: Deckhand, request: ActionRequest, work: () => P
 /** A button that stays although it was used is no reason to fail: the claim holds anyway. */
 async function redraw(deckhand: Deckhand, caller: Caller, message: Message): Promise<void> {
   try {
-    await replaceMessage(deckhand, caller, message);
+    // A click on a message that only its reader sees carries no message, so this one can be edited.
+    const { workspace, channel, messageTs: ts } = caller;
+    if (channel === undefined || ts === undefined) await replaceMessage(deckhand, caller, message);
+    else await deckhand.slack.update(workspace, { channel, ts }, message);
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     deckhand.log.info(

@@ -1,7 +1,7 @@
 import type { Caller, Command, CommandContext, Reply } from '../commands/command.ts';
 import { matchCommand, parseArguments, unknownCommand } from '../commands/match.ts';
 import { requirePermission } from '../commands/permission.ts';
-import { cleanCommandText, type Words } from '../commands/words.ts';
+import { cleanCommandText, splitWords, type Words } from '../commands/words.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { AccountNeeded, UserError } from '../errors.ts';
 import { ProjectNeeded } from '../projects.ts';
@@ -34,7 +34,8 @@ export async function runCommand(
 ): Promise<void> {
   const { caller } = request;
   const text = cleanCommandText(request.text);
-  const matched = matchCommand(registry.commands, text === '' ? registry.start : text);
+  const isBare = splitWords(text).words.length === 0;
+  const matched = matchCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
   const name = matched?.command.name ?? 'unknown';
   const progress = showProgress(deckhand, (ms) => speakPrivately(deckhand, caller, workingMessage(ms)));
   try {

@@ -9,7 +9,7 @@ import { Flag, Identifier } from './shapes.ts';
 export const BuildConfiguration = z.object({
   identifier: Identifier,
   packages: z
-    .record(z.string(), Identifier)
+    .record(z.string(), Identifier.nullable())
     .nullish()
     .transform((packages) => packages ?? {}),
   default: Flag,

@@ -53,7 +53,7 @@ export function headersOf(
 
 /** Path and query of a call, encoded. Throws a ServiceError for a name or address that must not be asked for. */
 export function pathOf(call: Call<unknown>, address: Address): string {
-  if (call.path instanceof URL) return ownPath(call.path, address.origin, call.operation);
+  if (call.path instanceof URL) return ownPath(call.path, address, call.operation);
   const path = [address.path, ...call.path.map((segment) => encodeSegment(segment, call.operation))].join(
     '/',
   );
@@ -61,8 +61,10 @@ export function pathOf(call: Call<unknown>, address: Address): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-function ownPath(url: URL, origin: string, operation: string): string {
-  const isOwn = url.origin === origin && url.username === '' && url.password === '';
+/** Where accounts differ by their path, another account's path is as foreign as another host. */
+function ownPath(url: URL, { origin, path }: Address, operation: string): string {
+  const isPlain = url.username === '' && url.password === '';
+  const isOwn = isPlain && url.origin === origin && url.pathname.startsWith(`${path}/`);
   if (isOwn) return `${url.pathname}${url.search}`;
   const detail = "an address that is not on the account's own host";
   throw new ServiceError('unexpected', operation, {

@@ -11,15 +11,18 @@ export const Profile = z.object({
   email_address: z.string(),
   /** IANA or a service's own name; null where it is not told. */
   time_zone: NullableText,
-  account: z.object({
-    name: z.string(),
-    permalink: OptionalText,
-    beta_features: Flag,
-    static_hosting_eligible: Flag,
-    managed_vps_eligible: Flag,
-    suspended: Flag,
-    trialling: Flag,
-  }),
+  account: z.preprocess(
+    (account) => account ?? {},
+    z.object({
+      name: OptionalText,
+      permalink: OptionalText,
+      beta_features: Flag,
+      static_hosting_eligible: Flag,
+      managed_vps_eligible: Flag,
+      suspended: Flag,
+      trialling: Flag,
+    }),
+  ),
 });
 export type Profile = z.infer<typeof Profile>;
 

@@ -5,7 +5,9 @@ import type { AccountClient } from './client.ts';
 import { Identifier, NullableText, NullableTimestamp, OptionalText } from './shapes.ts';
 
 const Outcome = z.object({ status: z.string(), message: NullableText });
-const ServerOutcome = Outcome.extend({ name: OptionalText, identifier: Identifier });
+const ServerOutcome = Outcome.extend({ name: OptionalText, identifier: Identifier.optional() }).transform(
+  ({ name, identifier, ...outcome }) => ({ ...outcome, name, identifier: identifier ?? name }),
+);
 
 const Results = z.object({
   repository: Outcome.nullish(),
@@ -24,9 +26,9 @@ export const TestRun = z
     completed_at: NullableTimestamp,
     results: Results.nullish(),
   })
-  .transform(({ results, ...run }, context) => {
+  .transform(({ results, ...run }) => {
     const status = run.status === 'pending' ? 'running' : run.status;
-    return { ...run, status, results: results ? decided(results, status === 'running', context) : undefined };
+    return { ...run, status, results: results ? decided(results, status === 'running') : undefined };
   });
 export type TestRun = z.infer<typeof TestRun>;
 
@@ -44,19 +46,19 @@ export interface TestResults {
 }
 
 /**
- * Results early in a run may hold items that are not decided yet, which are left out. At its end every item
- * must be decided: leaving one out would say that all is well.
+ * Results early in a run may hold items that are not decided yet, which are left out. At its end an item that is
+ * neither `ok` nor `error` counts as an error that says so: leaving it out would say that all is well.
  */
-function decided(
-  results: z.infer<typeof Results>,
-  isRunning: boolean,
-  context: z.RefinementCtx,
-): TestResults {
-  const servers = results.servers.filter(isDecided);
-  const repository = results.repository && isDecided(results.repository) ? results.repository : undefined;
-  const isWhole = servers.length === results.servers.length && (!results.repository || repository);
-  if (!isWhole && !isRunning) context.addIssue('a result is neither ok nor error');
-  return { ...(repository ? { repository } : {}), servers };
+function decided(results: z.infer<typeof Results>, isRunning: boolean): TestResults {
+  const all = <T extends z.infer<typeof Outcome>>(items: T[]): Array<T & { status: TestStatus }> =>
+    isRunning ? items.filter(isDecided) : items.map(decide);
+  const [repository] = all(results.repository ? [results.repository] : []);
+  return { ...(repository ? { repository } : {}), servers: all(results.servers) };
+}
+
+function decide<T extends z.infer<typeof Outcome>>(item: T): T & { status: TestStatus } {
+  if (isDecided(item)) return item;
+  return { ...item, status: 'error', message: item.message ?? `the service says “${item.status}”` };
 }
 
 function isDecided<T extends { status: string }>(item: T): item is T & { status: TestStatus } {

@@ -60,6 +60,12 @@ describe('test access from a channel', () => {
     expect(thread().join()).not.toContain('Repository');
   });
 
+  it('takes a name of two words without quotes for a project, before it takes the second for a server', async () => {
+    await run('test billing api');
+    await rootSays('1 of 1 reachable');
+    await house.slack.until(() => thread().join().includes('Repository'));
+  });
+
   it('asks with a menu where several projects are meant, and goes on with the choice', async () => {
     await run('test');
     const menu = await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).at(-1));

@@ -30,6 +30,8 @@ describe('what a person types', () => {
     ['digest add --skip-quiet daily', ['digest', 'add', 'daily'], { 'skip-quiet': true }],
     ['digest add cron:"*/5 * * * *" UTC', ['digest', 'add', 'cron:*/5 * * * *', 'UTC'], {}],
     ['test --account', ['test'], { account: true }],
+    ['test `shop` *web-1* _x_', ['test', 'shop', 'web-1', 'x'], {}],
+    ['test "', ['test'], {}],
   ])('%j is split', (typed, words, flags) => {
     expect(splitWords(typed, ['skip-quiet'])).toEqual({ words, flags });
   });

@@ -51,6 +51,9 @@ test('the key goes to no other host, port, scheme or user, whatever the record s
   const { host, port } = new URL(wire.origin);
   const addresses = [
     `${elsewhere.origin}${PATH}`,
+    `${wire.origin}/globex/account/invoices/7.pdf`,
+    `${wire.origin}/acme/../globex/account/invoices/7.pdf`,
+    `${wire.origin}/acmestic/account/invoices/7.pdf`,
     `https://${host}${PATH}`,
     `http://localhost:${port}${PATH}`,
     `http://ada@${host}${PATH}`,

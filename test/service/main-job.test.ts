@@ -146,7 +146,6 @@ describe('test access', () => {
   test.each([
     { status: 'finished' },
     { identifier: '' },
-    { status: 'completed', results: { servers: [{ ...ok, status: 'maybe' }] } },
     { status: 'completed', results: { repository: { status: null }, servers: [] } },
   ])('%j is unexpected: a run is never called better than it is', async (change) => {
     await using wire = await startWire({ [GET]: [{ json: { ...RUN, ...change } }] });
@@ -154,6 +153,22 @@ describe('test access', () => {
     expect(await failure(getTestAccess(client.account, 'store', 'r-1'))).toMatchObject({
       kind: 'unexpected',
     });
+  });
+
+  test('an item of an ended run that is neither ok nor error is an error that says so', async () => {
+    const results = {
+      servers: [
+        { ...ok, status: 'maybe' },
+        { name: 'web-2', status: 'ok' },
+      ],
+    };
+    await using wire = await startWire({ [GET]: [{ json: { ...RUN, status: 'completed', results } }] });
+    await using client = openAccount(wire.origin);
+    const run = await getTestAccess(client.account, 'store', 'r-1');
+    expect(run.results?.servers).toEqual([
+      expect.objectContaining({ status: 'error', message: 'the service says “maybe”' }),
+      expect.objectContaining({ status: 'ok', identifier: 'web-2' }),
+    ]);
   });
 
   test('a run or project that is gone is not a wrong account', async () => {
