@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { AccountFailure } from './accounts.ts';
 import { UserError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { ServiceError } from './service/errors.ts';
 import { SlackFailure } from './slack/failure.ts';
 import { type Explained, explainServiceError } from './views/failures.ts';
 import { code } from './views/text.ts';
+import { AccountFailure } from './workspace/accounts.ts';
 
 export interface FailureContext {
   word: string;

@@ -32,6 +32,7 @@ const MAY_NOT: ReadonlyArray<[from: string, to: string]> = [
   ['src/store/', 'src/(?!store/|clock|errors)'],
   ['src/engine/', 'src/(?!engine/|store/|clock|errors|log)'],
   ['src/slack/', 'src/(?!slack/|store/|views/|clock|errors|log|http)'],
+  ['src/workspace/', 'src/(front-door/|commands/|follow/|scheduler/|home/|steps/|unfurl/|install/|app|main)'],
   ['src/commands/', 'src/(front-door/|app|main)'],
   ['src/follow/', 'src/(front-door/|scheduler/|steps/|home/|unfurl/|app|main)'],
   ['src/commands/', 'src/(steps/|home/|unfurl/)'],

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
-import { findProject } from '../projects.ts';
-import { zoneOf } from '../readers.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../service/activity.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Shown } from '../slack/slack.ts';
 import { type ActivityAsk, type ActivityAudience, activityMessage, chartOf } from '../views/activity.ts';
 import { altText } from '../views/deployments-chart.ts';
+import { findProject } from '../workspace/projects.ts';
+import { zoneOf } from '../workspace/readers.ts';
 import { readActivityWords } from './activity-words.ts';
 import type { ActionContext, CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { type Account, AccountFailure } from '../accounts.ts';
 import { UserError } from '../errors.ts';
 import { enrollInBeta } from '../service/beta.ts';
 import type { ServiceError } from '../service/errors.ts';
@@ -7,6 +6,7 @@ import { getProfile } from '../service/profile.ts';
 import { enrolledMessage, handOverMessage } from '../views/beta.ts';
 import type { Message } from '../views/message.ts';
 import { code, mrkdwn } from '../views/text.ts';
+import { type Account, AccountFailure } from '../workspace/accounts.ts';
 import { type CommandContext, defineCommand } from './command.ts';
 import { accountOf } from './target.ts';
 

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { Deckhand } from '../deckhand.ts';
-import type { Role } from '../roles.ts';
 import type { Message, ModalView } from '../views/message.ts';
 import type { Choice } from '../views/modal.ts';
+import type { Role } from '../workspace/roles.ts';
 
 /** Where a request comes from. `workspace` is `enterpriseId ?? teamId` of the installation. */
 export interface Caller {

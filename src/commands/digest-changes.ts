@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { type Digest, nextOf } from '../digests.ts';
 import { UserError } from '../errors.ts';
 import { pauseDigest, removeDigest, resumeDigest } from '../scheduler/digest-schedule.ts';
 import { isServed } from '../scheduler/settle.ts';
@@ -11,6 +10,7 @@ import {
 } from '../views/digest-changed.ts';
 import { type Message, say } from '../views/message.ts';
 import { code } from '../views/text.ts';
+import { type Digest, nextOf } from '../workspace/digests.ts';
 import type { Action, ActionContext, Command, CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
 import { ListScope, listDigests } from './digest-list.ts';

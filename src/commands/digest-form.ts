@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { Cadence, nextTimes } from '../cadence.ts';
 import { CronError } from '../engine/cron.ts';
 import { UserError } from '../errors.ts';
 import { ACTIVITY_RANGES } from '../service/activity.ts';
 import { DIGEST_ADD, type DigestForm, DigestOrigin, digestModal } from '../views/digest-form.ts';
 import type { Values } from '../views/modal-state.ts';
+import { Cadence, nextTimes } from '../workspace/cadence.ts';
 import type { Action, ActionContext, Reply, ViewState } from './command.ts';
 import { messagesByField } from './connect.ts';
 import { readTime } from './digest-words.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Digest, nextOf } from '../digests.ts';
 import { digestListMessage, type ListedDigest } from '../views/digest-list.ts';
 import type { Message } from '../views/message.ts';
+import { type Digest, nextOf } from '../workspace/digests.ts';
 import type { CommandContext } from './command.ts';
 import { defineCommand } from './command.ts';
 

@@ -1,7 +1,7 @@
 import { closest } from 'fastest-levenshtein';
-import type { Digest } from '../digests.ts';
 import { UserError } from '../errors.ts';
 import { code } from '../views/text.ts';
+import type { Digest } from '../workspace/digests.ts';
 import type { CommandContext } from './command.ts';
 
 /**

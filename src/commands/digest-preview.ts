@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Digest } from '../digests.ts';
 import { UserError } from '../errors.ts';
 import { uploadPictures } from '../scheduler/digest-pictures.ts';
 import { filesOf, frameOf } from '../scheduler/digest-post.ts';
 import { gatherReports, toldOf } from '../scheduler/digest-reports.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { digestMessage } from '../views/digest.ts';
+import type { Digest } from '../workspace/digests.ts';
 import type { CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
 import { DigestButton } from './digest-changes.ts';

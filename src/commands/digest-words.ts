@@ -1,11 +1,11 @@
 import { closest } from 'fastest-levenshtein';
-import { type Cadence, nextTimes } from '../cadence.ts';
 import { CronError } from '../engine/cron.ts';
 import { parseZone } from '../engine/zone.ts';
 import { UserError } from '../errors.ts';
 import type { ActivityRange } from '../service/activity.ts';
 import { DAY_NAMES, WEEKDAYS, type Weekday } from '../views/cadence.ts';
 import { code } from '../views/text.ts';
+import { type Cadence, nextTimes } from '../workspace/cadence.ts';
 import { readActivityWords } from './activity-words.ts';
 import { nearestZone } from './pickers.ts';
 

@@ -1,9 +1,9 @@
-import type { Account } from '../accounts.ts';
-import type { Channel } from '../channels.ts';
 import { UserError } from '../errors.ts';
 import { within } from '../patience.ts';
-import { findProject, ProjectNeeded } from '../projects.ts';
 import { plain } from '../views/text.ts';
+import type { Account } from '../workspace/accounts.ts';
+import type { Channel } from '../workspace/channels.ts';
+import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import type { CommandContext } from './command.ts';
 import { accountOf, projectOf } from './target.ts';
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
 import { followSync } from '../follow/sync.ts';
-import { currencyOf, findResource } from '../managed-hosting.ts';
 import { syncHostedResource } from '../service/hosted-resources.ts';
 import { resourceMessage } from '../views/hosting.ts';
 import type { Message } from '../views/message.ts';
 import { code } from '../views/text.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { currencyOf, findResource } from '../workspace/managed-hosting.ts';
 import { type CommandContext, defineCommand } from './command.ts';
 import { accountOf } from './target.ts';
 

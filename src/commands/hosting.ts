@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
-import { currencyOf, findResource } from '../managed-hosting.ts';
 import { listHostedResources, listRegions, listSizes } from '../service/hosted-resources.ts';
 import { hostingMessage, regionsMessage, resourceMessage, sizesMessage } from '../views/hosting.ts';
 import type { Message } from '../views/message.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { currencyOf, findResource } from '../workspace/managed-hosting.ts';
 import { type CommandContext, defineCommand } from './command.ts';
 import { accountOf } from './target.ts';
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { AccountFailure } from '../accounts.ts';
 import { explainAndLog } from '../failures.ts';
 import type { HookType } from '../service/hook-types.ts';
 import {
@@ -14,6 +13,7 @@ import { INTEGRATION_ADD, integrationModal, typeName } from '../views/integratio
 import { addedMessage, authoriseMessage } from '../views/integration-outcome.ts';
 import type { Message } from '../views/message.ts';
 import { code } from '../views/text.ts';
+import { AccountFailure } from '../workspace/accounts.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from './command.ts';
 import { chosenProject, type FormProject, projectForForm } from './form-target.ts';
 import { drawn, isAnyHidden, originOf, redrawActions, remember, secretsIn } from './integration-form.ts';

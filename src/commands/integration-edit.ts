@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
-import type { RememberedIntegration } from '../integrations.ts';
 import {
   INTEGRATION_EDIT,
   INTEGRATION_FIELD,
@@ -9,6 +8,7 @@ import {
   shownName,
 } from '../views/integration-form.ts';
 import { code } from '../views/text.ts';
+import type { RememberedIntegration } from '../workspace/integrations.ts';
 import type { ActionContext, CommandContext, Reply, Submitted, ViewState } from './command.ts';
 import { defineCommand } from './command.ts';
 import { projectForForm } from './form-target.ts';

@@ -1,4 +1,3 @@
-import type { RememberedIntegration } from '../integrations.ts';
 import { findHookType } from '../service/hook-types.ts';
 import type { Integration } from '../service/integrations.ts';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
@@ -13,6 +12,7 @@ import {
   shownName,
 } from '../views/integration-form.ts';
 import type { ModalView } from '../views/message.ts';
+import type { RememberedIntegration } from '../workspace/integrations.ts';
 import type { Action, ActionContext, CommandContext, Reply, ViewState } from './command.ts';
 import type { FormProject } from './form-target.ts';
 

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
-import { type BillingChannel, billingChannelId, billingChannels } from '../billing.ts';
 import { UserError } from '../errors.ts';
 import { deliver } from '../scheduler/deliver.ts';
 import { knownFrom } from '../scheduler/invoice-news.ts';
@@ -8,6 +6,8 @@ import { goOnWithNotices, INVOICE_BEAT } from '../scheduler/invoice-notices.ts';
 import { roundsOf } from '../scheduler/rounds.ts';
 import { type Invoice, listInvoices } from '../service/invoices.ts';
 import { notifyOffMessage, notifyOnMessage, notifyStateMessage } from '../views/invoice-channel.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { type BillingChannel, billingChannelId, billingChannels } from '../workspace/billing.ts';
 import type { CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
 import { accountOf, channelOf } from './target.ts';

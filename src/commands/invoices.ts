@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
-import { isBillingChannel } from '../billing.ts';
 import { UserError } from '../errors.ts';
-import { zoneOf } from '../readers.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../service/invoices.ts';
 import { menuPlace } from '../views/choices.ts';
 import { invoiceComment, invoiceSentMessage, invoicesMessage, invoiceTitle } from '../views/invoices.ts';
 import { code } from '../views/text.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { isBillingChannel } from '../workspace/billing.ts';
+import { zoneOf } from '../workspace/readers.ts';
 import type { ActionContext, CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
 import { invoicePicker } from './pickers.ts';

@@ -1,7 +1,7 @@
 import type { Deckhand } from '../deckhand.ts';
 import { UserError } from '../errors.ts';
-import type { Role } from '../roles.ts';
 import { code } from '../views/text.ts';
+import type { Role } from '../workspace/roles.ts';
 import type { Caller } from './command.ts';
 
 /** What a channel cannot be restricted from, so that nobody is left without a way. */

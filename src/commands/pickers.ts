@@ -1,12 +1,12 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
 import { CronError } from '../engine/cron.ts';
 import { parseZone } from '../engine/zone.ts';
-import { zoneOf } from '../readers.ts';
 import { menuPlace } from '../views/choices.ts';
 import type { Choice } from '../views/modal.ts';
 import { chosenText } from '../views/projects.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { zoneOf } from '../workspace/readers.ts';
 import type { OptionContext, OptionSource } from './command.ts';
 import { accountOf } from './target.ts';
 import { splitWords } from './words.ts';

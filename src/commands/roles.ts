@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { GIVEN_ROLES, type Grants, type Holders } from '../roles.ts';
 import { COMMANDS_FIELD, groupsField, ROLES_MODAL, rolesMessage, rolesModal } from '../views/roles.ts';
+import { GIVEN_ROLES, type Grants, type Holders } from '../workspace/roles.ts';
 import type { Command, CommandContext, Reply, Submitted, ViewState } from './command.ts';
 import { defineCommand } from './command.ts';
 import { isAlwaysAllowed } from './permission.ts';

@@ -1,4 +1,3 @@
-import { type Account, AccountFailure } from '../accounts.ts';
 import { UserError } from '../errors.ts';
 import { explainAndLog } from '../failures.ts';
 import { enrollInBeta } from '../service/beta.ts';
@@ -18,6 +17,7 @@ import {
   valuesOf,
   type Wanted,
 } from '../views/server-form.ts';
+import { type Account, AccountFailure } from '../workspace/accounts.ts';
 import type { Action, ActionContext, CommandContext, Reply, Submitted, ViewState } from './command.ts';
 
 /** The form of `server add`: its drawing with what the service offers, and what is clicked in it. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
-import type { Channel } from '../channels.ts';
 import { UserError } from '../errors.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../views/settings.ts';
+import type { Account } from '../workspace/accounts.ts';
+import type { Channel } from '../workspace/channels.ts';
 import type { CommandContext, Reply, Submitted, ViewState } from './command.ts';
 import { defineCommand } from './command.ts';
 import { messagesByField } from './connect.ts';

@@ -5,13 +5,18 @@ import { watchFor } from '../follow/verification.ts';
 import { parseAccountName } from '../service/account-name.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Signup, type SignupRequest, signUp } from '../service/signup.ts';
-import { countSignup, SIGNUPS_PER_HOUR, type SignupsLeft, signupsLeft } from '../signup-attempts.ts';
 import { failureMessage, failureWords } from '../views/failures.ts';
 import { notice } from '../views/modal.ts';
 import { leftWords, PACKAGES, SIGNUP, SIGNUP_TITLE, signupModal } from '../views/signup.ts';
 import { signupFault } from '../views/signup-failures.ts';
 import { type DeployKey, signedUpMessage } from '../views/signup-reply.ts';
 import { bold, code } from '../views/text.ts';
+import {
+  countSignup,
+  SIGNUPS_PER_HOUR,
+  type SignupsLeft,
+  signupsLeft,
+} from '../workspace/signup-attempts.ts';
 import type { CommandContext, Reply, Submitted, ViewState } from './command.ts';
 import { defineCommand } from './command.ts';
 import { messagesByField } from './connect.ts';

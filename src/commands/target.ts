@@ -1,10 +1,10 @@
-import type { Account } from '../accounts.ts';
 import { UserError } from '../errors.ts';
-import { findProject, ProjectNeeded } from '../projects.ts';
-import { ServerNeeded } from '../servers.ts';
 import type { Project } from '../service/projects.ts';
 import { listServers } from '../service/servers.ts';
 import { code } from '../views/text.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { findProject, ProjectNeeded } from '../workspace/projects.ts';
+import { ServerNeeded } from '../workspace/servers.ts';
 import type { CommandContext } from './command.ts';
 
 /** The account that the words, the channel or the workspace mean. @throws UserError where there is none */

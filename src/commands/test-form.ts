@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { startTest } from '../follow/start-test.ts';
-import { ServerNeeded } from '../servers.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { ModalView } from '../views/message.ts';
 import { noticeOf } from '../views/modal.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../views/test-form.ts';
+import { ServerNeeded } from '../workspace/servers.ts';
 import type {
   Action,
   ActionContext,

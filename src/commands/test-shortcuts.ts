@@ -1,7 +1,7 @@
-import type { Account } from '../accounts.ts';
 import { readAddress } from '../service/addresses.ts';
 import type { Project } from '../service/projects.ts';
 import { chooseProjectMessage } from '../views/projects.ts';
+import type { Account } from '../workspace/accounts.ts';
 import type { Reply, Shortcut, ShortcutContext } from './command.ts';
 import { projectsSaidIn } from './said-projects.ts';
 import { accountOf } from './target.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { resumeTest } from '../follow/resume-test.ts';
 import { startTest } from '../follow/start-test.ts';
-import { Target } from '../runs.ts';
+import { Target } from '../workspace/runs.ts';
 import type { ActionContext, CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
 import { accountOf, channelOf, projectOf, serverOf } from './target.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
-import { findProject } from '../projects.ts';
 import { say } from '../views/message.ts';
 import { bold, code } from '../views/text.ts';
+import { findProject } from '../workspace/projects.ts';
 import { defineCommand } from './command.ts';
 import { accountOf } from './target.ts';
 

@@ -5,7 +5,7 @@ import { pauseWatch, resumeWatch } from '../scheduler/watch-change.ts';
 import { type Message, say } from '../views/message.ts';
 import { code, count } from '../views/text.ts';
 import { stoppedMessage, WATCH_LISTS, watchCard } from '../views/watch.ts';
-import { listWatches, type PlacedWatch, removeWatch } from '../watches.ts';
+import { listWatches, type PlacedWatch, removeWatch } from '../workspace/watches.ts';
 import type { Action, ActionContext, Command, CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
 import { recordWatch } from './watch.ts';

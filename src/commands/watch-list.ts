@@ -3,7 +3,7 @@ import { roundsOf } from '../scheduler/rounds.ts';
 import { WATCH_BEAT } from '../scheduler/watch-kind.ts';
 import type { Message } from '../views/message.ts';
 import { type ListedWatch, WATCH_LISTS, type WatchList, watchListMessage } from '../views/watch.ts';
-import { listWatches } from '../watches.ts';
+import { listWatches } from '../workspace/watches.ts';
 import type { CommandContext } from './command.ts';
 import { defineCommand } from './command.ts';
 

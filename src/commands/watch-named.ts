@@ -1,7 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import { UserError } from '../errors.ts';
 import { code } from '../views/text.ts';
-import { listWatches, type PlacedWatch } from '../watches.ts';
+import { listWatches, type PlacedWatch } from '../workspace/watches.ts';
 import type { CommandContext } from './command.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
 import { deliver } from '../scheduler/deliver.ts';
 import { type SetUp, setUpWatch } from '../scheduler/watch-change.ts';
 import { type Message, say } from '../views/message.ts';
 import { code } from '../views/text.ts';
 import { watchCard, watchWords } from '../views/watch.ts';
-import { type PlacedWatch, removeWatch, type Watch } from '../watches.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { type PlacedWatch, removeWatch, type Watch } from '../workspace/watches.ts';
 import type { CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
 import { accountOf, channelOf, projectOf } from './target.ts';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import type { Job, JobData } from '../engine/engine.ts';
 import { UserError } from '../errors.ts';
@@ -10,6 +9,7 @@ import { provisioningMessage } from '../views/provisioning.ts';
 import { createdNotice } from '../views/server-confirm.ts';
 import { Draft, Wanted } from '../views/server-form.ts';
 import { code } from '../views/text.ts';
+import { AccountFailure } from '../workspace/accounts.ts';
 import { showInModal, tellRefused, tellUnknown } from './order-answers.ts';
 import { type ServerTarget, sendToFollow } from './provisioning.ts';
 import { postId } from './thread.ts';

@@ -1,9 +1,9 @@
 import type { Deckhand } from '../deckhand.ts';
-import type { Run } from '../runs.ts';
 import type { TestRun } from '../service/test-access.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { countReachable } from '../views/test-run.ts';
 import { plain, unmarked } from '../views/text.ts';
+import type { Run } from '../workspace/runs.ts';
 import { type Ending, endSteps } from './steps.ts';
 
 export type RunEnding =

@@ -1,7 +1,7 @@
-import { AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { UserError } from '../errors.ts';
 import { isSlackFailure } from '../slack/failure.ts';
+import { AccountFailure } from '../workspace/accounts.ts';
 
 /** Something that is followed in a root message and its thread. */
 export interface Follower {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import type { UserError } from '../errors.ts';
 import { explainAndLog } from '../failures.ts';
@@ -12,6 +11,7 @@ import { notice, withBanner, withFieldErrors } from '../views/modal.ts';
 import { confirmServerModal, unknownOutcomeWords } from '../views/server-confirm.ts';
 import { type Offer, SERVER_ADD_TITLE, serverFormModal, valuesOf } from '../views/server-form.ts';
 import { mrkdwn } from '../views/text.ts';
+import { AccountFailure } from '../workspace/accounts.ts';
 import type { ServerOrder } from './add-server.ts';
 
 /** What the person who ordered a server reads where it was not, or perhaps not, created. */

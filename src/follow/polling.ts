@@ -1,7 +1,7 @@
-import { AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import type { ServiceError, ServiceErrorKind } from '../service/errors.ts';
 import { dateTime } from '../views/time.ts';
+import { AccountFailure } from '../workspace/accounts.ts';
 import { nextPollMs } from './backoff.ts';
 
 /** How the last looks went. */

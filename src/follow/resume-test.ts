@@ -1,7 +1,7 @@
 import type { Caller, Reply } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { UserError } from '../errors.ts';
-import { type Target, targetKey } from '../runs.ts';
+import { type Target, targetKey } from '../workspace/runs.ts';
 import { FOLLOW_TEST, type FollowedTest } from './test-run.ts';
 
 /** Follows a run again that was followed too long: the same root message, the same run. */

@@ -1,9 +1,9 @@
 import type { Caller, Reply } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { explain } from '../failures.ts';
-import type { Run, Target } from '../runs.ts';
 import { failureWords } from '../views/failures.ts';
 import { alreadyRunningMessage, testRootMessage } from '../views/test-run.ts';
+import type { Run, Target } from '../workspace/runs.ts';
 import { closeRun } from './close-run.ts';
 import { FOLLOW_TEST, type FollowedTest } from './test-run.ts';
 import { postId } from './thread.ts';

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import type { Job, JobData } from '../engine/engine.ts';
 import { UserError } from '../errors.ts';
 import { explainAndLog } from '../failures.ts';
-import { currencyOf } from '../managed-hosting.ts';
 import { getHostedResource, type HostedResource } from '../service/hosted-resources.ts';
 import { type Addressee, reach } from '../slack/reach.ts';
 import { failureMessage } from '../views/failures.ts';
 import { resourceMessage } from '../views/hosting.ts';
 import { type Message, say } from '../views/message.ts';
 import { bold, code } from '../views/text.ts';
+import { AccountFailure } from '../workspace/accounts.ts';
+import { currencyOf } from '../workspace/managed-hosting.ts';
 import { createPolling } from './polling.ts';
 
 export const FOLLOW_SYNC = 'follow-sync';

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
 import type { Job, JobData } from '../engine/engine.ts';
 import { explainAndLog } from '../failures.ts';
-import { Target } from '../runs.ts';
 import type { AccountClient } from '../service/client.ts';
 import type { ServiceError } from '../service/errors.ts';
 import { getTestAccess, startTestAccess, type TestRun } from '../service/test-access.ts';
@@ -16,6 +15,7 @@ import {
   testRootMessage,
 } from '../views/test-run.ts';
 import { code } from '../views/text.ts';
+import { Target } from '../workspace/runs.ts';
 import { closeRun, type RunEnding } from './close-run.ts';
 import { type Follower, followToTheEnd } from './ending.ts';
 import { createPolling, STEADY } from './polling.ts';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { type Account, AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import type { Job, JobData } from '../engine/engine.ts';
 import { explain } from '../failures.ts';
@@ -13,6 +12,7 @@ import {
   verifiedButRefusedMessage,
   verifiedMessage,
 } from '../views/signup-reply.ts';
+import { type Account, AccountFailure } from '../workspace/accounts.ts';
 import { nextPollMs } from './backoff.ts';
 
 export const WATCH_VERIFICATION = 'watch-verification';

@@ -1,4 +1,3 @@
-import { AccountFailure } from '../accounts.ts';
 import type { Caller, Submission, Submitted, ViewState } from '../commands/command.ts';
 import { requirePermission } from '../commands/permission.ts';
 import type { Deckhand } from '../deckhand.ts';
@@ -11,6 +10,7 @@ import type { ModalView } from '../views/message.ts';
 import { notice, refill, resendable, withBanner, withFieldErrors } from '../views/modal.ts';
 import { cut, mrkdwn, plain } from '../views/text.ts';
 import { workingWords } from '../views/working.ts';
+import { AccountFailure } from '../workspace/accounts.ts';
 import { answerFailure } from './failure.ts';
 import { MARKS_MS, type Progress, showProgress } from './progress.ts';
 import type { Registry } from './registry.ts';

@@ -1,8 +1,8 @@
 import type { Caller, Reply } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { AccountNeeded, UserError } from '../errors.ts';
-import { ProjectNeeded } from '../projects.ts';
-import { ServerNeeded } from '../servers.ts';
+import { ProjectNeeded } from '../workspace/projects.ts';
+import { ServerNeeded } from '../workspace/servers.ts';
 
 interface Change {
   caller: Caller;

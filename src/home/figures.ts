@@ -1,8 +1,8 @@
-import { AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { explain } from '../failures.ts';
 import { failureWords } from '../views/failures.ts';
 import { type AccountFigures, MOST_FIGURES } from '../views/home.ts';
+import { AccountFailure } from '../workspace/accounts.ts';
 
 /** This week's figures of the first accounts; what fails is told in their place. */
 export async function figuresOf(

@@ -1,11 +1,11 @@
 import type { Deckhand } from '../deckhand.ts';
-import type { Role } from '../roles.ts';
-import type { Run } from '../runs.ts';
 import { DIGESTS } from '../scheduler/digest-schedule.ts';
 import { INVOICE_NOTICES } from '../scheduler/invoice-notices.ts';
 import type { ScheduleKind } from '../scheduler/settle.ts';
 import { WATCHES } from '../scheduler/watch-kind.ts';
 import { type HomeData, type HomeRun, type HomeSchedule, MOST_ENDED, MOST_RUNNING } from '../views/home.ts';
+import type { Role } from '../workspace/roles.ts';
+import type { Run } from '../workspace/runs.ts';
 
 const KINDS: ReadonlyArray<[kind: HomeSchedule['kind'], of: ScheduleKind]> = [
   ['digest', DIGESTS],

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Engine } from '../engine/engine.ts';
-import { createFresh } from '../fresh.ts';
 import type { Logger } from '../log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Shown, Slack } from '../slack/slack.ts';
+import { createFresh } from '../workspace/fresh.ts';
 
 export const REFRESH_HOME = 'refresh-home';
 

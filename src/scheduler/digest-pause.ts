@@ -1,5 +1,5 @@
-import type { Paused } from '../schedules.ts';
 import { pausedMessage, resumeSentence } from '../views/paused.ts';
+import type { Paused } from '../workspace/schedules.ts';
 import { asScheduled, dropOrphan, pauseDigest } from './digest-schedule.ts';
 import { deliveryId, recordSlot, type SlotRun } from './digest-slot.ts';
 import { tellOwner } from './tell-owner.ts';

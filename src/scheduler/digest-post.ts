@@ -1,9 +1,9 @@
 import type { Deckhand } from '../deckhand.ts';
-import { type Digest, nextOf } from '../digests.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Shown } from '../slack/slack.ts';
 import { type DigestFrame, digestMessage } from '../views/digest.ts';
 import { threadMessages } from '../views/digest-thread.ts';
+import { type Digest, nextOf } from '../workspace/digests.ts';
 import { deliver } from './deliver.ts';
 import { sharePictures, type Uploaded, uploadPictures } from './digest-pictures.ts';
 import { type Gathered, toldOf } from './digest-reports.ts';

@@ -1,6 +1,4 @@
-import { type Account, AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
-import type { Digest } from '../digests.ts';
 import { explain } from '../failures.ts';
 import { getActivity } from '../service/activity.ts';
 import type { ServiceErrorKind } from '../service/errors.ts';
@@ -9,6 +7,8 @@ import { RANGE_WORDS } from '../views/activity-ranges.ts';
 import { dayOf } from '../views/days.ts';
 import { deploymentsByDay, type PastRate, totalOf } from '../views/deployments-chart.ts';
 import type { AccountReport, ToldReport } from '../views/digest.ts';
+import { type Account, AccountFailure } from '../workspace/accounts.ts';
+import type { Digest } from '../workspace/digests.ts';
 
 /** The report of an account, and the failure where there is none. */
 export type Gathered = AccountReport & { error?: AccountFailure };

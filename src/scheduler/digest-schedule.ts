@@ -1,8 +1,8 @@
-import { cronOf } from '../cadence.ts';
 import type { Deckhand } from '../deckhand.ts';
-import type { Digest } from '../digests.ts';
-import { type Paused, type Scheduled, schedulesKey } from '../schedules.ts';
 import { code } from '../views/text.ts';
+import { cronOf } from '../workspace/cadence.ts';
+import type { Digest } from '../workspace/digests.ts';
+import { type Paused, type Scheduled, schedulesKey } from '../workspace/schedules.ts';
 import type { ScheduleKind } from './settle.ts';
 
 export const DIGEST = 'digest';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
-import type { Digest, SlotResult } from '../digests.ts';
 import type { Job, JobData } from '../engine/engine.ts';
+import type { Digest, SlotResult } from '../workspace/digests.ts';
 
 export const SlotJob = z.object({
   workspace: z.string(),

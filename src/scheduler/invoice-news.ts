@@ -1,6 +1,6 @@
-import type { KnownInvoices } from '../billing.ts';
 import type { Invoice } from '../service/invoices.ts';
 import type { InvoiceNews } from '../views/invoice-notice.ts';
+import type { KnownInvoices } from '../workspace/billing.ts';
 
 /** A reminder falls due this many days after an invoice was made. */
 const REMINDERS = [14, 7] as const;

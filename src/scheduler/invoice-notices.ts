@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type BillingChannel, billingChannelId, billingChannels } from '../billing.ts';
 import type { Deckhand } from '../deckhand.ts';
 import type { Pace } from '../follow/polling.ts';
-import type { Scheduled } from '../schedules.ts';
 import { type Invoice, listInvoices } from '../service/invoices.ts';
 import { invoiceNotices, noticeCount } from '../views/invoice-notice.ts';
 import { code } from '../views/text.ts';
+import { type BillingChannel, billingChannelId, billingChannels } from '../workspace/billing.ts';
+import type { Scheduled } from '../workspace/schedules.ts';
 import { newsOf } from './invoice-news.ts';
 import { lookOnce } from './look.ts';
 import { type Outbox, postPending } from './outbox.ts';

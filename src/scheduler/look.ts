@@ -1,10 +1,10 @@
-import { AccountFailure } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { explain } from '../failures.ts';
 import { type Pace, STEADY } from '../follow/polling.ts';
 import type { AccountClient } from '../service/client.ts';
 import type { ServiceErrorKind } from '../service/errors.ts';
 import { asClause } from '../views/text.ts';
+import { AccountFailure } from '../workspace/accounts.ts';
 import { pauseAndTell } from './pausing.ts';
 import type { Look } from './rounds.ts';
 import type { ScheduleKind } from './settle.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
 import type { Job, JobData } from '../engine/engine.ts';
-import type { Batch } from '../notices.ts';
 import { isSlackFailure } from '../slack/failure.ts';
+import type { Batch } from '../workspace/notices.ts';
 import { deliver, isUndeliverable, undeliverableReason } from './deliver.ts';
 
 /** Records whose batches are to be posted: each batch stands with its place until it is. */

@@ -1,7 +1,7 @@
 import type { Deckhand } from '../deckhand.ts';
-import type { Paused, Scheduled } from '../schedules.ts';
 import { pausedMessage } from '../views/paused.ts';
 import { code } from '../views/text.ts';
+import type { Paused, Scheduled } from '../workspace/schedules.ts';
 import type { ScheduleKind } from './settle.ts';
 import { tellOwner } from './tell-owner.ts';
 

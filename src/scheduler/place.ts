@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ActivityEvent } from '../service/activity.ts';
-import type { Place } from '../watches.ts';
+import type { Place } from '../workspace/watches.ts';
 
 /** Spec 8: a page of the feed holds no more, so that a full one may hide what is older. */
 export const PAGE_SIZE = 100;

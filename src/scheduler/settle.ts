@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import type { Job, JobData } from '../engine/engine.ts';
-import type { Paused, Scheduled } from '../schedules.ts';
 import { pausedMessage } from '../views/paused.ts';
 import { code } from '../views/text.ts';
+import type { Account } from '../workspace/accounts.ts';
+import type { Paused, Scheduled } from '../workspace/schedules.ts';
 import { tellOwner } from './tell-owner.ts';
 
 export const SETTLE_ACCOUNTS = 'settle-accounts';

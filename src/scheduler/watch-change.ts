@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Account } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { UserError } from '../errors.ts';
-import { schedulesKey } from '../schedules.ts';
 import { type ActivityEvent, getActivity } from '../service/activity.ts';
 import { code } from '../views/text.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { schedulesKey } from '../workspace/schedules.ts';
 import {
   changeWatch,
   freeWatchId,
@@ -14,7 +14,7 @@ import {
   type WatchedChannel,
   watchedChannelId,
   watchedChannels,
-} from '../watches.ts';
+} from '../workspace/watches.ts';
 import { postPending } from './outbox.ts';
 import { ensureRounds } from './rounds.ts';
 import { WATCH_BEAT } from './watch-kind.ts';

@@ -1,7 +1,7 @@
 import type { Deckhand } from '../deckhand.ts';
-import type { Paused, Scheduled } from '../schedules.ts';
 import { code } from '../views/text.ts';
-import { changeWatch, listWatches, type PlacedWatch, type Watch } from '../watches.ts';
+import type { Paused, Scheduled } from '../workspace/schedules.ts';
+import { changeWatch, listWatches, type PlacedWatch, type Watch } from '../workspace/watches.ts';
 import { type Beat, ensureRounds } from './rounds.ts';
 import type { ScheduleKind } from './settle.ts';
 

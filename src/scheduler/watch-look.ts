@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Deckhand } from '../deckhand.ts';
 import type { Pace } from '../follow/polling.ts';
 import { type ActivityEvent, getActivity } from '../service/activity.ts';
-import { type WatchedChannel, watchedChannels } from '../watches.ts';
+import { type WatchedChannel, watchedChannels } from '../workspace/watches.ts';
 import { lookOnce } from './look.ts';
 import { postPending } from './outbox.ts';
 import type { Look, Rounds } from './rounds.ts';

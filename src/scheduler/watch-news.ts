@@ -1,7 +1,7 @@
 import type { ActivityEvent } from '../service/activity.ts';
 import { isFailure, outcomeOf } from '../views/outcomes.ts';
 import type { WatchNews } from '../views/watch-news.ts';
-import type { Standing, Watch, WatchedProject } from '../watches.ts';
+import type { Standing, Watch, WatchedProject } from '../workspace/watches.ts';
 import { projectKey } from './place.ts';
 
 /** More projects than an account has; the ones that were longest without a deployment are forgotten first. */

@@ -1,5 +1,5 @@
-import type { Batch } from '../notices.ts';
-import { type Watch, watchedChannels } from '../watches.ts';
+import type { Batch } from '../workspace/notices.ts';
+import { type Watch, watchedChannels } from '../workspace/watches.ts';
 import type { Outbox } from './outbox.ts';
 import { pauseAndTell } from './pausing.ts';
 import { WATCHES } from './watch-kind.ts';

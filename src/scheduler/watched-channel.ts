@@ -1,7 +1,7 @@
-import type { Batch } from '../notices.ts';
 import type { ActivityEvent } from '../service/activity.ts';
 import { newsCount, watchMessages } from '../views/watch-news.ts';
-import type { WatchedChannel } from '../watches.ts';
+import type { Batch } from '../workspace/notices.ts';
+import type { WatchedChannel } from '../workspace/watches.ts';
 import { advance, placeAfter } from './place.ts';
 import { follow, select } from './watch-news.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
 import type { CommandContext } from '../commands/command.ts';
 import { accountOf } from '../commands/target.ts';
 import type { Deckhand } from '../deckhand.ts';
+import type { Account } from '../workspace/accounts.ts';
 
 /** What a workflow gives to a step; whoever builds one may leave a field empty. */
 export const Text = z

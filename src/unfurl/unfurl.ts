@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Account } from '../accounts.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { explainAndLog } from '../failures.ts';
 import type { EventBody } from '../front-door/events.ts';
@@ -9,6 +8,7 @@ import { getServer } from '../service/servers.ts';
 import { BACKGROUND } from '../slack/pace.ts';
 import type { KnownBlock } from '../views/message.ts';
 import { projectUnfurl, serverUnfurl } from '../views/unfurl.ts';
+import type { Account } from '../workspace/accounts.ts';
 import { isMember } from './member.ts';
 
 const LinkShared = z.object({

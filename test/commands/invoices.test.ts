@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BillingChannel, billingChannelId, billingChannels } from '../../src/billing.ts';
+import { type BillingChannel, billingChannelId, billingChannels } from '../../src/workspace/billing.ts';
 import { answerTo, ask } from '../support/asking.ts';
 import { ACCOUNT, CHANNEL, EMAIL, type House, openHouse, PEOPLE, TEAM } from '../support/house.ts';
 

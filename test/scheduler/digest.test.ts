@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Account } from '../../src/accounts.ts';
+import { Account } from '../../src/workspace/accounts.ts';
 import {
   ACCOUNT,
   CHANNEL,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { advance, PAGE_SIZE, placeAfter } from '../../src/scheduler/place.ts';
 import type { ActivityEvent } from '../../src/service/activity.ts';
-import type { Place } from '../../src/watches.ts';
+import type { Place } from '../../src/workspace/watches.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const DAY = 86_400_000;

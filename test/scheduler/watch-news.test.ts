@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { follow, select } from '../../src/scheduler/watch-news.ts';
 import { afterPage, fromPage, newChannel } from '../../src/scheduler/watched-channel.ts';
 import type { ActivityEvent } from '../../src/service/activity.ts';
-import type { Watch } from '../../src/watches.ts';
+import type { Watch } from '../../src/workspace/watches.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const CONTEXT = { now: NOW, batch: 'b1', word: '/deckhand' };

@@ -1,10 +1,10 @@
+import type { Deckhand } from '../deckhand.ts';
+import { within } from '../patience.ts';
+import type { AccountClient } from '../service/client.ts';
+import { ServiceError } from '../service/errors.ts';
+import { getHostedResource, type HostedResource, listHostedResources } from '../service/hosted-resources.ts';
+import { code } from '../views/text.ts';
 import { type Account, AccountFailure } from './accounts.ts';
-import type { Deckhand } from './deckhand.ts';
-import { within } from './patience.ts';
-import type { AccountClient } from './service/client.ts';
-import { ServiceError } from './service/errors.ts';
-import { getHostedResource, type HostedResource, listHostedResources } from './service/hosted-resources.ts';
-import { code } from './views/text.ts';
 
 const CURRENCY_PATIENCE_MS = 1_500;
 

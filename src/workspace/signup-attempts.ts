@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVERYWHERE, type Store } from './store/store.ts';
+import { EVERYWHERE, type Store } from '../store/store.ts';
 
 const Attempts = z.object({ at: z.array(z.number()) });
 const ID = 'recent';

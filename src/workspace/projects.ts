@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein';
+import type { Clock } from '../clock.ts';
+import { UserError } from '../errors.ts';
+import { listProjects, type Project } from '../service/projects.ts';
+import { code } from '../views/text.ts';
 import type { Account, Accounts } from './accounts.ts';
-import type { Clock } from './clock.ts';
-import { UserError } from './errors.ts';
 import { createFresh } from './fresh.ts';
-import { listProjects, type Project } from './service/projects.ts';
-import { code } from './views/text.ts';
 
 /** The account's projects, and the one that a person means. */
 export interface Projects {

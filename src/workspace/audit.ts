@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from './clock.ts';
-import type { Logger } from './log.ts';
-import type { Collection, Store } from './store/store.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Collection, Store } from '../store/store.ts';
 
 /** Who did what, where, and how it ended. Never a secret: `what` is a command's name, `target` a public name. */
 export const AuditEntry = z.object({

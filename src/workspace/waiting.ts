@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Clock } from './clock.ts';
-import type { Store } from './store/store.ts';
+import type { Clock } from '../clock.ts';
+import type { Store } from '../store/store.ts';
 
 const Waiting = z.object({ text: z.string() });
 const KEPT_MS = 30 * 60 * 1000;

@@ -1,6 +1,6 @@
-import type { Deckhand } from './deckhand.ts';
-import { parseZone } from './engine/zone.ts';
-import { isSlackFailure } from './slack/failure.ts';
+import type { Deckhand } from '../deckhand.ts';
+import { parseZone } from '../engine/zone.ts';
+import { isSlackFailure } from '../slack/failure.ts';
 
 /** The IANA zone that a person set in Slack; UTC where Slack does not tell one that is known here. */
 export async function zoneOf(

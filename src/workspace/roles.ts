@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import { within } from '../patience.ts';
+import { isSlackFailure } from '../slack/failure.ts';
+import type { Installations } from '../slack/installations.ts';
+import type { Slack } from '../slack/slack.ts';
+import type { Collection, Store } from '../store/store.ts';
 import { createFresh } from './fresh.ts';
-import type { Logger } from './log.ts';
-import { within } from './patience.ts';
-import { isSlackFailure } from './slack/failure.ts';
-import type { Installations } from './slack/installations.ts';
-import type { Slack } from './slack/slack.ts';
-import type { Collection, Store } from './store/store.ts';
 
 export const ROLES = ['member', 'operator', 'billing', 'admin'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,10 +1,10 @@
+import type { Clock } from '../clock.ts';
+import { type ActivityStats, getActivity } from '../service/activity.ts';
+import { listRegions, listSizes, type Region, type Size } from '../service/hosted-resources.ts';
+import { type Invoice, listInvoices } from '../service/invoices.ts';
+import { listServers, type Server } from '../service/servers.ts';
 import type { Account, Accounts } from './accounts.ts';
-import type { Clock } from './clock.ts';
 import { createFresh } from './fresh.ts';
-import { type ActivityStats, getActivity } from './service/activity.ts';
-import { listRegions, listSizes, type Region, type Size } from './service/hosted-resources.ts';
-import { type Invoice, listInvoices } from './service/invoices.ts';
-import { listServers, type Server } from './service/servers.ts';
 
 /** What menus offer, a few seconds old at most, and figures of up to a minute. */
 export interface Listings {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Collection, Store } from './store/store.ts';
+import type { Collection, Store } from '../store/store.ts';
 
 /** What a test run is of. Two runs of the same target never go on at once. */
 export const Target = z.object({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { INTEGRATION_FLAGS } from './service/integrations.ts';
-import type { Collection, Store } from './store/store.ts';
+import { INTEGRATION_FLAGS } from '../service/integrations.ts';
+import type { Collection, Store } from '../store/store.ts';
 
 /** An integration that was set up or changed through Deckhand: what the service answered, never a property. */
 export const RememberedIntegration = z.object({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Clock } from './clock.ts';
-import { UserError } from './errors.ts';
-import type { AccountClient, Service } from './service/client.ts';
-import { ServiceError } from './service/errors.ts';
-import type { Collection, Sealer, Store } from './store/store.ts';
+import type { Clock } from '../clock.ts';
+import { UserError } from '../errors.ts';
+import type { AccountClient, Service } from '../service/client.ts';
+import { ServiceError } from '../service/errors.ts';
+import type { Collection, Sealer, Store } from '../store/store.ts';
 
 /**
  * A connected account of the deployment service.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { Collection, Store } from '../store/store.ts';
 import { Batch, LastResult } from './notices.ts';
 import { ScheduleState } from './schedules.ts';
-import type { Collection, Store } from './store/store.ts';
 
 /** What a channel knows of the account's invoices, by number, so that each piece of news is told once. */
 export const KnownInvoices = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from './views/message.ts';
+import type { Message } from '../views/message.ts';
 
 const StoredMessage = z.custom<Message>(
   (value) => typeof value === 'object' && value !== null && 'text' in value && 'blocks' in value,

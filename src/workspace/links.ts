@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Clock } from './clock.ts';
-import type { Tokens } from './service/oauth.ts';
-import type { Place, Sealer, Store } from './store/store.ts';
+import type { Clock } from '../clock.ts';
+import type { Tokens } from '../service/oauth.ts';
+import type { Place, Sealer, Store } from '../store/store.ts';
 
 /** A person's link to their own user at the service. Spec 5.3. */
 const Link = z.object({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import type { Collection, Store } from '../store/store.ts';
+import { WATCH_MODES } from '../views/watch.ts';
 import { Batch, LastResult } from './notices.ts';
 import { ScheduleState } from './schedules.ts';
 import { shortId } from './short-id.ts';
-import type { Collection, Store } from './store/store.ts';
-import { WATCH_MODES } from './views/watch.ts';
 
 const WatchedProject = z.object({ permalink: z.string(), identifier: z.string(), name: z.string() });
 export type WatchedProject = z.infer<typeof WatchedProject>;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { ACTIVITY_RANGES } from '../service/activity.ts';
+import type { Collection, Store } from '../store/store.ts';
 import { Cadence, nextTimes } from './cadence.ts';
 import { ScheduleState } from './schedules.ts';
-import { ACTIVITY_RANGES } from './service/activity.ts';
 import { shortId } from './short-id.ts';
-import type { Collection, Store } from './store/store.ts';
 
 /** What became of the latest slot. `missed`: everything was down for so long that it is not posted any more. */
 export const SlotResult = z.object({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createFresh } from '../src/fresh.ts';
-import { createManualClock } from './support/manual-clock.ts';
+import { createFresh } from '../../src/workspace/fresh.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 function counting() {
   const clock = createManualClock();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Collection, Store } from './store/store.ts';
+import type { Collection, Store } from '../store/store.ts';
 
 /** What a channel has set for itself. */
 export const Channel = z.object({
