@@ -6,19 +6,10 @@ import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { systemClock } from '../../src/clock.ts';
-import { postId } from '../../src/follow/thread.ts';
-import {
-  ACCOUNT,
-  addHouseAccount,
-  connectHouse,
-  environment,
-  furnish,
-  PEOPLE,
-  TEAM,
-} from '../support/house.ts';
+import { ACCOUNT, addHouseAccount, environment, furnish } from '../support/house.ts';
+import { judge, postsOf, setUpDigests, untilPosted, type Verdict } from './slot-posts.ts';
 
 const MINUTE = 60_000;
-const CHANNELS = 10;
 /** About what a start takes, so that the slots fall due right after it. */
 const START_MS = 1_200;
 /** Kills come at any moment of this, while the slots of a minute are dealt with. */
@@ -26,14 +17,8 @@ const KILL_WITHIN_MS = 3_000;
 const KILLS_A_SLOT = 5;
 const LONGEST_WAIT_MS = 50_000;
 
-export interface ChaosResult {
+export interface ChaosResult extends Verdict {
   kills: number;
-  /** Slots that fell due, over all digests. */
-  due: number;
-  /** What was to be posted and was not. */
-  lost: string[];
-  /** What stands more than once. */
-  doubled: string[];
   /** What was posted again although Slack might have had it, as counted by Deckhand. */
   uncertain: string[];
 }
@@ -58,7 +43,7 @@ export async function runChaos({ kills, digests, onSlot }: Options): Promise<Cha
   let killed = 0;
   try {
     await product.restart();
-    const ids = await setUp(slack, digests);
+    const ids = await setUpDigests(slack, digests);
     while (killed < kills) {
       slots.push(product.shiftToNextMinute());
       await product.restart();
@@ -67,11 +52,12 @@ export async function runChaos({ kills, digests, onSlot }: Options): Promise<Cha
         await product.restart();
         killed += 1;
       }
-      await untilPosted(slack, postsOf(ids, slots.slice(-1)));
+      await untilPosted(slack, postsOf(ids, slots.slice(-1)), LONGEST_WAIT_MS);
       onSlot?.(killed);
     }
     await product.stop();
-    return judge(slack, postsOf(ids, slots), { kills: killed, uncertain: product.uncertain });
+    const { uncertain } = product;
+    return { kills: killed, uncertain, ...judge(slack, postsOf(ids, slots), uncertain) };
   } finally {
     await product.stop();
     await Promise.all([slack.stop(), service.stop()]);
@@ -117,65 +103,4 @@ function createShifted(slack: LocalSlack, env: Record<string, string>): Shifted 
     },
     stop: async () => product?.stop(),
   };
-}
-
-/** Waits for the posts, but not for ever: what is missing then is lost, which is judged at the end. */
-async function untilPosted(slack: LocalSlack, expected: ReadonlyMap<string, string>): Promise<void> {
-  const isThere = (): boolean => {
-    const counts = countPosts(slack);
-    return [...expected.keys()].every((id) => counts.has(id));
-  };
-  await slack.until(isThere, { timeoutMs: LONGEST_WAIT_MS }).catch(() => undefined);
-}
-
-/** Connects the account and sets up the digests, each due every minute; gives their ids. */
-async function setUp(slack: LocalSlack, digests: number): Promise<string[]> {
-  const channels = Array.from({ length: CHANNELS }, (_, at) => `C0CHAOS${at}`);
-  for (const id of channels) {
-    slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
-    slack.invite(TEAM, id, 'bot');
-  }
-  await connectHouse(slack);
-  const ann = slack.as(TEAM, PEOPLE.admin);
-  for (let at = 0; at < digests; at += 1)
-    await ann.command(channels[at % CHANNELS] ?? '', '/deckhand digest add cron:"* * * * *" UTC today');
-  const ids = (): string[] =>
-    channels.flatMap((channel) =>
-      slack.messages(TEAM, channel).flatMap(({ text }) => /set up the digest `(\w+)`/.exec(text)?.[1] ?? []),
-    );
-  await slack.until(() => ids().length === digests, { timeoutMs: 30_000, what: 'all digests to be set up' });
-  return ids();
-}
-
-/** The names that Slack knows the messages by, with what they are. */
-function postsOf(ids: readonly string[], slots: readonly number[]): Map<string, string> {
-  const names = slots.flatMap((slot) => ids.map((id) => `digest ${id} ${slot}`));
-  return new Map(names.map((name) => [postId(TEAM, name), name]));
-}
-
-/** How often each name stands in the channels and their threads. */
-function countPosts(slack: LocalSlack): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (let at = 0; at < CHANNELS; at += 1) {
-    const roots = slack.messages(TEAM, `C0CHAOS${at}`);
-    const replies = roots.flatMap(({ ts }) => slack.thread(TEAM, `C0CHAOS${at}`, ts));
-    for (const { client_msg_id: id } of [...roots, ...replies])
-      if (id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
-  }
-  return counts;
-}
-
-function judge(
-  slack: LocalSlack,
-  expected: ReadonlyMap<string, string>,
-  counted: Pick<ChaosResult, 'kills' | 'uncertain'>,
-): ChaosResult {
-  const counts = countPosts(slack);
-  const names = new Map([
-    ...expected,
-    ...counted.uncertain.map((name) => [postId(TEAM, name), name] as const),
-  ]);
-  const lost = [...expected].filter(([id]) => !counts.has(id)).map(([, name]) => name);
-  const doubled = [...counts].filter(([, amount]) => amount > 1).map(([id]) => names.get(id) ?? id);
-  return { ...counted, due: expected.size, lost, doubled };
 }

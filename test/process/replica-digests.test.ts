@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openReplicas, type Replicas } from './replicas.ts';
+import { judge, postsOf, untilPosted } from './slot-posts.ts';
+
+const MINUTE = 60_000;
+const DIGESTS = 20;
+/** About what three starts take, so that the slots fall due right after them. */
+const START_MS = 3_000;
+/** Longer than a dead replica's jobs are held for it. */
+const LEASE_MS = 16_000;
+
+let replicas: Replicas;
+beforeEach(async () => {
+  replicas = await openReplicas({ digests: DIGESTS, answerMs: 200 });
+});
+afterEach(() => replicas.close());
+
+/** The replica that posted most so far. */
+function busiest({ postedBy }: Replicas): number {
+  const counts = [0, 1, 2].map((replica) => postedBy.filter((by) => by === replica).length);
+  return counts.indexOf(Math.max(...counts));
+}
+
+/** A short form of `npm run chaos:replicas`. */
+it('posts each due slot once, though the replica that posts most is killed half-way', async () => {
+  const { slack, ids } = replicas;
+  await replicas.stopAll();
+  replicas.postedBy.length = 0;
+  const slot = Math.ceil((Date.now() + START_MS) / MINUTE) * MINUTE;
+  await replicas.shift(slot - START_MS - Date.now());
+  await Promise.all([0, 1, 2].map((replica) => replicas.start(replica)));
+  const expected = postsOf(ids, [slot]);
+
+  await slack.until(() => replicas.postedBy.length >= 3, { timeoutMs: 15_000, what: 'the first digests' });
+  const killed = busiest(replicas);
+  await replicas.kill(killed);
+  const left = judge(slack, expected, []).lost.length;
+  expect(left, 'killed half-way').toBeGreaterThan(0);
+
+  // The others end what they have; what then is left was the dead one's.
+  let before = -1;
+  await expect
+    .poll(
+      () => {
+        const isStill = before === replicas.postedBy.length;
+        before = replicas.postedBy.length;
+        return isStill;
+      },
+      { interval: 1_500, timeout: 15_000 },
+    )
+    .toBe(true);
+  expect(judge(slack, expected, []).lost.length, 'nobody took it over yet').toBeGreaterThan(0);
+  await replicas.shift(LEASE_MS);
+  await untilPosted(slack, expected, 15_000);
+  await replicas.stopAll();
+
+  const { due, lost, doubled } = judge(slack, expected, replicas.uncertain);
+  expect(due).toBe(DIGESTS);
+  expect(lost).toEqual([]);
+  expect(doubled.filter((name) => !replicas.uncertain.includes(name))).toEqual([]);
+}, 90_000);

@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import { startSimulatedService } from '../../sandbox/service/server.ts';
+import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { ACCOUNT, addHouseAccount, environment, furnish } from '../support/house.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { setUpDigests } from './slot-posts.ts';
+
+const REPLICAS = 3;
+
+/** Three replicas of Deckhand on one Postgres, whose digests fall due each minute. */
+export interface Replicas {
+  slack: LocalSlack;
+  /** The digests' ids. */
+  ids: string[];
+  /** Which replica told, in this order, that it posted a digest. */
+  postedBy: number[];
+  /** The deliveries that a replica was in doubt of. */
+  uncertain: string[];
+  start(replica: number): Promise<void>;
+  /** `kill -9` */
+  kill(replica: number): Promise<void>;
+  stopAll(): Promise<void>;
+  /** Moves the database's clock, by which slots fall due and leases end, and that of replicas started from now on. */
+  shift(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param answerMs how long Slack takes for a post */
+export async function openReplicas(options: { digests: number; answerMs: number }): Promise<Replicas> {
+  const postgres = await startPostgres();
+  const service = await startSimulatedService();
+  const slack = await startLocalSlack();
+  const folder = await mkdtemp(join(tmpdir(), 'deckhand-replicas-'));
+  const { botToken } = furnish(slack);
+  addHouseAccount(service, undefined);
+  service.world.addDeployment({
+    account: ACCOUNT,
+    project: 'storefront',
+    endedAt: Date.now(),
+    succeeded: false,
+  });
+  const url = await postgres.createDatabase();
+  const env = { ...environment(slack, service, botToken, folder), STORE_URL: url, LOG_LEVEL: 'info' };
+  const preload = pathToFileURL(join(import.meta.dirname, 'shifted-clock.ts')).href;
+  const running = new Map<number, Product>();
+  const postedBy: number[] = [];
+  const uncertain: string[] = [];
+  let shift = 0;
+
+  function listen(replica: number, line: string): void {
+    if (line.includes('"event":"digest_posted"')) postedBy.push(replica);
+    if (line.includes('"event":"delivery_uncertain"'))
+      uncertain.push((JSON.parse(line) as { delivery: string }).delivery);
+  }
+
+  async function start(replica: number): Promise<void> {
+    const shifted = { SHIFT_MS: String(shift), NODE_OPTIONS: `--import ${preload}` };
+    const product = createProduct({ ...env, ...shifted }, (line) => listen(replica, line));
+    running.set(replica, product);
+    slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
+  }
+
+  async function stopAll(): Promise<void> {
+    await Promise.all([...running.values()].map((product) => product.stop()));
+  }
+
+  async function close(): Promise<void> {
+    await stopAll();
+    await Promise.all([slack.stop(), service.stop()]);
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  try {
+    // The first one alone makes the tables.
+    for (let replica = 0; replica < REPLICAS; replica += 1) await start(replica);
+    const ids = await setUpDigests(slack, options.digests);
+    slack.fault({ method: 'chat.postMessage', delayMs: options.answerMs });
+    return {
+      slack,
+      ids,
+      postedBy,
+      uncertain,
+      start,
+      kill: async (replica) => running.get(replica)?.kill(),
+      stopAll,
+      async shift(ms) {
+        shift += ms;
+        await setDatabaseClock(url, shift);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function setDatabaseClock(url: string, aheadMs: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`CREATE OR REPLACE FUNCTION pgboss.job_now() RETURNS timestamptz LANGUAGE sql STABLE
+    AS $$ SELECT now() + interval '${aheadMs} milliseconds' $$`);
+  await client.end();
+}

