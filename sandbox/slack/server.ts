@@ -1,6 +1,6 @@
-import type { Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { createControl } from './control.ts';
 import { type SlackEvent, sendEvent } from './deliver/events.ts';
@@ -27,11 +27,30 @@ import { type Control, createWorld, type World } from './world.ts';
 
 export type { LocalSlack, LocalSlackOptions, NewWorkspace } from './local-slack.ts';
 
+/**
+ * Reads a request to its end before it is dealt with: Slack carries out what reached it, also where whoever sent it has
+ * died since.
+ */
+function takeWhole(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  listener: ReturnType<typeof getRequestListener>,
+): void {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('error', () => incoming.destroy());
+  incoming.once('end', () => {
+    // The adapter takes a body that was read already by this name.
+    void listener(Object.assign(incoming, { rawBody: Buffer.concat(chunks) }), outgoing);
+  });
+}
+
 /** Starts a Slack of one's own, with no workspace in it yet. */
 export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<LocalSlack> {
   const world = createWorld(options);
   const http = createHttp(world);
-  const server = createAdaptorServer({ fetch: http.fetch }) as Server;
+  const listener = getRequestListener(http.fetch, { overrideGlobalObjects: false });
+  const server = createServer((incoming, outgoing) => takeWhole(incoming, outgoing, listener));
   const host = options.host ?? '127.0.0.1';
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -57,28 +57,28 @@ describe('a process that is killed', () => {
     CHANNELS.flatMap((channel) => slack.thread(TEAM, channel, ts)).map(({ text }) => text);
   const posted = () => roots().reduce((sum, root) => sum + replies(root.ts).length, 0);
 
-  it('picks up every followed run where it was: nothing is missing and nothing doubled', async () => {
+  it('picks up every followed run where it was: nothing is missing and nothing doubled', {
+    timeout: 90_000,
+  }, async () => {
     const ben = slack.as(TEAM, PEOPLE.member);
     for (let at = 0; at < RUNS; at += 1)
       await ben.command(CHANNELS[at % CHANNELS.length] ?? CHANNEL, `/deckhand test shop-${at}`);
-    await slack.until(() => posted() >= RUNS * 2, { timeoutMs: 30_000, what: 'news in the threads' });
+    await slack.until(() => posted() >= RUNS + 10, { timeoutMs: 20_000, what: 'news in the threads' });
     await product.kill();
-    expect(posted(), 'killed in the middle').toBeLessThan(RUNS * REPLIES);
+    expect(posted(), 'killed in the middle').toBeLessThan(RUNS * REPLIES - 1);
     await restart();
-    await slack.until(() => roots().length === RUNS && roots().every(({ text }) => text.includes('6 of 6')), {
-      timeoutMs: 60_000,
-      what: 'all runs to end',
+    const ended = () => roots().length === RUNS && roots().every(({ text }) => text.includes('6 of 6'));
+    await slack.until(ended, { timeoutMs: 30_000, what: 'all runs to end' });
+    // A channel's post may have been between its stored intent and Slack: it is never doubled, and missing at most.
+    await slack.until(() => posted() >= RUNS * REPLIES - CHANNELS.length, {
+      timeoutMs: 20_000,
+      what: 'every reply',
     });
-    await slack.until(() => roots().every(({ ts }) => replies(ts).some((text) => text.includes('6 of 6'))), {
-      timeoutMs: 30_000,
-      what: 'all summaries',
-    });
+    await product.stop();
     for (const { ts } of roots()) {
       const told = replies(ts);
       expect(new Set(told).size, `doubled in ${told.join(' | ')}`).toBe(told.length);
     }
-    // One post may have been between Slack's answer and our record; it is never doubled, and may be missing at most.
-    expect(posted()).toBeGreaterThanOrEqual(RUNS * REPLIES - 1);
   });
 
   it('carries out what was acknowledged before the kill', async () => {
