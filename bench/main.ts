@@ -1,8 +1,10 @@
 import process from 'node:process';
+import { digests } from './digests.ts';
 import { followedRuns } from './followed-runs.ts';
 
 /** Each measurement prints its own table. `npm run bench -- followed-runs` runs those named; without a name, all. */
 const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
+  digests,
   'followed-runs': followedRuns,
 };
 
