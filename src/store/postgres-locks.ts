@@ -52,9 +52,20 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
   async function acquire(key: string): Promise<pg.Client> {
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
       const client = await connected();
-      const { rows } = await inTurn('session', () => client.query<{ taken: boolean }>(TRY_LOCK, [key]));
-      if (rows[0]?.taken === true) return client;
+      if (await isTaken(client, key)) return client;
       await wait(retryMs * (0.5 + Math.random() / 2));
+    }
+  }
+
+  /** A session that breaks over the question never had the lock: the next try asks on a new one. */
+  async function isTaken(client: pg.Client, key: string): Promise<boolean> {
+    try {
+      const { rows } = await inTurn('session', () => client.query<{ taken: boolean }>(TRY_LOCK, [key]));
+      return rows[0]?.taken === true;
+    } catch (error) {
+      const isStanding = (await session?.catch(() => undefined)) === client;
+      if (isStanding) throw error;
+      return false;
     }
   }
 

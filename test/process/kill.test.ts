@@ -60,9 +60,14 @@ describe('a process that is killed', () => {
   it('picks up every followed run where it was: nothing is missing and nothing doubled', {
     timeout: 90_000,
   }, async () => {
+    for (let at = 0; at < RUNS; at += 1)
+      service.world.setRunOutcome({ account: 'acme', project: `shop-${at}`, durationMs: 36_000_000 });
     const ben = slack.as(TEAM, PEOPLE.member);
     for (let at = 0; at < RUNS; at += 1)
       await ben.command(CHANNELS[at % CHANNELS.length] ?? CHANNEL, `/deckhand test shop-${at}`);
+    const started = () => roots().filter(({ ts }) => replies(ts).length === 1).length;
+    await slack.until(() => started() === RUNS, { timeoutMs: 30_000, what: 'all runs to be followed' });
+    service.clock.advance(36_000_000);
     await slack.until(() => posted() >= RUNS + 10, { timeoutMs: 20_000, what: 'news in the threads' });
     await product.kill();
     expect(posted(), 'killed in the middle').toBeLessThan(RUNS * REPLIES - 1);
