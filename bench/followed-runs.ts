@@ -1,92 +1,138 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { request } from 'undici';
-import { createProduct } from '../sandbox/demo/product.ts';
-import { startSimulatedService } from '../sandbox/service/server.ts';
-import { startLocalSlack } from '../sandbox/slack/server.ts';
-import {
-  addHouseAccount,
-  CHANNEL,
-  connectHouse,
-  environment,
-  furnish,
-  PEOPLE,
-  TEAM,
-} from '../test/support/house.ts';
+import { FOLLOW_TEST, type FollowedTest } from '../src/follow/test-run.ts';
+import { ACCOUNT, environment, freshFolder, startDeckhand, TEAM } from './support/deckhand.ts';
+import { cpuSeconds, type Program, residentBytes, startProgram } from './support/processes.ts';
+import { quantile } from './support/rounds.ts';
+import { seed } from './support/seed.ts';
+import { mega, printTable } from './support/tables.ts';
 
 const INTERVAL_MS = 2_500;
-const SIZES = [100, 1_000];
+const SIZES = [100, 1_000, 10_000];
+/** Posts of one channel go one after another, so the runs are spread as they would be. */
+const CHANNELS = 100;
+/** All are followed and none has ended. */
+const IN_THE_MIDDLE_MS = 10_000;
+/** Runs end 15 to 35 s after the start; this is for whoever is late. */
+const PATIENCE_MS = 180_000;
 
-/** Runs followed at once by one process of its own: whether all end, how late, and what each costs in memory. */
-export async function followedRuns(): Promise<void> {
-  console.log('| runs | all ended after | RSS before | RSS at its highest | a run | CPU |');
-  console.log('| ---: | ---: | ---: | ---: | ---: | ---: |');
-  for (const size of SIZES) console.log(await measure(size));
+interface Told {
+  ended: number;
+  replies: number;
+  lateMs: number[];
 }
 
-async function measure(size: number): Promise<string> {
-  const service = await startSimulatedService();
-  const slack = await startLocalSlack();
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-bench-'));
-  const { botToken } = furnish(slack);
-  const projects = Array.from({ length: size }, (_, at) => ({
-    name: `Shop ${at}`,
-    permalink: `shop-${at}`,
-    servers: [{ name: 'web-1' }, { name: 'web-2' }],
-  }));
-  addHouseAccount(service, projects);
-  const env = environment(slack, service, botToken, folder);
-  const product = createProduct({ ...env, POLL_INTERVAL_MS: String(INTERVAL_MS) }, () => undefined);
+/** Runs that one process takes up at its start and follows at once: whether all end, how late, and what each costs. */
+export async function followedRuns(): Promise<void> {
+  const rows: string[][] = [];
+  for (const size of SIZES) rows.push(await measure(size));
+  printTable(
+    [
+      'runs',
+      'ended',
+      'replies',
+      'end shown late, p50',
+      'p99',
+      'heap a run',
+      'resident a run',
+      'memory at its highest',
+      'CPU a run',
+    ],
+    rows,
+  );
+}
+
+async function measure(size: number): Promise<string[]> {
+  const store = await freshFolder();
+  const world = await startProgram('bench/peers/world.ts');
+  const env = {
+    ...environment(world, store.storeUrl),
+    POLL_INTERVAL_MS: String(INTERVAL_MS),
+    LOG_LEVEL: 'info',
+  };
   try {
-    const origin = `http://127.0.0.1:${await product.start()}`;
-    slack.deliverTo(`${origin}/slack/events`);
-    await connectHouse(slack);
-    // All runs take long enough to overlap, so that every one of them is followed at once.
-    for (const { permalink } of projects)
-      service.world.setRunOutcome({ account: 'acme', project: permalink, durationMs: 10_000 + size * 10 });
-    const before = await readMetrics(origin);
-    const start = performance.now();
-    const ben = slack.as(TEAM, PEOPLE.member);
-    for (const { permalink } of projects) await ben.command(CHANNEL, `/deckhand test ${permalink}`);
-    const sampler = sampleHighest(origin);
-    const ended = () => slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('completed')).length;
-    await slack.until(() => ended() === size, { timeoutMs: 600_000, what: `${size} runs to end` });
-    const seconds = (performance.now() - start) / 1000;
-    const highest = await sampler.end();
-    const after = await readMetrics(origin);
-    const aRun = ((highest - before.rss) / size / 1024).toFixed(1);
-    const cpu = (after.cpu - before.cpu).toFixed(1);
-    return `| ${size} | ${seconds.toFixed(1)} s | ${mega(before.rss)} | ${mega(highest)} | ${aRun} kB | ${cpu} s |`;
+    const idle = await idleMemory(env);
+    await seed(env, async ({ engine }) => {
+      for (let run = 0; run < size; run += 1)
+        await engine.send(FOLLOW_TEST, followed(run), { key: `run ${run}` });
+    });
+    const deckhand = await startDeckhand(env);
+    try {
+      return await follow(size, world, deckhand, idle);
+    } finally {
+      await deckhand.end();
+    }
   } finally {
-    await product.stop();
-    await Promise.all([slack.stop(), service.stop()]);
-    await rm(folder, { recursive: true, force: true });
+    await world.end();
+    await store.remove();
   }
 }
 
-async function readMetrics(origin: string): Promise<{ rss: number; cpu: number }> {
-  const text = await (await request(`${origin}/metrics`)).body.text();
-  const read = (name: string): number =>
-    Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1] ?? Number.NaN);
-  return { rss: read('process_resident_memory_bytes'), cpu: read('process_cpu_seconds_total') };
+interface Memory {
+  heap: number;
+  resident: number;
 }
 
-function sampleHighest(origin: string): { end(): Promise<number> } {
-  let highest = 0;
-  const look = async (): Promise<void> => {
-    highest = Math.max(highest, (await readMetrics(origin)).rss);
-  };
-  const timer = setInterval(() => void look(), 500);
+/** Of a Deckhand that follows nothing. */
+async function idleMemory(env: Record<string, string>): Promise<Memory> {
+  const deckhand = await startDeckhand(env);
+  const { heapUsed } = await deckhand.ask<{ heapUsed: number }>('memory');
+  const { now: resident } = residentBytes(deckhand.pid);
+  await deckhand.end();
+  return { heap: heapUsed, resident };
+}
+
+async function follow(size: number, world: Program, deckhand: Program, idle: Memory): Promise<string[]> {
+  const cpuBefore = cpuSeconds(deckhand.pid);
+  await world.ask({ kind: 'runs', start: Date.now() });
+  await pause(IN_THE_MIDDLE_MS);
+  const { heapUsed } = await deckhand.ask<{ heapUsed: number }>('memory');
+  const { now: resident } = residentBytes(deckhand.pid);
+  const told = await untilAllEnded(size, world);
+  const cpu = cpuSeconds(deckhand.pid) - cpuBefore;
+  const late = (q: number): string => `${(quantile(told.lateMs, q) / INTERVAL_MS).toFixed(2)} intervals`;
+  const kilo = (bytes: number): string => `${(bytes / size / 1024).toFixed(1)} kB`;
+  return [
+    String(size),
+    String(told.ended),
+    String(told.replies),
+    late(0.5),
+    late(0.99),
+    kilo(heapUsed - idle.heap),
+    kilo(resident - idle.resident),
+    mega(residentBytes(deckhand.pid).highest),
+    `${((cpu * 1000) / size).toFixed(1)} ms`,
+  ];
+}
+
+/** Each run tells its repository, two servers and a summary. */
+const REPLIES = 4;
+
+async function untilAllEnded(size: number, world: Program): Promise<Told> {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    await pause(1_000);
+    const told = await world.ask<Told>({ kind: 'tell' });
+    if ((told.ended === size && told.replies >= size * REPLIES) || Date.now() > end) return told;
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function followed(run: number): FollowedTest {
+  const startedAt = Date.now();
   return {
-    async end() {
-      clearInterval(timer);
-      await look();
-      return highest;
-    },
+    workspace: TEAM,
+    target: { account: ACCOUNT, project: { permalink: `shop-${run}`, name: `Shop ${run}` } },
+    requestId: `request ${run}`,
+    askedBy: 'U0BEN',
+    channel: `C0BENCH${run % CHANNELS}`,
+    rootTs: `${run}.000100`,
+    startedAt,
+    followedSince: startedAt,
+    threads: true,
+    layout: 'full',
+    run: `r${run}`,
+    told: ['started'],
   };
-}
-
-function mega(bytes: number): string {
-  return `${Math.round(bytes / 1024 / 1024)} MB`;
 }

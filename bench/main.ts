@@ -1,11 +1,22 @@
+import { arch, cpus, totalmem } from 'node:os';
 import process from 'node:process';
+import { acks } from './acks.ts';
+import { coldStart } from './cold-start.ts';
 import { digests } from './digests.ts';
+import { endurance } from './endurance.ts';
 import { followedRuns } from './followed-runs.ts';
+import { serviceClient } from './service-client.ts';
+import { whoami } from './whoami.ts';
 
 /** Each measurement prints its own table. `npm run bench -- followed-runs` runs those named; without a name, all. */
 const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
-  digests,
+  acks,
+  whoami,
+  'service-client': serviceClient,
   'followed-runs': followedRuns,
+  digests,
+  'cold-start': coldStart,
+  endurance,
 };
 
 const named = process.argv.slice(2);
@@ -14,6 +25,8 @@ if (unknown !== undefined) {
   console.error(`There is no measurement ${unknown}; there are ${Object.keys(MEASUREMENTS).join(', ')}.`);
   process.exit(1);
 }
+const memory = Math.round(totalmem() / 1024 ** 3);
+console.log(`Node ${process.version}, ${process.platform} ${arch()}, ${cpus().length} cores, ${memory} GB`);
 for (const [name, measure] of Object.entries(MEASUREMENTS)) {
   if (named.length > 0 && !named.includes(name)) continue;
   console.log(`\n## ${name}\n`);

@@ -1,0 +1,116 @@
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { Pool } from 'undici';
+import { sayListening } from '../support/processes.ts';
+
+/** So many signed requests, so many at once. */
+export interface Load {
+  origin: string;
+  secret: string;
+  /** `closed` is acknowledged and nothing else; a command is answered at its `response_url`. */
+  kind: 'command' | 'closed';
+  text: string;
+  count: number;
+  concurrency: number;
+  /** Whether a request is answered at its `response_url`, and ends with that instead of with its ack. */
+  reply: 'none' | 'after' | 'awaited';
+}
+
+export interface LoadResult {
+  seconds: number;
+  ms: number[];
+  failed: number;
+}
+
+// Answers to a command arrive here; each is named by the path.
+const replies = new Map<string, () => void>();
+const sink = createServer((request, response) => {
+  request.resume();
+  request.on('end', () => {
+    response.writeHead(200).end('ok');
+    replies.get(request.url ?? '')?.();
+    replies.delete(request.url ?? '');
+  });
+});
+let lastId = 0;
+
+function bodyOf(load: Load, replyPath: string): string {
+  if (load.kind === 'closed')
+    return new URLSearchParams({
+      payload: JSON.stringify({
+        type: 'view_closed',
+        team: { id: 'T0BENCH', domain: 'bench' },
+        user: { id: 'U0BEN', username: 'ben', team_id: 'T0BENCH' },
+        api_app_id: 'A0BENCH',
+        view: { id: replyPath, callback_id: 'connect', type: 'modal', state: { values: {} }, hash: '1.a' },
+        is_cleared: false,
+      }),
+    }).toString();
+  return new URLSearchParams({
+    token: 'unused',
+    team_id: 'T0BENCH',
+    team_domain: 'bench',
+    channel_id: 'C0BENCH',
+    channel_name: 'deploys',
+    user_id: 'U0BEN',
+    user_name: 'ben',
+    command: '/deckhand',
+    text: load.text,
+    api_app_id: 'A0BENCH',
+    response_url: `http://127.0.0.1:${(sink.address() as AddressInfo).port}${replyPath}`,
+    trigger_id: `1.1.${replyPath}`,
+  }).toString();
+}
+
+function prepare(load: Load): Array<{ path: string; body: string; headers: Record<string, string> }> {
+  const at = String(Math.floor(Date.now() / 1000));
+  return Array.from({ length: load.count }, () => {
+    lastId += 1;
+    const path = `/commands/T0BENCH/1/r${lastId}`;
+    const body = bodyOf(load, path);
+    const digest = createHmac('sha256', load.secret).update(`v0:${at}:${body}`).digest('hex');
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-slack-request-timestamp': at,
+      'x-slack-signature': `v0=${digest}`,
+    };
+    return { path, body, headers };
+  });
+}
+
+async function run(load: Load): Promise<LoadResult> {
+  const requests = prepare(load);
+  const pool = new Pool(load.origin, { connections: load.concurrency, pipelining: 1 });
+  const ms: number[] = [];
+  const answered: Promise<void>[] = [];
+  let failed = 0;
+  let next = 0;
+  async function work(): Promise<void> {
+    for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
+      const { path, body, headers } = request;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (load.reply !== 'none') replies.set(path, resolve);
+      const start = performance.now();
+      const answer = await pool.request({ path: '/slack/events', method: 'POST', body, headers });
+      await answer.body.dump();
+      if (answer.statusCode !== 200) failed += 1;
+      else if (load.reply === 'awaited') await promise;
+      else if (load.reply === 'after') answered.push(promise);
+      ms.push(performance.now() - start);
+    }
+  }
+  const start = performance.now();
+  await Promise.all(Array.from({ length: load.concurrency }, work));
+  const seconds = (performance.now() - start) / 1000;
+  // What is still to be answered must not weigh on the next candidate.
+  await Promise.all(answered);
+  await pool.close();
+  return { seconds, ms, failed };
+}
+
+sink.keepAliveTimeout = 60_000;
+sink.listen(0, '127.0.0.1', () => sayListening((sink.address() as AddressInfo).port));
+process.on('message', (load: Load) => void run(load).then((result) => process.send?.(result)));
+process.on('SIGTERM', () => process.exit(0));

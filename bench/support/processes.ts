@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** A program of its own, so that what is measured shares no event loop with what measures it. */
+export interface Program {
+  pid: number;
+  /** Where it listens, as its line with the event `listening` said. */
+  port: number;
+  /** From the spawn to that line. */
+  readyMs: number;
+  /** Sends a message and resolves with the next answer; one at a time. */
+  ask<T>(message: unknown): Promise<T>;
+  end(): Promise<void>;
+}
+
+/** Long enough to start with ten thousand runs to take up. */
+const START_MS = 60_000;
+
+/** @param script from the repository's root */
+export async function startProgram(
+  script: string,
+  env: Record<string, string> = {},
+  nodeOptions: readonly string[] = [],
+): Promise<Program> {
+  const start = performance.now();
+  const child = spawn(process.execPath, [...nodeOptions, join(root, script)], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const port = await portOf(child);
+  return {
+    pid: child.pid ?? 0,
+    port,
+    readyMs: performance.now() - start,
+    async ask<T>(message: unknown) {
+      const answered = once(child, 'message');
+      child.send(message as object);
+      const [answer] = await Promise.race([answered, once(child, 'exit').then(() => [])]);
+      if (answer === undefined) throw new Error(`${script} ended instead of answering`);
+      return answer as T;
+    },
+    async end() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      const hard = setTimeout(() => child.kill('SIGKILL'), 30_000);
+      await exited;
+      clearTimeout(hard);
+    },
+  };
+}
+
+function portOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    if (child.stdout === null) throw new TypeError('the program has no output');
+    child.once('exit', (code) => reject(new Error(`the program ended with ${code}`)));
+    const hard = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error('the program did not say that it listens'));
+    }, START_MS);
+    createInterface(child.stdout).on('line', (line) => {
+      if (!line.includes('"listening"')) return;
+      clearTimeout(hard);
+      resolve((JSON.parse(line) as { port: number }).port);
+    });
+  });
+}
+
+/** Said by a peer once it listens. */
+export function sayListening(port: number): void {
+  process.stdout.write(`${JSON.stringify({ event: 'listening', port })}\n`);
+}
+
+const TICKS_A_SECOND = 100;
+
+/** CPU time of a process so far, user and system, in seconds; steps of 10 ms. Linux only. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+}
+
+/** Resident memory of a process in bytes, now and at its highest. Linux only. */
+export function residentBytes(pid: number): { now: number; highest: number } {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const read = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024;
+  return { now: read('VmRSS'), highest: read('VmHWM') };
+}
