@@ -40,10 +40,16 @@ export async function startProgram(
     port,
     readyMs: performance.now() - start,
     async ask<T>(message: unknown) {
-      const answered = once(child, 'message');
+      const over = new AbortController();
+      const { signal } = over;
+      const ended = once(child, 'exit', { signal }).then(() => {
+        throw new Error(`${script} ended instead of answering`);
+      });
+      const answered = once(child, 'message', { signal });
       child.send(message as object);
-      const [answer] = await Promise.race([answered, once(child, 'exit').then(() => [])]);
-      if (answer === undefined) throw new Error(`${script} ended instead of answering`);
+      const [answer] = await Promise.race([answered, ended]);
+      ended.catch(() => undefined);
+      over.abort();
       return answer as T;
     },
     async end() {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { getProfile } from '../service/profile.ts';
 import { linkLine } from '../views/link.ts';
 import { profileMessage } from '../views/profile.ts';
+import { GIVEN_ROLES } from '../workspace/roles.ts';
 import { type CommandContext, defineCommand } from './command.ts';
 import { accountOf } from './target.ts';
 
@@ -16,8 +17,11 @@ export const whoami = defineCommand({
   async run(_, context) {
     const { caller, deckhand } = context;
     const account = await accountOf(context);
-    const profile = await deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client));
-    const roles = await rolesOf(context);
+    const [profile, roles, link] = await Promise.all([
+      deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client)),
+      rolesOf(context),
+      linkOf(context),
+    ]);
     return {
       kind: 'private',
       message: profileMessage({
@@ -25,7 +29,7 @@ export const whoami = defineCommand({
         account: account.name,
         keyTail: account.keyTail,
         roles,
-        link: await linkOf(context),
+        link,
       }),
     };
   },
@@ -38,9 +42,8 @@ async function linkOf({ caller, deckhand }: CommandContext): Promise<string | un
   return linkLine(link, deckhand.clock.now(), deckhand.config.SLACK_COMMAND);
 }
 
-async function rolesOf({ caller, deckhand }: Parameters<typeof whoami.run>[1]): Promise<string[]> {
-  const held: string[] = [];
-  for (const role of ['admin', 'operator', 'billing'] as const)
-    if (await deckhand.roles.holds(caller.workspace, caller.user, role)) held.push(role);
-  return held;
+async function rolesOf({ caller, deckhand }: CommandContext): Promise<string[]> {
+  const { workspace, user } = caller;
+  const held = await Promise.all(GIVEN_ROLES.map((role) => deckhand.roles.holds(workspace, user, role)));
+  return GIVEN_ROLES.filter((_, at) => held[at]);
 }

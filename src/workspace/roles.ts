@@ -72,8 +72,17 @@ export function createRoles(parts: RolesParts): Roles {
   const stored: Collection<Grants> = parts.store.collection('roles', Grants);
   const members = createFresh<string[]>(parts.clock, MEMBERS_FRESH_MS);
 
-  const userInfo = async (workspace: string, user: string) =>
+  const askForUser = async (workspace: string, user: string) =>
     (await slack.call(workspace, 'users.info', (client) => client.users.info({ user }))).user;
+  /** One command may ask for several roles at once. */
+  const asking = new Map<string, ReturnType<typeof askForUser>>();
+
+  function userInfo(workspace: string, user: string): ReturnType<typeof askForUser> {
+    const key = `${workspace} ${user}`;
+    const asked = asking.get(key) ?? askForUser(workspace, user).finally(() => asking.delete(key));
+    asking.set(key, asked);
+    return asked;
+  }
 
   async function isSlackAdmin(workspace: string, user: string): Promise<boolean> {
     if ((await parts.installations.installer(workspace)) === user) return true;
