@@ -11,18 +11,20 @@ export interface Matched {
   rest: Words;
 }
 
+/** In words, and more than any has. */
+const LONGEST_NAME = 3;
+
 /** The command with the longest name that the words begin with; undefined where there is none. */
 export function matchCommand(commands: readonly Command[], text: string): Matched | undefined {
   const switches = commands.flatMap((command) => command.switches ?? []);
   const { words, flags } = splitWords(text, switches);
   const lower = words.map((word) => word.toLowerCase());
-  const fitting = commands
-    .map((command) => ({ command, name: command.name.split(' ') }))
-    .filter(({ name }) => name.every((word, at) => lower[at] === word))
-    .toSorted((one, other) => other.name.length - one.name.length);
-  const best = fitting[0];
-  if (best === undefined) return undefined;
-  return { command: best.command, rest: { words: words.slice(best.name.length), flags } };
+  for (let length = LONGEST_NAME; length > 0; length -= 1) {
+    const name = lower.slice(0, length).join(' ');
+    const command = commands.find((one) => one.name === name);
+    if (command !== undefined) return { command, rest: { words: words.slice(length), flags } };
+  }
+  return undefined;
 }
 
 /** True where carrying it out changes something, so that it is stored before it is acknowledged. */

@@ -82,6 +82,7 @@ class StoringApp extends App {
       // Tokens are looked up where they are used, so that no request waits for the store before its ack.
       authorize: async () => ({}),
       ignoreSelf: false,
+      convoStore: false,
       logger: silentLogger(deckhand.log, 'bolt'),
       clientOptions: { slackApiUrl: deckhand.config.SLACK_API_URL },
     });

@@ -4,6 +4,7 @@ import { KeyvSqlite } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { createMutex } from './mutex.ts';
+import { keepingDriver } from './sqlite-driver.ts';
 import { guardFile } from './sqlite-guard.ts';
 import { StoreError } from './store.ts';
 
@@ -43,7 +44,7 @@ function prepareFolder(path: string): void {
 async function connect(path: string): Promise<KeyvSqlite> {
   const adapter = new KeyvSqlite({
     uri: `sqlite://${path}`,
-    driver: 'node:sqlite',
+    driver: keepingDriver,
     wal: true,
     busyTimeout: BUSY_TIMEOUT_MS,
   });
