@@ -1,8 +1,9 @@
 import { LogLevel, WebClient } from '@slack/web-api';
-import { Agent, request, fetch as undiciFetch } from 'undici';
+import { Agent, request } from 'undici';
 import type { Logger } from '../log.ts';
 import { createIntents, type Intents } from './intents.ts';
 import { silentLogger } from './quiet.ts';
+import { createSlimFetch } from './slim-fetch.ts';
 
 /** Slack's Web API under one address, over one pool of connections. */
 export interface Web {
@@ -33,6 +34,7 @@ const MOST_CLIENTS = 10_000;
  */
 export function createWeb(apiUrl: string, log: Logger): Web {
   const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
+  const slimFetch = createSlimFetch(agent);
   const intents = createIntents();
   const clients = new Map<string, WebClient>();
   const slackApiUrl = apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`;
@@ -47,11 +49,7 @@ export function createWeb(apiUrl: string, log: Logger): Web {
       maxRequestConcurrency: 100,
       logLevel: LogLevel.ERROR,
       logger: silentLogger(log, 'slack_web_client'),
-      fetch: (url, init) =>
-        intents.send(
-          init?.body,
-          () => undiciFetch(url, { ...(init as object), dispatcher: agent }) as ReturnType<typeof fetch>,
-        ),
+      fetch: (url, init) => intents.send(init?.body, () => slimFetch(url, init)),
     });
   }
 
