@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ACCOUNT, addHouseAccount, environment, furnish } from '../support/house.ts';
+import { createMachineClock } from './machine-clock.ts';
 import { judge, postsOf, setUpDigests, untilPosted, type Verdict } from './slot-posts.ts';
 
 const MINUTE = 60_000;
@@ -38,7 +38,7 @@ export async function runChaos({ kills, digests, onSlot }: Options): Promise<Cha
   addHouseAccount(service, undefined);
   const endedAt = Date.now();
   service.world.addDeployment({ account: ACCOUNT, project: 'storefront', endedAt, succeeded: false });
-  const product = createShifted(slack, environment(slack, service, botToken, folder));
+  const product = createShifted(slack, environment(slack, service, botToken, folder), join(folder, 'clock'));
   const slots: number[] = [];
   let killed = 0;
   try {
@@ -76,8 +76,8 @@ interface Shifted {
 }
 
 /** Deckhand as a process of its own, whose clock runs ahead. */
-function createShifted(slack: LocalSlack, env: Record<string, string>): Shifted {
-  const preload = pathToFileURL(join(import.meta.dirname, 'shifted-clock.ts')).href;
+function createShifted(slack: LocalSlack, env: Record<string, string>, file: string): Shifted {
+  const clock = createMachineClock(file);
   const uncertain: string[] = [];
   let shift = 0;
   let product: Product | undefined;
@@ -91,8 +91,8 @@ function createShifted(slack: LocalSlack, env: Record<string, string>): Shifted 
     uncertain,
     async restart() {
       await product?.kill();
-      const shifted = { SHIFT_MS: String(shift), NODE_OPTIONS: `--import ${preload}`, LOG_LEVEL: 'info' };
-      product = createProduct({ ...env, ...shifted }, onLine);
+      clock.set(shift);
+      product = createProduct({ ...env, ...clock.env, LOG_LEVEL: 'info' }, onLine);
       slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
     },
     shiftToNextMinute() {

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { ACCOUNT, addHouseAccount, environment, furnish } from '../support/house.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { createMachineClock } from './machine-clock.ts';
 import { setUpDigests } from './slot-posts.ts';
 
 const REPLICAS = 3;
@@ -46,7 +46,6 @@ export async function openReplicas(options: { digests: number; answerMs: number 
   });
   const url = await postgres.createDatabase();
   const env = { ...environment(slack, service, botToken, folder), STORE_URL: url, LOG_LEVEL: 'info' };
-  const preload = pathToFileURL(join(import.meta.dirname, 'shifted-clock.ts')).href;
   const running = new Map<number, Product>();
   const postedBy: number[] = [];
   const uncertain: string[] = [];
@@ -59,8 +58,9 @@ export async function openReplicas(options: { digests: number; answerMs: number 
   }
 
   async function start(replica: number): Promise<void> {
-    const shifted = { SHIFT_MS: String(shift), NODE_OPTIONS: `--import ${preload}` };
-    const product = createProduct({ ...env, ...shifted }, (line) => listen(replica, line));
+    const clock = createMachineClock(join(folder, `clock-${replica}`));
+    clock.set(shift);
+    const product = createProduct({ ...env, ...clock.env }, (line) => listen(replica, line));
     running.set(replica, product);
     slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
   }

@@ -1,8 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 
-/** Loaded before a process begins: its wall clock is ahead by SHIFT_MS, so that a slot falls due when a test wants it. */
-const shift = Number(process.env.SHIFT_MS ?? 0);
+/**
+ * Loaded before a process begins: its wall clock is ahead by the milliseconds in the file CLOCK_FILE, which is read
+ * again and again, so that a test may set the clock of a process that runs. Timers and intervals do not notice.
+ */
+const LOOK_MS = 50;
+const file = process.env.CLOCK_FILE ?? '';
 const now = Date.now;
+let shift = Number(readFileSync(file, 'utf8'));
+
+setInterval(async () => {
+  // Empty for a moment while it is written.
+  const text = await readFile(file, 'utf8').catch(() => '');
+  if (text !== '') shift = Number(text);
+}, LOOK_MS).unref();
+
 const shifted = (): number => now() + shift;
 
 Date.now = shifted;

@@ -1,11 +1,13 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, cpSync, mkdtempSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from './free-port.ts';
 
@@ -13,6 +15,8 @@ import { freePort } from './free-port.ts';
 export interface PostgresServer {
   /** The `STORE_URL` of a fresh, empty database. */
   createDatabase(): Promise<string>;
+  /** Ends it as an upgrade or a crash does, and starts it again on the same data and port. */
+  restart(how: 'fast' | 'crash', downMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,7 +34,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
   const port = await freePort();
   const child = launch(join(bin, 'postgres'), data, folder, port, user);
-  await ready(child);
+  const log = createInterface(child.stderr);
+  await ready(log);
   const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
   let databases = 0;
   return {
@@ -43,9 +48,15 @@ export async function startPostgres(): Promise<PostgresServer> {
       await client.end();
       return url(name);
     },
+    async restart(how, downMs) {
+      child.stdin.write(how === 'fast' ? 'INT\n' : 'QUIT\n');
+      await wait(downMs);
+      child.stdin.write('START\n');
+      await ready(log);
+    },
     stop: async () => {
       const gone = once(child, 'exit');
-      child.stdin?.end();
+      child.stdin.end();
       await gone;
     },
   };
@@ -58,12 +69,15 @@ const SETTINGS = [
   'max_connections=200',
   'shared_buffers=32MB',
   'fsync=off',
-  'synchronous_commit=off',
   'full_page_writes=off',
 ];
 
-/** Ends and tidies up when its input closes, so also when the test process is killed. */
-const UNTIL_INPUT_ENDS = 'folder=$1; shift; "$@" & read -r _; kill -INT $!; wait $!; rm -rf "$folder"';
+/** Ends and tidies up when its input closes, so also when the test process is killed; a line is a signal, or START. */
+const UNTIL_INPUT_ENDS = `folder=$1; shift; "$@" &
+  while read -r word; do
+    if [ "$word" = START ]; then "$@" & else kill -"$word" $!; wait $!; fi
+  done
+  kill -INT $!; wait $!; rm -rf "$folder"`;
 
 function launch(
   postgres: string,
@@ -71,7 +85,7 @@ function launch(
   folder: string,
   port: number,
   user: User | undefined,
-): ChildProcess {
+): ChildProcessByStdio<Writable, null, Readable> {
   const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
   const server = [postgres, '-D', data, '-p', String(port), ...settings];
   return spawn('/bin/sh', ['-c', UNTIL_INPUT_ENDS, 'sh', folder, ...server], {
@@ -82,16 +96,18 @@ function launch(
   });
 }
 
-async function ready({ stderr }: ChildProcess): Promise<void> {
-  if (stderr === null) throw new Error('Postgres has no log');
-  const log: string[] = [];
-  for await (const line of createInterface(stderr)) {
-    log.push(line);
-    if (!line.includes('ready to accept connections')) continue;
-    stderr.resume();
-    return;
-  }
-  throw new Error(`Postgres did not start:\n${log.join('\n')}`);
+function ready(log: Interface): Promise<void> {
+  const said: string[] = [];
+  return new Promise((resolve, reject) => {
+    const listen = (line: string): void => {
+      said.push(line);
+      if (!line.includes('ready to accept connections')) return;
+      log.off('line', listen);
+      resolve();
+    };
+    log.on('line', listen);
+    log.once('close', () => reject(new Error(`Postgres did not start:\n${said.join('\n')}`)));
+  });
 }
 
 interface User {
