@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
-import { deliver } from '../scheduler/deliver.ts';
 import { knownFrom } from '../scheduler/invoice-news.ts';
-import { goOnWithNotices, INVOICE_BEAT } from '../scheduler/invoice-notices.ts';
+import { INVOICE_BEAT } from '../scheduler/invoice-notices.ts';
 import { roundsOf } from '../scheduler/rounds.ts';
 import { type Invoice, listInvoices } from '../service/invoices.ts';
-import { notifyOffMessage, notifyOnMessage, notifyStateMessage } from '../views/invoice-channel.ts';
+import { notifyOffMessage, notifyStateMessage } from '../views/invoice-channel.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { type BillingChannel, billingChannelId, billingChannels } from '../workspace/billing.ts';
 import type { CommandContext, Reply } from './command.ts';
 import { defineCommand } from './command.ts';
+import { goOn, NOTICE_ACTIONS, recordNotices } from './invoices-notify-changes.ts';
 import { accountOf, channelOf } from './target.ts';
 
 export const invoicesNotify = defineCommand({
@@ -28,6 +28,7 @@ export const invoicesNotify = defineCommand({
       .pipe(z.enum(['here', 'on', 'off']))
       .optional(),
   }),
+  actions: NOTICE_ACTIONS,
   async run({ what }, context) {
     if (what === undefined) return tellState(context);
     return what === 'off' ? end(context) : begin(context);
@@ -37,7 +38,7 @@ export const invoicesNotify = defineCommand({
 /** The first look is made now, so that the service's refusal is answered and what happens from now on is told. */
 async function begin(context: CommandContext): Promise<Reply> {
   const { caller, deckhand } = context;
-  const { workspace, user, requestId } = caller;
+  const { workspace, requestId } = caller;
   const channel = channelOf(context);
   const account = await accountOf(context);
   const stored = billingChannels(deckhand.store);
@@ -46,17 +47,11 @@ async function begin(context: CommandContext): Promise<Reply> {
   const isOn = before?.state.kind === 'active' && before.requestId !== requestId;
   if (isOn) return tellState(context);
   const invoices = await deckhand.accounts.use(workspace, account, (client) => listInvoices(client));
-  // Before it is stored, so that a channel that cannot be told is not told later either.
-  const isResumed = before?.state.kind === 'paused';
-  const message = notifyOnMessage(account.name, user, isResumed, deckhand.config.SLACK_COMMAND);
-  await deliver(deckhand, { workspace, id: `invoices notify ${requestId}`, channel, message });
-  await stored.update(workspace, id, (current) =>
+  await goOn(context, { channel, account: account.name }, (current) =>
     current === undefined
       ? newChannel(context, channel, account, invoices)
       : { ...current, state: { kind: 'active' } },
   );
-  await goOnWithNotices(deckhand, workspace, id);
-  await record(context, account.name);
   return { kind: 'nothing' };
 }
 
@@ -88,7 +83,7 @@ async function end(context: CommandContext): Promise<Reply> {
   if (ended.length === 0) throw new UserError('This channel is told of no invoices.', 'invoices notify here');
   for (const { account, channel } of ended) {
     await billingChannels(deckhand.store).delete(caller.workspace, billingChannelId(channel, account));
-    await record(context, account);
+    await recordNotices(context, 'invoices notify', account);
   }
   const accounts = ended.map(({ account }) => account);
   return { kind: 'channel', message: notifyOffMessage(accounts, caller.user) };
@@ -109,10 +104,4 @@ async function tellState(context: CommandContext): Promise<Reply> {
 async function channelsHere({ caller, deckhand }: CommandContext): Promise<BillingChannel[]> {
   const rows = await billingChannels(deckhand.store).list(caller.workspace);
   return rows.map(({ doc }) => doc).filter(({ channel }) => channel === caller.channel);
-}
-
-function record({ caller, deckhand }: CommandContext, target: string): Promise<void> {
-  const { workspace, user: who, channel } = caller;
-  const where = channel === undefined ? {} : { where: channel };
-  return deckhand.audit.record(workspace, { who, what: 'invoices notify', target, ...where, result: 'done' });
 }

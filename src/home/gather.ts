@@ -59,11 +59,10 @@ function timeOf({ endedAt, startedAt }: Run): number {
 
 async function schedulesOf(deckhand: Deckhand, workspace: string): Promise<HomeSchedule[]> {
   const each = KINDS.map(async ([kind, { list }]) =>
-    (await list(deckhand, workspace)).map(({ id, what, state, resume }) => ({
+    (await list(deckhand, workspace)).map(({ id, what, state }) => ({
       kind,
       id,
       what,
-      resume,
       ...(state.kind === 'paused' ? { paused: state.reason } : {}),
     })),
   );

@@ -25,8 +25,6 @@ export interface HomeSchedule {
   id: string;
   /** Mrkdwn of our own making, e.g. "the digest `d7k2` in <#C1>". */
   what: string;
-  /** The command that resumes it. */
-  resume: string;
   /** Why it says nothing, mrkdwn of our own making; absent while it is active. */
   paused?: string;
 }
@@ -142,28 +140,29 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
         `Nothing is planned. ${code(`${word} digest add`)} sums up what was deployed, ${code(`${word} watch`)} tells of it as it happens.`,
       ),
     ];
-  const mayChange = roles.includes('operator');
   return [
-    ...schedules.slice(0, MOST_SCHEDULES).map((schedule) => scheduleBlock(schedule, mayChange, word)),
+    ...schedules.slice(0, MOST_SCHEDULES).map((schedule) => scheduleBlock(schedule, roles)),
     ...moreOf(schedules.length - MOST_SCHEDULES, `${word} digest list`),
   ];
 }
 
-function scheduleBlock(schedule: HomeSchedule, mayChange: boolean, word: string): KnownBlock {
-  const { kind, id, what, paused } = schedule;
+/** Who may pause and resume it, as the commands for it have it. */
+const CHANGED_BY: Readonly<Record<HomeSchedule['kind'], string>> = {
+  digest: 'operator',
+  watch: 'operator',
+  invoices: 'billing',
+};
+
+function scheduleBlock({ kind, id, what, paused }: HomeSchedule, roles: readonly string[]): KnownBlock {
   const name = cut(what.charAt(0).toUpperCase() + what.slice(1), 500);
   const isPaused = paused !== undefined;
-  const how =
-    isPaused && kind === 'invoices'
-      ? ` Resume it there with ${code(`${word} ${schedule.resume}`, 120)}.`
-      : '';
   const text = isPaused
-    ? `:double_vertical_bar: ${name}: paused, because ${cut(paused, 1000)}.${how}`
+    ? `:double_vertical_bar: ${name}: paused, because ${cut(paused, 1000)}.`
     : `:calendar: ${name}`;
   const verb = isPaused ? 'resume' : 'pause';
   const label = isPaused ? 'Resume' : 'Pause';
-  const hasButton = mayChange && kind !== 'invoices';
-  return section(text, hasButton ? button({ label, actionId: `${kind}:${verb}`, value: { id } }) : undefined);
+  const mayChange = roles.includes(CHANGED_BY[kind]);
+  return section(text, mayChange ? button({ label, actionId: `${kind}:${verb}`, value: { id } }) : undefined);
 }
 
 function moreOf(left: number, command: string): KnownBlock[] {

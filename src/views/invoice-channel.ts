@@ -1,5 +1,5 @@
 import { LIMITS } from './limits.ts';
-import { context, type Message, say } from './message.ts';
+import { buttons, context, type Message, say } from './message.ts';
 import { code, linesWithin } from './text.ts';
 import { dateTime } from './time.ts';
 
@@ -16,6 +16,13 @@ export interface ShownBillingChannel {
   failures: number;
 }
 
+/** The invoice notices of an account in a channel. */
+export interface PlacedNotices {
+  id: string;
+  channel: string;
+  account: string;
+}
+
 export function notifyOnMessage(account: string, user: string, isResumed: boolean, word: string): Message {
   const begun = isResumed ? 'is told again' : 'is told from now on';
   return say(
@@ -30,6 +37,19 @@ export function notifyOnMessage(account: string, user: string, isResumed: boolea
 export function notifyOffMessage(accounts: readonly string[], user: string): Message {
   const of = accounts.slice(0, 20).map((account) => code(account));
   return say(`:no_bell: <@${user}> stopped the invoice notices of ${of.join(', ')} in this channel.`);
+}
+
+/** For whoever paused them elsewhere than in that channel. `id` is the schedule's. */
+export function notifyPausedMessage({ id, channel, account }: PlacedNotices, word: string): Message {
+  const resume = code(`${word} invoices notify here --account ${account}`, 120);
+  return say(
+    `:double_vertical_bar: The invoice notices of ${code(account)} in <#${channel}> are paused. What comes meanwhile is told once they go on. Resume them there with ${resume}.`,
+    ...buttons({ label: 'Resume', actionId: 'invoices:resume', value: { id } }),
+  );
+}
+
+export function notifyResumedMessage({ channel, account }: PlacedNotices): Message {
+  return say(`:arrow_forward: The invoice notices of ${code(account)} in <#${channel}> go on.`);
 }
 
 /** Who set it up, when, and what came of it. */

@@ -70,6 +70,27 @@ describe('App Home', () => {
     await shows('digest:pause', 'admin');
   });
 
+  it('pauses and resumes invoice notices, which the channel is told again from there', async () => {
+    const users = house.service.world.state.accounts.get(ACCOUNT)?.users ?? [];
+    for (const user of users) user.billing = true;
+    await house.connect();
+    house.slack.invite(TEAM, CHANNEL, 'bot');
+    await house.as('admin').command(CHANNEL, '/deckhand invoices notify here');
+    await house.as('admin').openHome();
+    await shows('invoices:pause', 'admin');
+    const click = (actionId: string) => {
+      const viewId = house.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
+      return house.as('admin').click({ viewId }, { actionId });
+    };
+    await click('invoices:pause');
+    await shows('paused, because somebody paused it', 'admin');
+    await shows('invoices:resume', 'admin');
+    await click('invoices:resume');
+    await shows('invoices:pause', 'admin');
+    const said = () => house.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
+    expect(said().filter((text) => text.includes('is told again of invoices'))).toHaveLength(1);
+  });
+
   it('opens the test form from its button', async () => {
     await house.connect();
     await house.as('member').openHome();

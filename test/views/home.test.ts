@@ -47,10 +47,9 @@ const data: fc.Arbitrary<HomeData> = fc
           kind: fc.constantFrom('digest', 'watch', 'invoices'),
           id: name,
           what: fc.string({ maxLength: 5000 }),
-          resume: fc.string({ maxLength: 200 }),
           paused: fc.string({ maxLength: 5000 }),
         },
-        { requiredKeys: ['kind', 'id', 'what', 'resume'] },
+        { requiredKeys: ['kind', 'id', 'what'] },
       ),
       { maxLength: 60 },
     ),
@@ -162,22 +161,21 @@ describe('App Home', () => {
     expect(shown({ accounts: [], roles: ['admin'] })).toContain('connect:open');
   });
 
-  it('pauses and resumes schedules for operators only', () => {
+  it('pauses and resumes schedules for those who may: operators, and billing for invoice notices', () => {
     const schedules: HomeData['schedules'] = [
-      { kind: 'digest', id: 'd1', what: 'the digest `d1`', resume: 'digest resume d1' },
-      {
-        kind: 'watch',
-        id: 'w1',
-        what: 'the watch `w1`',
-        resume: 'watch resume w1',
-        paused: 'it is archived',
-      },
+      { kind: 'digest', id: 'd1', what: 'the digest `d1`' },
+      { kind: 'watch', id: 'w1', what: 'the watch `w1`', paused: 'it is archived' },
+      { kind: 'invoices', id: 'C1 acme', what: 'the invoice notices of `acme`' },
     ];
     const forOperators = shown({ schedules, roles: ['operator'] });
     expect(forOperators).toContain('digest:pause');
     expect(forOperators).toContain('watch:resume');
     expect(forOperators).toContain('because it is archived');
-    expect(shown({ schedules })).not.toContain('digest:pause');
+    expect(forOperators).not.toContain('invoices:pause');
+    const forBilling = shown({ schedules, roles: ['billing'] });
+    expect(forBilling).toContain('invoices:pause');
+    expect(forBilling).not.toContain('digest:pause');
+    expect(shown({ schedules })).not.toMatch(/:pause|:resume/);
   });
 
   it('lets no name come alive, and links to nothing but https', () => {
