@@ -3,11 +3,16 @@ import type { LocalSlack } from '../slack/server.ts';
 import type { Control } from '../slack/world.ts';
 import type { Product } from './product.ts';
 
+const RUNNING = 'It is running; this stops it in good order first';
+
 /** Switches of the page's side panel: what can go wrong, to see Deckhand recover. */
 export function demoControls(slack: LocalSlack, service: SimulatedService, product: Product): Control[] {
   return [
-    faultSwitch('slack-429', 'Slack asks to slow down (429)', 'Posting is answered with Retry-After: 5', () =>
-      slack.fault({ method: '*', status: 429, retryAfter: 5 }),
+    faultSwitch(
+      'slack-429',
+      'Slack asks to slow down (429)',
+      'Every call of Deckhand’s is answered with Retry-After: 5',
+      () => slack.fault({ method: '*', status: 429, retryAfter: 5 }),
     ),
     faultSwitch(
       'service-503',
@@ -18,22 +23,32 @@ export function demoControls(slack: LocalSlack, service: SimulatedService, produ
     faultSwitch('service-slow', 'The service takes ten seconds', 'Every call is delayed', () =>
       asSwitch(service.faults.add({ path: '/**', delayMs: 10_000 })),
     ),
-    {
-      id: 'kill',
-      label: 'Kill Deckhand (kill -9)',
-      kind: 'button',
-      hint: 'Nothing is said goodbye to; start it again to see it go on',
-      run: () => product.kill(),
-    },
-    {
-      id: 'start',
-      label: 'Start Deckhand again',
-      kind: 'button',
-      run: async () => {
-        await product.start();
-      },
-    },
+    ...processButtons(product),
   ];
+}
+
+function processButtons(product: Product): Control[] {
+  const start: Control = {
+    id: 'start',
+    label: 'Start Deckhand again',
+    kind: 'button',
+    hint: RUNNING,
+    run: async () => {
+      await product.start();
+      start.hint = RUNNING;
+    },
+  };
+  const kill: Control = {
+    id: 'kill',
+    label: 'Kill Deckhand (kill -9)',
+    kind: 'button',
+    hint: 'Nothing is said goodbye to, in the middle of whatever it does',
+    run: async () => {
+      await product.kill();
+      start.hint = 'It is dead now: what is typed fails, until it runs again and goes on where it was';
+    },
+  };
+  return [kill, start];
 }
 
 function faultSwitch(id: string, label: string, hint: string, begin: () => () => void): Control {

@@ -19,12 +19,15 @@ import {
 } from './page-records.ts';
 import { eventForPage } from './page-stream.ts';
 import { announce, listMessages } from './state/messages.ts';
-import type { Json, OpenView, StateValues } from './state/types.ts';
+import type { Channel, Json, OpenView, StateValues } from './state/types.ts';
 import { stackOf } from './state/views.ts';
 import { channelOf, personOf, workspaceOf } from './state/workspaces.ts';
 import type { World } from './world.ts';
 
 const LATEST = 200;
+const READ_ONLY = 'Sending messages to this app has been turned off.';
+/** A PDF is the viewer's of the browser, which a sandbox would keep out. */
+const FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'";
 
 const who = { team: z.string(), user: z.string() };
 const json = z.record(z.string(), z.unknown());
@@ -102,6 +105,7 @@ function addActing(world: World, page: Hono): void {
     const body = Say.parse(await context.req.json());
     const actor = readActor(world, body);
     const channel = channelOf(actor.workspace, body.channel);
+    if (isReadOnly(world, actor, channel)) return context.json({ ok: false, error: READ_ONLY });
     await postAsPerson(world, actor, channel, body.text, body.thread_ts);
     return context.json({ ok: true });
   });
@@ -111,6 +115,7 @@ function addActing(world: World, page: Hono): void {
     if (body.thread_ts) return context.json({ ok: false, error: 'not_supported_in_threads' });
     const actor = readActor(world, body);
     const channel = channelOf(actor.workspace, body.channel);
+    if (isReadOnly(world, actor, channel)) return context.json({ ok: false, error: READ_ONLY });
     const { command, text } = body;
     return context.json(answerOf(await sendCommand(world, { ...actor, channel, command, text })));
   });
@@ -171,6 +176,11 @@ function addViews(world: World, page: Hono): void {
   });
 }
 
+/** In Slack there is nothing to type into there. */
+function isReadOnly({ app }: World, { workspace }: Someone, { kind, members }: Channel): boolean {
+  return kind === 'im' && app.messagesTabReadOnly && members.has(workspace.installation?.botUserId ?? '');
+}
+
 function readActor(world: World, { team, user }: { team?: string; user?: string }): Someone {
   const workspace = workspaceOf(world, team ?? '');
   return { workspace, person: personOf(workspace, user ?? '') };
@@ -227,7 +237,8 @@ function giveFile(world: World, id: string): Response {
     return new Response(new Uint8Array(file.bytes), {
       headers: {
         'content-type': file.mimetype,
-        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+        'content-security-policy':
+          file.mimetype === 'application/pdf' ? FILE_POLICY : `${FILE_POLICY}; sandbox`,
         'x-content-type-options': 'nosniff',
       },
     });

@@ -15,10 +15,19 @@ export function teamForPage(world: World, workspace: Workspace): Json {
     domain: workspace.domain,
     users: [...workspace.people.values()].filter((person) => !person.deleted),
     channels: [...workspace.channels.values()].map(channelForPage),
-    apps: bot
-      ? [{ id: app.appId, name: app.name, bot_user: bot, has_home: app.homeTab, shortcuts: app.shortcuts }]
-      : [],
+    apps: bot ? [appForPage(world, bot)] : [],
     commands: bot ? app.commands.map((command) => ({ ...command, app_id: app.appId })) : [],
+  };
+}
+
+function appForPage({ app }: World, bot: string): Json {
+  return {
+    id: app.appId,
+    name: app.name,
+    bot_user: bot,
+    has_home: app.homeTab,
+    reads_only: app.messagesTabReadOnly,
+    shortcuts: app.shortcuts,
   };
 }
 

@@ -28,6 +28,8 @@ export interface RegisteredApp {
   redirectUrls: string[] | undefined;
   homeTab: boolean;
   messagesTab: boolean;
+  /** People read what the app writes them, and cannot answer. */
+  messagesTabReadOnly: boolean;
   orgDeploy: boolean;
   tokenRotation: boolean;
   socketMode: boolean;
@@ -44,7 +46,11 @@ const Manifest = z.object({
     .object({
       bot_user: z.object({ display_name: z.string() }).optional(),
       app_home: z
-        .object({ home_tab_enabled: z.boolean().optional(), messages_tab_enabled: z.boolean().optional() })
+        .object({
+          home_tab_enabled: z.boolean().optional(),
+          messages_tab_enabled: z.boolean().optional(),
+          messages_tab_read_only_enabled: z.boolean().optional(),
+        })
         .optional(),
       slash_commands: z
         .array(
@@ -126,6 +132,7 @@ export function registerApp(options: AppOptions = {}): RegisteredApp {
     redirectUrls: undefined,
     homeTab: true,
     messagesTab: true,
+    messagesTabReadOnly: false,
     orgDeploy: true,
     tokenRotation: false,
     socketMode: false,
@@ -157,6 +164,7 @@ export function appFromManifest(manifest: unknown): AppOptions {
     redirectUrls: oauth_config?.redirect_urls,
     homeTab: features?.app_home?.home_tab_enabled ?? false,
     messagesTab: features?.app_home?.messages_tab_enabled ?? false,
+    messagesTabReadOnly: features?.app_home?.messages_tab_read_only_enabled ?? false,
     orgDeploy: settings?.org_deploy_enabled ?? false,
     tokenRotation: settings?.token_rotation_enabled ?? false,
     socketMode: settings?.socket_mode_enabled ?? false,

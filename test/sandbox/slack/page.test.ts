@@ -61,6 +61,31 @@ describe('the page', () => {
     ]);
   });
 
+  it('takes nothing in direct messages with an app that people only read', async () => {
+    const { slack, token } = await startSetting({ app: { messagesTabReadOnly: true } });
+    const { channel } = await clientOf(slack, token).conversations.open({ users: 'U0ANNA' });
+    const refused = { ok: false, error: 'Sending messages to this app has been turned off.' };
+    const said = { ...anna, channel: channel?.id, text: 'help' };
+    expect(await ask(slack, 'messages', said)).toEqual(refused);
+    expect(await ask(slack, 'commands', { ...said, command: '/deckhand' })).toEqual(refused);
+    expect(await ask(slack, 'messages', { ...said, channel: 'C0DEPLOY' })).toEqual({ ok: true });
+    expect(await ask(slack, 'workspace')).toMatchObject({ teams: [{ apps: [{ reads_only: true }] }] });
+  });
+
+  it('loads from itself alone, runs nothing but its own script, and makes no markup of text', async () => {
+    const { slack } = await startSetting({ pageDir: import.meta.dirname });
+    const policy = (await fetch(`${slack.origin}/setting.ts`)).headers.get('content-security-policy');
+    const rules = new Map(
+      (policy ?? '').split('; ').map((rule) => rule.split(/ (.*)/s, 2) as [string, string]),
+    );
+    const sources = [...rules].filter(([name]) => name.endsWith('-src')).map(([, source]) => source);
+    expect(new Set(sources)).toEqual(new Set(["'none'", "'self'"]));
+    expect(rules.get('default-src')).toBe("'none'");
+    expect(rules.get('frame-ancestors')).toBe("'none'");
+    expect(rules.get('require-trusted-types-for')).toBe("'script'");
+    expect(rules.get('trusted-types')).toBe("'none'");
+  });
+
   it('works buttons, modals and their faults', async () => {
     const { slack, app, token } = await startSetting();
     const client = clientOf(slack, token);

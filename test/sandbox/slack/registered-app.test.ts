@@ -7,7 +7,11 @@ const MANIFEST = {
   display_information: { name: 'Deckhand', long_description: 'let through' },
   features: {
     bot_user: { display_name: 'Deckhand', always_online: true },
-    app_home: { home_tab_enabled: true, messages_tab_enabled: false },
+    app_home: {
+      home_tab_enabled: true,
+      messages_tab_enabled: false,
+      messages_tab_read_only_enabled: true,
+    },
     slash_commands: [{ command: '/ship', description: 'Ships', usage_hint: 'help', should_escape: true }],
     shortcuts: [{ name: 'Run', type: 'global', callback_id: 'run', description: 'Runs' }],
     unfurl_domains: ['service.example'],
@@ -42,6 +46,7 @@ describe('an app from its manifest', () => {
       redirectUrls: ['https://deckhand.example'],
       homeTab: true,
       messagesTab: false,
+      messagesTabReadOnly: true,
       orgDeploy: true,
       tokenRotation: true,
       socketMode: false,

@@ -37,6 +37,7 @@ describeInBrowser('the inspector', () => {
     await page.getByRole('tab', { name: 'API calls' }).click();
     const [last] = await page.getByRole('list', { name: 'API calls' }).getByRole('listitem').allInnerTexts();
     expect(last?.replaceAll(/\s+/g, ' ')).toMatch(/^chat\.update .* 429 1 ms ratelimited$/);
+    await page.getByRole('button', { name: /chat\.postMessage .* · Test access of Storefront/ }).waitFor();
   });
 
   it('switches faults, and says when that did not work', async () => {

@@ -129,6 +129,36 @@ describeInBrowser('the page by keyboard alone', () => {
     await page.keyboard.press('Escape');
     expect(await closed).toMatchObject({ view_id: formView.id });
   });
+
+  it('fills fields, lists, boxes and radios, and sends them', async () => {
+    const page = await browser.open(host.url);
+    await page.getByText('Only visible to you').waitFor();
+    host.push({ type: 'views', views: [formView] });
+    await page.getByRole('dialog', { name: 'Add a server' }).waitFor();
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await page.keyboard.type('web-8');
+    await press('Tab', 'ArrowDown', 'ArrowDown', 'Enter');
+    await page.getByLabel('Regions').focus();
+    await press('Enter', 'Enter', 'Escape', 'Tab');
+    await page.getByRole('checkbox').first().focus();
+    await press('Space', 'Tab', 'Space');
+    await page.getByRole('radio', { name: 'Small' }).focus();
+    await press('ArrowDown');
+    const sent = host.nextPost('views/submit');
+    await page.getByRole('textbox', { name: 'Name' }).focus();
+    await press('Enter');
+    expect((await sent).state).toMatchObject({
+      values: {
+        name: { name: { value: 'web-8' } },
+        protocol_type: { protocol_type: { selected_option: { value: 'static' } } },
+        plan: { plan: { selected_option: { value: 'large' } } },
+        region: { region: { selected_options: [expect.anything()] } },
+        flags: { flags: { selected_options: [expect.anything(), expect.anything()] } },
+      },
+    });
+  });
 });
 
 function focusedText(page: Page): Promise<string | null> {

@@ -4,10 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { PAGE_POLICY } from '../../../../sandbox/slack/page-files.ts';
 import { buildPage } from '../../../../sandbox/slack/web/build.ts';
 
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -122,7 +121,7 @@ async function serveStatic(folder: string, pathname: string, response: ServerRes
   }
   response.writeHead(200, {
     'content-type': types[extname(path)] ?? 'application/octet-stream',
-    'content-security-policy': policy,
+    'content-security-policy': PAGE_POLICY,
     'x-content-type-options': 'nosniff',
   });
   response.end(bytes);

@@ -181,6 +181,34 @@ describeInBrowser('messages on the page', () => {
     expect((await muted).action).toMatchObject({ type: 'overflow', selected_option: { value: 'mute' } });
   });
 
+  it('holds its shape whatever the length of names, and reads right to left what is written so', async () => {
+    const long = 'Extraordinarilylongname'.repeat(435);
+    const arabic = 'مشروع المتجر الإلكتروني';
+    const raw = (text: string) => ({ type: 'raw_text', text });
+    const blocks = [
+      { type: 'section', text: { type: 'mrkdwn', text: `*${long.slice(0, 2900)}*` } },
+      { type: 'section', text: { type: 'mrkdwn', text: `${arabic}: web-1` } },
+      {
+        type: 'table',
+        rows: [
+          [raw('Server'), raw('Result')],
+          [raw(long), raw(arabic)],
+        ],
+      },
+    ];
+    const messages = [{ ts: '1772444000.000100', user: people.bot, username: long, text: long, blocks }];
+    host.answer('messages', { messages });
+    const page = await browser.open(host.url, { viewport: { width: 390, height: 844 } });
+    const list = page.getByRole('region', { name: 'Messages in #deploys' });
+    await list.getByText(`${arabic}: web-1`).waitFor();
+    const wide = '[...document.querySelectorAll(".message-list, .message-main, body")]';
+    expect(await page.evaluate(`${wide}.filter((box) => box.scrollWidth > box.clientWidth).length`)).toBe(0);
+    const reversed = (text: string) => list.getByText(text, { exact: true }).and(page.locator(':dir(rtl)'));
+    expect(await reversed(`${arabic}: web-1`).count()).toBe(1);
+    expect(await reversed('Server').count()).toBe(0);
+    host.answer('messages', { messages: deployMessages });
+  });
+
   it('keeps foreign text text, follows no script address and loads nothing from elsewhere', async () => {
     host.answer('messages', { messages: hostileMessages });
     const page = await browser.open(host.url);

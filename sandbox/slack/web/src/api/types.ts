@@ -41,6 +41,8 @@ export interface App {
   name: string;
   bot_user: string;
   has_home: boolean;
+  /** Whether people can only read in the direct messages with it. */
+  reads_only?: boolean;
   shortcuts: Shortcut[];
 }
 

@@ -4,6 +4,7 @@ import { Composer } from '../composer/composer.tsx';
 import { MessageList } from '../message/message-list.tsx';
 import { useDirectory } from '../state/directory.ts';
 import { Icon } from '../ui/icon.tsx';
+import { whyClosed } from './why-closed.ts';
 
 interface ChannelProps {
   channel: Channel;
@@ -21,6 +22,7 @@ export function ChannelView({ channel, messages = [], onSend }: ChannelProps): R
     [messages],
   );
   const repliesTo = useCallback((ts: string): readonly Message[] => byThread.get(ts) ?? none, [byThread]);
+  const closed = whyClosed(channel, directory);
   const roots = messages.filter((message) => !isReply(message) || message.subtype === 'thread_broadcast');
   return (
     <>
@@ -35,11 +37,14 @@ export function ChannelView({ channel, messages = [], onSend }: ChannelProps): R
               ? `Only you and ${name} see this.`
               : channel.topic || `This is where ${title} begins.`}
           </p>
+          {closed === undefined && directory.team.commands.length > 0 && (
+            <p>
+              Type <kbd>/</kbd> to see what you can ask for.
+            </p>
+          )}
         </div>
       </MessageList>
-      {channel.is_archived ? (
-        <p className="archived">This channel is archived: nothing can be written here.</p>
-      ) : (
+      {closed === undefined ? (
         <Composer
           key={`write-${channel.id}`}
           label={`Message ${title}`}
@@ -47,6 +52,8 @@ export function ChannelView({ channel, messages = [], onSend }: ChannelProps): R
           onSend={onSend}
           autoFocus
         />
+      ) : (
+        <p className="closed">{closed}</p>
       )}
     </>
   );

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Team } from '../api/types.ts';
 import type { Theme } from '../state/theme.ts';
 import { Initials } from '../ui/avatar.tsx';
-import { IconButton } from '../ui/icon.tsx';
+import { Icon } from '../ui/icon.tsx';
 
 interface RailProps {
   teams: readonly Team[];
@@ -42,8 +42,26 @@ export function Rail({
         </button>
       ))}
       <span className="rail-gap" />
-      <IconButton icon={themeIcons[theme]} label={`Theme: ${theme}`} onClick={onTheme} />
-      <IconButton icon="activity" label="Inspector" pressed={inspecting} onClick={onInspector} />
+      <button
+        type="button"
+        className="rail-button"
+        aria-label={`Theme: ${theme}`}
+        title={`Theme: ${theme}`}
+        onClick={onTheme}
+      >
+        <Icon name={themeIcons[theme]} />
+        <span>Theme</span>
+      </button>
+      <button
+        type="button"
+        className="rail-button"
+        aria-pressed={inspecting}
+        title="What goes over the wire, and faults to switch on"
+        onClick={onInspector}
+      >
+        <Icon name="activity" />
+        <span>Inspector</span>
+      </button>
     </nav>
   );
 }

@@ -100,7 +100,9 @@ function ChannelRow({ channel, current, unread, onOpen }: RowProps): ReactNode {
         onClick={onOpen}
       >
         <ChannelSign channel={channel} />
-        <span className="side-name">{name}</span>
+        <span className="side-name" dir="auto">
+          {name}
+        </span>
         {channel.is_archived && <span className="side-note">archived</span>}
         {unread > 0 && <span className="badge">{unread}</span>}
       </button>

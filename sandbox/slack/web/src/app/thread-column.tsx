@@ -5,6 +5,7 @@ import { useDirectory } from '../state/directory.ts';
 import { ThreadPane } from '../thread/thread-pane.tsx';
 import { isReply } from './channel-view.tsx';
 import { say } from './say.ts';
+import { whyClosed } from './why-closed.ts';
 
 interface ThreadColumnProps {
   ts: string;
@@ -22,6 +23,7 @@ export function ThreadColumn({ ts, channel, messages, client, onClose }: ThreadC
       root={messages.find((message) => message.ts === ts)}
       replies={messages.filter((message) => isReply(message) && message.thread_ts === ts)}
       channelName={channel.kind === 'im' ? name : `#${name}`}
+      closed={whyClosed(channel, directory)}
       onSend={(text) => say(client, directory, { channel: channel.id, thread: ts }, text)}
       onClose={onClose}
     />

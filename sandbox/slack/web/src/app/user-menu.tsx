@@ -21,7 +21,7 @@ export function UserMenu({ onPick }: { onPick: (user: string) => void }): ReactN
         content: (
           <span className="user-line">
             <Avatar id={person.id} name={person.real_name} />
-            {person.real_name}
+            <bdi className="user-line-name">{person.real_name}</bdi>
           </span>
         ),
         hint: roleOf(person),

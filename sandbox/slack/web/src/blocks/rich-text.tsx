@@ -18,13 +18,13 @@ function RichTextPart({ element }: { element: RichTextBlockElement }): ReactNode
   switch (element.type) {
     case 'rich_text_section':
       return (
-        <div>
+        <div dir="auto">
           <InlineText nodes={fromRichText(element.elements)} />
         </div>
       );
     case 'rich_text_quote':
       return (
-        <blockquote className="quote">
+        <blockquote className="quote" dir="auto">
           <InlineText nodes={fromRichText(element.elements)} />
         </blockquote>
       );
@@ -50,7 +50,7 @@ function List({ list }: { list: RichTextList }): ReactNode {
       {...(Tag === 'ol' && start && { start: start + 1 })}
     >
       {indexed(list.elements).map(([key, item]) => (
-        <li key={key}>
+        <li key={key} dir="auto">
           <InlineText nodes={fromRichText(item.elements)} />
         </li>
       ))}

@@ -96,6 +96,9 @@ function cellClass(column: string | undefined, cell: Cell): string | undefined {
 }
 
 function CellContent({ cell }: { cell: Cell }): ReactNode {
-  if (cell.type === 'rich_text') return <RichText block={cell} />;
-  return <TextWithEmoji text={cell.text ?? ''} />;
+  return (
+    <div className="cell" dir="auto">
+      {cell.type === 'rich_text' ? <RichText block={cell} /> : <TextWithEmoji text={cell.text ?? ''} />}
+    </div>
+  );
 }

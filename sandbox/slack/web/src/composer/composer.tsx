@@ -43,6 +43,7 @@ export function Composer({ label, commands, onSend, autoFocus }: ComposerProps):
           ref={field}
           rows={1}
           aria-label={label}
+          dir="auto"
           placeholder={label}
           aria-autocomplete="list"
           aria-controls={completions.length > 0 ? id : undefined}
@@ -52,14 +53,16 @@ export function Composer({ label, commands, onSend, autoFocus }: ComposerProps):
           onKeyDown={act.onKeyDown}
         />
         <div className="composer-foot">
-          <IconButton
-            icon="square-slash"
-            label="Start a command"
-            onClick={() => {
-              act.write('/');
-              field.current?.focus();
-            }}
-          />
+          {commands.length > 0 && (
+            <IconButton
+              icon="square-slash"
+              label="Start a command"
+              onClick={() => {
+                act.write('/');
+                field.current?.focus();
+              }}
+            />
+          )}
           <span className="composer-note" role="status">
             {sending ? 'Sending…' : ''}
           </span>

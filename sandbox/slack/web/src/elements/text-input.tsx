@@ -20,6 +20,7 @@ export function TextInputElement(props: ElementProps<TextElement>): ReactNode {
   const multiline = element.type === 'plain_text_input' && element.multiline === true;
   const attributes = {
     ...fieldAttributes(field, element.placeholder?.text ?? 'Text'),
+    dir: 'auto',
     value: text,
     placeholder: element.placeholder?.text,
     maxLength: element.type === 'plain_text_input' ? element.max_length : undefined,

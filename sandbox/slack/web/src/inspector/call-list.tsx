@@ -3,6 +3,7 @@ import type { Call } from '../api/types.ts';
 import { Entry } from './entry.tsx';
 
 const SLOW_CALL_MS = 1000;
+const LONGEST = 120;
 
 export function CallList({ calls }: { calls: readonly Call[] }): ReactNode {
   if (calls.length === 0) return <p className="empty">The app called no Web API method yet.</p>;
@@ -12,7 +13,7 @@ export function CallList({ calls }: { calls: readonly Call[] }): ReactNode {
         <Entry
           key={call.id}
           title={call.method}
-          note=""
+          note={gist(call)}
           at={call.at}
           ok={call.ok}
           status={String(call.status)}
@@ -24,4 +25,12 @@ export function CallList({ calls }: { calls: readonly Call[] }): ReactNode {
       ))}
     </ul>
   );
+}
+
+/** What tells one call of a method from the next: its text, the form it shows, or whom it concerns. */
+function gist({ args }: Call): string {
+  const { text, view, channel, user } = (args ?? {}) as Record<string, unknown>;
+  const form = (view as { callback_id?: unknown } | undefined)?.callback_id;
+  const said = [text, form, channel, user].find((one) => typeof one === 'string' && one !== '');
+  return typeof said === 'string' ? said.slice(0, LONGEST) : '';
 }

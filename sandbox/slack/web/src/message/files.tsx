@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { fileUrl } from '../api/routes.ts';
 import type { SharedFile } from '../api/types.ts';
-import { Icon } from '../ui/icon.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Icon, IconButton } from '../ui/icon.tsx';
 
 export function Files({ files }: { files: readonly SharedFile[] }): ReactNode {
   return files.map((file) => <FileView key={file.id} file={file} />);
@@ -42,6 +43,7 @@ function FileCard({ file, name }: { file: SharedFile; name: string }): ReactNode
           {[isPdf ? 'PDF' : file.mimetype, sizeOf(file.size)].filter(Boolean).join(' · ')}
         </span>
       </span>
+      {isPdf && navigator.pdfViewerEnabled && <PdfPreview file={file} name={name} />}
       <a
         className="button button-small"
         href={fileUrl(file.id)}
@@ -62,6 +64,40 @@ function FileCard({ file, name }: { file: SharedFile; name: string }): ReactNode
         Download
       </a>
     </div>
+  );
+}
+
+/** The browser's own viewer, over the page. */
+function PdfPreview({ file, name }: { file: SharedFile; name: string }): ReactNode {
+  const id = useId();
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="button button-small"
+        aria-label={`Preview ${name}`}
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="eye" />
+        Preview
+      </button>
+      {open && (
+        <Dialog labelledBy={id} className="preview" onClose={() => setOpen(false)}>
+          <header className="modal-head">
+            <h2 id={id} className="dialog-title">
+              {name}
+            </h2>
+            <IconButton icon="x" label="Close preview" onClick={() => setOpen(false)} />
+          </header>
+          <iframe
+            className="preview-page"
+            src={`${fileUrl(file.id)}#toolbar=0&navpanes=0&view=FitH`}
+            title={name}
+          />
+        </Dialog>
+      )}
+    </>
   );
 }
 

@@ -58,9 +58,9 @@ export const MessageRow = memo(function MessageRow({
           </p>
         )}
         <div className={compact ? 'visually-hidden' : 'message-head'}>
-          <span id={`${id}-author`} className="author">
+          <bdi id={`${id}-author`} className="author">
             {author.name}
-          </span>
+          </bdi>
           {author.isApp && <span className="app-mark">APP</span>}
           <time
             id={`${id}-time`}

@@ -15,7 +15,12 @@ export function Mrkdwn({ text }: { text: string }): ReactNode {
 function TextBlockView({ block }: { block: TextBlock }): ReactNode {
   if (block.type === 'pre') return <pre className="pre">{block.text}</pre>;
   const content = <InlineText nodes={block.children} />;
-  return block.type === 'quote' ? <blockquote className="quote">{content}</blockquote> : <div>{content}</div>;
+  if (block.type === 'paragraph') return <div dir="auto">{content}</div>;
+  return (
+    <blockquote className="quote" dir="auto">
+      {content}
+    </blockquote>
+  );
 }
 
 /** A text object of Block Kit, whichever of its two kinds it is. */
@@ -25,10 +30,10 @@ export function Text({ text }: { text: TextObject }): ReactNode {
 
 /** plain_text: nothing is parsed but `:emoji:`, and that only where `emoji` is not false. */
 export function PlainText({ text }: { text: { text: string; emoji?: boolean } }): ReactNode {
-  if (text.emoji === false) return <span className="plain">{text.text}</span>;
+  if (text.emoji === false) return <bdi className="plain">{text.text}</bdi>;
   const parts = text.text.split(/(:[a-z0-9_+'-]{1,60}:)/);
   return (
-    <span className="plain">
+    <bdi className="plain">
       {indexed(parts).map(([key, part]) => {
         // split() with a group gives text and name in turn.
         return Number(key) % 2 === 1 ? (
@@ -37,6 +42,6 @@ export function PlainText({ text }: { text: { text: string; emoji?: boolean } })
           <TextWithEmoji key={key} text={part} />
         );
       })}
-    </span>
+    </bdi>
   );
 }

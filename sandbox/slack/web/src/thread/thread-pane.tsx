@@ -9,6 +9,8 @@ interface ThreadProps {
   root: Message | undefined;
   replies: readonly Message[];
   channelName: string;
+  /** Why nothing can be written here, if that is so. */
+  closed: string | undefined;
   onSend: (text: string) => Promise<string | undefined>;
   onClose: () => void;
 }
@@ -18,7 +20,7 @@ const noReplies = (): readonly Message[] => [];
 const noCommands: readonly Command[] = [];
 
 /** A message and its replies, beside the channel. Escape closes it. */
-export function ThreadPane({ root, replies, channelName, onSend, onClose }: ThreadProps): ReactNode {
+export function ThreadPane({ root, replies, channelName, closed, onSend, onClose }: ThreadProps): ReactNode {
   useFocusBack();
   return (
     <aside
@@ -40,14 +42,23 @@ export function ThreadPane({ root, replies, channelName, onSend, onClose }: Thre
           <>
             <MessageRow message={root} compact={false} inThread />
             <div className="reply-count">
-              <span>{replies.length === 1 ? '1 reply' : `${replies.length} replies`}</span>
+              <span>{countOf(replies)}</span>
             </div>
           </>
         )}
       </MessageList>
-      <Composer label="Reply in thread" commands={noCommands} onSend={onSend} autoFocus />
+      {closed === undefined ? (
+        <Composer label="Reply in thread" commands={noCommands} onSend={onSend} autoFocus />
+      ) : (
+        <p className="closed">{closed}</p>
+      )}
     </aside>
   );
+}
+
+function countOf({ length }: readonly Message[]): string {
+  if (length === 0) return 'No replies yet';
+  return length === 1 ? '1 reply' : `${length} replies`;
 }
 
 /** Gives the focus back to where it was before the pane opened. */
