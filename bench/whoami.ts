@@ -19,26 +19,31 @@ export async function whoami(): Promise<void> {
   const env = environment(world, store.storeUrl, load.port);
   await seed(env);
   const deckhand = await startDeckhand(env);
-  const byHand = await startProgram('bench/peers/bolt-whoami.ts', {
+  const origin = `http://127.0.0.1:${world.port}`;
+  const peer = {
     SLACK_SIGNING_SECRET: SECRET,
-    SERVICE_URL: `http://127.0.0.1:${world.port}/service/${ACCOUNT}`,
-  });
+    SLACK_API_URL: `${origin}/slack/`,
+    SERVICE_URL: `${origin}/service/${ACCOUNT}`,
+  };
+  const byHand = await startProgram('bench/peers/bolt-whoami.ts', peer);
+  const chat = await startProgram('bench/peers/chat-whoami.ts', peer);
   try {
     const rows: string[][] = [];
     for (const level of LEVELS) {
       const candidates = {
         deckhand: () => sample(load, deckhand, level),
         byHand: () => sample(load, byHand, level),
+        chat: () => sample(load, chat, level),
       };
       for (const warmUp of Object.values(candidates)) await warmUp();
       rows.push(...rowsOf(level.concurrency, await alternate(candidates)));
     }
     printTable(
-      ['at once', 'candidate', 'answers/s', 'p50', 'p99', 'CPU an answer', 'answers/s against it'],
-      rows.map(([concurrency = '', name = '', ...rest]) => [concurrency, name, ...rest]),
+      ['at once', 'candidate', 'answers/s', 'p50', 'p99', 'CPU an answer', 'Deckhand’s answers/s against it'],
+      rows,
     );
   } finally {
-    for (const program of [deckhand, byHand, load, world]) await program.end();
+    for (const program of [deckhand, byHand, chat, load, world]) await program.end();
     await store.remove();
   }
 }
@@ -74,11 +79,14 @@ async function sample(
   };
 }
 
-function rowsOf(concurrency: number, samples: Record<'deckhand' | 'byHand', Sample[]>): string[][] {
-  const of = (who: keyof typeof samples, key: keyof Sample): number[] => samples[who].map((one) => one[key]);
-  return (['deckhand', 'byHand'] as const).map((who) => [
+const NAMES = { deckhand: 'Deckhand', byHand: 'Bolt and fetch by hand', chat: 'Chat SDK and fetch' } as const;
+type Candidate = keyof typeof NAMES;
+
+function rowsOf(concurrency: number, samples: Record<Candidate, Sample[]>): string[][] {
+  const of = (who: Candidate, key: keyof Sample): number[] => samples[who].map((one) => one[key]);
+  return (Object.keys(NAMES) as Candidate[]).map((who) => [
     String(concurrency),
-    who === 'deckhand' ? 'Deckhand' : 'Bolt and fetch by hand',
+    NAMES[who],
     Math.round(median(of(who, 'perSecond'))).toString(),
     ms(median(of(who, 'p50'))),
     ms(median(of(who, 'p99'))),

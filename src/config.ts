@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findAddressFault, findBaseUrlFault } from './service/base-url.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
+import { readTracing, type TracingSettings } from './tracing/settings.ts';
 
 /** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */
 export const CONFIG_EXIT_CODE = 78;
@@ -65,7 +66,10 @@ const Environment = z.object({
 });
 
 /** The one parsed configuration; the variables' names are kept, because operators know them by these. */
-export type Config = z.output<typeof Environment>;
+export type Config = z.output<typeof Environment> & {
+  /** By OpenTelemetry's standard variables; undefined where traces are off. */
+  tracing: TracingSettings | undefined;
+};
 
 /** Every fault of the environment, each by the name of its variable. Never holds a value. */
 export class ConfigError extends Error {
@@ -90,8 +94,10 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
         return `${name} ${given[name] === undefined ? 'is required' : issue.message}`;
       });
   faults.push(...contradictions(given));
+  const tracing = readTracing(given);
+  faults.push(...tracing.faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
-  return parsed.data;
+  return { ...parsed.data, tracing: tracing.settings };
 }
 
 /** Our OAuth client at the service (spec 5.3); undefined unless all three of its variables are set. */

@@ -10,6 +10,7 @@ import type { Service } from './service/client.ts';
 import type { Installations } from './slack/installations.ts';
 import type { Slack } from './slack/slack.ts';
 import type { Sealer, Store } from './store/store.ts';
+import type { Tracing } from './tracing/tracing.ts';
 import type { Accounts } from './workspace/accounts.ts';
 import type { Audit } from './workspace/audit.ts';
 import type { Channels } from './workspace/channels.ts';
@@ -33,6 +34,7 @@ export interface Parts {
   service: Service;
   slack: Slack;
   installations: Installations;
+  tracing: Tracing;
 }
 
 /** Everything a command, job or schedule works with: the parts, and the workspace's records over them. */

@@ -5,7 +5,8 @@ export interface Metrics {
   ack(ms: number): void;
   /** A request to the Slack endpoint was not taken. */
   refused(reason: string): void;
-  command(name: string, outcome: 'done' | 'refused' | 'failed'): void;
+  /** What a person asked for by typing, a button, a menu of Slack or a form has ended. */
+  command(name: string, by: string, outcome: 'done' | 'refused' | 'failed'): void;
   slackCall(method: string, outcome: string, ms: number): void;
   serviceCall(operation: string, outcome: string, ms: number): void;
   followed(change: 1 | -1): void;
@@ -41,8 +42,8 @@ export function createMetrics(version: string, stats: () => ReturnType<Engine['s
   });
   const commands = new Counter({
     name: 'deckhand_commands_total',
-    help: 'Commands by name and outcome.',
-    labelNames: ['command', 'outcome'],
+    help: 'Commands by name, by how they were asked for (command, action, shortcut, form) and by outcome.',
+    labelNames: ['command', 'by', 'outcome'],
     registers,
   });
   const slack = new Histogram({
@@ -99,7 +100,7 @@ export function createMetrics(version: string, stats: () => ReturnType<Engine['s
   return {
     ack: (ms) => ack.observe(ms / 1000),
     refused: (reason) => refused.inc({ reason }),
-    command: (command, outcome) => commands.inc({ command, outcome }),
+    command: (command, by, outcome) => commands.inc({ command, by, outcome }),
     slackCall: (method, outcome, ms) => slack.observe({ method, outcome }, ms / 1000),
     serviceCall: (operation, outcome, ms) => service.observe({ operation, outcome }, ms / 1000),
     followed: (change) => followed.inc(change),

@@ -13,6 +13,7 @@ import { createSlack } from './slack/slack.ts';
 import { createWeb, type Web } from './slack/web.ts';
 import { createSealer } from './store/sealer.ts';
 import { SealError, StoreError } from './store/store.ts';
+import { NO_TRACING, type Tracing } from './tracing/tracing.ts';
 
 /** Kubernetes and systemd give up after 30 s; SIGTERM ends within 25, whatever still hangs then. */
 const DRAIN_MS = 20_000;
@@ -26,7 +27,7 @@ export async function run(env: Record<string, string | undefined>): Promise<void
   try {
     const opened = await open(config, log);
     const { port } = await opened.app.start();
-    log.info({ event: 'listening', host: config.HOST, port, version: readVersion() }, 'Deckhand is ready');
+    tellPort(log, config, port);
     endOnSignal(opened, log);
     flushCompileCache();
   } catch (error) {
@@ -56,13 +57,15 @@ interface Opened {
   backend: Backend;
   service: Service;
   web: Web;
+  tracing: Tracing;
 }
 
 async function open(config: Config, log: Logger): Promise<Opened> {
   const clock = systemClock;
   const version = readVersion();
   const metrics: Metrics = createMetrics(version, () => backend.engine.stats());
-  const backend = await openBackend(config.STORE_URL, { clock, log, onJobEnd: metrics.job });
+  const tracing = await openTracing(config, version, log);
+  const backend = await openBackend(config.STORE_URL, { clock, log, tracing, onJobEnd: metrics.job });
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await sealer.check();
@@ -73,6 +76,7 @@ async function open(config: Config, log: Logger): Promise<Opened> {
     version,
     clock,
     hookTypes: config.SERVICE_HOOK_TYPES,
+    tracing,
     observe: ({ operation, kind, ms }) => metrics.serviceCall(operation, kind, ms),
   });
   const web = createWeb(config.SLACK_API_URL, log);
@@ -83,6 +87,7 @@ async function open(config: Config, log: Logger): Promise<Opened> {
     clock,
     log,
     responseHosts: config.SLACK_RESPONSE_HOSTS.split(',').map((host) => host.trim()),
+    tracing,
     observe: metrics.slackCall,
   });
   const app = createApp(config, {
@@ -95,8 +100,22 @@ async function open(config: Config, log: Logger): Promise<Opened> {
     service,
     slack,
     installations,
+    tracing,
   });
-  return { app, backend, service, web };
+  return { app, backend, service, web, tracing };
+}
+
+/** Loaded where it is switched on; off, it costs neither time nor memory. */
+async function openTracing({ tracing }: Config, version: string, log: Logger): Promise<Tracing> {
+  if (tracing === undefined) return NO_TRACING;
+  const { openTracing: open } = await import('./tracing/open-tracing.ts');
+  return open(tracing, version, log);
+}
+
+/** Told at every level but `silent`: with `PORT=0` nothing else says where Deckhand is. */
+function tellPort(log: Logger, { LOG_LEVEL, HOST: host }: Config, port: number): void {
+  const teller = LOG_LEVEL === 'silent' ? log : log.child({}, { level: 'info' });
+  teller.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand is ready');
 }
 
 function readVersion(): string {
@@ -104,7 +123,7 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-function endOnSignal({ app, backend, service, web }: Opened, log: Logger): void {
+function endOnSignal({ app, backend, service, web, tracing }: Opened, log: Logger): void {
   let isStopping = false;
   async function stop(signal: string): Promise<void> {
     if (isStopping) return;
@@ -118,6 +137,7 @@ function endOnSignal({ app, backend, service, web }: Opened, log: Logger): void 
     await app.stop(DRAIN_MS);
     await Promise.all([service.close(), web.close()]);
     await backend.close();
+    await tracing.close();
     log.info({ event: 'stopped' }, 'all work ended or was handed back');
     process.exit(0);
   }

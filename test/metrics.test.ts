@@ -119,7 +119,8 @@ describe('/metrics', () => {
     const { type, text } = await scrape(house);
     expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(text).toMatch(/^deckhand_ack_duration_seconds_count [1-9]/m);
-    expect(text).toMatch(/^deckhand_commands_total{command="test",outcome="done"} 1$/m);
+    expect(text).toMatch(/^deckhand_commands_total{command="test",by="command",outcome="done"} 1$/m);
+    expect(text).toMatch(/^deckhand_commands_total{command="connect",by="form",outcome="done"} 1$/m);
     expect(text).toMatch(/^deckhand_requests_refused_total{reason="[^"]+"} 1$/m);
     expect(text).toMatch(/^deckhand_queue_jobs{queue="follow-test",state="waiting"} 0$/m);
     expect(text).toMatch(/^deckhand_build_info{version="0.0.0-test",node="v[\d.]+"} 1$/m);

@@ -6,6 +6,8 @@ export interface SendOptions {
   key?: string;
   /** Milliseconds since the epoch; at once if left out or past. */
   startAfter?: number;
+  /** Begins a trace of its own. What plans itself again and again would make one trace without an end. */
+  apart?: boolean;
 }
 
 export interface Job<T extends JobData> {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Store } from '../store/store.ts';
+import { NO_TRACING, type Tracing } from '../tracing/tracing.ts';
 import type {
   Engine,
   EngineStats,
@@ -22,6 +23,7 @@ export interface LocalEngineOptions {
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
   log?: Pick<Logger, 'warn' | 'error'>;
+  tracing?: Tracing;
   onJobEnd?: (queue: string, outcome: JobOutcome) => void;
 }
 
@@ -36,9 +38,9 @@ class LocalEngine implements Engine {
   readonly #schedules: LocalSchedules;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
-  constructor({ store, clock, random = Math.random, log, onJobEnd: onEnd }: LocalEngineOptions) {
+  constructor({ store, clock, random = Math.random, log, tracing, onJobEnd: onEnd }: LocalEngineOptions) {
     this.#store = store;
-    this.#runner = new LocalRunner({ store, clock, random, log, onEnd });
+    this.#runner = new LocalRunner({ store, clock, random, log, tracing: tracing ?? NO_TRACING, onEnd });
     this.#schedules = new LocalSchedules({ store, clock, log, jobs: this.#runner });
   }
 

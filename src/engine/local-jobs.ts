@@ -13,6 +13,8 @@ export const StoredJob = z.object({
   failures: z.number(),
   /** Why the last attempt failed, until that has been reported. */
   dead: z.string().optional(),
+  /** W3C's, of the span it was sent in; only where traces are on. */
+  traceparent: z.string().optional(),
 });
 export type StoredJob = z.infer<typeof StoredJob>;
 

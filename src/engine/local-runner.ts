@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { type Collection, EVERYWHERE, type Store } from '../store/store.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { Agenda } from './agenda.ts';
 import { type Alarm, createAlarm } from './alarm.ts';
 import { type EngineStats, JobAborted, type JobData, type SendOptions, type Slot } from './engine.ts';
@@ -21,6 +22,7 @@ export interface RunnerParts {
   clock: Clock;
   random: () => number;
   log: Surroundings['log'];
+  tracing: Tracing;
   onEnd: Surroundings['onEnd'];
 }
 
@@ -43,10 +45,10 @@ export class LocalRunner implements SlotJobs {
   #loading: Promise<void> | undefined;
   #isOpen = false;
 
-  constructor({ store, clock, random, log, onEnd }: RunnerParts) {
+  constructor({ store, clock, random, log, tracing, onEnd }: RunnerParts) {
     this.#documents = store.collection('jobs', StoredJob);
     this.#clock = clock;
-    this.#surroundings = { random, log, onEnd, pause: () => this.#pause() };
+    this.#surroundings = { random, log, tracing, onEnd, pause: () => this.#pause() };
     this.#alarm = createAlarm(clock, () => this.#wake());
   }
 
@@ -71,8 +73,9 @@ export class LocalRunner implements SlotJobs {
     this.#queue(queue).worker = worker;
   }
 
-  async send(queue: string, data: JobData, { key, startAfter }: SendOptions): Promise<boolean> {
+  async send(queue: string, data: JobData, { key, startAfter, apart }: SendOptions): Promise<boolean> {
     const dueAt = startAfter ?? this.#clock.now();
+    const traceparent = apart === true ? undefined : this.#surroundings.tracing.traceparent;
     const job: StoredJob = {
       queue,
       data,
@@ -80,6 +83,7 @@ export class LocalRunner implements SlotJobs {
       starts: 0,
       failures: 0,
       ...(key === undefined ? {} : { key }),
+      ...(traceparent === undefined ? {} : { traceparent }),
     };
     if (!this.#queue(queue).reserve(key)) return false;
     const id = randomUUID();
@@ -237,9 +241,9 @@ export class LocalRunner implements SlotJobs {
     const dead = stored.starts >= MOST_STARTS ? 'started too often' : stored.dead;
     if (dead === undefined) await this.#put(entry, job);
     const { id, queue, key } = entry;
-    const { data, starts: attempt, failures } = job;
+    const { data, starts: attempt, failures, traceparent } = job;
     const signal = entry.abort?.signal ?? AbortSignal.abort();
-    const taken = { id, queue, key, data, attempt, failures, dead, signal };
+    const taken = { id, queue, key, data, attempt, failures, dead, traceparent, signal };
     await runJob(taken, worker, this.#outcomes(entry, job), this.#surroundings);
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { isPostgres, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { Engine, JobOutcome } from './engine.ts';
 import { createLocalEngine } from './local-engine.ts';
 
@@ -16,6 +17,8 @@ export interface Backend {
 export interface BackendOptions {
   clock: Clock;
   log?: Pick<Logger, 'warn' | 'error'>;
+  /** Off unless told. */
+  tracing?: Tracing;
   /** Told how each attempt at a job ended. */
   onJobEnd?: (queue: string, outcome: JobOutcome) => void;
 }

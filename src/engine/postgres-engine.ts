@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock as BossClock, JobWithMetadata, PgBoss } from 'pg-boss';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { NO_TRACING, type Tracing } from '../tracing/tracing.ts';
 import type {
   Engine,
   EngineStats,
@@ -24,6 +25,7 @@ export interface PostgresEngineOptions {
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
   log?: Pick<Logger, 'warn' | 'error'>;
+  tracing?: Tracing;
   onJobEnd?: (queue: string, outcome: JobOutcome) => void;
   /** pg-boss's own clock, which a test may move together with the database's. */
   bossClock?: BossClock;
@@ -49,6 +51,7 @@ class EngineOnBoss implements PostgresEngine {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #log: PostgresEngineOptions['log'];
+  readonly #tracing: Tracing;
   readonly #onJobEnd: PostgresEngineOptions['onJobEnd'];
   readonly #workers = new Map<string, Worker>();
   readonly #queues = new Map<string, PostgresQueue>();
@@ -60,10 +63,11 @@ class EngineOnBoss implements PostgresEngine {
   #beatAt = 0;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
-  constructor({ url, clock, random, log, onJobEnd, bossClock }: PostgresEngineOptions) {
+  constructor({ url, clock, random, log, tracing, onJobEnd, bossClock }: PostgresEngineOptions) {
     this.#clock = clock;
     this.#random = random ?? Math.random;
     this.#log = log;
+    this.#tracing = tracing ?? NO_TRACING;
     this.#onJobEnd = onJobEnd;
     this.#boss = createBoss(url, bossClock);
     this.#boss.on('error', (err) => this.#report(err));
@@ -78,11 +82,16 @@ class EngineOnBoss implements PostgresEngine {
   }
 
   async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
+    const { key, startAfter, apart } = options;
+    const traceparent = apart === true ? undefined : this.#tracing.traceparent;
     await this.#ensureQueue(queue);
-    const { key, startAfter } = options;
     const id = await this.#boss.send(
       queue,
-      { payload: JSON.stringify(data), failures: 0 },
+      {
+        payload: JSON.stringify(data),
+        failures: 0,
+        ...(traceparent === undefined ? {} : { traceparent }),
+      },
       {
         singletonKey: key === undefined ? randomUUID() : `${KEYED}${key}`,
         group: { id: data.workspace },
@@ -188,6 +197,7 @@ class EngineOnBoss implements PostgresEngine {
       surroundings: {
         random: this.#random,
         log: this.#log,
+        tracing: this.#tracing,
         onEnd: this.#onJobEnd,
         pause: () => this.#pause(),
       },

@@ -13,6 +13,8 @@ export interface JobEnvelope {
   payload: string;
   failures: number;
   dead?: string;
+  /** W3C's, of the span it was sent in; only where traces are on. */
+  traceparent?: string;
 }
 
 /** What pg-boss holds unique begins with this where the sender gave a key; otherwise it is made up. */

@@ -128,7 +128,7 @@ export class PostgresQueue {
 
   #runClaimed(job: JobWithMetadata<JobEnvelope>, running: Running): Promise<void> {
     const { name, worker, surroundings } = this.#parts;
-    const { failures, dead } = job.data;
+    const { failures, dead, traceparent } = job.data;
     const taken = {
       id: job.id,
       queue: name,
@@ -137,6 +137,7 @@ export class PostgresQueue {
       attempt: job.retryCount + failures + 1,
       failures,
       dead,
+      traceparent,
       signal: running.abort.signal,
     };
     return runJob(taken, worker, this.#outcomes(job.data, running), surroundings);

@@ -1,4 +1,5 @@
 import type { Logger } from '../log.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { backoff } from './backoff.ts';
 import { type Handler, JobAborted, type JobData, type JobOutcome, type WorkOptions } from './engine.ts';
 
@@ -17,6 +18,8 @@ export interface Taken {
   failures: number;
   /** Why its last attempt failed, if that is still to be reported. */
   dead: string | undefined;
+  /** The span that it was sent in. */
+  traceparent: string | undefined;
   signal: AbortSignal;
 }
 
@@ -36,6 +39,7 @@ export interface Outcomes {
 export interface Surroundings {
   random: () => number;
   log: Pick<Logger, 'warn' | 'error'> | undefined;
+  tracing: Tracing;
   /** Told how each attempt ended. */
   onEnd: ((queue: string, outcome: JobOutcome) => void) | undefined;
   /** Waits before a failed write is tried again; rejects when it should be given up. */
@@ -43,7 +47,26 @@ export interface Surroundings {
 }
 
 /** Runs a job once and writes down what became of it. Rejects only if that could not be written. */
-export async function runJob(
+export function runJob(job: Taken, worker: Worker, outcomes: Outcomes, around: Surroundings): Promise<void> {
+  const { queue, attempt, traceparent: parent = null } = job;
+  const attributes = () => ({
+    'messaging.system': 'deckhand',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': queue,
+    'deckhand.workspace': job.data.workspace,
+    'deckhand.attempt': attempt,
+  });
+  return around.tracing.run({ name: `process ${queue}`, kind: 'consumer', attributes, parent }, (span) => {
+    const onEnd: Surroundings['onEnd'] = (name, outcome) => {
+      span.set({ 'deckhand.outcome': outcome });
+      if (outcome === 'failed' || outcome === 'dead') span.fail(outcome);
+      around.onEnd?.(name, outcome);
+    };
+    return runTraced(job, worker, outcomes, { ...around, onEnd });
+  });
+}
+
+async function runTraced(
   job: Taken,
   worker: Worker,
   outcomes: Outcomes,

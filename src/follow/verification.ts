@@ -111,7 +111,7 @@ async function planLook(deckhand: Deckhand, watched: Watched, retryAt: number | 
     random: Math.random(),
   });
   const key = `${watched.workspace} ${watched.account} ${watched.since} ${watched.looks}`;
-  await deckhand.engine.send(WATCH_VERIFICATION, watched, { key, startAfter: now + pause });
+  await deckhand.engine.send(WATCH_VERIFICATION, watched, { key, startAfter: now + pause, apart: true });
 }
 
 async function tell(

@@ -6,11 +6,13 @@ import type { Deckhand } from '../deckhand.ts';
 import { newReference } from '../failures.ts';
 import type { Logger } from '../log.ts';
 import { silentLogger } from '../slack/quiet.ts';
+import type { SpanStart, Tracing } from '../tracing/tracing.ts';
 import { failureMessage } from '../views/failures.ts';
 import type { Message } from '../views/message.ts';
 import type { EventHandlers } from './events.ts';
 import { createEvents } from './events.ts';
 import { createInFlight, type InFlight } from './in-flight.ts';
+import { payloadSpan } from './in-span.ts';
 import {
   ActionBody,
   callerOfInteraction,
@@ -48,7 +50,8 @@ export function createFrontDoor(
   const inFlight = createInFlight(deckhand.log);
   const requests = createRequests(deckhand, () => registry);
   const takeEvent = createEvents(deckhand, requests, eventHandlers);
-  const app = new StoringApp(receiver, deckhand, takeEvent);
+  const spanOf = (body: Record<string, unknown>) => payloadSpan(body, eventHandlers);
+  const app = new StoringApp(receiver, deckhand, takeEvent, spanOf);
   const submissions = createSubmissions(deckhand, registry);
   const door = { deckhand, registry, requests, submissions, inFlight };
 
@@ -74,9 +77,16 @@ interface Door {
 /** Bolt acknowledges events before anybody has seen them; here they are stored first. */
 class StoringApp extends App {
   readonly #takeEvent: (body: unknown) => Promise<void>;
+  readonly #spanOf: (body: Record<string, unknown>) => SpanStart;
+  readonly #tracing: Tracing;
   readonly #log: Logger;
 
-  constructor(receiver: Receiver, deckhand: Deckhand, takeEvent: (body: unknown) => Promise<void>) {
+  constructor(
+    receiver: Receiver,
+    deckhand: Deckhand,
+    takeEvent: (body: unknown) => Promise<void>,
+    spanOf: (body: Record<string, unknown>) => SpanStart,
+  ) {
     super({
       receiver,
       // Tokens are looked up where they are used, so that no request waits for the store before its ack.
@@ -87,13 +97,19 @@ class StoringApp extends App {
       clientOptions: { slackApiUrl: deckhand.config.SLACK_API_URL },
     });
     this.#takeEvent = takeEvent;
+    this.#spanOf = spanOf;
+    this.#tracing = deckhand.tracing;
     this.#log = deckhand.log;
     this.error(async (error) => {
       deckhand.log.error({ event: 'bug', err: error }, 'a request of Slack failed unanswered');
     });
   }
 
-  override async processEvent(event: ReceiverEvent): Promise<void> {
+  override processEvent(event: ReceiverEvent): Promise<void> {
+    return this.#tracing.run(this.#spanOf(event.body), () => this.#take(event));
+  }
+
+  async #take(event: ReceiverEvent): Promise<void> {
     if (event.body.type !== 'event_callback') return this.#handBolt(event);
     await this.#takeEvent(event.body);
     await event.ack();

@@ -8,6 +8,7 @@ import { isSlackFailure } from '../slack/failure.ts';
 import { type Message, withoutElement } from '../views/message.ts';
 import { workingMessage } from '../views/working.ts';
 import { answerFailure } from './failure.ts';
+import { inSpan, type Outcome } from './in-span.ts';
 import { showProgress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { carryOut } from './run-command.ts';
@@ -27,13 +28,22 @@ const Claim = z.object({ by: z.string(), at: z.number(), request: z.string().opt
 const CLAIM_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Carries out a click or choice and says what comes of it. Never rejects. */
-export async function runAction(
+export function runAction(deckhand: Deckhand, registry: Registry, request: ActionRequest): Promise<void> {
+  const { caller, actionId, state } = request;
+  const found = registry.action(actionId, state?.view.callback_id);
+  const command = found?.command.name ?? 'unknown';
+  const asked = { command, by: 'action', what: found?.action.actionId, workspace: caller.workspace } as const;
+  return inSpan(deckhand, asked, (end) => runFound(deckhand, registry, request, found, end));
+}
+
+async function runFound(
   deckhand: Deckhand,
   registry: Registry,
   request: ActionRequest,
+  found: ReturnType<Registry['action']>,
+  end: (outcome: Outcome) => void,
 ): Promise<void> {
   const { caller, actionId, value } = request;
-  const found = registry.action(actionId, request.state?.view.callback_id);
   try {
     if (found === undefined) throw new UserError('This button is from an older version of Deckhand.', 'help');
     const { action } = found;
@@ -44,12 +54,9 @@ export async function runAction(
       action.once ? once(deckhand, request, work) : work(),
     );
     await carryOut(deckhand, registry, caller, reply);
-    deckhand.metrics.command(found.command.name, 'done');
+    end('done');
   } catch (error) {
-    deckhand.metrics.command(
-      found?.command.name ?? 'unknown',
-      error instanceof UserError ? 'refused' : 'failed',
-    );
+    end(error instanceof UserError ? 'refused' : 'failed');
     await answerFailure(deckhand, caller, error, { action: actionId });
   }
 }

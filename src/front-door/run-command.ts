@@ -1,5 +1,5 @@
 import type { Caller, Command, CommandContext, Reply } from '../commands/command.ts';
-import { matchCommand, parseArguments, unknownCommand } from '../commands/match.ts';
+import { type Matched, matchCommand, parseArguments, unknownCommand } from '../commands/match.ts';
 import { requirePermission } from '../commands/permission.ts';
 import { cleanCommandText, splitWords, type Words } from '../commands/words.ts';
 import type { Deckhand } from '../deckhand.ts';
@@ -12,6 +12,7 @@ import { workingMessage } from '../views/working.ts';
 import { ProjectNeeded } from '../workspace/projects.ts';
 import { ServerNeeded } from '../workspace/servers.ts';
 import { answerFailure } from './failure.ts';
+import { inSpan, type Outcome } from './in-span.ts';
 import { showProgress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { speak, speakPrivately } from './speak.ts';
@@ -27,15 +28,25 @@ export interface CommandRequest {
 }
 
 /** Runs what was typed and says what comes of it. Never rejects. */
-export async function runCommand(
-  deckhand: Deckhand,
-  registry: Registry,
-  request: CommandRequest,
-): Promise<void> {
-  const { caller } = request;
+export function runCommand(deckhand: Deckhand, registry: Registry, request: CommandRequest): Promise<void> {
+  const { workspace } = request.caller;
   const text = cleanCommandText(request.text);
   const isBare = splitWords(text).words.length === 0;
   const matched = matchCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
+  const name = matched?.command.name ?? 'unknown';
+  return inSpan(deckhand, { command: name, by: 'command', workspace }, (end) =>
+    runMatched(deckhand, registry, { ...request, text }, matched, end),
+  );
+}
+
+async function runMatched(
+  deckhand: Deckhand,
+  registry: Registry,
+  request: CommandRequest,
+  matched: Matched | undefined,
+  end: (outcome: Outcome) => void,
+): Promise<void> {
+  const { caller, text } = request;
   const name = matched?.command.name ?? 'unknown';
   const progress = showProgress(deckhand, (ms) => speakPrivately(deckhand, caller, workingMessage(ms)));
   try {
@@ -44,17 +55,15 @@ export async function runCommand(
     await requireAccount(deckhand, caller, matched.command, text);
     const { command, rest } = matched;
     const change = { caller, what: name, isChange: command.durable === true };
-    const reply = await witness(deckhand, change, (seen) =>
-      replyOf(seen, command, rest, { ...request, text }),
-    );
+    const reply = await witness(deckhand, change, (seen) => replyOf(seen, command, rest, request));
     await progress.stop();
     await carryOut(deckhand, registry, caller, reply);
-    deckhand.metrics.command(name, 'done');
+    end('done');
   } catch (error) {
     await progress.stop();
     const question = questionOf(deckhand, error, text);
     const isRefusal = question !== undefined || error instanceof UserError;
-    deckhand.metrics.command(name, isRefusal ? 'refused' : 'failed');
+    end(isRefusal ? 'refused' : 'failed');
     if (question !== undefined) await ask(deckhand, caller, question, name);
     else await answerFailure(deckhand, caller, error, { command: name });
   }

@@ -8,6 +8,7 @@ import { failureMessage } from '../views/failures.ts';
 import { noticeOf } from '../views/modal.ts';
 import { workingMessage } from '../views/working.ts';
 import { answerFailure } from './failure.ts';
+import { inSpan, type Outcome } from './in-span.ts';
 import { showProgress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { carryOut } from './run-command.ts';
@@ -20,25 +21,33 @@ export interface ShortcutRequest {
 }
 
 /** Carries out a shortcut and says what comes of it. */
-export async function runShortcut(
+export function runShortcut(deckhand: Deckhand, registry: Registry, request: ShortcutRequest): Promise<void> {
+  const { workspace } = request.caller;
+  const found = registry.shortcut(request.callbackId);
+  const command = found?.command.name ?? 'unknown';
+  const asked = { command, by: 'shortcut', what: found?.shortcut.callbackId, workspace } as const;
+  return inSpan(deckhand, asked, (end) => runFound(deckhand, registry, request, found, end));
+}
+
+async function runFound(
   deckhand: Deckhand,
   registry: Registry,
   { caller, callbackId, said }: ShortcutRequest,
+  found: ReturnType<Registry['shortcut']>,
+  end: (outcome: Outcome) => void,
 ): Promise<void> {
-  const found = registry.shortcut(callbackId);
-  const name = found?.command.name ?? 'unknown';
   try {
     if (found === undefined)
       throw new UserError('This shortcut is from an older version of Deckhand.', 'help');
-    await requirePermission(deckhand, caller, found.shortcut.role, name);
+    await requirePermission(deckhand, caller, found.shortcut.role, found.command.name);
     const progress =
       caller.channel === undefined ? undefined : showProgress(deckhand, showTo(deckhand, caller));
     const context = { caller, account: undefined, text: '', said, deckhand };
     const reply = await found.shortcut.run(context).finally(() => progress?.stop());
     await carryOut(deckhand, registry, caller, reply);
-    deckhand.metrics.command(name, 'done');
+    end('done');
   } catch (error) {
-    deckhand.metrics.command(name, error instanceof UserError ? 'refused' : 'failed');
+    end(error instanceof UserError ? 'refused' : 'failed');
     if (!(await showFailure(deckhand, caller, error, callbackId)))
       await answerFailure(deckhand, caller, error, { action: callbackId });
   }

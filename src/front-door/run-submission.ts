@@ -12,6 +12,7 @@ import { cut, mrkdwn, plain } from '../views/text.ts';
 import { workingWords } from '../views/working.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 import { answerFailure } from './failure.ts';
+import { inSpan } from './in-span.ts';
 import { MARKS_MS, type Progress, showProgress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { carryOut } from './run-command.ts';
@@ -97,19 +98,26 @@ function showHowFar({ deckhand, caller, state }: Sent): Progress {
 }
 
 /** Never rejects: a failure becomes what the person reads in the modal. */
-async function submit(sent: Sent, claims: SubmissionClaims<SubmissionAck>, id: string): Promise<Submitted> {
+function submit(sent: Sent, claims: SubmissionClaims<SubmissionAck>, id: string): Promise<Submitted> {
   const { workspace } = sent.caller;
-  try {
-    if (!(await claims.take(workspace, id))) return sentAlready(sent);
-    const submitted = await attempt(sent).catch(async (error: unknown) => {
-      await claims.release(workspace, id);
-      throw error;
-    });
-    if (submitted.kind === 'errors') await claims.release(workspace, id);
-    return submitted;
-  } catch (error) {
-    return faultOf(sent, error);
-  }
+  const found = sent.registry.submission(sent.state.view.callback_id ?? '');
+  const command = found?.command.name ?? 'unknown';
+  const asked = { command, by: 'form', what: found?.submission.callbackId, workspace } as const;
+  return inSpan(sent.deckhand, asked, async (end) => {
+    try {
+      if (!(await claims.take(workspace, id))) return sentAlready(sent);
+      const submitted = await attempt(sent).catch(async (error: unknown) => {
+        await claims.release(workspace, id);
+        throw error;
+      });
+      if (submitted.kind === 'errors') await claims.release(workspace, id);
+      end(submitted.kind === 'errors' ? 'refused' : 'done');
+      return submitted;
+    } catch (error) {
+      end(error instanceof UserError || invalidIn(error) !== undefined ? 'refused' : 'failed');
+      return faultOf(sent, error);
+    }
+  });
 }
 
 async function attempt({ deckhand, registry, caller, state }: Sent): Promise<Submitted> {
@@ -127,8 +135,8 @@ function sentAlready({ state }: Sent): Submitted {
 }
 
 function faultOf({ deckhand, caller, state }: Sent, error: unknown): Submitted {
-  const failure = error instanceof AccountFailure ? error.cause : error;
-  if (failure instanceof ServiceError && failure.kind === 'invalid') return faultsOf(failure);
+  const invalid = invalidIn(error);
+  if (invalid !== undefined) return faultsOf(invalid);
   const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
   const explained = explainAndLog(error, at, deckhand.log, {
     workspace: caller.workspace,
@@ -136,6 +144,12 @@ function faultOf({ deckhand, caller, state }: Sent, error: unknown): Submitted {
     view: state.view.callback_id,
   });
   return { kind: 'errors', errors: {}, base: failureWords(explained) };
+}
+
+/** What the service said of the fields, where it took none of them. */
+function invalidIn(error: unknown): ServiceError | undefined {
+  const failure = error instanceof AccountFailure ? error.cause : error;
+  return failure instanceof ServiceError && failure.kind === 'invalid' ? failure : undefined;
 }
 
 /** A 422 of the service: each message under the field it names, the rest on top. */

@@ -49,7 +49,9 @@ export function createHome(parts: { engine: Engine; clock: Clock; log: Logger; s
       const startAfter = Math.max(now + SOON_MS, last + pauseMs);
       planned.set(workspace, startAfter);
       try {
-        await engine.send(REFRESH_HOME, { workspace }, { key: `${workspace} ${startAfter}`, startAfter });
+        const key = `${workspace} ${startAfter}`;
+        // One refresh shows what many have done.
+        await engine.send(REFRESH_HOME, { workspace }, { key, startAfter, apart: true });
       } catch (error) {
         log.warn({ event: 'home_not_refreshed', workspace, err: error }, 'App Home may show what was');
       }

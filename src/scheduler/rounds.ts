@@ -148,7 +148,7 @@ async function send(
   { number, dueAt }: Round,
 ): Promise<void> {
   const key = `${workspace} ${account} ${number}`;
-  await engine.send(queue, { workspace, account, number }, { key, startAfter: dueAt });
+  await engine.send(queue, { workspace, account, number }, { key, startAfter: dueAt, apart: true });
 }
 
 function rounds(store: Store): Collection<Round> {

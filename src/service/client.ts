@@ -1,5 +1,6 @@
 import type { Agent } from 'undici';
 import type { Clock } from '../clock.ts';
+import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../tracing/tracing.ts';
 import { isAccountName } from './account-name.ts';
 import { failureOf, readValue } from './answer.ts';
 import { BaseUrl, findAddressFault } from './base-url.ts';
@@ -15,6 +16,7 @@ const DEFAULTS = {
   maxPdfBytes: 20 * 1024 * 1024,
   connections: 32,
   random: Math.random,
+  tracing: NO_TRACING,
 };
 const DEFAULT_RETRIES = 3;
 
@@ -57,6 +59,7 @@ export interface ServiceOptions {
   connections?: number;
   /** From the spec's neutral hook_type labels to the values on the wire; identity where absent (spec 4.8). */
   hookTypes?: Readonly<Record<string, string>>;
+  tracing?: Tracing;
   observe?: (call: Observed) => void;
 }
 
@@ -125,9 +128,27 @@ function openEndpoint(pools: Agent, settings: Settings, address: Address, author
         return { status: answer.status, value: readValue(call, answer, clock.now()) };
       };
       const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };
-      return await withRetries((attempt) => observed(call, send, attempt, settings), rules);
+      return await withRetries((attempt) => {
+        const start = spanOf(call, address, attempt);
+        return settings.tracing.run(start, (span) => observed(call, send, attempt, settings, span));
+      }, rules);
     },
   };
+}
+
+/** By OpenTelemetry's conventions for HTTP, but without the path and query: they hold what people named. */
+function spanOf({ operation, method }: Call<unknown>, { origin }: Address, attempt: number): SpanStart {
+  const attributes = () => {
+    const { hostname, port, protocol } = new URL(origin);
+    return {
+      'http.request.method': method,
+      'server.address': hostname,
+      'server.port': Number(port || (protocol === 'http:' ? 80 : 443)),
+      'deckhand.operation': operation,
+      'http.request.resend_count': attempt === 1 ? undefined : attempt - 1,
+    };
+  };
+  return { name: `${method} ${operation}`, kind: 'client', attributes };
 }
 
 /** Reports how an attempt ended, and passes its end on. */
@@ -136,10 +157,13 @@ async function observed<T>(
   send: () => Promise<{ status: number; value: T }>,
   attempt: number,
   { clock, observe }: Settings,
+  span: Span,
 ): Promise<T> {
   const start = clock.now();
-  const report = (kind: string, status: number | undefined): void =>
+  const report = (kind: string, status: number | undefined): void => {
+    span.set({ 'http.response.status_code': status });
     observe?.({ operation, method, status, kind, ms: clock.now() - start, attempt });
+  };
   try {
     const { status, value } = await send();
     report('ok', status);

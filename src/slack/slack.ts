@@ -1,6 +1,7 @@
 import type { WebAPICallResult, WebClient } from '@slack/web-api';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { NO_TRACING, type SpanStart, type Tracing } from '../tracing/tracing.ts';
 import type { Message, ModalView } from '../views/message.ts';
 import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
 import type { Installations } from './installations.ts';
@@ -36,6 +37,7 @@ export interface SlackOptions {
   log: Logger;
   /** Hosts that a `response_url` may have, with the port where it is not the scheme's own. */
   responseHosts: readonly string[];
+  tracing?: Tracing;
   /** For metrics: each call's method, outcome and duration in milliseconds. */
   observe?: (method: string, outcome: string, ms: number) => void;
 }
@@ -94,7 +96,8 @@ export interface Slack {
 const QUIET = { unfurl_links: false, unfurl_media: false, parse: 'none', link_names: false } as const;
 
 export function createSlack(options: SlackOptions): Slack {
-  const { clock, installations, web } = options;
+  const { clock, installations, web, tracing = NO_TRACING } = options;
+  const { hostname } = new URL(web.origin);
   const lanes = createLanes();
   const edits = new Map<string, Message>();
 
@@ -105,9 +108,13 @@ export function createSlack(options: SlackOptions): Slack {
   ): Promise<T> {
     const token = await installations.token(workspace);
     if (token === undefined) throw new SlackFailure(method, 'revoked', 'not_installed');
+    return tracing.run(spanOf(method, hostname), () => observed(method, () => run(web.client(token))));
+  }
+
+  async function observed<T>(method: string, run: () => Promise<T>): Promise<T> {
     const start = performance.now();
     try {
-      const result = await run(web.client(token));
+      const result = await run();
       options.observe?.(method, 'ok', performance.now() - start);
       return result;
     } catch (error) {
@@ -216,7 +223,13 @@ export function createSlack(options: SlackOptions): Slack {
       );
     },
     respond: (url, message, mode) =>
-      postToResponseUrl(url, message, mode, options.responseHosts, options.log),
+      // Its host comes with the request, and its path is a secret.
+      tracing.run({ name: 'POST response_url', kind: 'client' }, async (span) => {
+        const { responseHosts, log } = options;
+        const isTaken = await postToResponseUrl(url, message, mode, responseHosts, log);
+        if (!isTaken) span.fail('refused');
+        return isTaken;
+      }),
     upload: (workspace, upload) => uploadFile({ call, web, clock }, workspace, upload),
     async permalink(workspace, shown) {
       const found = await call(workspace, 'chat.getPermalink', (client) =>
@@ -226,6 +239,15 @@ export function createSlack(options: SlackOptions): Slack {
     },
     idle: () => lanes.idle(),
   };
+}
+
+function spanOf(method: string, host: string): SpanStart {
+  const attributes = () => ({
+    'http.request.method': 'POST',
+    'server.address': host,
+    'slack.method': method,
+  });
+  return { name: `POST ${method}`, kind: 'client', attributes };
 }
 
 function argumentsOf(post: Post): { channel: string; text: string; blocks: Message['blocks'] } {

@@ -17,6 +17,7 @@ import { createService } from '../../src/service/client.ts';
 import { createSlack } from '../../src/slack/slack.ts';
 import { createWeb } from '../../src/slack/web.ts';
 import { createSealer } from '../../src/store/sealer.ts';
+import { NO_TRACING, type Tracing } from '../../src/tracing/tracing.ts';
 import { freePort } from './free-port.ts';
 
 /** Ann is the workspace's admin, Ben a member, Bea keeps the books. */
@@ -71,6 +72,8 @@ export interface HouseOptions {
   serviceTimeoutMs?: number;
   /** How many times faster the service's time runs; its tests take seconds otherwise. */
   speed?: number;
+  /** Off by default. */
+  tracing?: Tracing;
 }
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
@@ -207,11 +210,11 @@ export function addHouseAccount(service: SimulatedService, projects: HouseOption
 async function openDeckhand(
   config: Config,
   write: (line: string) => void,
-  { time, clock = time ?? systemClock, serviceTimeoutMs: timeoutMs }: HouseOptions,
+  { time, clock = time ?? systemClock, serviceTimeoutMs: timeoutMs, tracing = NO_TRACING }: HouseOptions,
 ): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
   const log = createLog(config.LOG_LEVEL, write);
   const metrics = createMetrics('0.0.0-test', () => backend.engine.stats());
-  const backend = await openBackend(config.STORE_URL, { clock, log, onJobEnd: metrics.job });
+  const backend = await openBackend(config.STORE_URL, { clock, log, tracing, onJobEnd: metrics.job });
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   const service = createService({
@@ -221,12 +224,13 @@ async function openDeckhand(
     version: '0.0.0-test',
     clock,
     hookTypes: config.SERVICE_HOOK_TYPES,
+    tracing,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
   const web = createWeb(config.SLACK_API_URL, log);
   const installations = openInstallations(config, { web, store, sealer, clock, log });
   const responseHosts = config.SLACK_RESPONSE_HOSTS.split(',');
-  const slack = createSlack({ web, installations, clock, log, responseHosts });
+  const slack = createSlack({ web, installations, clock, log, responseHosts, tracing });
   const app = createApp(config, {
     clock,
     log,
@@ -237,6 +241,7 @@ async function openDeckhand(
     service,
     slack,
     installations,
+    tracing,
   });
   async function close(): Promise<void> {
     await app.stop(500);
