@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -10,8 +11,8 @@ import { cpuSeconds, type Program, residentBytes, startProgram } from './support
 import { printTable } from './support/tables.ts';
 
 const SIZES = (process.env.SIZES ?? '100,1000,10000').split(',').map(Number);
-/** Beyond, no account had deployments: drawing alone would take minutes. */
-const MOST_WITH_PICTURES = 1_000;
+/** Without deployments there is nothing to draw: what is left is what the rest of Deckhand costs. */
+const PICTURES = process.env.PICTURES !== 'no';
 /** How long Slack and the service take for an answer, so that calls are under way together. */
 const DELAY_MS = '20';
 /** As many slots as Deckhand deals with at once. */
@@ -56,7 +57,7 @@ export async function digests(): Promise<void> {
 
 async function measure(size: number): Promise<string[]> {
   const store = await freshFolder();
-  const DEPLOYS = size <= MOST_WITH_PICTURES ? 'yes' : 'no';
+  const DEPLOYS = PICTURES ? 'yes' : 'no';
   const world = await startProgram('bench/peers/digest-world.ts', { DELAY_MS, DEPLOYS });
   const loop = await startProgram('bench/peers/digest-loop.ts');
   const env = {
@@ -70,7 +71,8 @@ async function measure(size: number): Promise<string[]> {
   try {
     const slot = Math.ceil((Date.now() + AHEAD_MS) / MINUTE) * MINUTE;
     await setUp(env, world, size, slot);
-    const outcome = await fallDue(env, world, size, slot);
+    const clock = join(store.folder, 'clock');
+    const outcome = await fallDue({ ...env, CLOCK_FILE: clock }, world, size, slot);
     const { routes } = outcome.told;
     const asked: LoopAsked = { port: world.port, size, concurrency: CONCURRENCY, routes };
     const plain = await loop.ask<{ seconds: number }>(asked);
@@ -95,7 +97,7 @@ async function setUp(env: Record<string, string>, world: Program, size: number, 
 
 /** Starts Deckhand anew shortly before the slot by a moved clock, and waits for all that it posts. */
 async function fallDue(
-  env: Record<string, string>,
+  env: Record<string, string> & { CLOCK_FILE: string },
   world: Program,
   size: number,
   slot: number,
@@ -104,8 +106,8 @@ async function fallDue(
   // Reading all schedules takes a while.
   const dueAt = Date.now() + 4_000 + size;
   const preload = pathToFileURL(join(import.meta.dirname, '..', 'test', 'process', 'shifted-clock.ts')).href;
-  const shift = { SHIFT_MS: String(slot - dueAt), NODE_OPTIONS: `--import ${preload}` };
-  const deckhand = await startDeckhand({ ...env, ...shift });
+  await writeFile(env.CLOCK_FILE, String(slot - dueAt));
+  const deckhand = await startDeckhand({ ...env, NODE_OPTIONS: `--import ${preload}` });
   try {
     if (Date.now() > dueAt) console.log(`(${size}: the start took longer than until the slot)`);
     const { now: idle } = residentBytes(deckhand.pid);
@@ -138,7 +140,7 @@ function rowOf(
 ): string[] {
   return [
     String(size),
-    size <= MOST_WITH_PICTURES ? 'each' : 'none',
+    PICTURES ? 'each' : 'none',
     String(told.reached),
     String(told.twice),
     `${seconds.toFixed(1)} s`,

@@ -16,6 +16,9 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
+/** What holds a painted picture is small for JavaScript and large outside, so its thread has to collect often. */
+const HEAP = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 96 };
+
 type Answer = { id: number; png: Uint8Array } | { id: number; fault: string };
 
 /** Starts its thread with the first picture. */
@@ -40,7 +43,7 @@ export function createPictures(): Pictures {
   }
 
   function start(): Worker {
-    const started = new Worker(new URL('./picture-worker.ts', import.meta.url));
+    const started = new Worker(new URL('./picture-worker.ts', import.meta.url), { resourceLimits: HEAP });
     started.on('message', settle);
     started.on('error', (error) => giveUp(started, `the thread of pictures failed: ${String(error)}`));
     started.on('exit', () => giveUp(started, 'the thread of pictures ended'));

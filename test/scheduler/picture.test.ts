@@ -28,8 +28,8 @@ function sizeOf(png: Buffer): { width: number; height: number } {
 describe('the picture of deployments', () => {
   it('is a PNG, wide and sharp enough for Slack, and higher with the rates under it', async () => {
     const { width, height } = sizeOf(await drawDeployments(WEEK));
-    expect(width).toBe(1600);
-    expect(height).toBeGreaterThan(800);
+    expect(width).toBe(1200);
+    expect(height).toBeGreaterThan(600);
     expect(sizeOf(await drawDeployments({ ...WEEK, rates: RATES })).height).toBeGreaterThan(height);
     expect(sizeOf(await drawDeployments({ ...WEEK, rates: RATES.slice(0, 4) })).height).toBe(height);
   });
@@ -77,7 +77,7 @@ describe('the picture of deployments', () => {
             days: amounts.map((amountsOfDay, at) => ({ ...amountsOfDay, day: names[at] ?? '2026-01-01' })),
             rates: rates.map((one) => ({ day: '2026-11-01', rate: one })),
           });
-          expect(sizeOf(png).width).toBe(1600);
+          expect(sizeOf(png).width).toBe(1200);
         },
       ),
       { numRuns: 25 },
