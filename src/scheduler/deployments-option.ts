@@ -38,6 +38,8 @@ import {
 } from './chart-look.ts';
 import { RATE_AXIS, RATES_GRID, RATES_TITLE, rateDates, rateLine } from './rates-option.ts';
 
+const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
 /** In pixels, before the zoom that sharp screens need. */
 export function sizeOf(data: DeploymentsData): { width: number; height: number } {
   return { width: WIDTH, height: notesTop(data) + NOTES_HEIGHT };
@@ -203,5 +205,5 @@ function fullLabel(day: DeploymentsDay): string {
 
 /** "950", "1.2k", "3M" */
 function shortNumber(value: number): string {
-  return new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+  return SHORT.format(value);
 }

@@ -3,6 +3,9 @@ import { RANGE_WORDS } from './activity-ranges.ts';
 import { context, type KnownBlock } from './message.ts';
 import { mrkdwn } from './text.ts';
 
+/** Made once: formatters are slow to make. */
+const ONE_DECIMAL = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+
 /**
  * The figures as tiles (spec 2.12). Null has nothing to tell or compare, so it is an em dash; what the service leaves
  * out is "n/a". Neither is ever 0.
@@ -59,5 +62,5 @@ function withDelta(value: string, change: string): string {
 }
 
 function rounded(value: number): string {
-  return new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 }).format(value);
+  return ONE_DECIMAL.format(value);
 }

@@ -1,6 +1,10 @@
-/** One formatter a zone; they are slow to make. Zones are few, and checked before they come here. */
+/** Formatters are slow to make. Of these there is one a zone; zones are few, and checked before they come here. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const DAY_MS = 86_400_000;
+const NAME = formatOf({ weekday: 'long', day: 'numeric', month: 'long' });
+const DATE = formatOf({ day: 'numeric', month: 'short', year: 'numeric' });
+const DAY_AND_MONTH = formatOf({ day: 'numeric', month: 'short' });
+const WEEKDAY = formatOf({ weekday: 'short' });
 
 /** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
 export function dayOf(zone: string, at: number | string): string {
@@ -24,26 +28,26 @@ export function daysBetween(from: string, to: string, most = 366): string[] {
 
 /** "Friday 20 November" */
 export function dayName(day: string): string {
-  return format(day, { weekday: 'long', day: 'numeric', month: 'long' });
+  return NAME.format(Date.parse(day));
 }
 
 /** "20 Nov 2026" */
 export function dateName(day: string): string {
-  return format(day, { day: 'numeric', month: 'short', year: 'numeric' });
+  return DATE.format(Date.parse(day));
 }
 
 /** "20 Nov" */
 export function dayAndMonth(day: string): string {
-  return format(day, { day: 'numeric', month: 'short' });
+  return DAY_AND_MONTH.format(Date.parse(day));
 }
 
 /** "Fri" */
 export function weekday(day: string): string {
-  return format(day, { weekday: 'short' });
+  return WEEKDAY.format(Date.parse(day));
 }
 
-function format(day: string, options: Intl.DateTimeFormatOptions): string {
-  return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }).format(Date.parse(day));
+function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
 }
 
 function formatterOf(zone: string): Intl.DateTimeFormat {

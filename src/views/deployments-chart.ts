@@ -34,6 +34,7 @@ export const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const satisfies 
 const FEWEST_RATES = 4;
 const MOST_ALT_TEXT = 1000;
 const MOST_DAYS = 62;
+const GROUPED = new Intl.NumberFormat('en-US');
 
 /** Days before today that a range of spec 4.9 begins. */
 const DAYS_BACK = { today: 0, last_7_days: 6, last_30_days: 29 } as const;
@@ -112,7 +113,7 @@ function dayWords(day: DeploymentsDay): string {
 
 /** "740,021" */
 function grouped(amount: number): string {
-  return new Intl.NumberFormat('en-US').format(amount);
+  return GROUPED.format(amount);
 }
 
 function rateSentence(data: DeploymentsData): string[] {
