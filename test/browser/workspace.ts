@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import type { BrowserHandle } from '../support/browser.ts';
 import { CHANNEL, type House, PEOPLE, TEAM } from '../support/house.ts';
@@ -21,8 +21,9 @@ export async function visit(
   house: Pick<House, 'slack'>,
   who: keyof typeof PEOPLE,
   channel: string = CHANNEL,
+  options: BrowserContextOptions = {},
 ): Promise<Visitor> {
-  const page = await browser.open(`${house.slack.origin}/#/${TEAM}/${PEOPLE[who]}/${channel}`);
+  const page = await browser.open(`${house.slack.origin}/#/${TEAM}/${PEOPLE[who]}/${channel}`, options);
   const name = CHANNEL_NAMES[channel] ?? channel;
   const composer = page.getByRole('textbox', { name: `Message #${name}` });
   return {

@@ -25,6 +25,8 @@ describe('what the page knows', () => {
     const state = stateAfter({ type: 'opened', channel: 'C1' }, arrive('1.1'), arrive('1.1', 'C2'));
     expect(state.unread).toEqual({ C1: 0, C2: 1 });
     expect(reduce(state, { type: 'opened', channel: 'C2' }).unread.C2).toBe(0);
+    const reply = { ...said('1.2'), thread_ts: '1.1' };
+    expect(reduce(state, { type: 'message', channel: 'C2', message: reply }).unread.C2).toBe(1);
   });
 
   it('forgets everything of one person when another looks, but not the workspaces', () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, takePicture, useBrowser } from '../../../support/browser.ts';
 import { deployMessages, hostileMessages, rootTs } from './fixture-messages.ts';
-import { channels, people, workspace } from './fixture-workspace.ts';
+import { homeView } from './fixture-views.ts';
+import { appId, channels, people, workspace } from './fixture-workspace.ts';
 import { hostFurnishedPage } from './furnished-page.ts';
 import type { PageHost } from './page-host.ts';
 
@@ -179,6 +180,24 @@ describeInBrowser('messages on the page', () => {
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Mute this run' }).click();
     expect((await muted).action).toMatchObject({ type: 'overflow', selected_option: { value: 'mute' } });
+  });
+
+  it('keeps a Home that the app published while it was asked for', async () => {
+    const asked = Promise.withResolvers<{ view: null }>();
+    host.answer('home', () => asked.promise);
+    const page = await browser.open(host.url);
+    await page.getByText('Only visible to you').waitFor();
+    await page.getByRole('button', { name: 'Deckhand Home' }).click();
+    await page.getByText('Loading…').waitFor();
+    host.push({ type: 'home', app: appId, view: homeView });
+    const home = page.getByRole('region', { name: 'Deckhand Home' });
+    await home.getByText('Your deployments').waitFor();
+    const answered = page.waitForResponse('**/page/home');
+    asked.resolve({ view: null });
+    await (await answered).finished();
+    await page.getByRole('button', { name: 'Inspector', exact: true }).click();
+    expect(await home.getByText('Your deployments').isVisible()).toBe(true);
+    host.answer('home', { view: homeView });
   });
 
   it('holds its shape whatever the length of names, and reads right to left what is written so', async () => {

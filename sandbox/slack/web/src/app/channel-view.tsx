@@ -3,6 +3,7 @@ import type { Channel, Message } from '../api/types.ts';
 import { Composer } from '../composer/composer.tsx';
 import { MessageList } from '../message/message-list.tsx';
 import { useDirectory } from '../state/directory.ts';
+import { isReply } from '../state/replies.ts';
 import { Icon } from '../ui/icon.tsx';
 import { whyClosed } from './why-closed.ts';
 
@@ -60,8 +61,3 @@ export function ChannelView({ channel, messages = [], onSend }: ChannelProps): R
 }
 
 const none: readonly Message[] = [];
-
-/** Whether a message stands in a thread below another. */
-export function isReply({ ts, thread_ts }: Message): boolean {
-  return thread_ts !== undefined && thread_ts !== ts;
-}

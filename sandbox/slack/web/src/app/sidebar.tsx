@@ -89,14 +89,13 @@ interface RowProps {
 function ChannelRow({ channel, current, unread, onOpen }: RowProps): ReactNode {
   const directory = useDirectory();
   const name = directory.channelName(channel);
-  const label = unread > 0 ? `${name}, ${unread} unread` : name;
   return (
     <li>
       <button
         type="button"
         className={`side-row${unread > 0 ? ' has-unread' : ''}`}
         aria-current={current ? 'page' : undefined}
-        aria-label={label}
+        aria-label={unread > 0 ? `${name}, ${unread} unread` : undefined}
         onClick={onOpen}
       >
         <ChannelSign channel={channel} />
@@ -104,7 +103,7 @@ function ChannelRow({ channel, current, unread, onOpen }: RowProps): ReactNode {
           {name}
         </span>
         {channel.is_archived && <span className="side-note">archived</span>}
-        {unread > 0 && <span className="badge">{unread}</span>}
+        {unread > 0 && <span className="badge" data-count={unread} />}
       </button>
     </li>
   );

@@ -2,8 +2,8 @@ import type { ReactNode } from 'react';
 import type { Client } from '../api/client.ts';
 import type { Channel, Message } from '../api/types.ts';
 import { useDirectory } from '../state/directory.ts';
+import { isReply } from '../state/replies.ts';
 import { ThreadPane } from '../thread/thread-pane.tsx';
-import { isReply } from './channel-view.tsx';
 import { say } from './say.ts';
 import { whyClosed } from './why-closed.ts';
 

@@ -74,8 +74,13 @@ function useStickyEnd(messages: readonly Message[]): React.RefObject<HTMLElement
   useLayoutEffect(() => {
     const scroller = ref.current;
     if (scroller === null) return;
+    let top = scroller.scrollTop;
+    // Only a person scrolls up; what grows below, such as a picture that has come, carries nobody away from the end.
     const note = (): void => {
-      atEnd.current = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX;
+      const isNear = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX;
+      if (isNear) atEnd.current = true;
+      else if (scroller.scrollTop < top) atEnd.current = false;
+      top = scroller.scrollTop;
     };
     const follow = (): void => {
       if (atEnd.current) scroller.scrollTop = scroller.scrollHeight;

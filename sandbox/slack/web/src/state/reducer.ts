@@ -1,4 +1,5 @@
 import type { Message, StreamEvent, Workspace } from '../api/types.ts';
+import { isReply } from './replies.ts';
 import { emptyState, type State } from './state.ts';
 
 /** How many deliveries and calls the inspector keeps. */
@@ -58,8 +59,10 @@ function reduceMessages(state: State, change: MessageChange): State {
   return isNew ? announced(after, change.channel, change.message) : after;
 }
 
+/** What is said in threads is counted nowhere, as in Slack. */
 function announced(state: State, channel: string, message: Message): State {
-  const unread = state.open === channel ? 0 : (state.unread[channel] ?? 0) + 1;
+  const isCounted = state.open !== channel && !isReply(message);
+  const unread = (state.unread[channel] ?? 0) + (isCounted ? 1 : 0);
   return { ...state, news: { channel, message }, unread: { ...state.unread, [channel]: unread } };
 }
 

@@ -29,13 +29,14 @@ export function useWorkspace(): WorkspaceModel {
     dispatch({ type: 'loaded', workspace: await readWorkspace() });
   }, []);
   const heard = useRef(0);
+  const homesHeard = useRef(0);
   const refresh = useCallback(async () => {
     if (channel !== undefined) await loadMessages(client, channel, heard, dispatch);
-    if (app !== undefined) await loadHome(client, app, dispatch);
+    if (app !== undefined) await loadHome(client, app, homesHeard, dispatch);
   }, [client, channel, app]);
 
   useEffect(() => void reload(), [reload]);
-  useStream({ team, user, client, heard, dispatch, reload });
+  useStream({ team, user, client, heard, homesHeard, dispatch, reload });
   useEffect(() => {
     dispatch({ type: 'opened', channel });
     if (state.connection === 'live') void refresh();
@@ -51,16 +52,19 @@ interface StreamOptions {
   client: Client;
   /** Counts what the stream brought. */
   heard: RefObject<number>;
+  /** Counts the Homes among it. */
+  homesHeard: RefObject<number>;
   dispatch: Dispatch;
   reload: () => Promise<void>;
 }
 
-function useStream({ team, user, client, heard, dispatch, reload }: StreamOptions): void {
+function useStream({ team, user, client, heard, homesHeard, dispatch, reload }: StreamOptions): void {
   useEffect(() => {
     if (team === '' || user === '') return;
     dispatch({ type: 'other_eyes' });
     const receive = (event: StreamEvent): void => {
       heard.current += 1;
+      if (event.type === 'home') homesHeard.current += 1;
       if (event.type === 'workspace') void reload();
       else dispatch(event);
     };
@@ -71,7 +75,7 @@ function useStream({ team, user, client, heard, dispatch, reload }: StreamOption
     };
     const lost = (): void => dispatch({ type: 'connection', connection: 'lost' });
     return openStream({ team, user }, { onEvent: receive, onOpen: open, onLost: lost });
-  }, [team, user, client, heard, dispatch, reload]);
+  }, [team, user, client, heard, homesHeard, dispatch, reload]);
 }
 
 function loadPerson(client: Client, heard: RefObject<number>, dispatch: Dispatch): Promise<void> {
@@ -95,7 +99,14 @@ function loadMessages(
   );
 }
 
-async function loadHome(client: Client, app: string, dispatch: Dispatch): Promise<void> {
+/** What the stream brought meanwhile is newer: an app publishes its Home because this asks for it. */
+async function loadHome(
+  client: Client,
+  app: string,
+  homesHeard: RefObject<number>,
+  dispatch: Dispatch,
+): Promise<void> {
+  const before = homesHeard.current;
   const { view } = await client.home(app);
-  if (view !== undefined) dispatch({ type: 'home', app, view });
+  if (view !== undefined && homesHeard.current === before) dispatch({ type: 'home', app, view });
 }

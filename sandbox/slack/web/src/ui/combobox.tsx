@@ -45,7 +45,7 @@ export function Combobox({ attributes, placeholder, clearable, note, ...model }:
         spellCheck={false}
         placeholder={single?.text ?? hint}
         value={open ? query : (single?.text ?? '')}
-        onChange={({ target }) => search(target.value)}
+        onChange={({ target }) => search(open ? target.value : typedAfter(single?.text ?? '', target.value))}
         onClick={show}
         onBlur={close}
         onKeyDown={onKeyDown}
@@ -66,6 +66,11 @@ export function Combobox({ attributes, placeholder, clearable, note, ...model }:
       )}
     </div>
   );
+}
+
+/** Typing begins a search of its own, and does not go on with the choice that stands in the field. */
+function typedAfter(shown: string, value: string): string {
+  return value.startsWith(shown) ? value.slice(shown.length) : value;
 }
 
 function Chip({ choice, onRemove }: { choice: Choice; onRemove: () => void }): ReactNode {

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { seriousFaults } from '../support/axe.ts';
+import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
+import { CHANNEL, type House, openHouse, TEAM } from '../support/house.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { connectDemo, visit } from './workspace.ts';
+
+const HOUR = 3_600_000;
+
+describeInBrowser('a digest, set up in its form and read with its picture', () => {
+  const browser = useBrowser();
+  const time = createManualClock('2026-03-02T08:00:00Z');
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse({ seed: 'demo', page: true, time });
+    house.slack.invite(TEAM, CHANNEL, 'bot');
+    await connectDemo(house);
+  });
+  afterAll(() => house.stop());
+
+  it('is previewed for one person, and posted for all at its time', async () => {
+    const { page, type, dialog, messages } = await visit(browser, house, 'admin', CHANNEL, {
+      bypassCSP: true,
+    });
+    await type('/deckhand digest add');
+    const form = dialog('Add a digest');
+    await form.getByRole('combobox', { name: 'How often' }).fill('every day');
+    await page.keyboard.press('Enter');
+    await form.getByText(/Next, in your own time: .*Mar 2, 2026/).waitFor();
+    await form.getByRole('combobox', { name: 'Only one project' }).fill('store');
+    await page.getByRole('option', { name: /Storefront/ }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await seriousFaults(page)).toEqual([]);
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+
+    await messages.getByText(/set up the digest/).waitFor();
+    await messages.getByRole('button', { name: 'Preview' }).click();
+    const preview = messages.getByRole('article').filter({ hasText: 'a preview: only you see this' });
+    await preview.getByRole('img', { name: /deployments: .* failed/ }).waitFor();
+    const other = await visit(browser, house, 'member');
+    await other.messages.getByText(/set up the digest/).waitFor();
+    expect(await other.messages.getByText('Success rate').count()).toBe(0);
+
+    await time.advance(HOUR);
+    const posted = other.messages.getByRole('article').filter({ hasText: 'Success rate' });
+    await posted.getByRole('button', { name: 'Snooze a week' }).waitFor();
+    await posted.getByRole('img', { name: /deployments: .* failed/ }).waitFor();
+    const areDrawn =
+      '[...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0)';
+    await expect.poll(() => other.page.evaluate(areDrawn)).toBe(true);
+    // Whoever is at the end stays there, though the picture comes after the words.
+    const left = '(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)';
+    const toTheEnd = `${left}(document.querySelector('.message-list'))`;
+    await expect.poll(() => other.page.evaluate(toTheEnd)).toBeLessThan(2);
+    await takePicture(other.page, 'digest');
+    await page.getByRole('article').getByRole('button', { name: 'Snooze a week' }).waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
+import { seriousFaults } from '../support/axe.ts';
+import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
+import { CHANNEL, type House, openHouse, TEAM } from '../support/house.ts';
+import { visit } from './workspace.ts';
+
+describeInBrowser('App Home, as a person opens it', () => {
+  const browser = useBrowser();
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse({ seed: 'demo', page: true });
+    house.slack.invite(TEAM, CHANNEL, 'bot');
+  });
+  afterAll(() => house.stop());
+
+  it('leads from the first steps to what goes on, and pauses and resumes what is planned', async () => {
+    const { page, dialog } = await visit(browser, house, 'admin', CHANNEL, { bypassCSP: true });
+    await page.getByRole('button', { name: 'Deckhand Home' }).click();
+    const home = page.getByRole('region', { name: 'Deckhand Home' });
+    await home.getByText('Welcome aboard').waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+    await home.getByRole('button', { name: 'Connect an account' }).click();
+    const form = dialog('Connect an account');
+    await form.getByLabel('Account').fill(DEMO_USERS.admin.account);
+    await form.getByLabel('E-mail address').fill(DEMO_USERS.admin.email);
+    await form.getByLabel('API key').fill(DEMO_USERS.admin.apiKey);
+    await form.getByRole('button', { name: 'Connect' }).click();
+    await home.getByText('works').waitFor();
+    await home.getByText('Success rate').waitFor();
+
+    await house.as('admin').command(CHANNEL, '/deckhand digest add weekly:mon 09:00 Europe/Lisbon');
+    await house.as('admin').command(CHANNEL, '/deckhand invoices notify here');
+    await house.as('admin').command(CHANNEL, '/deckhand test storefront');
+    await home.getByText('6 of 7 reachable').waitFor();
+    await home.getByText('The digest').waitFor();
+    await home.getByText('The invoice notices').waitFor();
+    await takePicture(page, 'home');
+    expect(await seriousFaults(page)).toEqual([]);
+
+    await home.getByRole('button', { name: 'Pause' }).first().click();
+    await home.getByText('paused, because somebody paused it').waitFor();
+    await home.getByRole('button', { name: 'Resume' }).click();
+    await home.getByText('paused, because somebody paused it').waitFor({ state: 'detached' });
+  });
+
+  it('shows a member no button that a member may not press, and lets nobody write to the app', async () => {
+    const { page } = await visit(browser, house, 'member');
+    await page.getByRole('button', { name: 'Deckhand Home' }).click();
+    const home = page.getByRole('region', { name: 'Deckhand Home' });
+    await home.getByText('An admin gives roles with').waitFor();
+    await home.getByText('The digest').waitFor();
+    expect(await home.getByRole('button', { name: /Pause|Connect/ }).count()).toBe(0);
+    await page
+      .getByRole('navigation', { name: 'Deckhand pages' })
+      .getByRole('button', { name: 'Messages' })
+      .click();
+    await page.getByText('Sending messages to this app has been turned off.').waitFor();
+    expect(await page.getByRole('textbox').count()).toBe(0);
+  });
+});

@@ -1,0 +1,92 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, it } from 'vitest';
+import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { connectDemo, visit } from './workspace.ts';
+
+describeInBrowser('a day’s work by keyboard alone', () => {
+  const browser = useBrowser();
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse({ seed: 'demo', page: true });
+    await connectDemo(house);
+  });
+  afterAll(() => house.stop());
+
+  it('opens a channel, completes a command, and presses a button in a message', async () => {
+    const { page } = await visit(browser, house, 'admin', 'C0BILLING');
+    await focused(page.getByRole('textbox', { name: 'Message #billing' }));
+    await walkTo(page, 'Shift+Tab', page.getByRole('button', { name: 'deploys', exact: true }));
+    await page.keyboard.press('Enter');
+    await focused(page.getByRole('textbox', { name: 'Message #deploys' }));
+    await page.keyboard.type('/deck');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('te');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('billing-api');
+    await page.keyboard.press('Enter');
+
+    const messages = page.getByRole('region', { name: 'Messages in #deploys' });
+    const again = messages.getByRole('button', { name: 'Run again' });
+    await again.waitFor();
+    await walkTo(page, 'Shift+Tab', messages);
+    await page.keyboard.press('ArrowUp');
+    await walkTo(page, 'Tab', again);
+    await page.keyboard.press('Enter');
+    await messages
+      .getByText(/Test access of/)
+      .nth(1)
+      .waitFor();
+  });
+
+  it('fills a form of lists, a time and a box, refuses it with Escape, and is back where it was', async () => {
+    const { page, dialog, messages } = await visit(browser, house, 'admin');
+    const composer = page.getByRole('textbox', { name: 'Message #deploys' });
+    const form = dialog('Add a digest');
+    const open = async (): Promise<void> => {
+      await page.keyboard.type('/deckhand digest add');
+      await page.keyboard.press('Enter');
+      await focused(form.getByRole('combobox', { name: 'How often' }));
+    };
+    await focused(composer);
+    await open();
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    await focused(composer);
+
+    await open();
+    await page.keyboard.type('by five');
+    await page.keyboard.press('Enter');
+    await form.getByLabel('Cron fields').waitFor();
+    await walkTo(page, 'Tab', form.getByLabel('Cron fields'));
+    await page.keyboard.type('*/5 * * *');
+    await walkTo(page, 'Tab', form.getByRole('combobox', { name: 'What it covers' }));
+    await page.keyboard.type('today');
+    await page.keyboard.press('Enter');
+    await walkTo(page, 'Tab', form.getByRole('checkbox'));
+    await page.keyboard.press('Space');
+    await walkTo(page, 'Tab', form.getByRole('button', { name: 'Add', exact: true }));
+    await page.keyboard.press('Enter');
+    await focused(form.getByLabel('Cron fields'));
+    await page.keyboard.type(' *');
+    await page.keyboard.press('Enter');
+    await form.getByText(/Next, in your own time/).waitFor();
+    await walkTo(page, 'Tab', form.getByRole('button', { name: 'Add', exact: true }));
+    await page.keyboard.press('Enter');
+    await messages.getByText(/set up the digest .*today/).waitFor();
+    await focused(composer);
+  });
+});
+
+function focused(where: Locator): Promise<void> {
+  return where.and(where.page().locator(':focus')).waitFor();
+}
+
+/** As often as it takes, as a person would; gives up where the place cannot be reached. */
+async function walkTo(page: Page, key: 'Tab' | 'Shift+Tab', goal: Locator): Promise<void> {
+  for (let step = 0; step < 60; step += 1) {
+    await page.keyboard.press(key);
+    if ((await goal.and(page.locator(':focus')).count()) > 0) return;
+  }
+  throw new Error(`${key} does not lead to ${goal}`);
+}
