@@ -17,7 +17,7 @@ import { NO_TRACING, type Tracing } from './tracing/tracing.ts';
 
 /** Kubernetes and systemd give up after 30 s; SIGTERM ends within 25, whatever still hangs then. */
 const DRAIN_MS = 20_000;
-const CUT_MS = 24_500;
+const CUT_MS = 24_000;
 
 /** Opens everything, and handles signals: Deckhand as a process. Ends the process where it cannot start. */
 export async function run(env: Record<string, string | undefined>): Promise<void> {

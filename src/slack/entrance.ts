@@ -17,9 +17,9 @@ export interface EntranceOptions {
 
 /** How Slack reaches us: by signed requests to our listener, or over a socket that we open. */
 export function createEntrance(options: EntranceOptions): { receiver: Receiver; routes: Routes } {
-  const { appToken, signingSecret = '', apiUrl, log } = options;
+  const { appToken, signingSecret = '', apiUrl, log, onAck } = options;
   if (appToken !== undefined)
-    return { receiver: createSocketModeReceiver({ appToken, apiUrl, log }), routes: {} };
+    return { receiver: createSocketModeReceiver({ appToken, apiUrl, log, onAck }), routes: {} };
   const receiver = createReceiver({ ...options, signingSecret });
   return { receiver, routes: { 'POST /slack/events': receiver.handler } };
 }

@@ -6,8 +6,8 @@ export interface ServiceProxy {
   origin: string;
   /** Where requests go on to. */
   target: string;
-  /** Changes an answer on its way back. */
-  change: (body: string, path: string) => string;
+  /** Changes or holds an answer on its way back. */
+  change: (body: string, path: string) => string | Promise<string>;
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function openProxy(): Promise<ServiceProxy> {
     const type = answer.headers.get('content-type') ?? '';
     const bytes = Buffer.from(await answer.arrayBuffer());
     const isText = type.includes('json');
-    const body = isText ? Buffer.from(proxy.change(bytes.toString(), request.url ?? '')) : bytes;
+    const body = isText ? Buffer.from(await proxy.change(bytes.toString(), request.url ?? '')) : bytes;
     response.writeHead(answer.status, { 'content-type': type, 'content-length': body.length }).end(body);
   });
   server.listen(0, '127.0.0.1');

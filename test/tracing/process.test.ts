@@ -1,17 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
-import { createInterface } from 'node:readline';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { startDeckhand } from '../support/deckhand-process.ts';
 import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/house.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { startCollector } from './collector.ts';
-
-const root = join(import.meta.dirname, '..', '..');
 
 describe('Deckhand as a process', () => {
   let slack: LocalSlack;
@@ -20,46 +14,23 @@ describe('Deckhand as a process', () => {
   beforeEach(async () => {
     const service = await startSimulatedService();
     slack = await startLocalSlack();
-    const folder = await mkdtemp(join(tmpdir(), 'deckhand-traces-'));
     onTestFinished(async () => {
-      await Promise.all([slack.stop(), service.stop(), rm(folder, { recursive: true })]);
+      await Promise.all([slack.stop(), service.stop()]);
     });
     const { botToken } = furnish(slack);
-    env = environment(slack, service, botToken, folder);
+    env = environment(slack, service, botToken, await temporaryFolder());
   });
 
   /** Starts it, has it answer a command, and ends it; resolves with its log and the modules of traces it loaded. */
   async function answerOnce(more: Record<string, string>): Promise<{ log: string[]; loaded: string[] }> {
     const hook = join(import.meta.dirname, 'loaded.ts');
-    const child = spawn(process.execPath, ['--import', hook, join(root, 'src', 'main.ts')], {
-      cwd: root,
-      env: { PATH: process.env.PATH ?? '', ...env, ...more },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const loaded: string[] = [];
-    createInterface(child.stderr).on('line', (line) => loaded.push(line));
-    const log: string[] = [];
-    const port = await portOf(child, log);
-    slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+    const deckhand = await startDeckhand({ ...env, ...more }, ['--import', hook]);
+    slack.deliverTo(`${deckhand.origin}/slack/events`);
     await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand help');
     await slack.until(() => slack.ephemerals(TEAM, PEOPLE.member).length > 0);
-    child.kill('SIGTERM');
-    await once(child, 'close');
-    expect(child.exitCode).toBe(0);
-    return { log, loaded };
-  }
-
-  function portOf(child: ChildProcess, log: string[]): Promise<number> {
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    child.once('exit', (code) => reject(new Error(`Deckhand ended with ${code}`)));
-    if (child.stdout === null) throw new TypeError('the child has no output');
-    createInterface(child.stdout).on('line', (line) => {
-      log.push(line);
-      const { event, port } = JSON.parse(line) as { event?: string; port?: number };
-      if (event === 'listening' && port !== undefined) resolve(port);
-    });
-    return promise;
+    deckhand.signal('SIGTERM');
+    expect(await deckhand.ended).toBe(0);
+    return { log: deckhand.log, loaded: deckhand.errors };
   }
 
   it('loads nothing of traces unless they are switched on', async () => {

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** Deckhand as it is run, with what it says and how it ends; killed with the test. */
+export interface DeckhandProcess {
+  /** `http://127.0.0.1:<port>` */
+  origin: string;
+  /** Lines of its log and of its standard error so far. */
+  log: string[];
+  errors: string[];
+  signal(name: 'SIGTERM' | 'SIGINT'): void;
+  /** The exit code, once it has ended and all of its output is here; null after a signal. */
+  ended: Promise<number | null>;
+}
+
+/** @param options Node's own, e.g. `--import` */
+export async function startDeckhand(
+  env: Record<string, string>,
+  options: readonly string[] = [],
+): Promise<DeckhandProcess> {
+  const child = spawn(process.execPath, [...options, join(root, 'src', 'main.ts')], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const log: string[] = [];
+  const errors: string[] = [];
+  createInterface(child.stderr).on('line', (line) => errors.push(line));
+  const port = await new Promise<number>((resolve, reject) => {
+    void ended.then((code) => reject(new Error(`Deckhand ended with ${code}: ${errors.join('\n')}`)));
+    createInterface(child.stdout).on('line', (line) => {
+      log.push(line);
+      const { event, port: told } = JSON.parse(line) as { event?: string; port?: number };
+      if (event === 'listening' && told !== undefined) resolve(told);
+    });
+  });
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    log,
+    errors,
+    signal: (name) => void child.kill(name),
+    ended,
+  };
+}
