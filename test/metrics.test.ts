@@ -53,33 +53,54 @@ const queries = [
 
 /** What Prometheus adds to every scrape by itself. */
 const PROMETHEUS_OWN = new Set(['up']);
+const LABELS_OWN = ['job', 'instance'];
 
 /** What Grafana puts in before it asks. */
 function filledIn(expr: string): string {
   return expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'deckhand');
 }
 
-/** Names of metrics in an expression. @throws where it is not PromQL */
-function metricsOf(expr: string): string[] {
-  const names: string[] = [];
+/** Names of metrics and labels in an expression. @throws where it is not PromQL */
+function namesIn(expr: string): { metrics: string[]; labels: string[] } {
+  const metrics: string[] = [];
+  const labels: string[] = [];
   parser.parse(expr).iterate({
     enter(node) {
       if (node.type.isError) throw new SyntaxError(`not PromQL at ${node.from}: ${expr}`);
-      const isName = node.name === 'Identifier' && node.node.parent?.name === 'VectorSelector';
-      if (isName) names.push(expr.slice(node.from, node.to));
+      const text = expr.slice(node.from, node.to);
+      if (node.name === 'Identifier' && node.node.parent?.name === 'VectorSelector') metrics.push(text);
+      if (node.name === 'LabelName') labels.push(text);
     },
   });
-  return names;
+  return { metrics, labels };
 }
 
-/** Every series name that an empty process declares, with what a histogram adds. */
-async function declaredNames(): Promise<Set<string>> {
-  const text = await createMetrics('0.0.0', async () => ({ queues: {} })).text();
-  return new Set(
-    [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
-      type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
-    ),
-  );
+/** What a process tells in which everything has happened once. */
+async function toldByAll(): Promise<string> {
+  const metrics = createMetrics('0.0.0', async () => ({
+    queues: { requests: { waiting: 1, running: 1, oldestDueMs: 1 } },
+  }));
+  metrics.ack(1);
+  metrics.refused('forged');
+  metrics.command('whoami', 'command', 'done');
+  metrics.slackCall('chat.postMessage', 'ok', 1);
+  metrics.serviceCall('getProfile', 'ok', 1);
+  metrics.followed(1);
+  metrics.job('requests', 'done');
+  metrics.uncertainDelivery();
+  metrics.slot('digest', 'posted', 1);
+  return metrics.text();
+}
+
+/** Every series name, with the labels it comes with. */
+async function seriesOf(): Promise<Map<string, Set<string>>> {
+  const series = new Map<string, Set<string>>();
+  for (const [, name = '', labels = ''] of (await toldByAll()).matchAll(/^([a-z0-9_]+)(?:\{(.*)\})? \S+$/gm)) {
+    const known = series.get(name) ?? new Set();
+    for (const [, label = ''] of labels.matchAll(/([a-z_]+)="/g)) known.add(label);
+    series.set(name, known);
+  }
+  return series;
 }
 
 async function scrape(house: House): Promise<{ type: string; text: string }> {
@@ -89,10 +110,23 @@ async function scrape(house: House): Promise<{ type: string; text: string }> {
 
 describe('alert rules and dashboard', () => {
   it.each(queries)('$name asks in PromQL for what there is: $expr', async ({ expr }) => {
-    const declared = await declaredNames();
-    const asked = metricsOf(filledIn(expr));
-    expect(asked.length).toBeGreaterThan(0);
-    expect(asked.filter((name) => !declared.has(name) && !PROMETHEUS_OWN.has(name))).toEqual([]);
+    const series = await seriesOf();
+    const { metrics, labels } = namesIn(filledIn(expr));
+    expect(metrics.length).toBeGreaterThan(0);
+    expect(metrics.filter((name) => !series.has(name) && !PROMETHEUS_OWN.has(name))).toEqual([]);
+    const known = new Set([...LABELS_OWN, ...metrics.flatMap((name) => [...(series.get(name) ?? [])])]);
+    expect(labels.filter((label) => !known.has(label))).toEqual([]);
+  });
+
+  it('leaves none of our metrics unseen', async () => {
+    const shown = new Set(
+      panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => namesIn(filledIn(expr)).metrics)),
+    );
+    const ours = [...(await seriesOf()).keys()].filter((name) => name.startsWith('deckhand_'));
+    // Of a histogram one series is enough.
+    const baseOf = (name: string) => name.replace(/_(bucket|count|sum)$/, '');
+    const shownBases = new Set([...shown].map(baseOf));
+    expect(ours.filter((name) => !shownBases.has(baseOf(name)))).toEqual([]);
   });
 
   it('names every rule and panel once', () => {
@@ -101,11 +135,27 @@ describe('alert rules and dashboard', () => {
   });
 
   it('is told apart from what is not PromQL', () => {
-    expect(() => metricsOf('sum by (rate(x[5m])')).toThrow(SyntaxError);
+    expect(() => namesIn('sum by (rate(x[5m])')).toThrow(SyntaxError);
   });
 });
 
 describe('/metrics', () => {
+  it('names ours by Prometheus’ convention, and says what each is', async () => {
+    const text = await toldByAll();
+    const helps = new Map(
+      [...text.matchAll(/^# HELP (deckhand_\S+) (.+)$/gm)].map(([, name, help]) => [name, help]),
+    );
+    const types = [...text.matchAll(/^# TYPE (deckhand_\S+) (\S+)$/gm)];
+    expect(types.length).toBeGreaterThan(10);
+    for (const [, name = '', type] of types) {
+      expect(name).toMatch(/^deckhand(_[a-z]+)+$/);
+      expect(name).not.toMatch(/_(ms|milliseconds|minutes|kb|percent|count|sum|bucket)$/);
+      expect(name.endsWith('_total'), name).toBe(type === 'counter');
+      if (type === 'histogram') expect(name).toMatch(/_(seconds|bytes)$/);
+      expect(helps.get(name)).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+
   it('tells what happened, in Prometheus’ format', async () => {
     const house = await openHouse();
     onTestFinished(() => house.stop());
