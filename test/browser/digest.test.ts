@@ -3,7 +3,7 @@ import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
 import { CHANNEL, type House, openHouse, TEAM } from '../support/house.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { connectDemo, visit } from './workspace.ts';
+import { connectDemo, README_SIZE, visit } from './workspace.ts';
 
 const HOUR = 3_600_000;
 
@@ -37,7 +37,7 @@ describeInBrowser('a digest, set up in its form and read with its picture', () =
     await messages.getByRole('button', { name: 'Preview' }).click();
     const preview = messages.getByRole('article').filter({ hasText: 'a preview: only you see this' });
     await preview.getByRole('img', { name: /deployments: .* failed/ }).waitFor();
-    const other = await visit(browser, house, 'member');
+    const other = await visit(browser, house, 'member', CHANNEL, README_SIZE);
     await other.messages.getByText(/set up the digest/).waitFor();
     expect(await other.messages.getByText('Success rate').count()).toBe(0);
 

@@ -1,9 +1,10 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { HOOK_TYPES } from '../../src/service/hook-types.ts';
+import { HOOK_TYPES, propertiesOf } from '../../src/service/hook-types.ts';
 import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
-import { type House, openHouse, PEOPLE, TEAM } from '../support/house.ts';
-import { connectDemo, visit } from './workspace.ts';
+import { CHANNEL, type House, openHouse } from '../support/house.ts';
+import { connectDemo, README_SIZE, visit } from './workspace.ts';
 
 describeInBrowser('forms, as a person fills them', () => {
   const browser = useBrowser();
@@ -14,25 +15,37 @@ describeInBrowser('forms, as a person fills them', () => {
   });
   afterAll(() => house.stop());
 
-  it('asks for exactly what each type of integration needs', async () => {
-    const { page, type, dialog } = await visit(browser, house, 'admin');
+  it('asks for exactly what each type of integration needs, and says under a field what is wrong with it', async () => {
+    const { page, type, dialog, messages } = await visit(browser, house, 'admin', CHANNEL, README_SIZE);
     await type('/deckhand integration add storefront');
     const form = dialog('Add an integration');
     const menu = form.getByRole('combobox', { name: 'Type' });
-    for (const { label, properties } of HOOK_TYPES) {
-      await menu.click();
-      await page.getByRole('option', { name: `(${label})` }).click();
-      const first = `properties.${properties[0]?.key}`;
-      const blocks = () => house.slack.modals(TEAM, PEOPLE.admin).at(-1)?.content.blocks ?? [];
-      if (properties.length === 0) continue;
-      const field = await house.slack.until(() => blocks().find((block) => block.block_id === first));
-      await form.getByText(labelOf(field), { exact: true }).first().waitFor();
+    for (const hook of HOOK_TYPES) {
+      await menu.fill(`(${hook.label})`);
+      await page.keyboard.press('Enter');
+      const version = hook.versions.length > 0 ? ['properties.hook_version'] : [];
+      const wanted = [...version, ...propertiesOf(hook).map(({ key }) => `properties.${key}`)];
+      await expect.poll(() => asked(page), { message: hook.label }).toEqual(wanted.toSorted());
     }
+    await form.getByLabel('Name', { exact: true }).fill('Deployments to the team');
+    await form.getByLabel('Bot token').fill('100:made-up-token');
+    await form.getByLabel('Chat ID').fill('deployments');
+    await form.getByRole('checkbox', { name: /fail/i }).check();
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await form.getByText(/@/).last().waitFor();
     await takePicture(page, 'integration-add');
-    await form.getByRole('button', { name: 'Cancel' }).click();
+    await form.getByLabel('Chat ID').fill('@deployments');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await messages
+      .getByText(/Deployments to the team/)
+      .first()
+      .waitFor();
   });
 
-  const labelOf = (block: Record<string, unknown>) => (block.label as { text: string }).text;
+  /** The fields for the type's own settings, as the page has them. */
+  const asked = async (page: Page) => (await page.evaluate<string[]>(ASKED)).toSorted();
+  const ASKED =
+    "Array.from(document.querySelectorAll('[data-block-id^=properties]'), (one) => one.dataset.blockId)";
 
   it('signs up, and shows what to do with what came of it', async () => {
     const { page, type, dialog, messages } = await visit(browser, house, 'admin');
@@ -63,7 +76,7 @@ describeInBrowser('forms, as a person fills them', () => {
   });
 
   it('lists invoices as a table and sends a PDF where only the asker sees it', async () => {
-    const { page, type, messages } = await visit(browser, house, 'admin', 'C0BILLING');
+    const { page, type, messages, dialog } = await visit(browser, house, 'admin', 'C0BILLING');
     await type('/deckhand invoices');
     await messages.getByRole('table').waitFor();
     await takePicture(page, 'invoices');
@@ -76,25 +89,29 @@ describeInBrowser('forms, as a person fills them', () => {
       .getByRole('link', { name: /Open .*invoice/i })
       .first()
       .waitFor();
+    const loaded = page.waitForResponse('**/page/files/*');
+    await page.getByRole('button', { name: /Preview .*invoice/i }).click();
+    expect((await loaded).headers()).toMatchObject({ 'content-type': 'application/pdf' });
+    const preview = dialog(/invoice/i);
+    await preview.locator('iframe').waitFor();
     await takePicture(page, 'invoice-pdf');
+    await preview.getByRole('button', { name: 'Close preview' }).click();
+    await preview.waitFor({ state: 'detached' });
   });
 
-  it('can be used by the keyboard alone, and axe finds nothing serious', async () => {
-    const { page } = await visit(browser, house, 'admin');
-    await page.getByRole('textbox', { name: 'Message #deploys' }).focus();
-    await page.keyboard.type('/deckhand activity 30d stats');
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('Enter');
+  it('shows an activity feed in which axe finds nothing serious, light or dark', async () => {
+    const { page, type } = await visit(browser, house, 'admin', CHANNEL, {
+      bypassCSP: true,
+      colorScheme: 'light',
+    });
+    await type('/deckhand activity 30d stats');
     await page
       .getByText(/Success rate/i)
       .first()
       .waitFor();
     await takePicture(page, 'activity');
-    const open = await browser.open(page.url(), { bypassCSP: true });
-    await open
-      .getByText(/Success rate/i)
-      .first()
-      .waitFor();
-    expect(await seriousFaults(open)).toEqual([]);
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await seriousFaults(page)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
 import { CHANNEL, type House, openHouse, TEAM } from '../support/house.ts';
-import { visit } from './workspace.ts';
+import { README_SIZE, visit } from './workspace.ts';
 
 describeInBrowser('App Home, as a person opens it', () => {
   const browser = useBrowser();
@@ -15,7 +15,10 @@ describeInBrowser('App Home, as a person opens it', () => {
   afterAll(() => house.stop());
 
   it('leads from the first steps to what goes on, and pauses and resumes what is planned', async () => {
-    const { page, dialog } = await visit(browser, house, 'admin', CHANNEL, { bypassCSP: true });
+    const { page, dialog } = await visit(browser, house, 'admin', CHANNEL, {
+      bypassCSP: true,
+      ...README_SIZE,
+    });
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     const home = page.getByRole('region', { name: 'Deckhand Home' });
     await home.getByText('Welcome aboard').waitFor();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
-import { type House, openHouse } from '../support/house.ts';
-import { visit } from './workspace.ts';
+import { CHANNEL, type House, openHouse } from '../support/house.ts';
+import { README_SIZE, visit } from './workspace.ts';
 
 describeInBrowser('the main job, as a person does it', () => {
   const browser = useBrowser();
@@ -13,7 +13,13 @@ describeInBrowser('the main job, as a person does it', () => {
   afterAll(() => house.stop());
 
   it('connects, tests, and shows the outcome with its thread', async () => {
-    const { page, type, dialog, messages, thread } = await visit(browser, house, 'admin');
+    const { page, type, dialog, messages, thread } = await visit(
+      browser,
+      house,
+      'admin',
+      CHANNEL,
+      README_SIZE,
+    );
     await type('/deckhand connect');
     const form = dialog('Connect an account');
     await form.getByLabel('Account').fill(DEMO_USERS.admin.account);
@@ -33,5 +39,7 @@ describeInBrowser('the main job, as a person does it', () => {
     for (const server of ['web-1', 'web-2', 'web-3', 'worker-1', 'worker-2', 'assets', 'staging'])
       expect(await thread.getByText(server).count(), server).toBeGreaterThan(0);
     await takePicture(page, 'test-run');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await takePicture(page, 'test-run-dark');
   });
 });

@@ -11,8 +11,11 @@ export interface Visitor {
   thread: Locator;
   /** Writes into the composer and sends it. */
   type(line: string): Promise<void>;
-  dialog(title: string): Locator;
+  dialog(title: string | RegExp): Locator;
 }
+
+/** What the README’s pictures are taken at. */
+export const README_SIZE = { viewport: { width: 1180, height: 720 } };
 
 const CHANNEL_NAMES: Record<string, string> = { [CHANNEL]: 'deploys', C0BILLING: 'billing' };
 
