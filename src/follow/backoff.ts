@@ -15,10 +15,10 @@ export interface PollTiming {
 const LONGEST_MS = 60_000;
 const JITTER = 0.1;
 
-/** The interval give or take a tenth; after failures doubled each time, and never before `retryAt`. */
+/** The interval or up to a tenth less, so that no news is later than the interval; after failures doubled each time, and never before `retryAt`. */
 export function nextPollMs(timing: PollTiming): number {
   const { intervalMs, failures, retryAt, now, random, longestMs = LONGEST_MS } = timing;
-  const jittered = intervalMs * (1 + JITTER * (2 * random - 1));
+  const jittered = intervalMs * (1 - JITTER * random);
   const backedOff = Math.min(jittered * 2 ** Math.min(failures, 20), Math.max(longestMs, intervalMs));
   const asked = retryAt === undefined ? 0 : retryAt - now;
   return Math.round(Math.max(backedOff, asked));

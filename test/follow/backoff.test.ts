@@ -7,20 +7,18 @@ const INTERVAL = { intervalMs: 2_500, failures: 0, retryAt: undefined, now: NOW 
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 describe('the pause before the next look', () => {
-  it('stays within a tenth of the interval, and so within the 2 to 3 seconds of the specification', () => {
+  it('is at most a tenth shorter than the interval, and so within the 2 to 3 seconds of the specification', () => {
     fc.assert(
       fc.property(random, (given) => {
         const pause = nextPollMs({ ...INTERVAL, random: given });
         expect(pause).toBeGreaterThanOrEqual(2_250);
-        expect(pause).toBeLessThanOrEqual(2_750);
+        expect(pause).toBeLessThanOrEqual(2_500);
       }),
     );
   });
 
   it('doubles with each failure, up to a minute', () => {
-    const pauses = [1, 2, 3, 4, 5, 6, 50].map((failures) =>
-      nextPollMs({ ...INTERVAL, failures, random: 0.5 }),
-    );
+    const pauses = [1, 2, 3, 4, 5, 6, 50].map((failures) => nextPollMs({ ...INTERVAL, failures, random: 0 }));
     expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
   });
 
