@@ -95,7 +95,9 @@ async function toldByAll(): Promise<string> {
 /** Every series name, with the labels it comes with. */
 async function seriesOf(): Promise<Map<string, Set<string>>> {
   const series = new Map<string, Set<string>>();
-  for (const [, name = '', labels = ''] of (await toldByAll()).matchAll(/^([a-z0-9_]+)(?:\{(.*)\})? \S+$/gm)) {
+  for (const [, name = '', labels = ''] of (await toldByAll()).matchAll(
+    /^([a-z0-9_]+)(?:\{(.*)\})? \S+$/gm,
+  )) {
     const known = series.get(name) ?? new Set();
     for (const [, label = ''] of labels.matchAll(/([a-z_]+)="/g)) known.add(label);
     series.set(name, known);
