@@ -6,6 +6,7 @@ import { digests } from './digests.ts';
 import { endurance } from './endurance.ts';
 import { followedRuns } from './followed-runs.ts';
 import { serviceClient } from './service-client.ts';
+import { storeEngine } from './store-engine.ts';
 import { whoami } from './whoami.ts';
 
 /** Each measurement prints its own table. `npm run bench -- followed-runs` runs those named; without a name, all. */
@@ -15,6 +16,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
   'service-client': serviceClient,
   'followed-runs': followedRuns,
   digests,
+  'store-engine': storeEngine,
   'cold-start': coldStart,
   endurance,
 };

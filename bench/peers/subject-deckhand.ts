@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { systemClock } from '../../src/clock.ts';
+import { openBackend } from '../../src/engine/open-backend.ts';
+import { ACCOUNT, AT_ONCE, DAY_MS, OTHERS, type Subject } from './subject.ts';
+
+const Account = z.object({ name: z.string(), email: z.string(), sealed: z.string(), uses: z.number() });
+const QUEUE = 'bench';
+const LATER = 'bench-later';
+
+/** Deckhand's own store and engine. */
+export async function openDeckhand(url: string): Promise<Subject> {
+  const { store, engine, close } = await openBackend(url, { clock: systemClock });
+  const accounts = store.collection('accounts', Account);
+  let isWorking = false;
+  return {
+    async fill(workspaces) {
+      for (const workspace of workspaces) {
+        await accounts.put(workspace, 'acme', ACCOUNT);
+        for (let at = 0; at < OTHERS; at += 1) await accounts.put(workspace, `other-${at}`, ACCOUNT);
+        await engine.send(LATER, { workspace }, { startAfter: Date.now() + DAY_MS });
+      }
+    },
+    get: (workspace) => accounts.get(workspace, 'acme'),
+    put: (workspace) => accounts.put(workspace, 'acme', ACCOUNT),
+    update: (workspace) =>
+      accounts.update(workspace, 'acme', (account = ACCOUNT) => ({ ...account, uses: account.uses + 1 })),
+    send: (workspace) => engine.send(QUEUE, { workspace }),
+    async work(onHandled) {
+      engine.work(QUEUE, async () => onHandled(), { concurrency: AT_ONCE, attempts: 3, backoffMs: 1000 });
+      await engine.start();
+      isWorking = true;
+    },
+    async close() {
+      if (isWorking) await engine.stop(10_000);
+      await close();
+    },
+  };
+}
