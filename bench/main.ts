@@ -5,6 +5,7 @@ import { coldStart } from './cold-start.ts';
 import { digests } from './digests.ts';
 import { endurance } from './endurance.ts';
 import { followedRuns } from './followed-runs.ts';
+import { installSize } from './install-size.ts';
 import { serviceClient } from './service-client.ts';
 import { storeEngine } from './store-engine.ts';
 import { whoami } from './whoami.ts';
@@ -19,6 +20,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
   'store-engine': storeEngine,
   'cold-start': coldStart,
   endurance,
+  'install-size': installSize,
 };
 
 const named = process.argv.slice(2);

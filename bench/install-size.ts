@@ -1,0 +1,105 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Install, install } from './support/installs.ts';
+import { mega, printTable } from './support/tables.ts';
+
+const root = join(import.meta.dirname, '..');
+const Package = z.looseObject({
+  dependencies: z.record(z.string(), z.string()),
+  overrides: z.record(z.string(), z.string()),
+});
+
+/** What each dependency of ours is for, and whether the design names it; a new one has to say. */
+const WHY: Readonly<Record<string, { named: boolean; why: string }>> = {
+  '@expo-google-fonts/atkinson-hyperlegible': { named: true, why: 'the font in pictures' },
+  '@keyv/postgres': { named: true, why: 'documents in Postgres' },
+  '@keyv/sqlite': { named: true, why: 'documents in SQLite' },
+  '@opentelemetry/api': { named: false, why: 'traces' },
+  '@opentelemetry/core': { named: false, why: 'traces' },
+  '@opentelemetry/exporter-trace-otlp-http': { named: false, why: 'traces' },
+  '@opentelemetry/exporter-trace-otlp-proto': { named: false, why: 'traces' },
+  '@opentelemetry/resources': { named: false, why: 'traces' },
+  '@opentelemetry/sdk-trace': { named: false, why: 'traces' },
+  '@resvg/resvg-js': { named: true, why: 'pictures as PNG' },
+  '@slack/bolt': { named: true, why: 'Slack' },
+  '@slack/types': { named: true, why: 'Slack' },
+  '@slack/web-api': { named: true, why: 'Slack' },
+  echarts: { named: true, why: 'pictures' },
+  'fastest-levenshtein': { named: false, why: 'the nearest command' },
+  keyv: { named: true, why: 'documents' },
+  'node-cron': { named: true, why: 'schedules' },
+  'openid-client': { named: true, why: 'linking people to the service' },
+  pg: { named: false, why: 'Postgres, which two of the named bring anyway' },
+  'pg-boss': { named: true, why: 'jobs in Postgres' },
+  pino: { named: true, why: 'logs' },
+  'prom-client': { named: true, why: 'metrics' },
+  undici: { named: true, why: 'HTTP to the service' },
+  zod: { named: true, why: 'validation' },
+};
+const BIGGEST = 15;
+
+/** What a production install weighs, beside Bolt alone and beside Bolt with the packages that the design names. */
+export async function installSize(): Promise<void> {
+  const own = Package.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+  const unexplained = Object.keys(own.dependencies).filter((name) => WHY[name] === undefined);
+  if (unexplained.length > 0) throw new Error(`Nobody said what is for what: ${unexplained.join(', ')}`);
+  const only = (isMeant: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(own.dependencies).filter(([name]) => isMeant(name)));
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-install-'));
+  try {
+    const ours = installOwn(join(folder, 'deckhand'));
+    const named = installOf(
+      join(folder, 'named'),
+      only((name) => WHY[name]?.named === true),
+      own.overrides,
+    );
+    const bolt = installOf(
+      join(folder, 'bolt'),
+      only((name) => name === '@slack/bolt'),
+      {},
+    );
+    const row = (who: string, { packages, bytes }: Install) => [
+      who,
+      packages.length,
+      mega(bytes),
+      (bytes / named.bytes).toFixed(2),
+    ];
+    printTable(
+      ['install', 'packages', 'disk', 'against the named ones'],
+      [row('Deckhand', ours), row('Bolt and the packages that the design names', named), row('Bolt', bolt)],
+    );
+    console.log();
+    printTable(['package', 'disk', 'brought by', 'for'], biggest(ours, Object.keys(own.dependencies)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** From the lock file, as the container is built. */
+function installOwn(folder: string): Install {
+  mkdirSync(folder);
+  for (const file of ['package.json', 'package-lock.json', '.npmrc'])
+    copyFileSync(join(root, file), join(folder, file));
+  return install(folder, 'ci');
+}
+
+function installOf(
+  folder: string,
+  dependencies: Record<string, string>,
+  overrides: Record<string, string>,
+): Install {
+  mkdirSync(folder);
+  copyFileSync(join(root, '.npmrc'), join(folder, '.npmrc'));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies, overrides }));
+  return install(folder, 'install');
+}
+
+function biggest({ packages, broughtBy }: Install, direct: readonly string[]): string[][] {
+  return packages.slice(0, BIGGEST).map(({ path, name, bytes }) => {
+    const by = broughtBy(path, direct);
+    const reasons = new Set(by.map((one) => WHY[one]?.why ?? ''));
+    return [name, mega(bytes), by.join(', '), [...reasons].join('; ')];
+  });
+}
