@@ -3,62 +3,126 @@ import { DEMO_USERS } from '../service/seed/demo-facts.ts';
 import type { LocalSlack } from '../slack/server.ts';
 
 const TEAM = 'T0ACME';
+const ADA = 'U0ADA';
 const DEPLOYS = 'C0DEPLOYS';
-/** Long enough to read what has just appeared. */
+const BILLING = 'C0BILLING';
+/** Long enough to read what has just appeared, in milliseconds. */
 const READ_MS = 3_500;
+
+/** What a step is told with, and what it may do. */
+interface Guide {
+  slack: LocalSlack;
+  ada: ReturnType<LocalSlack['as']>;
+  /** Types a command, in #deploys unless another channel is named. */
+  type(line: string, channel?: string): Promise<unknown>;
+  /** Leaves time to look at what has just appeared. */
+  look(times?: number): Promise<unknown>;
+  /** Resolves once this form is open. */
+  opened(callbackId: string): Promise<unknown>;
+}
+
+type Step = [words: string, act: (guide: Guide) => Promise<unknown>, where?: string];
+
+const STEPS: readonly Step[] = [
+  ['What do I do first?', ({ type }) => type('')],
+  ['An account of our deployment service is connected.', connect],
+  ['This channel is about the storefront.', ({ type }) => type('use storefront')],
+  ['Can its repository and servers be reached? The thread tells it live.', test],
+  ['What happened this week, and how did it go?', ({ type }) => type('activity 7d stats')],
+  ['A digest every Monday morning; this is what it will look like.', digest],
+  [
+    'Only what starts failing or recovers is told here as it happens.',
+    ({ type }) => type('watch storefront transitions'),
+  ],
+  ['Setting up an integration asks for exactly what its type needs.', integration],
+  ['Which invoices are there?', invoices, BILLING],
+  ['And is everything well?', ({ type }) => type('doctor')],
+];
 
 /**
  * Walks through the main features as Ada would, at a reader's pace: whoever has the page open as Ada watches. Ends
  * by itself; a step that does not come to its end within its time is an error.
  */
-export async function giveTour(slack: LocalSlack, say: (line: string) => void): Promise<void> {
-  const ada = slack.as(TEAM, 'U0ADA');
-
-  async function step(words: string, act: () => Promise<unknown>): Promise<void> {
+export async function giveTour(
+  slack: LocalSlack,
+  say: (line: string) => void,
+  readMs = READ_MS,
+): Promise<void> {
+  const ada = slack.as(TEAM, ADA);
+  const guide: Guide = {
+    slack,
+    ada,
+    look: (times = 1) => pause(readMs * times),
+    type: (line, channel = DEPLOYS) => ada.command(channel, `/deckhand ${line}`.trim()),
+    opened: (callbackId) =>
+      slack.until(() => ada.openView()?.content.callback_id === callbackId, {
+        what: `the form ${callbackId}`,
+      }),
+  };
+  for (const [words, act, where = DEPLOYS] of STEPS) {
     say(words);
-    await ada.postMessage(DEPLOYS, words);
-    await pause(READ_MS / 2);
-    await act();
-    await pause(READ_MS);
+    slack.lead(TEAM, ADA, { channel: where });
+    await ada.postMessage(where, words);
+    await guide.look(0.5);
+    await act(guide);
+    await guide.look();
   }
-  const type = (line: string) => () => ada.command(DEPLOYS, `/deckhand ${line}`);
-  const opened = (callbackId: string) =>
-    slack.until(() => ada.openView()?.content.callback_id === callbackId, { what: `the form ${callbackId}` });
-  const latest = () => slack.messages(TEAM, DEPLOYS).findLast((message) => message.bot_id !== undefined);
-  const latestSays = (words: string) =>
-    slack.until(() => latest()?.text.includes(words), { timeoutMs: 60_000, what: words });
+  slack.lead(TEAM, ADA, 'home');
+  say('That was the tour; App Home sums it up. Everything on the page is yours to try.');
+}
 
-  await step('What can Deckhand do?', type('help'));
-  await step('First, an account of our deployment service is connected.', async () => {
-    await type('connect')();
-    await opened('connect');
-    const { account, email, apiKey } = DEMO_USERS.admin;
-    ada.fill('connect', { account, email, api_key: apiKey });
-    await pause(READ_MS);
-    await ada.submit('connect');
+async function connect({ ada, look, opened, type }: Guide): Promise<void> {
+  await type('connect');
+  await opened('connect');
+  await look(0.5);
+  const { account, email, apiKey } = DEMO_USERS.admin;
+  ada.fill('connect', { account, email, api_key: apiKey });
+  await look();
+  await ada.submit('connect');
+}
+
+async function test({ slack, look, type }: Guide): Promise<void> {
+  await type('test');
+  const latest = () => slack.messages(TEAM, DEPLOYS).findLast((message) => message.bot_id !== undefined);
+  const root = await slack.until(() => (latest()?.text.includes('Test access') ? latest() : undefined));
+  slack.lead(TEAM, ADA, { channel: DEPLOYS, thread: root.ts });
+  await slack.until(() => latest()?.text.includes('6 of 7 reachable'), {
+    timeoutMs: 60_000,
+    what: 'its end',
   });
-  await step('This channel is about the storefront.', type('use storefront'));
-  await step('Can its repository and servers be reached? The thread tells it live.', async () => {
-    await type('test')();
-    await latestSays('6 of 7 reachable');
-  });
-  await step('What happened this week, and how did it go?', type('activity 7d stats'));
-  await step('A digest every Monday morning; this is what it will look like.', async () => {
-    await type('digest add weekly:mon 09:00 Europe/Lisbon last_7_days')();
-    await pause(READ_MS);
-    await type('digest preview')();
-  });
-  await step(
-    'Only what starts failing or recovers is told here as it happens.',
-    type('watch storefront transitions'),
+  await look();
+}
+
+async function digest({ look, type }: Guide): Promise<void> {
+  await type('digest add weekly:mon 09:00 Europe/Lisbon last_7_days');
+  await look();
+  await type('digest preview');
+  await look();
+}
+
+async function integration({ slack, ada, look, opened, type }: Guide): Promise<void> {
+  await type('integration add storefront');
+  await opened('integration.add');
+  for (const selected of ['http_req', 'codehost', 'chat_d']) {
+    const { id = '', hash = '' } = ada.openView() ?? {};
+    await look(0.5);
+    await ada.click({ viewId: id }, { actionId: 'hook_type', selected });
+    await slack.until(() => ada.openView()?.hash !== hash, { what: `what ${selected} asks for` });
+  }
+  await look();
+  await ada.close();
+}
+
+async function invoices({ slack, ada, look, type }: Guide): Promise<void> {
+  await type('invoices', BILLING);
+  const listed = await slack.until(() =>
+    slack.ephemerals(TEAM, ADA).findLast(({ channel }) => channel === BILLING),
   );
-  await step('Setting up an integration asks for exactly what its type needs.', async () => {
-    await type('integration add storefront')();
-    await opened('integration.add');
-    await pause(READ_MS);
-    await ada.close();
-  });
-  await step('Which invoices are there?', type('invoices'));
-  await step('And is everything well?', type('doctor'));
-  say('That was the tour. Everything on the page is yours to try.');
+  await look();
+  await ada.click({ channel: BILLING, ts: listed.ts }, { actionId: 'invoices:pdf#1004' });
+  const file = await slack.until(() =>
+    slack.files(TEAM).find(({ mimetype }) => mimetype === 'application/pdf'),
+  );
+  const [shared] = file.shares;
+  if (shared !== undefined) slack.lead(TEAM, ADA, { channel: shared.channel });
 }

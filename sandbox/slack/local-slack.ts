@@ -3,7 +3,7 @@ import type { SlackEvent } from './deliver/events.ts';
 import type { Fault } from './faults.ts';
 import type { Actor } from './people.ts';
 import type { RegisteredApp } from './registered-app.ts';
-import type { Changes } from './state/changes.ts';
+import type { Changes, Sight } from './state/changes.ts';
 import type {
   Channel,
   FunctionRun,
@@ -50,6 +50,8 @@ export interface LocalSlack {
   deliverTo(requestUrl: string | undefined): void;
   /** One person at their client. */
   as(teamId: string, userId: string): Actor;
+  /** Takes whoever looks at the page through this person's eyes to a place in it. */
+  lead(teamId: string, userId: string, to: Sight): void;
   /** Messages that stand in a channel for all, oldest first, without thread replies. */
   messages(teamId: string, channel: string): SeenMessage[];
   /** Replies of a thread, oldest first, without the root. */

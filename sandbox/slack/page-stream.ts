@@ -1,5 +1,5 @@
 import { callForPage, deliveryForPage, homeForPage, messageForPage, viewsForPage } from './page-records.ts';
-import type { Change } from './state/changes.ts';
+import type { Change, Sight } from './state/changes.ts';
 import { findMessage } from './state/messages.ts';
 import type { Json, Person, Workspace } from './state/types.ts';
 import type { World } from './world.ts';
@@ -30,6 +30,8 @@ export function eventForPage(
       return change.user === person.id
         ? { type: 'home', app: world.app.appId, view: homeForPage(world, workspace, person.id) }
         : undefined;
+    case 'go':
+      return change.user === person.id ? { type: 'go', ...placeOf(world, change.to) } : undefined;
     case 'workspace':
       return { type: 'workspace' };
     case 'delivery': {
@@ -43,6 +45,12 @@ export function eventForPage(
     default:
       return undefined;
   }
+}
+
+/** In the page's words. */
+function placeOf(world: World, to: Sight): Json {
+  if (to === 'home') return { at: { kind: 'home', app: world.app.appId } };
+  return { at: { kind: 'channel', id: to.channel }, ...(to.thread ? { thread: to.thread } : {}) };
 }
 
 function messageEvent(

@@ -15,6 +15,7 @@ import { createPageApi } from './page-api.ts';
 import { createPageFiles } from './page-files.ts';
 import { actAs } from './people.ts';
 import { sights } from './sight.ts';
+import type { Sight } from './state/changes.ts';
 import { installBot, issueAppToken, issueBotToken } from './state/installs.ts';
 import {
   addChannel,
@@ -102,6 +103,9 @@ function workspaceHandle(world: World) {
       world.requestUrl = requestUrl;
     },
     as: (teamId: string, userId: string) => actAs(world, teamId, userId),
+    lead: (teamId: string, userId: string, to: Sight) => {
+      world.changes.emit({ type: 'go', team: workspaceOf(world, teamId).id, user: userId, to });
+    },
     addChannel: (teamId: string, channel: ChannelOptions) => {
       const added = addChannel(workspaceOf(world, teamId), channel);
       world.changes.emit({ type: 'workspace', team: teamId });

@@ -9,7 +9,11 @@ export type Change =
   | { type: 'function'; team: string; execution: string }
   | { type: 'delivery'; team: string; id: string }
   | { type: 'call'; team: string; id: string }
+  | { type: 'go'; team: string; user: string; to: Sight }
   | { type: 'controls' };
+
+/** A conversation, with a thread where one is to be seen beside it, or the app's Home. */
+export type Sight = 'home' | { channel: string; thread?: string };
 
 interface UntilOptions {
   /** Milliseconds of real time, 10,000 by default. */

@@ -1,4 +1,6 @@
 import type { AnyBlock, MessageAttachment, PlainTextElement } from '@slack/types';
+import type { Place } from '../state/place.ts';
+import type { Values } from '../state/surface.ts';
 
 /** What the page and its server say to each other; README.md holds the routes. */
 export interface Workspace {
@@ -93,6 +95,8 @@ export interface View {
   submit?: PlainTextElement;
   close?: PlainTextElement;
   blocks: AnyBlock[];
+  /** What its fields hold so far, whoever filled them. */
+  state?: { values: Values };
 }
 
 export type Container =
@@ -136,6 +140,8 @@ export interface Control {
 }
 
 export type StreamEvent =
+  /** Somebody shows the person around. */
+  | { type: 'go'; at: Place['at']; thread?: string }
   | { type: 'message'; channel: string; message: Message }
   | { type: 'message_deleted'; channel: string; ts: string }
   | { type: 'views'; views: View[] }

@@ -38,7 +38,13 @@ function PublishedHome({
 }): ReactNode {
   const container = useMemo<Container>(() => ({ type: 'view', view_id: view.id }), [view.id]);
   const collect = useCallback((changed: Values) => collectValues(view.blocks, changed), [view.blocks]);
-  const { surface } = useSurfaceState({ client, container, collect, onError });
+  const { surface } = useSurfaceState({
+    client,
+    container,
+    held: view.state?.values,
+    collect,
+    onError,
+  });
   return (
     <SurfaceContext value={surface}>
       <div className="home-page">

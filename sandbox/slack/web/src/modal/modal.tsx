@@ -29,6 +29,7 @@ export function Modal({ view, client, app, isTop, hasBelow }: ModalProps): React
   const form = useSurfaceState({
     client,
     container,
+    held: view.state?.values,
     collect,
     onError: (error) => setTrouble(sentence(error)),
   });

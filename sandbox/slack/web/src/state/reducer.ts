@@ -6,7 +6,7 @@ import { emptyState, type State } from './state.ts';
 const KEPT = 200;
 
 export type Change =
-  | Exclude<StreamEvent, { type: 'workspace' }>
+  | Exclude<StreamEvent, { type: 'workspace' | 'go' }>
   | { type: 'loaded'; workspace: Partial<Workspace> }
   | { type: 'messages'; channel: string; messages: readonly Message[] }
   | { type: 'opened'; channel: string | undefined }

@@ -6,18 +6,21 @@ import type { ElementValue, Surface, Values } from './surface.ts';
 interface SurfaceOptions {
   client: Client;
   container: Container;
+  /** What the elements hold already, as the server knows it. */
+  held?: Values | undefined;
   /** What the elements hold in Slack's words, given what was changed so far. */
   collect: (changed: Values) => Values;
   onError: (error: string) => void;
 }
 
 /** The values, the pending press and the calls of one message, modal or Home. */
-export function useSurfaceState({ client, container, collect, onError }: SurfaceOptions): {
+export function useSurfaceState({ client, container, held, collect, onError }: SurfaceOptions): {
   surface: Surface;
   values: () => Values;
   setErrors: (errors: Record<string, string>) => void;
 } {
   const [changed, setChanged] = useState<Values>({});
+  const values = useMemo(() => overlaid(held ?? {}, changed), [held, changed]);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [pending, setPending] = useState<string>();
   const change = useCallback((blockId: string, actionId: string, value: ElementValue) => {
@@ -27,7 +30,7 @@ export function useSurfaceState({ client, container, collect, onError }: Surface
   const surface = useMemo<Surface>(() => {
     return {
       container,
-      values: changed,
+      values,
       errors,
       pending,
       change,
@@ -38,14 +41,20 @@ export function useSurfaceState({ client, container, collect, onError }: Surface
       },
       act: async (action) => {
         setPending(`${action.block_id}/${action.action_id}`);
-        const now = withValue(changed, action.block_id, action.action_id, action);
+        const now = withValue(values, action.block_id, action.action_id, action);
         const answer = await client.act(container, action, collect(now));
         setPending(undefined);
         if (!answer.ok) onError(answer.error ?? 'the app did not answer');
       },
     };
-  }, [client, container, changed, errors, pending, change, collect, onError]);
-  return { surface, values: () => collect(changed), setErrors };
+  }, [client, container, values, errors, pending, change, collect, onError]);
+  return { surface, values: () => collect(values), setErrors };
+}
+
+/** What was changed here, over what the server knows. */
+function overlaid(held: Values, changed: Values): Values {
+  const blocks = Object.keys({ ...held, ...changed });
+  return Object.fromEntries(blocks.map((id) => [id, { ...held[id], ...changed[id] }]));
 }
 
 function withValue(values: Values, blockId: string, actionId: string, value: ElementValue): Values {

@@ -2,7 +2,7 @@ import { type RefObject, useCallback, useEffect, useMemo, useReducer, useRef } f
 import { type Client, createClient, readWorkspace } from '../api/client.ts';
 import { openStream } from '../api/stream.ts';
 import type { StreamEvent } from '../api/types.ts';
-import type { Place } from './place.ts';
+import { type Place, writePlace } from './place.ts';
 import { readSettled } from './read-settled.ts';
 import { type Change, reduce } from './reducer.ts';
 import { emptyState, type State } from './state.ts';
@@ -66,6 +66,8 @@ function useStream({ team, user, client, heard, homesHeard, dispatch, reload }: 
       heard.current += 1;
       if (event.type === 'home') homesHeard.current += 1;
       if (event.type === 'workspace') void reload();
+      else if (event.type === 'go')
+        location.hash = writePlace({ team, user, at: event.at, thread: event.thread });
       else dispatch(event);
     };
     const open = (): void => {
