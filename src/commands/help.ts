@@ -58,13 +58,16 @@ function details(commands: readonly Command[], word: string): Message {
 
 /** Lines in as few sections as their limit allows. */
 function chunk(lines: readonly string[]): string[] {
-  const chunks: string[] = [];
-  let left = [...lines];
-  while (left.length > 0) {
-    let size = left.length;
-    while (size > 1 && left.slice(0, size).join('\n').length > LIMITS.sectionText - 100) size -= 1;
-    chunks.push(linesWithin(left.slice(0, size), LIMITS.sectionText));
-    left = left.slice(size);
+  const chunks: string[][] = [];
+  let room = 0;
+  for (const line of lines) {
+    room -= line.length + 1;
+    if (room >= 0) {
+      chunks.at(-1)?.push(line);
+      continue;
+    }
+    chunks.push([line]);
+    room = LIMITS.sectionText - 100 - line.length;
   }
-  return chunks;
+  return chunks.map((some) => linesWithin(some, LIMITS.sectionText));
 }

@@ -142,7 +142,7 @@ async function takeCommand(door: Door, raw: unknown, ack: (answer?: string) => P
     return;
   }
   await ack();
-  door.inFlight.track(runCommand(door.deckhand, door.registry, { caller, text: body.text }));
+  door.inFlight.begin(() => runCommand(door.deckhand, door.registry, { caller, text: body.text }));
 }
 
 async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
@@ -175,7 +175,7 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
     door.registry.action(actionId, body.view?.callback_id) !== undefined || !isSilent(actionId, body);
   if (!isOurs) return;
   const state = body.view ? viewStateOf(body.view) : undefined;
-  door.inFlight.track(
+  door.inFlight.begin(() =>
     runAction(door.deckhand, door.registry, {
       caller,
       actionId,
@@ -243,11 +243,10 @@ async function takeShortcut(door: Door, raw: unknown, ack: () => Promise<void>):
     return;
   }
   await ack();
-  const run = async (): Promise<void> => {
+  door.inFlight.begin(async () => {
     if (await door.requests.isNew(caller.workspace, caller.requestId))
       await runShortcut(door.deckhand, door.registry, { caller, callbackId, said });
-  };
-  door.inFlight.track(run());
+  });
 }
 
 async function takeOptions(
