@@ -19,13 +19,12 @@ describe('what takes its time', () => {
 
   it('as a command says so after two seconds, and from ten on for how long', async () => {
     await house.connect();
-    house.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 1_400, times: 1 });
+    house.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
     await house.as('member').command(CHANNEL, '/deckhand whoami');
-    await house.slack.until(() => said().length === 3);
-    expect(said()).toEqual([
+    await house.slack.until(() => said().at(-1)?.includes('ann@example.com'));
+    expect(said().slice(0, 2)).toEqual([
       expect.stringMatching(/Still working on it:/),
       expect.stringContaining('10 s so far'),
-      expect.stringContaining('ann@example.com'),
     ]);
   });
 
@@ -42,7 +41,7 @@ describe('what takes its time', () => {
     const ann = house.as('admin');
     await ann.command(CHANNEL, '/deckhand connect');
     await house.slack.until(() => ann.openView()?.content.callback_id === 'connect');
-    house.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 1_600, times: 1 });
+    house.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
     await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
     const shown = () => JSON.stringify(ann.openView()?.content.blocks ?? []);
     expect(shown()).toContain('One moment');
