@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -25,6 +25,13 @@ describe('the documentation', () => {
     );
     const table = ['| command | what it does | for |', '| --- | --- | --- |', ...rows].join('\n');
     expect(read('README.md')).toContain(table);
+  });
+
+  it('shows pictures that are there, are shown, and are small', () => {
+    const shown = [...read('README.md').matchAll(/\]\(docs\/pictures\/([^)]+)\)/g)].map(([, name]) => name);
+    expect(readdirSync(join(root, 'docs/pictures')).toSorted()).toEqual(shown.toSorted());
+    for (const name of shown)
+      expect(statSync(join(root, 'docs/pictures', name ?? '')).size).toBeLessThan(150_000);
   });
 
   it('links only to files that are there', () => {
