@@ -54,7 +54,6 @@ describeInBrowser('forms, as a person fills them', () => {
     await form.getByLabel('E-mail address').fill('new@shop.example.com');
     await form.getByLabel('Password').fill('correct horse battery staple');
     await form.getByLabel(/Account name/).fill('new-shop');
-    await takePicture(page, 'signup');
     await form.getByRole('checkbox', { name: /terms/i }).check();
     await form.getByRole('button', { name: 'Sign up' }).click();
     await messages.getByText('ssh-').first().waitFor();
@@ -62,7 +61,6 @@ describeInBrowser('forms, as a person fills them', () => {
       .getByText(/Verify your e-mail/)
       .first()
       .waitFor();
-    await takePicture(page, 'signup-done');
     expect(await page.content()).not.toContain('correct horse');
   });
 
@@ -79,7 +77,6 @@ describeInBrowser('forms, as a person fills them', () => {
     const { page, type, messages, dialog } = await visit(browser, house, 'admin', 'C0BILLING');
     await type('/deckhand invoices');
     await messages.getByRole('table').waitFor();
-    await takePicture(page, 'invoices');
     await messages.getByRole('button', { name: /PDF/ }).first().click();
     await page
       .getByRole('button', { name: /^Deckhand(,|$)/ })
@@ -109,7 +106,6 @@ describeInBrowser('forms, as a person fills them', () => {
       .getByText(/Success rate/i)
       .first()
       .waitFor();
-    await takePicture(page, 'activity');
     expect(await seriousFaults(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await seriousFaults(page)).toEqual([]);

@@ -4,7 +4,7 @@ import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
-import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
+import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { addHouseAccount, CHANNEL, connectHouse, environment, furnish, TEAM } from '../support/house.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { visit } from './workspace.ts';
@@ -46,7 +46,6 @@ describeInBrowser('a kill in the middle of a run, from the page’s own side pan
       .getByText(/failed|did not respond|timeout/i)
       .first()
       .waitFor();
-    await takePicture(page, 'killed');
     await page.getByRole('button', { name: 'Start Deckhand again' }).click();
     service.clock.advance(600_000);
     await messages.getByText(/2 of 2 reachable/).waitFor();

@@ -50,6 +50,9 @@ describeInBrowser('the page on the local workspace', () => {
     await page.getByRole('textbox', { name: 'Message #deploys' }).fill('/deckhand connect');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Connect' });
+    await dialog.waitFor();
+    slack.as('T0ACME', 'U0ANNA').fill('connect', { account: 'filled elsewhere' });
+    await expect.poll(() => dialog.getByLabel('Account').inputValue()).toBe('filled elsewhere');
     await dialog.getByLabel('Account').fill('taken');
     await dialog.getByRole('button', { name: 'Connect' }).click();
     await dialog.getByText('No such account').waitFor();
@@ -111,5 +114,17 @@ describeInBrowser('the page on the local workspace', () => {
     const page = await browser.open(url);
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     await page.getByRole('region', { name: 'Deckhand Home' }).getByText('Your deployments').waitFor();
+  });
+
+  it('is led about by whoever gives a tour', async () => {
+    const client = clientOf(slack, token);
+    const { ts: root = '' } = await client.chat.postMessage({ channel: 'C0DEPLOY', text: 'A root' });
+    await client.chat.postMessage({ channel: 'C0DEPLOY', thread_ts: root, text: 'A reply' });
+    const page = await browser.open(`${slack.origin}/#/T0ACME/U0ANNA/home/${slack.app.appId}`);
+    await page.getByText('Connected', { exact: true }).waitFor({ state: 'attached' });
+    slack.lead('T0ACME', 'U0ANNA', { channel: 'C0DEPLOY', thread: root });
+    await page.getByRole('complementary', { name: 'Thread' }).getByText('A reply').waitFor();
+    slack.lead('T0ACME', 'U0ANNA', 'home');
+    await page.getByRole('region', { name: 'Deckhand Home' }).waitFor();
   });
 });

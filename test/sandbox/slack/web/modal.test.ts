@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeInBrowser, takePicture, useBrowser } from '../../../support/browser.ts';
+import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
 import { formView } from './fixture-views.ts';
 import { hostFurnishedPage } from './furnished-page.ts';
 import type { PageHost } from './page-host.ts';
@@ -30,7 +30,6 @@ describeInBrowser('modals on the page', () => {
     expect(await page.getByLabel('Port').inputValue()).toBe('22');
     expect(await page.getByLabel('At', { exact: true }).inputValue()).toBe('09:30');
     expect(await page.getByRole('radio', { name: 'Small' }).isChecked()).toBe(true);
-    await takePicture(page, 'modal-light');
   });
 
   it('refuses empty and wrong fields as Slack does, without asking the app', async () => {

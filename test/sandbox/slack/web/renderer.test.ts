@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeInBrowser, takePicture, useBrowser } from '../../../support/browser.ts';
+import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
 import { deployMessages, hostileMessages, rootTs } from './fixture-messages.ts';
 import { homeView } from './fixture-views.ts';
 import { appId, channels, people, workspace } from './fixture-workspace.ts';
@@ -23,7 +23,6 @@ describeInBrowser('messages on the page', () => {
     expect(await run.getByRole('link', { name: 'Open project' }).getAttribute('rel')).toContain('noopener');
     expect(await run.getByText('(edited)').isVisible()).toBe(true);
     expect(await run.getByRole('button', { name: /4 replies/ }).isVisible()).toBe(true);
-    await takePicture(page, 'channel-light');
   });
 
   it('opens the thread beside the channel, and Escape closes it', async () => {
