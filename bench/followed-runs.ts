@@ -129,7 +129,6 @@ function followed(run: number): FollowedTest {
     channel: `C0BENCH${run % CHANNELS}`,
     rootTs: `${run}.000100`,
     startedAt,
-    followedSince: startedAt,
     threads: true,
     layout: 'full',
     run: `r${run}`,
