@@ -13,6 +13,8 @@ export interface Metrics {
   job(queue: string, outcome: JobOutcome): void;
   /** A post is sent again although Slack may have it already. */
   uncertainDelivery(): void;
+  /** A reply is not sent again because Slack may have it already. */
+  uncertainReply(): void;
   /** A slot of a schedule was dealt with; so many milliseconds after it fell due, where it has a time. */
   slot(kind: string, outcome: string, lateMs?: number): void;
   readonly contentType: string;
@@ -76,6 +78,11 @@ export function createMetrics(version: string, stats: () => ReturnType<Engine['s
     help: 'Posts sent again although Slack may have them already: the only way to a doubled one.',
     registers,
   });
+  const withheld = new Counter({
+    name: 'deckhand_reply_uncertain_total',
+    help: 'Thread replies not sent again because Slack may have them already: the only way to a lost one.',
+    registers,
+  });
   const slots = new Counter({
     name: 'deckhand_slots_total',
     help: 'Slots of schedules by kind and what became of them.',
@@ -106,6 +113,7 @@ export function createMetrics(version: string, stats: () => ReturnType<Engine['s
     followed: (change) => followed.inc(change),
     job: (queue, outcome) => jobs.inc({ queue, outcome }),
     uncertainDelivery: () => uncertain.inc(),
+    uncertainReply: () => withheld.inc(),
     slot: (kind, outcome, lateMs) => {
       slots.inc({ kind, outcome });
       if (lateMs !== undefined) lag.observe({ kind }, Math.max(0, lateMs) / 1000);

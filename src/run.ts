@@ -4,6 +4,7 @@ import process from 'node:process';
 import { createApp, type DeckhandApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { CONFIG_EXIT_CODE, type Config, ConfigError, oauthClientOf, parseConfig } from './config.ts';
+import { countRepeated } from './doubt.ts';
 import { type Backend, openBackend } from './engine/open-backend.ts';
 import { openInstallations } from './install/open-installations.ts';
 import { createLog, type Logger } from './log.ts';
@@ -89,6 +90,8 @@ async function open(config: Config, log: Logger): Promise<Opened> {
     responseHosts: config.SLACK_RESPONSE_HOSTS.split(',').map((host) => host.trim()),
     tracing,
     observe: metrics.slackCall,
+    onRepeat: (workspace, { channel, name, clientMsgId }) =>
+      countRepeated({ log, metrics }, { workspace, channel, delivery: name ?? clientMsgId }),
   });
   const app = createApp(config, {
     clock,

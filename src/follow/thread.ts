@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Deckhand } from '../deckhand.ts';
+import { countWithheld } from '../doubt.ts';
 import type { Shown } from '../slack/slack.ts';
 import type { Message } from '../views/message.ts';
 
@@ -28,12 +29,13 @@ export async function tellOnce<S extends ThreadState>(
 ): Promise<S> {
   if (state.told.includes(news.key)) return state;
   const told = { ...state, told: [...state.told, news.key], telling: undefined };
+  const { channel, rootTs: threadTs } = state;
+  const clientMsgId = postId(threadTs, channel, news.key);
   if (state.telling === news.key) {
+    countWithheld(deckhand, { workspace, channel, delivery: clientMsgId });
     await save(told);
     return told;
   }
-  const { channel, rootTs: threadTs } = state;
-  const clientMsgId = postId(threadTs, channel, news.key);
   await deckhand.slack.turn(workspace, channel, async (send) => {
     const intend = (): Promise<void> => save({ ...state, telling: news.key });
     try {

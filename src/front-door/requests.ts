@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Caller } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
+import { countRepeated } from '../doubt.ts';
 import type { JobData } from '../engine/engine.ts';
 import type { Message } from '../views/message.ts';
 import type { Registry } from './registry.ts';
@@ -74,6 +75,9 @@ export function createRequests(deckhand: Deckhand, registry: () => Registry): Re
     REQUESTS,
     async (job) => {
       const request = Stored.parse(job.data);
+      const { workspace, channel, requestId } = request.caller;
+      // Carried out before, to an end that nobody knows: whoever asked may have been answered.
+      if (job.attempt > 1) countRepeated(deckhand, { workspace, channel, delivery: requestId });
       const { message, ...hints } = live.get(request.caller.requestId) ?? {};
       const caller: Caller = { channel: undefined, ...request.caller, ...hints };
       live.delete(request.caller.requestId);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
+import { countRepeated } from '../doubt.ts';
 import { postId } from '../follow/thread.ts';
 import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
 import type { Shown } from '../slack/slack.ts';
@@ -48,13 +49,13 @@ export async function deliver(deckhand: Deckhand, what: Delivering): Promise<Sho
   return deckhand.slack.turn(workspace, channel, async (send) => {
     const before = await stored.get(workspace, id);
     if (before?.state === 'posted') return shownAs(before);
-    if (before !== undefined) countUncertain(deckhand, what);
+    if (before !== undefined) countRepeated(deckhand, { workspace, channel, delivery: id });
     const write = (delivery: Pick<Delivery, 'state' | 'ts'>): Promise<void> => {
       const at = deckhand.clock.now();
       return stored.put(workspace, id, { channel, at, ...delivery }, at + KEPT_MS);
     };
     await write({ state: 'posting' });
-    const shown = await post(deckhand, what, send, () => stored.delete(workspace, id));
+    const shown = await post(what, send, () => stored.delete(workspace, id));
     await write({ state: 'posted', ts: shown.ts });
     return shown;
   });
@@ -62,17 +63,11 @@ export async function deliver(deckhand: Deckhand, what: Delivering): Promise<Sho
 
 type Send = Parameters<Parameters<Deckhand['slack']['turn']>[2]>[0];
 
-async function post(
-  deckhand: Deckhand,
-  what: Delivering,
-  send: Send,
-  forget: () => Promise<unknown>,
-): Promise<Shown> {
+async function post(what: Delivering, send: Send, forget: () => Promise<unknown>): Promise<Shown> {
   const { workspace, id, channel, threadTs, message, signal } = what;
   const clientMsgId = postId(workspace, id);
-  const onRepeat = (): void => countUncertain(deckhand, what);
   try {
-    return await send({ channel, threadTs, message, clientMsgId, onRepeat }, signal);
+    return await send({ channel, threadTs, message, clientMsgId, name: id }, signal);
   } catch (error) {
     // Slack knows this post by its `client_msg_id`, and somebody has deleted it since.
     if (isSlackFailure(error, 'rejected') && error.reason === 'duplicate_message_not_found')
@@ -80,14 +75,6 @@ async function post(
     if (isSlackFailure(error) && error.kind !== 'unreachable') await forget();
     throw error;
   }
-}
-
-function countUncertain({ log, metrics }: Deckhand, { workspace, id, channel }: Delivering): void {
-  metrics.uncertainDelivery();
-  log.warn(
-    { event: 'delivery_uncertain', workspace, channel, delivery: id },
-    'a post is sent again although Slack may have it',
-  );
 }
 
 function shownAs({ channel, ts = '' }: Delivery): Shown {

@@ -90,12 +90,17 @@ const KINDS: Record<string, SlackFailureKind> = {
   team_added_to_org: 'unreachable',
 };
 
+/** What is no word of Slack's, e.g. a proxy's page, stands for an answer that was lost: the web client passes it on. */
+const ERROR_WORD = /^[\w.:-]+$/;
+
 /** Makes a SlackFailure of whatever the web client threw; anything that is not Slack's doing is passed on. */
 export function asSlackFailure(method: string, error: unknown, now: number): unknown {
   if (!isCallError(error)) return error;
   switch (error.code) {
     case ErrorCode.PlatformError: {
       const reason = error.data.error;
+      if (!ERROR_WORD.test(reason))
+        return new SlackFailure(method, 'unreachable', 'not_json', { cause: error });
       return new SlackFailure(method, KINDS[reason] ?? 'rejected', reason, { cause: error });
     }
     case ErrorCode.RateLimitedError:

@@ -21,8 +21,8 @@ export interface Post {
   clientMsgId?: string;
   /** Stores that this post is about to leave: called right before each try, for posts with a `clientMsgId`. */
   intend?: (() => Promise<void>) | undefined;
-  /** Called each time it is sent again although Slack may have it: the answer before was lost. */
-  onRepeat?: (() => void) | undefined;
+  /** What the log calls it, if not by its `clientMsgId`. */
+  name?: string | undefined;
 }
 
 export interface Shown {
@@ -40,6 +40,8 @@ export interface SlackOptions {
   tracing?: Tracing;
   /** For metrics: each call's method, outcome and duration in milliseconds. */
   observe?: (method: string, outcome: string, ms: number) => void;
+  /** Told of each post that is sent again although Slack may have it, because the answer before was lost. */
+  onRepeat?: (workspace: string, post: Post) => void;
 }
 
 /** Posts at once; only for whose turn it is. */
@@ -138,7 +140,7 @@ export function createSlack(options: SlackOptions): Slack {
         clock,
         BACKGROUND,
         () => {
-          if (isOpen) post.onRepeat?.();
+          if (isOpen) options.onRepeat?.(workspace, post);
           return once(workspace, 'chat.postMessage', (client) =>
             client.chat.postMessage({ ...QUIET, ...argumentsOf(post) }),
           ).catch((error: unknown) => {

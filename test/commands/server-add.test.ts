@@ -273,13 +273,13 @@ describe('server add', () => {
       channel: CHANNEL,
       rootTs: roots()[0]?.ts,
       startedAt: deckhand.clock.now(),
-      followedSince: deckhand.clock.now(),
       threads: true,
       told: ['ordered'],
       telling: 'status:active',
     });
     await house.logged('following a server ended');
     expect(thread()).toHaveLength(2);
+    expect(await deckhand.metrics.text()).toMatch(/^deckhand_reply_uncertain_total 1$/m);
   });
 
   it('stops where the root message is gone', async () => {

@@ -87,7 +87,7 @@ describe('a process that is killed', () => {
   });
 
   it('carries out what was acknowledged before the kill', async () => {
-    const fault = service.faults.add({ path: '/acme/projects.json', delayMs: 60_000, times: 1 });
+    const fault = service.faults.add({ path: '/acme/projects', delayMs: 60_000, times: 1 });
     const { outcome } = await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand test shop-3');
     expect(outcome).toBe('ok');
     await product.kill();
@@ -96,6 +96,7 @@ describe('a process that is killed', () => {
     await restart();
     await slack.until(() => roots()[0]?.text.includes('6 of 6'), { timeoutMs: 30_000 });
     expect(roots()).toHaveLength(1);
+    expect(logs.filter((line) => line.includes('"event":"delivery_uncertain"'))).toHaveLength(1);
   });
 
   it('ends within its time on SIGTERM and goes on after it', async () => {

@@ -9,6 +9,7 @@ import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { createApp, type DeckhandApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Config, oauthClientOf, parseConfig } from '../../src/config.ts';
+import { countRepeated } from '../../src/doubt.ts';
 import { openBackend } from '../../src/engine/open-backend.ts';
 import { openInstallations } from '../../src/install/open-installations.ts';
 import { createLog } from '../../src/log.ts';
@@ -98,7 +99,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   if (options.seed !== 'demo') addHouseAccount(service, options.projects);
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-house-'));
   const env = environment(slack, service, botToken, folder);
-  const many = options.byOauth === true ? await oauthEnvironment(slack) : {};
+  const many = options.byOauth === true ? await manyWorkspaces(slack) : {};
   const config = parseConfig({ ...env, ...many, ...options.env });
   const { logs, write, logged } = keepLog();
   const { app, close } = await openDeckhand(config, write, options);
@@ -141,14 +142,18 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
 }
 
 /** Many workspaces by OAuth, where browsers reach us at a port of our own. */
-async function oauthEnvironment({ app }: LocalSlack): Promise<Record<string, string>> {
+async function manyWorkspaces(slack: LocalSlack): Promise<Record<string, string>> {
   const port = await freePort();
+  return { ...oauthEnvironment(slack, `http://127.0.0.1:${port}`), PORT: String(port) };
+}
+
+/** What is different where many workspaces install Deckhand. */
+export function oauthEnvironment({ app }: LocalSlack, publicUrl: string): Record<string, string> {
   return {
     SLACK_BOT_TOKEN: '',
     SLACK_CLIENT_ID: app.clientId,
     SLACK_CLIENT_SECRET: app.clientSecret,
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
-    PORT: String(port),
+    PUBLIC_URL: publicUrl,
   };
 }
 
@@ -230,7 +235,16 @@ async function openDeckhand(
   const web = createWeb(config.SLACK_API_URL, log);
   const installations = openInstallations(config, { web, store, sealer, clock, log });
   const responseHosts = config.SLACK_RESPONSE_HOSTS.split(',');
-  const slack = createSlack({ web, installations, clock, log, responseHosts, tracing });
+  const slack = createSlack({
+    web,
+    installations,
+    clock,
+    log,
+    responseHosts,
+    tracing,
+    onRepeat: (workspace, { channel, name, clientMsgId }) =>
+      countRepeated({ log, metrics }, { workspace, channel, delivery: name ?? clientMsgId }),
+  });
   const app = createApp(config, {
     clock,
     log,
