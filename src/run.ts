@@ -23,6 +23,8 @@ const CUT_MS = 24_000;
 /** Opens everything, and handles signals: Deckhand as a process. Ends the process where it cannot start. */
 export async function run(env: Record<string, string | undefined>): Promise<void> {
   const config = configure(env);
+  // Whoever reads the log may go away; that is no reason to go, too.
+  process.stdout.on('error', () => undefined);
   const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(line));
   logUnhandled(log);
   try {

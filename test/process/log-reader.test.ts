@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { expect, it, onTestFinished } from 'vitest';
+import { startSimulatedService } from '../../sandbox/service/server.ts';
+import { startLocalSlack } from '../../sandbox/slack/server.ts';
+import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/house.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+it('goes on where whoever reads its log goes away', async () => {
+  const [service, slack] = await Promise.all([startSimulatedService(), startLocalSlack()]);
+  onTestFinished(async () => void (await Promise.all([service.stop(), slack.stop()])));
+  const { botToken } = furnish(slack);
+  const env = environment(slack, service, botToken, await temporaryFolder());
+  const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill();
+    await ended;
+  });
+  const lines = createInterface(child.stdout);
+  let port: unknown;
+  for await (const line of lines) {
+    port = (JSON.parse(line) as { port?: number }).port;
+    if (port !== undefined) break;
+  }
+  child.stdout.destroy();
+
+  slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+  const ben = slack.as(TEAM, PEOPLE.member);
+  for (let at = 1; at <= 3; at += 1) {
+    // Each leaves a line in the log.
+    await ben.command(CHANNEL, '/deckhand nonsense');
+    await slack.until(() => slack.ephemerals(TEAM, PEOPLE.member).length === at);
+  }
+  expect(child.exitCode).toBeNull();
+});
