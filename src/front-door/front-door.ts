@@ -206,7 +206,10 @@ async function takeDurably(
     await door.requests.take(request, { responseUrl, triggerId, message });
   } catch (error) {
     const reference = newReference();
-    door.deckhand.log.error({ event: 'bug', reference, err: error }, 'a request could not be stored');
+    door.deckhand.log.error(
+      { event: 'request_not_stored', reference, err: error },
+      'a request could not be stored',
+    );
     const text = 'I cannot store anything right now, so nothing was done.';
     await ack(failureMessage({ text, next: 'Try again in a minute.', reference }).text);
     return;

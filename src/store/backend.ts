@@ -24,7 +24,6 @@ export interface Backend {
   scrub(): Promise<void>;
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   sweep(): Promise<void>;
-  ping(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -84,7 +84,6 @@ function createBackend(pool: pg.Pool, adapter: Adapter, locks: Locks): Backend {
     scrub: async () => undefined,
     exclusive: locks.exclusive,
     sweep: () => adapter.clearExpired(),
-    ping: async () => void (await pool.query('SELECT 1 FROM keyv LIMIT 1')),
     close: async () => {
       if (!isOpen) return;
       isOpen = false;

@@ -77,7 +77,6 @@ function createBackend(adapter: KeyvSqlite, release: () => void): Backend {
       await adapter.clearExpired();
       await scrub(adapter);
     },
-    ping: async () => void (await adapter.query('SELECT 1 FROM keyv LIMIT 1')),
     close: async () => {
       await adapter.disconnect();
       release();

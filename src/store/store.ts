@@ -14,7 +14,7 @@ export interface Store {
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** Deletes every document of the workspace, in every collection, and its data key: sealed copies stay shut. */
   erase(workspace: string): Promise<void>;
-  /** Resolves if the database answers; rejects otherwise. */
+  /** Resolves if the database can be written, which a full disk refuses; rejects otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ask } from '../support/asking.ts';
+import { type Disk, mountDisk } from '../support/disk.ts';
+import { CHANNEL, type House, openHouse, TEAM } from '../support/house.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+describe('a disk that is full', () => {
+  let disk: Disk | undefined;
+  let house: House | undefined;
+
+  beforeEach(async (context) => {
+    const folder = await temporaryFolder();
+    disk = mountDisk(folder);
+    if (disk === undefined) context.skip('a small disk can be mounted by root on Linux alone');
+    house = await openHouse({ env: { STORE_URL: `sqlite://${folder}/deckhand.sqlite` } });
+  });
+  afterEach(async () => {
+    disk?.free();
+    await house?.stop();
+    disk?.close();
+  });
+
+  const bound = ({ slack }: House) =>
+    slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('bound this channel'));
+
+  it('is told to the asker and the load balancer, and forgotten once there is room', async () => {
+    if (house === undefined) return;
+    const { origin, slack } = house;
+    const isReady = async () => (await fetch(`${origin}/readyz`)).status;
+    await house.connect();
+    disk?.fill();
+    await expect.poll(isReady).toBe(503);
+    expect(await ask(house, '/deckhand use storefront', 'admin')).toMatch(
+      /cannot store anything right now, so nothing was done\. Try again in a minute\. Reference `\w+`/,
+    );
+    disk?.free();
+    await expect.poll(isReady).toBe(200);
+    await house.as('admin').command(CHANNEL, '/deckhand use storefront');
+    await slack.until(() => bound(house as House).length === 1);
+  });
+});
