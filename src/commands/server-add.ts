@@ -115,7 +115,6 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
     workspace,
     channel,
     rootTs: messageTs,
-    followedSince: deckhand.clock.now(),
     threads: settings.threads ?? true,
     told: ['ordered'],
   });

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 
 /** Wakes at least this often, to notice that the wall clock was set or the machine slept. */
-const LONGEST_SLEEP_MS = 120_000;
+const LONGEST_SLEEP_MS = 30_000;
 
 /** One timer that can be set anew. It may ring early. */
 export interface Alarm {

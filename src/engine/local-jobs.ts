@@ -8,6 +8,8 @@ export const StoredJob = z.object({
   key: z.string().optional(),
   data: JobPayload,
   dueAt: z.number(),
+  /** When `dueAt` was set, by the same clock. */
+  setAt: z.number().default(0),
   /** How often it was started and not handed back. */
   starts: z.number(),
   failures: z.number(),
@@ -17,6 +19,11 @@ export const StoredJob = z.object({
   traceparent: z.string().optional(),
 });
 export type StoredJob = z.infer<typeof StoredJob>;
+
+/** When it is due by a clock that may have been set back since: no wait is longer than it was meant. */
+export function dueBy({ dueAt, setAt }: Pick<StoredJob, 'dueAt' | 'setAt'>, now: number): number {
+  return setAt > now ? now + dueAt - setAt : dueAt;
+}
 
 /** A schedule as it is stored, until it is taken away. */
 export const StoredSchedule = z.object({

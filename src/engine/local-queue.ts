@@ -7,6 +7,8 @@ export interface Entry {
   readonly key: string | undefined;
   readonly workspace: string;
   dueAt: number;
+  /** When `dueAt` was set. */
+  setAt: number;
   state: 'waiting' | 'running' | 'gone';
   /** While it runs. */
   abort?: AbortController;

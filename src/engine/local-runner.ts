@@ -5,7 +5,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { Agenda } from './agenda.ts';
 import { type Alarm, createAlarm } from './alarm.ts';
 import { type EngineStats, JobAborted, type JobData, type SendOptions, type Slot } from './engine.ts';
-import { StoredJob } from './local-jobs.ts';
+import { dueBy, StoredJob } from './local-jobs.ts';
 import { type Entry, LocalQueue } from './local-queue.ts';
 import type { SlotJob, SlotJobs } from './local-schedules.ts';
 import { type Outcomes, runJob, type Surroundings, type Worker } from './run-job.ts';
@@ -44,6 +44,7 @@ export class LocalRunner implements SlotJobs {
   readonly #runs = new Set<Promise<void>>();
   #loading: Promise<void> | undefined;
   #isOpen = false;
+  #wokeAt = 0;
 
   constructor({ store, clock, random, log, tracing, onEnd }: RunnerParts) {
     this.#documents = store.collection('jobs', StoredJob);
@@ -74,12 +75,13 @@ export class LocalRunner implements SlotJobs {
   }
 
   async send(queue: string, data: JobData, { key, startAfter, apart }: SendOptions): Promise<boolean> {
-    const dueAt = startAfter ?? this.#clock.now();
+    const setAt = this.#clock.now();
     const traceparent = apart === true ? undefined : this.#surroundings.tracing.traceparent;
     const job: StoredJob = {
       queue,
       data,
-      dueAt,
+      dueAt: startAfter ?? setAt,
+      setAt,
       starts: 0,
       failures: 0,
       ...(key === undefined ? {} : { key }),
@@ -99,7 +101,8 @@ export class LocalRunner implements SlotJobs {
 
   async hold(id: string, { queue, data, slotAt }: SlotJob): Promise<void> {
     const withSlot = { ...data, slotAt } satisfies Slot & JobData;
-    const job: StoredJob = { queue, data: withSlot, dueAt: slotAt, starts: 0, failures: 0 };
+    const setAt = this.#clock.now();
+    const job: StoredJob = { queue, data: withSlot, dueAt: slotAt, setAt, starts: 0, failures: 0 };
     if (await this.#documents.create(EVERYWHERE, id, job)) this.#remember(id, job);
   }
 
@@ -154,8 +157,10 @@ export class LocalRunner implements SlotJobs {
   }
 
   #remember(id: string, job: StoredJob): Entry {
-    const { queue, key, dueAt } = job;
-    const entry: Entry = { id, queue, key, workspace: job.data.workspace, dueAt, state: 'waiting' };
+    const { queue, key, setAt } = job;
+    const now = this.#clock.now();
+    const due = { dueAt: dueBy(job, now), setAt: Math.min(setAt, now) };
+    const entry: Entry = { id, queue, key, workspace: job.data.workspace, ...due, state: 'waiting' };
     this.#entries.set(id, entry);
     const siblings = this.#byWorkspace.get(entry.workspace) ?? new Set();
     this.#byWorkspace.set(entry.workspace, siblings.add(entry));
@@ -195,10 +200,26 @@ export class LocalRunner implements SlotJobs {
   #wake(): void {
     if (!this.#isOpen) return;
     const now = this.#clock.now();
+    if (now < this.#wokeAt) this.#planAnew(now);
+    this.#wokeAt = now;
     for (let entry = this.#agenda.take(now); entry !== undefined; entry = this.#agenda.take(now))
-      if (entry.state === 'waiting') this.#queue(entry.queue).makeReady(entry);
+      if (entry.state === 'waiting' && entry.dueAt <= now) this.#queue(entry.queue).makeReady(entry);
     for (const queue of this.#queues.values()) this.#dispatch(queue);
     this.#alarm.set(this.#agenda.next);
+  }
+
+  /** The clock was set back: what waits must not wait for as much longer. */
+  #planAnew(now: number): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.state !== 'waiting' || entry.setAt <= now) continue;
+      this.#wait(entry, dueBy(entry, now));
+      this.#agenda.add(entry.dueAt, entry);
+    }
+  }
+
+  #wait(entry: Entry, dueAt: number): void {
+    entry.dueAt = dueAt;
+    entry.setAt = this.#clock.now();
   }
 
   #dispatch(queue: LocalQueue): void {
@@ -220,7 +241,7 @@ export class LocalRunner implements SlotJobs {
       // Only reading or writing the job fails here; it stands in the store as it was.
       const fields = { event: 'job_not_stored', queue: entry.queue, job: entry.id, err };
       this.#surroundings.log?.error(fields, 'a job waits for the store');
-      entry.dueAt = this.#clock.now() + REWRITE_MS;
+      this.#wait(entry, this.#clock.now() + REWRITE_MS);
     } finally {
       queue.running -= 1;
       delete entry.abort;
@@ -254,8 +275,9 @@ export class LocalRunner implements SlotJobs {
       save: (data) => store({ data }),
       handBack: () => store({ starts: startsBefore }),
       retry: async (failures, delayMs) => {
-        entry.dueAt = this.#clock.now() + delayMs;
-        await store({ failures, dueAt: entry.dueAt });
+        this.#wait(entry, this.#clock.now() + delayMs);
+        const { dueAt, setAt } = entry;
+        await store({ failures, dueAt, setAt });
       },
       markDead: (failures, dead) => store({ failures, dead }),
       finish: async () => {

@@ -95,7 +95,8 @@ class EngineOnBoss implements PostgresEngine {
       {
         singletonKey: key === undefined ? randomUUID() : `${KEYED}${key}`,
         group: { id: data.workspace },
-        ...(startAfter === undefined ? {} : { startAfter: new Date(startAfter) }),
+        // As a wait in seconds: the clock of one replica may be wrong, and all go by the database's.
+        ...(startAfter === undefined ? {} : { startAfter: (startAfter - this.#clock.now()) / 1_000 }),
       },
     );
     this.#queues.get(queue)?.pull();

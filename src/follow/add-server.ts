@@ -147,7 +147,6 @@ async function follow(
     channel: shown.channel,
     rootTs: shown.ts,
     startedAt: orderedAt,
-    followedSince: deckhand.clock.now(),
     threads: settings.threads ?? true,
     told: [],
   });

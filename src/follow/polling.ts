@@ -1,4 +1,5 @@
-import type { Deckhand } from '../deckhand.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import type { ServiceError, ServiceErrorKind } from '../service/errors.ts';
 import { dateTime } from '../views/time.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
@@ -10,6 +11,9 @@ export interface Pace {
   failures: number;
   retryAt: number | undefined;
 }
+
+/** Between two waits there passes more time only where the clock jumps. */
+const LONGEST_LOOK_MS = 60_000;
 
 export const STEADY: Pace = { failures: 0, retryAt: undefined };
 
@@ -47,16 +51,34 @@ export interface Polling {
   until<T>(look: (recovered: boolean) => Promise<T | undefined>): Promise<T | undefined>;
 }
 
+interface Watched {
+  clock: Clock;
+  config: Pick<Config, 'POLL_INTERVAL_MS'>;
+}
+
 /** Looks at the service every interval, slower while it fails, and never before it asks to be tried again. */
-export function createPolling({ clock, config }: Deckhand, options: PollingOptions): Polling {
-  const { signal, deadline } = options;
+export function createPolling({ clock, config }: Watched, options: PollingOptions): Polling {
+  const { signal } = options;
+  let { deadline } = options;
+  let seenAt = clock.now();
+
+  /** A clock that was set, or a machine that slept, is no time in which we looked: the deadline moves along. */
+  function pass(sleptMs: number): number {
+    const now = clock.now();
+    const jumpedMs = now - seenAt - sleptMs;
+    if (jumpedMs < 0 || jumpedMs > LONGEST_LOOK_MS) deadline += jumpedMs;
+    seenAt = now;
+    return now;
+  }
+
   return {
     async wait({ failures, retryAt }) {
-      const now = clock.now();
+      const now = pass(0);
       const intervalMs = config.POLL_INTERVAL_MS;
       const ms = nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random() });
-      await clock.sleep(Math.min(ms, Math.max(0, deadline - now)), signal);
-      return clock.now() < deadline;
+      const pauseMs = Math.min(ms, Math.max(0, deadline - now));
+      await clock.sleep(pauseMs, signal);
+      return pass(pauseMs) < deadline;
     },
     async slowDown(error, pace, isFinal = ({ kind }) => FINAL.has(kind)) {
       if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
@@ -65,7 +87,9 @@ export function createPolling({ clock, config }: Deckhand, options: PollingOptio
       return next;
     },
     async until(look) {
-      for (let pace = STEADY; await this.wait(pace); ) {
+      for (let pace = STEADY; ; ) {
+        // After the deadline too: it may have passed, and the work ended, while nobody looked.
+        const goesOn = await this.wait(pace);
         try {
           const seen = await look(pace !== STEADY);
           if (seen !== undefined) return seen;
@@ -73,8 +97,8 @@ export function createPolling({ clock, config }: Deckhand, options: PollingOptio
         } catch (error) {
           pace = await this.slowDown(error, pace);
         }
+        if (!goesOn) return undefined;
       }
-      return undefined;
     },
   };
 }

@@ -35,8 +35,6 @@ export const FollowedServer = z.object({
   channel: z.string(),
   rootTs: z.string(),
   startedAt: z.number(),
-  /** From when the time limit counts; later than `startedAt` after "check again". */
-  followedSince: z.number(),
   threads: z.boolean(),
   told: z.array(z.string()),
   telling: z.string().optional(),
@@ -83,7 +81,8 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   const { clock, config, log } = deckhand;
   const polling = createPolling(deckhand, {
     signal: job.signal,
-    deadline: followed.followedSince + config.FOLLOW_TIMEOUT_MINUTES * 60_000,
+    // Counted by each process anew: the clock of the one before may have been another.
+    deadline: clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000,
     onTrouble: (trouble) => show({ kind: 'running', server: seen, trouble }),
   });
 

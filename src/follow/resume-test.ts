@@ -27,7 +27,6 @@ export async function resumeTest(
     channel,
     rootTs: messageTs,
     startedAt: known.startedAt,
-    followedSince: deckhand.clock.now(),
     threads: settings.threads ?? true,
     layout: settings.layout ?? 'full',
     run,

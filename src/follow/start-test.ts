@@ -73,7 +73,6 @@ async function follow(deckhand: Deckhand, workspace: string, run: Run): Promise<
       channel,
       rootTs,
       startedAt,
-      followedSince: startedAt,
       threads: settings.threads ?? true,
       layout: settings.layout ?? 'full',
       told: [],

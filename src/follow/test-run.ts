@@ -34,8 +34,6 @@ export const FollowedTest = z.object({
   channel: z.string().optional(),
   rootTs: z.string().optional(),
   startedAt: z.number(),
-  /** From when the time limit counts; later than `startedAt` after "check again". */
-  followedSince: z.number(),
   threads: z.boolean(),
   layout: z.enum(['full', 'compact']),
   /** The service's identifier, once the run is started. */
@@ -76,7 +74,8 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   const { clock, config, log } = deckhand;
   const polling = createPolling(deckhand, {
     signal: job.signal,
-    deadline: state.followedSince + config.FOLLOW_TIMEOUT_MINUTES * 60_000,
+    // Counted by each process anew: the clock of the one before may have been another.
+    deadline: clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000,
     onTrouble: (trouble) => show({ kind: 'running', trouble }),
   });
 

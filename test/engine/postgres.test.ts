@@ -121,3 +121,16 @@ test('running jobs are stopped when the database stays away for longer than othe
     .toMatchObject({ reason: 'lease lost' });
   expect(clock.now() - stoppedAfter).toBeGreaterThanOrEqual(10_000);
 });
+
+test('a replica whose clock is an hour ahead lets nobody wait for that hour', async () => {
+  const url = await freshDatabase();
+  const handled = collect();
+  const clock = { ...systemClock, now: () => systemClock.now() + 3_600_000 };
+  const wrong = createPostgresEngine({ url, clock });
+  onTestFinished(() => wrong.close());
+  const sent = Date.now();
+  await wrong.send<TestData>('q', { workspace: 'T1', n: 1 }, { startAfter: clock.now() + 1_500 });
+  await replica(url, (engine) => engine.work('q', handled.handler, ONCE));
+  await handled.given(1);
+  expect(Date.now() - sent).toBeGreaterThanOrEqual(1_500);
+});
