@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { FOLLOW_TEST, type FollowedTest } from '../src/follow/test-run.ts';
 import { ACCOUNT, environment, freshFolder, startDeckhand, TEAM } from './support/deckhand.ts';
 import { cpuSeconds, type Program, residentBytes, startProgram } from './support/processes.ts';
@@ -6,7 +7,8 @@ import { seed } from './support/seed.ts';
 import { mega, printTable } from './support/tables.ts';
 
 const INTERVAL_MS = 2_500;
-const SIZES = [100, 1_000, 10_000];
+/** `SIZES=100,1000` measures these only. */
+const SIZES = (process.env.SIZES ?? '100,1000,10000').split(',').map(Number);
 /** Posts of one channel go one after another, so the runs are spread as they would be. */
 const CHANNELS = 100;
 /** All are followed and none has ended. */
@@ -41,22 +43,27 @@ export async function followedRuns(): Promise<void> {
 }
 
 async function measure(size: number): Promise<string[]> {
+  const lone = await withRuns(1, (_, deckhand) => inTheMiddle(deckhand));
+  return withRuns(size, (world, deckhand) => follow(size, world, deckhand, lone));
+}
+
+/** Starts Deckhand on a store with so many runs to take up, which begin now. */
+async function withRuns<T>(
+  size: number,
+  look: (world: Program, deckhand: Program) => Promise<T>,
+): Promise<T> {
   const store = await freshFolder();
   const world = await startProgram('bench/peers/world.ts');
-  const env = {
-    ...environment(world, store.storeUrl),
-    POLL_INTERVAL_MS: String(INTERVAL_MS),
-    LOG_LEVEL: 'info',
-  };
+  const env = { ...environment(world, store.storeUrl), POLL_INTERVAL_MS: String(INTERVAL_MS) };
   try {
-    const idle = await idleMemory(env);
     await seed(env, async ({ engine }) => {
       for (let run = 0; run < size; run += 1)
         await engine.send(FOLLOW_TEST, followed(run), { key: `run ${run}` });
     });
     const deckhand = await startDeckhand(env);
     try {
-      return await follow(size, world, deckhand, idle);
+      await world.ask({ kind: 'runs', start: Date.now() });
+      return await look(world, deckhand);
     } finally {
       await deckhand.end();
     }
@@ -71,21 +78,16 @@ interface Memory {
   resident: number;
 }
 
-/** Of a Deckhand that follows nothing. */
-async function idleMemory(env: Record<string, string>): Promise<Memory> {
-  const deckhand = await startDeckhand(env);
-  const { heapUsed } = await deckhand.ask<{ heapUsed: number }>('memory');
-  const { now: resident } = residentBytes(deckhand.pid);
-  await deckhand.end();
-  return { heap: heapUsed, resident };
+/** While all are followed. Beside that of a single run, so that what following itself takes is not counted along. */
+async function inTheMiddle(deckhand: Program): Promise<Memory> {
+  await pause(IN_THE_MIDDLE_MS);
+  const { heapUsed: heap } = await deckhand.ask<{ heapUsed: number }>('memory');
+  return { heap, resident: residentBytes(deckhand.pid).now };
 }
 
-async function follow(size: number, world: Program, deckhand: Program, idle: Memory): Promise<string[]> {
+async function follow(size: number, world: Program, deckhand: Program, lone: Memory): Promise<string[]> {
   const cpuBefore = cpuSeconds(deckhand.pid);
-  await world.ask({ kind: 'runs', start: Date.now() });
-  await pause(IN_THE_MIDDLE_MS);
-  const { heapUsed } = await deckhand.ask<{ heapUsed: number }>('memory');
-  const { now: resident } = residentBytes(deckhand.pid);
+  const { heap, resident } = await inTheMiddle(deckhand);
   const told = await untilAllEnded(size, world);
   const cpu = cpuSeconds(deckhand.pid) - cpuBefore;
   const late = (q: number): string => `${(quantile(told.lateMs, q) / INTERVAL_MS).toFixed(2)} intervals`;
@@ -96,8 +98,8 @@ async function follow(size: number, world: Program, deckhand: Program, idle: Mem
     String(told.replies),
     late(0.5),
     late(0.99),
-    kilo(heapUsed - idle.heap),
-    kilo(resident - idle.resident),
+    kilo(heap - lone.heap),
+    kilo(resident - lone.resident),
     mega(residentBytes(deckhand.pid).highest),
     `${((cpu * 1000) / size).toFixed(1)} ms`,
   ];
