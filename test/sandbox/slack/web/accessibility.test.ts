@@ -56,5 +56,8 @@ describeInBrowser('the page to assistive technology', () => {
     await page.getByRole('button', { name: 'Open side bar' }).click();
     await page.getByRole('button', { name: 'Close side bar' }).waitFor();
     expect(await seriousFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Inspector', exact: true }).click();
+    await page.getByRole('button', { name: 'Close inspector' }).click();
+    await page.getByRole('button', { name: 'Open side bar' }).click();
   });
 });

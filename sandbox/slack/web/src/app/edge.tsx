@@ -34,7 +34,10 @@ export function Edge({ state, place, inspector, open, onClose, onGo }: EdgeProps
           inspecting={inspector.open}
           onTeam={(id) => leave(firstOf(state.teams, id))}
           onTheme={turnTheme}
-          onInspector={inspector.toggle}
+          onInspector={() => {
+            onClose();
+            inspector.toggle();
+          }}
         />
         <Sidebar place={place} unread={state.unread} onGo={leave} />
       </div>
