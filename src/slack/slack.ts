@@ -232,7 +232,10 @@ export function createSlack(options: SlackOptions): Slack {
         if (!isTaken) span.fail('refused');
         return isTaken;
       }),
-    upload: (workspace, upload) => uploadFile({ call, web, clock }, workspace, upload),
+    upload: (workspace, upload) =>
+      tracing.run({ name: 'upload', kind: 'internal' }, () =>
+        uploadFile({ call, web, clock }, workspace, upload),
+      ),
     async permalink(workspace, shown) {
       const found = await call(workspace, 'chat.getPermalink', (client) =>
         client.chat.getPermalink({ channel: shown.channel, message_ts: shown.ts }),

@@ -1,9 +1,16 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { API_KEY, CHANNEL, EMAIL, type House, openHouse, TEAM } from '../support/house.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { type Collector, type ReceivedSpan, startCollector, traceTo } from './collector.ts';
 
 const CLIENT = 3;
 const ERROR = 2;
+
+/** Names from the root down to the span, joined. */
+function wayTo(all: readonly ReceivedSpan[], span: ReceivedSpan): string {
+  const parent = all.find(({ spanId }) => spanId === span.parentSpanId);
+  return parent === undefined ? span.name : `${wayTo(all, parent)} > ${span.name}`;
+}
 
 describe('traces of what people ask for', () => {
   let collector: Collector;
@@ -22,12 +29,6 @@ describe('traces of what people ask for', () => {
       return collector.spans();
     };
   });
-
-  /** Names from the root down to the span, joined. */
-  function wayTo(all: readonly ReceivedSpan[], span: ReceivedSpan): string {
-    const parent = all.find(({ spanId }) => spanId === span.parentSpanId);
-    return parent === undefined ? span.name : `${wayTo(all, parent)} > ${span.name}`;
-  }
 
   /** The spans of the trace that has the one span of this name. */
   function traceWith(all: readonly ReceivedSpan[], name: string): ReceivedSpan[] {
@@ -143,5 +144,38 @@ describe('traces of what people ask for', () => {
       status: { code: ERROR },
       attributes: { 'deckhand.outcome': 'failed' },
     });
+  });
+});
+
+describe('traces of what goes by itself', () => {
+  it('a digest is one of its own, from its slot to its post', async () => {
+    const collector = await startCollector();
+    const tracing = await traceTo(collector);
+    const time = createManualClock('2026-03-02T08:58:00Z');
+    const house = await openHouse({ tracing, time });
+    onTestFinished(() => house.stop());
+    house.slack.invite(TEAM, CHANNEL, 'bot');
+    await house.connect();
+    await house.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC today');
+    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL).length > 0);
+    await time.advance(120_000);
+    const digest = () =>
+      house.slack.messages(TEAM, CHANNEL).find(({ text }) => text.includes('Deployment digest'));
+    await house.slack.until(digest);
+    await house.app.stop(10_000);
+    await tracing.close();
+
+    const spans = collector.spans();
+    const slot = spans.find(({ name }) => name === 'process digest');
+    expect(slot).toMatchObject({ attributes: { 'deckhand.workspace': TEAM, 'deckhand.outcome': 'done' } });
+    expect(slot).not.toHaveProperty('parentSpanId');
+    const trace = spans.filter(({ traceId }) => traceId === slot?.traceId).map((span) => wayTo(spans, span));
+    expect(trace).toEqual(
+      expect.arrayContaining([
+        'process digest',
+        'process digest > GET getActivity',
+        'process digest > POST chat.postMessage',
+      ]),
+    );
   });
 });
