@@ -68,7 +68,7 @@ async function run(): Promise<void> {
   slack.deliverTo(`${publicUrl}/slack/events`);
   slack.setControls(demoControls(slack, service, product));
   await product.start();
-  printWelcome(slack);
+  printWelcome(slack, service.baseUrl);
   if (values.tour) void tour(slack);
 
   async function stop(): Promise<void> {
@@ -94,8 +94,9 @@ async function tour(slack: LocalSlack): Promise<void> {
   }
 }
 
-function printWelcome(slack: LocalSlack): void {
+function printWelcome(slack: LocalSlack, serviceUrl: string): void {
   const { email, apiKey, account } = DEMO_USERS.admin;
+  const project = `${serviceUrl.replace('{account}', account)}/projects/storefront`;
   print();
   print(`Open ${slack.origin} in a browser.`);
   print();
@@ -105,6 +106,8 @@ function printWelcome(slack: LocalSlack): void {
   print(`      e-mail    ${email}`);
   print(`      API key   ${apiKey}`);
   print('  /deckhand test storefront   and watch the thread');
+  print();
+  print(`A pasted link shows its live state: ${project}`);
   print();
   print('Ctrl+C ends it.');
 }

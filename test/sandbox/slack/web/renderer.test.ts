@@ -181,6 +181,19 @@ describeInBrowser('messages on the page', () => {
     expect((await muted).action).toMatchObject({ type: 'overflow', selected_option: { value: 'mute' } });
   });
 
+  it('offers what apps do with a message, to the mouse', async () => {
+    const page = await browser.open(host.url);
+    const message = page.getByRole('article').filter({ hasText: 'Test access: Storefront' });
+    await message.hover();
+    await message.getByRole('button', { name: 'More message actions' }).click();
+    const sent = host.nextPost('shortcuts');
+    const item = page.getByRole('menuitem', { name: 'Test project in message' });
+    // As a hand moves: onto the item first, and then it presses.
+    await item.hover();
+    await item.click();
+    expect(await sent).toMatchObject({ channel: channels.deploys, ts: rootTs });
+  });
+
   it('keeps a Home that the app published while it was asked for', async () => {
     const asked = Promise.withResolvers<{ view: null }>();
     host.answer('home', () => asked.promise);
