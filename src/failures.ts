@@ -3,6 +3,7 @@ import { UserError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { ServiceError } from './service/errors.ts';
 import { SlackFailure } from './slack/failure.ts';
+import { StoreUnavailable } from './store/store.ts';
 import { type Explained, explainServiceError } from './views/failures.ts';
 import { code } from './views/text.ts';
 import { AccountFailure } from './workspace/accounts.ts';
@@ -28,6 +29,8 @@ export function explain(error: unknown, at: FailureContext): Explained {
   if (error instanceof ServiceError)
     return explainServiceError(error, { ...at, account: at.newAccount ?? 'this account', connection: 'new' });
   if (error instanceof SlackFailure) return explainSlackFailure(error);
+  if (error instanceof StoreUnavailable)
+    return { text: 'I cannot reach my own records right now.', next: 'Try again in a minute.' };
   return { text: 'Something went wrong on our side.', next: 'Try again; if it stays, tell your operator.' };
 }
 
@@ -56,7 +59,8 @@ export function explainAndLog(
     return { ...explained, reference };
   }
   const reference = newReference();
-  log.error({ event: 'bug', ...fields, reference, err: error }, 'something unexpected was thrown');
+  const event = error instanceof StoreUnavailable ? 'store_failed' : 'bug';
+  log.error({ event, ...fields, reference, err: error }, 'something unexpected was thrown');
   return { ...explained, reference };
 }
 

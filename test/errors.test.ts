@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { ask } from './support/asking.ts';
 import { briskClock, failing, hold, mend } from './support/faults.ts';
 import {
@@ -220,8 +221,12 @@ describe('a service that cannot be reached', () => {
   });
 });
 
-describe('a bug', () => {
-  const TOLD = ['Something went wrong on our side.', 'Try again', 'with a reference'] as const;
+describe('a store that fails', () => {
+  const TOLD = [
+    'I cannot reach my own records right now.',
+    'Try again in a minute.',
+    'with a reference',
+  ] as const;
   let house: House;
   let database: DatabaseSync;
   let undo: string;
@@ -240,9 +245,9 @@ describe('a bug', () => {
     database.exec('ALTER TABLE keyv RENAME TO lost');
     undo = 'ALTER TABLE lost RENAME TO keyv';
   }
-  /** Nothing more can be written about accounts: the store breaks in the middle of what the person does. */
-  function breakAccounts(): void {
-    database.exec(`CREATE TRIGGER broken BEFORE INSERT ON keyv WHEN NEW.key LIKE '%accounts%'
+  /** Nothing more can be written of this collection: the store breaks in the middle of what the person does. */
+  function breakCollection(name: string): void {
+    database.exec(`CREATE TRIGGER broken BEFORE INSERT ON keyv WHEN NEW.key LIKE '%${name}%'
       BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
     undo = 'DROP TRIGGER broken';
   }
@@ -250,7 +255,9 @@ describe('a bug', () => {
   it('in a command is told with a reference', async () => {
     loseStore();
     expectAnswer(house, await whoami(house), ['', nothing, whoami, ...TOLD]);
-    expect(house.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);
+    expect(
+      house.logs.some((line) => line.includes('"event":"store_failed"') && line.includes('"stack"')),
+    ).toBe(true);
   });
 
   it('before a change is stored is told with a reference, and nothing is done', async () => {
@@ -267,10 +274,32 @@ describe('a bug', () => {
     expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
+  it('in the middle of a change lets it wait, and it is carried out once the store is well', async () => {
+    breakCollection('channels');
+    const { outcome } = await house.as('admin').command(CHANNEL, '/deckhand use storefront');
+    expect(outcome).toBe('ok');
+    await house.logged('"event":"job_failed"');
+    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    database.exec('DROP TRIGGER broken');
+    undo = '';
+    await house.slack.until(() =>
+      house.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('bound this channel')),
+    );
+  });
+
   it('in the middle of a form is told in the form with a reference', async () => {
-    breakAccounts();
+    breakCollection('accounts');
     expectAnswer(house, await connecting()(house), ['', nothing, whoami, ...TOLD]);
   });
+});
+
+it('a bug is told with a reference', async () => {
+  const house = await houseOfItsOwn({});
+  const odd = z.object({ project: z.number() });
+  await house.app.deckhand.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
+  const told = ['Something went wrong on our side.', 'Try again', 'with a reference'] as const;
+  expectAnswer(house, await typing('test')(house), ['', nothing, whoami, ...told]);
+  expect(house.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);
 });
 
 /** Those of 7.2 that test/commands/signup.test.ts does not meet. */

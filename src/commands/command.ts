@@ -19,6 +19,8 @@ export interface Caller {
   responseUrl?: string | undefined;
   /** Names this request for ever: Slack's trigger id, so that a replay does nothing twice. */
   requestId: string;
+  /** It stands in the queue, and is carried out again where the store failed it. */
+  isStored?: true | undefined;
 }
 
 /** What a handler wants said; only the front door speaks. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock as BossClock, JobWithMetadata, PgBoss } from 'pg-boss';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { asking } from '../store/store.ts';
 import { NO_TRACING, type Tracing } from '../tracing/tracing.ts';
 import type {
   Engine,
@@ -84,34 +85,32 @@ class EngineOnBoss implements PostgresEngine {
   async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
     const { key, startAfter, apart } = options;
     const traceparent = apart === true ? undefined : this.#tracing.traceparent;
-    await this.#ensureQueue(queue);
-    const id = await this.#boss.send(
-      queue,
-      {
-        payload: JSON.stringify(data),
-        failures: 0,
-        ...(traceparent === undefined ? {} : { traceparent }),
-      },
-      {
-        singletonKey: key === undefined ? randomUUID() : `${KEYED}${key}`,
-        group: { id: data.workspace },
-        // As a wait in seconds: the clock of one replica may be wrong, and all go by the database's.
-        ...(startAfter === undefined ? {} : { startAfter: (startAfter - this.#clock.now()) / 1_000 }),
-      },
-    );
+    await asking(this.#ensureQueue(queue));
+    const envelope = {
+      payload: JSON.stringify(data),
+      failures: 0,
+      ...(traceparent === undefined ? {} : { traceparent }),
+    };
+    const sent = this.#boss.send(queue, envelope, {
+      singletonKey: key === undefined ? randomUUID() : `${KEYED}${key}`,
+      group: { id: data.workspace },
+      // As a wait in seconds: the clock of one replica may be wrong, and all go by the database's.
+      ...(startAfter === undefined ? {} : { startAfter: (startAfter - this.#clock.now()) / 1_000 }),
+    });
+    const id = await asking(sent);
     this.#queues.get(queue)?.pull();
     return id !== null;
   }
 
   async schedule<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void> {
-    await this.#ensureQueue(SLOTS_QUEUE);
-    await this.#ensureQueue(schedule.queue);
-    await setSchedule(this.#boss, workspace, key, schedule);
+    await asking(this.#ensureQueue(SLOTS_QUEUE));
+    await asking(this.#ensureQueue(schedule.queue));
+    await asking(setSchedule(this.#boss, workspace, key, schedule));
   }
 
   async unschedule(workspace: string, key: string): Promise<void> {
-    await this.#connect();
-    await removeSchedule(this.#boss, workspace, key);
+    await asking(this.#connect());
+    await asking(removeSchedule(this.#boss, workspace, key));
   }
 
   async erase(workspace: string): Promise<void> {

@@ -1,16 +1,21 @@
 import type { Caller } from '../commands/command.ts';
 import type { Deckhand } from '../deckhand.ts';
 import { explainAndLog } from '../failures.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import { failureMessage } from '../views/failures.ts';
 import { speakPrivately } from './speak.ts';
 
-/** The one answer to a thrown error outside modals: told to the person who caused it, and logged. */
+/**
+ * The one answer to a thrown error outside modals: told to the person who caused it, and logged.
+ * @throws StoreUnavailable where that was the error, and the request is carried out again
+ */
 export async function answerFailure(
   deckhand: Deckhand,
   caller: Caller,
   error: unknown,
   fields: { command?: string; action?: string; view?: string },
 ): Promise<void> {
+  if (caller.isStored && error instanceof StoreUnavailable) throw error;
   const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
   const { workspace, user, channel } = caller;
   const explained = explainAndLog(error, at, deckhand.log, { workspace, user, channel, ...fields });

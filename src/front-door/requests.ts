@@ -4,6 +4,7 @@ import type { Deckhand } from '../deckhand.ts';
 import { countRepeated } from '../doubt.ts';
 import type { JobData } from '../engine/engine.ts';
 import type { Message } from '../views/message.ts';
+import { answerFailure } from './failure.ts';
 import type { Registry } from './registry.ts';
 import { runAction } from './run-action.ts';
 import { runCommand } from './run-command.ts';
@@ -78,19 +79,19 @@ export function createRequests(deckhand: Deckhand, registry: () => Registry): Re
       const { workspace, channel, requestId } = request.caller;
       // Carried out before, to an end that nobody knows: whoever asked may have been answered.
       if (job.attempt > 1) countRepeated(deckhand, { workspace, channel, delivery: requestId });
-      const { message, ...hints } = live.get(request.caller.requestId) ?? {};
-      const caller: Caller = { channel: undefined, ...request.caller, ...hints };
-      live.delete(request.caller.requestId);
-      switch (request.kind) {
-        case 'command':
-          return runCommand(deckhand, registry(), { ...request, caller });
-        case 'action':
-          return runAction(deckhand, registry(), { ...request, caller, message });
-        case 'shortcut':
-          return runShortcut(deckhand, registry(), { ...request, caller });
-      }
+      await carryOut(deckhand, registry(), request, live.get(requestId));
+      live.delete(requestId);
     },
-    { concurrency: 200, attempts: 3, backoffMs: 1000 },
+    {
+      concurrency: 200,
+      attempts: 3,
+      backoffMs: 1000,
+      onDead: async (data, error) => {
+        const { caller } = Stored.parse(data);
+        live.delete(caller.requestId);
+        await answerFailure(deckhand, { channel: undefined, ...caller }, error, {});
+      },
+    },
   );
 
   async function isNew(workspace: string, requestId: string): Promise<boolean> {
@@ -107,6 +108,24 @@ export function createRequests(deckhand: Deckhand, registry: () => Registry): Re
       return deckhand.engine.send<JobData>(REQUESTS, request, { key: requestId });
     },
   };
+}
+
+/** @throws StoreUnavailable where it is to be carried out again */
+function carryOut(
+  deckhand: Deckhand,
+  registry: Registry,
+  request: StoredRequest,
+  { message, ...hints }: Partial<Live> = {},
+): Promise<void> {
+  const caller: Caller = { channel: undefined, ...request.caller, ...hints, isStored: true };
+  switch (request.kind) {
+    case 'command':
+      return runCommand(deckhand, registry, { ...request, caller });
+    case 'action':
+      return runAction(deckhand, registry, { ...request, caller, message });
+    case 'shortcut':
+      return runShortcut(deckhand, registry, { ...request, caller });
+  }
 }
 
 export function storable(caller: Caller): z.infer<typeof StoredCaller> {

@@ -41,6 +41,8 @@ export interface Patience {
 /** Background work can wait; a person is looking at a spinner. */
 export const BACKGROUND: Patience = { busyMs: 15 * 60_000, retriesUnknown: 4 };
 export const SOMEONE_WAITS: Patience = { busyMs: 3_000, retriesUnknown: 1 };
+/** What a person alone is told, which nothing repeats: half a minute of silence is endured. */
+export const LAST_WORDS: Patience = { busyMs: 3_000, retriesUnknown: 6 };
 
 /** Repeats a Slack call as patience allows: after `Retry-After` where Slack is busy, with back-off where it is silent. */
 export async function withPatience<T>(

@@ -5,7 +5,7 @@ import { NO_TRACING, type SpanStart, type Tracing } from '../tracing/tracing.ts'
 import type { Message, ModalView } from '../views/message.ts';
 import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
 import type { Installations } from './installations.ts';
-import { BACKGROUND, createLanes, type Patience, SOMEONE_WAITS, withPatience } from './pace.ts';
+import { BACKGROUND, createLanes, LAST_WORDS, type Patience, SOMEONE_WAITS, withPatience } from './pace.ts';
 import { postToResponseUrl } from './response-url.ts';
 import { type Upload, uploadFile } from './uploads.ts';
 import type { Web } from './web.ts';
@@ -25,6 +25,9 @@ export interface Post {
   name?: string | undefined;
 }
 
+/** A post as it is told of where it is sent again. */
+type Repeated = Pick<Post, 'channel' | 'name' | 'clientMsgId'>;
+
 export interface Shown {
   channel: string;
   ts: string;
@@ -41,7 +44,7 @@ export interface SlackOptions {
   /** For metrics: each call's method, outcome and duration in milliseconds. */
   observe?: (method: string, outcome: string, ms: number) => void;
   /** Told of each post that is sent again although Slack may have it, because the answer before was lost. */
-  onRepeat?: (workspace: string, post: Post) => void;
+  onRepeat?: (workspace: string, post: Repeated) => void;
 }
 
 /** Posts at once; only for whose turn it is. */
@@ -130,24 +133,31 @@ export function createSlack(options: SlackOptions): Slack {
   const call: Slack['call'] = (workspace, method, run, patience = SOMEONE_WAITS) =>
     withPatience(clock, patience, () => once(workspace, method, run));
 
+  /** Tells of each try after one whose answer was lost. */
+  function counted<T>(workspace: string, post: Repeated, run: () => Promise<T>): () => Promise<T> {
+    let isOpen = false;
+    return () => {
+      if (isOpen) options.onRepeat?.(workspace, post);
+      return run().catch((error: unknown) => {
+        isOpen ||= isSlackFailure(error, 'unreachable');
+        throw error;
+      });
+    };
+  }
+
   function turn<T>(workspace: string, channel: string, work: (send: Send) => Promise<T>): Promise<T> {
     const send: Send = async (post, signal) => {
-      let isOpen = false;
       const { clientMsgId, intend } = post;
       const isIntended = clientMsgId !== undefined && intend !== undefined;
       const forget = isIntended ? web.intents.announce(clientMsgId, intend) : undefined;
       const sent = await withPatience(
         clock,
         BACKGROUND,
-        () => {
-          if (isOpen) options.onRepeat?.(workspace, post);
-          return once(workspace, 'chat.postMessage', (client) =>
+        counted(workspace, post, () =>
+          once(workspace, 'chat.postMessage', (client) =>
             client.chat.postMessage({ ...QUIET, ...argumentsOf(post) }),
-          ).catch((error: unknown) => {
-            isOpen ||= isSlackFailure(error, 'unreachable');
-            throw error;
-          });
-        },
+          ),
+        ),
         signal,
       ).finally(() => forget?.());
       return { channel: sent.channel ?? post.channel, ts: sent.ts ?? '' };
@@ -190,15 +200,19 @@ export function createSlack(options: SlackOptions): Slack {
       return lanes.run(key, () => sendLatest(workspace, shown, key, signal));
     },
     async whisper(workspace, to, message) {
-      await call(workspace, 'chat.postEphemeral', (client) =>
-        client.chat.postEphemeral({
-          ...QUIET,
-          ...message,
-          channel: to.channel,
-          user: to.user,
-          ...(to.threadTs === undefined ? {} : { thread_ts: to.threadTs }),
-        }),
-      );
+      const { channel, user, threadTs } = to;
+      const whisperOnce = () =>
+        once(workspace, 'chat.postEphemeral', (client) =>
+          client.chat.postEphemeral({
+            ...QUIET,
+            ...message,
+            channel,
+            user,
+            ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+          }),
+        );
+      const named = { channel, name: `to ${user}` };
+      await withPatience(clock, LAST_WORDS, counted(workspace, named, whisperOnce));
     },
     async openDirect(workspace, user) {
       const opened = await call(

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { Backend } from './backend.ts';
 import { createMutex } from './mutex.ts';
-import { type Collection, DATA_KEYS, EVERYWHERE, type Store, StoreError } from './store.ts';
+import { asking, type Collection, DATA_KEYS, EVERYWHERE, type Store, StoreError } from './store.ts';
 
 /** What is stored: the document, and when it ends by the process's own clock. */
 interface Envelope {
@@ -21,14 +21,16 @@ interface Context {
   alone: <T>(key: string, work: () => Promise<T>) => Promise<T>;
 }
 
-export function createKeyvStore(backend: Backend, clock: Clock): Store {
+/** Rejects with `StoreUnavailable` where the database fails. */
+export function createKeyvStore(opened: Backend, clock: Clock): Store {
+  const backend = telling(opened);
   const context: Context = { backend, clock, alone: createMutex() };
   return {
     collection: (name, schema) => createCollection(context, name, schema),
     exclusive: (key, work) => backend.exclusive(key, work),
     erase: async (workspace) => {
       // The key first: should the process die in between, what is sealed stays shut.
-      await backend.keyv.delete(keyOf(EVERYWHERE, DATA_KEYS, workspace));
+      await asking(backend.keyv.delete(keyOf(EVERYWHERE, DATA_KEYS, workspace)));
       await backend.deleteRange(`${part(workspace)}/`);
       await backend.scrub();
     },
@@ -41,7 +43,7 @@ function createCollection<T>(context: Context, name: string, schema: z.ZodType<T
   const { backend } = context;
   const parse = (doc: unknown): T => parseDocument(name, schema, doc);
   const read = async (key: string): Promise<T | undefined> => {
-    const envelope = await backend.keyv.get<Envelope>(key);
+    const envelope = await asking(backend.keyv.get<Envelope>(key));
     return envelope && isAlive(envelope, context.clock) ? parse(envelope.doc) : undefined;
   };
   return {
@@ -62,6 +64,19 @@ function createCollection<T>(context: Context, name: string, schema: z.ZodType<T
       const last = upTo === undefined ? undefined : keyOf(workspace, name, upTo);
       return readRows(context, prefix, parse, await backend.rangeEnd(prefix, limit, last));
     },
+  };
+}
+
+function telling(backend: Backend): Backend {
+  return {
+    ...backend,
+    read: (key) => asking(backend.read(key)),
+    insert: (key, text, expires) => asking(backend.insert(key, text, expires)),
+    replace: (key, from, to, expires) => asking(backend.replace(key, from, to, expires)),
+    remove: (key, from) => asking(backend.remove(key, from)),
+    range: (prefix) => asking(backend.range(prefix)),
+    rangeEnd: (prefix, limit, upTo) => asking(backend.rangeEnd(prefix, limit, upTo)),
+    deleteRange: (prefix) => asking(backend.deleteRange(prefix)),
   };
 }
 
@@ -88,11 +103,11 @@ async function put(
   expiresAt?: number,
 ): Promise<void> {
   if (expiresAt !== undefined && expiresAt <= clock.now()) {
-    await backend.keyv.delete(key);
+    await asking(backend.keyv.delete(key));
     return;
   }
   const ttl = expiresAt === undefined ? undefined : expiresAt - clock.now();
-  const stored = await backend.keyv.set(key, wrap(doc, expiresAt), ttl);
+  const stored = await asking(backend.keyv.set(key, wrap(doc, expiresAt), ttl));
   if (!stored) throw new StoreError('The database did not take a document');
 }
 
@@ -142,7 +157,7 @@ async function swap(
 async function remove({ backend, clock }: Context, key: string): Promise<boolean> {
   const standing = await backend.read(key);
   if (standing === undefined) return false;
-  const wasThere = await backend.keyv.delete(key);
+  const wasThere = await asking(backend.keyv.delete(key));
   return wasThere && isAlive(await decode(backend, standing), clock);
 }
 

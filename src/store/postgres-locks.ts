@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { createMutex } from './mutex.ts';
+import { asking } from './store.ts';
 
 export interface Locks {
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
@@ -83,7 +84,7 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
   return {
     exclusive: (key, work) =>
       alone(key, async () => {
-        const client = await acquire(`deckhand ${key}`);
+        const client = await asking(acquire(`deckhand ${key}`));
         try {
           return await work();
         } finally {

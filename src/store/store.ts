@@ -89,3 +89,20 @@ export class SealError extends Error {
     this.name = 'SealError';
   }
 }
+
+/** The database did not answer or could not be written; what was asked of it can be tried again. */
+export class StoreUnavailable extends StoreError {
+  constructor(cause: unknown) {
+    super(`The database failed: ${cause instanceof Error ? cause.message : 'unknown fault'}`, { cause });
+    this.name = 'StoreUnavailable';
+  }
+}
+
+/** The work, whose failures are the database's. */
+export async function asking<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof StoreError ? error : new StoreUnavailable(error);
+  }
+}

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { CHANNEL, type House, openHouse, TEAM } from '../support/house.ts';
+import { say } from '../../src/views/message.ts';
+import { CHANNEL, type House, openHouse, PEOPLE, TEAM } from '../support/house.ts';
 
 let house: House;
 beforeEach(async () => {
@@ -21,3 +22,11 @@ it.each([{ malformed: true }, { drop: 'after' as const }, { status: 502 }])(
     expect(await house.logged('"event":"delivery_uncertain"')).toContain(roots()[0]?.client_msg_id);
   },
 );
+
+it('what a person alone is told outlasts a Slack that fails for a while, and each repetition is counted', async () => {
+  const { slack } = house.app.deckhand;
+  house.slack.fault({ method: 'chat.postEphemeral', status: 502, times: 3 });
+  await slack.whisper(TEAM, { channel: CHANNEL, user: PEOPLE.member }, say('Here you are'));
+  expect(house.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text)).toEqual(['Here you are']);
+  expect(await house.app.deckhand.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 3$/m);
+});
