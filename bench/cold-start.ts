@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { environment, freshFolder, SECRET } from './support/deckhand.ts';
 import { type Program, residentBytes, startProgram } from './support/processes.ts';
 import { alternate, median, ratio } from './support/rounds.ts';
@@ -16,7 +17,9 @@ interface Sample {
 export async function coldStart(): Promise<void> {
   const store = await freshFolder();
   const world = await startProgram('bench/peers/world.ts');
-  const env = environment(world, store.storeUrl);
+  // As `npm start` has it.
+  const NODE_COMPILE_CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache', 'deckhand');
+  const env = { ...environment(world, store.storeUrl), NODE_COMPILE_CACHE };
   const candidates = {
     deckhand: () => sample(() => startProgram('src/main.ts', env)),
     bolt: () => sample(() => startProgram('bench/peers/bare-bolt.ts', { SLACK_SIGNING_SECRET: SECRET })),
