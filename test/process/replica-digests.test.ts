@@ -21,7 +21,7 @@ function busiest({ postedBy }: Replicas): number {
   return counts.indexOf(Math.max(...counts));
 }
 
-/** A short form of `npm run chaos:replicas`. */
+/** A short form of `npm run chaos -- replicas`. */
 it('posts each due slot once, though the replica that posts most is killed half-way', async () => {
   const { slack, ids } = replicas;
   await replicas.stopAll();

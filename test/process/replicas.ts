@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { ACCOUNT, addHouseAccount, environment, furnish } from '../support/house.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { setDatabaseClock } from './database-clock.ts';
 import { createMachineClock } from './machine-clock.ts';
 import { setUpDigests } from './slot-posts.ts';
 
@@ -99,12 +99,4 @@ export async function openReplicas(options: { digests: number; answerMs: number 
     await close();
     throw error;
   }
-}
-
-async function setDatabaseClock(url: string, aheadMs: number): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`CREATE OR REPLACE FUNCTION pgboss.job_now() RETURNS timestamptz LANGUAGE sql STABLE
-    AS $$ SELECT now() + interval '${aheadMs} milliseconds' $$`);
-  await client.end();
 }

@@ -1,0 +1,41 @@
+import type { Ending } from './replica.ts';
+
+/** What Deckhand's own logs say of doubt, and when its processes ended. */
+export interface Diary {
+  /** Takes a line of a log. */
+  read(line: string): void;
+  ended(how: Ending, at: number): void;
+  /** Names of deliveries, posts by `client_msg_id` and requests that Deckhand counted as uncertain. */
+  readonly uncertain: ReadonlySet<string>;
+  readonly endings: ReadonlyArray<{ how: Ending; at: number }>;
+  /** How often each kind of event was logged. */
+  readonly events: ReadonlyMap<string, number>;
+  /** The lines that tell of bugs, with the time by this machine. */
+  readonly bugs: ReadonlyArray<{ line: string; at: number }>;
+}
+
+const DOUBTS = new Set(['delivery_uncertain', 'reply_uncertain']);
+const BUGS = new Set(['bug', 'unhandled_rejection']);
+
+/** @param onLine gets every line that was read */
+export function createDiary(onLine: (line: string) => void): Diary {
+  const uncertain = new Set<string>();
+  const endings: Array<{ how: Ending; at: number }> = [];
+  const events = new Map<string, number>();
+  const bugs: Array<{ line: string; at: number }> = [];
+  return {
+    uncertain,
+    endings,
+    events,
+    bugs,
+    read(line) {
+      onLine(line);
+      if (!line.startsWith('{')) return;
+      const { event = 'none', delivery } = JSON.parse(line) as { event?: string; delivery?: string };
+      events.set(event, (events.get(event) ?? 0) + 1);
+      if (DOUBTS.has(event) && delivery !== undefined) uncertain.add(delivery);
+      if (BUGS.has(event)) bugs.push({ line, at: Date.now() });
+    },
+    ended: (how, at) => void endings.push({ how, at }),
+  };
+}

@@ -1,0 +1,226 @@
+import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
+import { postId } from '../../src/follow/thread.ts';
+import { PEOPLE } from '../support/house.ts';
+import { lookAt, postsOf, privateAnswers, publicAnswers, type Seen, threadOf } from './seen.ts';
+import { type ChaosProject, SIDES, type Side } from './sides.ts';
+import { STORE_TROUBLES, type Struck } from './storm.ts';
+import { type Ask, type Happening, isRootOf } from './traffic.ts';
+import type { World } from './world.ts';
+
+/** What came of it all. Each list holds words for people. */
+export interface Verdict {
+  lost: string[];
+  doubled: string[];
+  wrong: string[];
+  /** Lost or doubled where Deckhand itself counts a doubt, or where a process ended between an ack and a mere look. */
+  explained: string[];
+  counts: Record<string, number>;
+}
+
+/** What was to become visible. */
+export interface Expected {
+  asks: readonly Ask[];
+  happenings: readonly Happening[];
+  struck: readonly Struck[];
+  /** Slots that were certainly due. */
+  slots: readonly number[];
+  /** When each digest was first seen, by the slots' clock. */
+  digests: ReadonlyMap<string, number>;
+}
+
+/** A process that ended so soon after an ack may have taken a mere look with it, which nothing stores. */
+const LOOK_WINDOW_MS = 40_000;
+/** A test that began so soon before or after a trouble of the service may have been stopped by it. */
+const STOP_WINDOW_MS = 60_000;
+/** So long after the database is back a connection may still turn out to be broken. */
+const STORE_WINDOW_MS = 5_000;
+
+export function judge(world: World, expected: Expected): Verdict {
+  const verdict: Verdict = { lost: [], doubled: [], wrong: [], explained: [], counts: {} };
+  const court: Court = { world, expected, verdict };
+  for (const side of SIDES) {
+    const seen = lookAt(world, side);
+    for (const ask of expected.asks.filter((one) => one.side === side)) judgeAsk(court, seen, ask);
+    judgePosts(court, seen);
+    judgeHappenings(court, seen);
+    judgeForeign(court, seen);
+    judgeOwner(court, seen);
+    judgeSlots(court, seen);
+  }
+  for (const { line, at } of world.diary.bugs)
+    if (!wasStoreAway(expected, at)) verdict.wrong.push(`a bug was logged: ${line}`);
+  for (const { how } of world.diary.endings)
+    if (how === 'crashed') verdict.wrong.push('a process ended by itself');
+  return verdict;
+}
+
+interface Court {
+  world: World;
+  expected: Expected;
+  verdict: Verdict;
+}
+
+/** One answer to each thing that was typed. */
+function judgeAsk(court: Court, seen: Seen, ask: Ask): void {
+  const { verdict, world } = court;
+  const name = `${ask.side.word} ${ask.user} "${ask.line}" in ${ask.channel}`;
+  const said = privateAnswers(world, ask);
+  const shown = publicAnswers(seen, ask);
+  count(verdict, ask.kind === 'read' ? 'looks' : 'changes');
+  if (!ask.isAcked) count(verdict, 'without an ack');
+  // The second of two clicks may be told that the first one counts.
+  const answers = ask.kind === 'again' && shown.length > 0 ? shown : [...shown, ...said];
+  if (answers.length === 0 && ask.isAcked) {
+    if (isCut(court, ask)) verdict.explained.push(`lost: ${name}, with its process`);
+    else verdict.lost.push(`the answer to ${name}`);
+  }
+  if (answers.length > 1 && !(ask.kind === 'again' && shown.length === 0)) {
+    const isDoubted = [...ask.requests, ...ids(shown), `to ${ask.user}`].some((id) =>
+      isUncertain(court, ask.side, id),
+    );
+    addDouble(verdict, isDoubted, `the answer to ${name}: ${answers.map(({ text }) => text).join(' | ')}`);
+  }
+  for (const root of shown) if (ask.project !== undefined) judgeRun(court, seen, ask, root);
+}
+
+function addDouble({ doubled, explained }: Verdict, isDoubted: boolean, words: string): void {
+  if (isDoubted) explained.push(`doubled: ${words}`);
+  else doubled.push(words);
+}
+
+function isCut({ world }: Court, { kind, at }: Ask): boolean {
+  if (kind !== 'read') return false;
+  return world.diary.endings.some((ending) => ending.at > at && ending.at < at + LOOK_WINDOW_MS);
+}
+
+/** The root's last state, and each piece of news once. */
+function judgeRun(court: Court, seen: Seen, ask: Ask, root: SeenMessage): void {
+  const { verdict } = court;
+  const project = ask.side.projects.find(({ permalink }) => permalink === ask.project);
+  if (project === undefined) return;
+  count(verdict, 'runs');
+  const name = `the test of ${project.name} by ${ask.user}`;
+  const words = root.text.split(': ').slice(1).join(': ');
+  if (words === 'stopped') {
+    count(verdict, 'runs stopped with a reason');
+    if (!wasTroubled(court, ask)) verdict.wrong.push(`${name} was stopped: ${JSON.stringify(root.blocks)}`);
+    return;
+  }
+  if (words !== project.words || !isRootOf(root, project.name)) {
+    // A root that was posted twice is kept up to date once.
+    const isTwin = publicAnswers(seen, ask).length > 1 && isUncertain(court, ask.side, root.client_msg_id);
+    if (!isTwin) verdict.wrong.push(`${name} ends as "${root.text}"`);
+    return;
+  }
+  judgeThread(court, seen, root, project, name);
+}
+
+function judgeThread(court: Court, seen: Seen, root: SeenMessage, project: ChaosProject, name: string): void {
+  const { verdict, world } = court;
+  const told = threadOf(seen, root);
+  for (const [key, news] of project.news) {
+    if (told.some(({ text }) => text === news)) continue;
+    const isDoubted = world.diary.uncertain.has(postId(root.ts, root.channel, key));
+    if (isDoubted) verdict.explained.push(`lost: "${news}" of ${name}`);
+    else
+      verdict.lost.push(`"${news}" of ${name}, root ${root.ts}: ${told.map(({ text }) => text).join(' | ')}`);
+  }
+  const known = new Set(project.news.values());
+  for (const { text } of told) if (!known.has(text)) verdict.wrong.push(`${name} tells "${text}"`);
+}
+
+function wasTroubled({ expected }: Court, { at }: Ask): boolean {
+  return expected.struck.some(
+    ({ name, from, to }) =>
+      /service|full|Postgres/.test(name) && from < at + STOP_WINDOW_MS && to > at - STOP_WINDOW_MS,
+  );
+}
+
+/** True where Deckhand counted a doubt of this delivery, post or request. */
+function isUncertain({ world }: Court, { team }: Side, id: string | undefined): boolean {
+  const names = [...world.diary.uncertain];
+  return names.some((name) => id === name || id === postId(team, name) || id === postId(team, name, 'root'));
+}
+
+/** No post stands twice; those that a process was in doubt of are told by their id. */
+function judgePosts(court: Court, seen: Seen): void {
+  const { verdict } = court;
+  const groups = Map.groupBy(
+    postsOf(seen).filter(({ client_msg_id: id }) => id !== undefined),
+    ({ client_msg_id: id }) => id ?? '',
+  );
+  for (const [id, [first, ...others]] of groups) {
+    count(verdict, 'posts');
+    if (first === undefined || others.length === 0) continue;
+    const isDoubted = isUncertain(court, seen.side, id);
+    addDouble(verdict, isDoubted, `${others.length + 1} times in ${first.channel}: ${first.text}`);
+  }
+}
+
+/** Each deployment and invoice is told once. */
+function judgeHappenings({ expected, verdict }: Court, seen: Seen): void {
+  const { side } = seen;
+  const posts = postsOf(seen);
+  const texts = new Map<string, string[]>();
+  for (const channel of [side.activity, side.billing]) {
+    const own = posts.filter((post) => post.channel === channel);
+    const unique = new Map(own.map((post) => [post.client_msg_id ?? post.ts, JSON.stringify(post.blocks)]));
+    texts.set(channel, [...unique.values()]);
+  }
+  for (const { words, channel } of expected.happenings.filter((one) => one.side === side)) {
+    count(verdict, 'notices');
+    const times = (texts.get(channel) ?? []).reduce((sum, text) => sum + text.split(words).length - 1, 0);
+    if (times === 0) verdict.lost.push(`${words} in ${side.word}'s ${channel}`);
+    if (times > 1) verdict.doubled.push(`${words} in ${side.word}'s ${channel}, told in ${times} messages`);
+  }
+}
+
+/** Nothing of another workspace is to be seen, nor was it sent. */
+function judgeForeign({ verdict, world }: Court, { side }: Seen): void {
+  const sent = world.slack.calls
+    .filter(({ team }) => team === side.team)
+    .map(({ args }) => JSON.stringify(args));
+  for (const other of SIDES.filter((one) => one !== side)) {
+    const leaked = sent.find((text) => text.toLowerCase().includes(other.word));
+    if (leaked !== undefined)
+      verdict.wrong.push(`${side.word} was sent something of ${other.word}: ${leaked}`);
+  }
+}
+
+/** Whoever set something up is only told of what can no longer be delivered, which is nothing here. */
+function judgeOwner({ expected, verdict, world }: Court, { side }: Seen): void {
+  const owners = expected.asks
+    .filter((ask) => ask.side === side && ask.kind === 'digest')
+    .map(({ user }) => user);
+  for (const owner of [PEOPLE.admin, ...owners])
+    for (const { text } of world.slack.dms(side.team, owner))
+      if (/could not|paus/i.test(text)) verdict.wrong.push(`${owner} of ${side.word} was told: ${text}`);
+}
+
+/** Every digest was posted once for each slot that was certainly due. */
+function judgeSlots({ expected, verdict }: Court, seen: Seen): void {
+  const posted = new Set(postsOf(seen).map(({ client_msg_id: id }) => id));
+  for (const [digest, since] of expected.digests) {
+    if (!seen.roots.some(({ text }) => text.includes(`digest \`${digest}\``))) continue;
+    for (const slot of expected.slots.filter((one) => one > since)) {
+      count(verdict, 'slots');
+      if (posted.has(postId(seen.side.team, `digest ${digest} ${slot}`))) continue;
+      verdict.lost.push(`${seen.side.word}'s digest ${digest} of ${new Date(slot).toISOString()}`);
+    }
+  }
+}
+
+/** Whoever asks while the database is away is told so with a reference, as of any fault of ours. */
+function wasStoreAway({ struck }: Expected, at: number): boolean {
+  return struck.some(
+    ({ name, from, to }) => STORE_TROUBLES.has(name) && from < at && at < to + STORE_WINDOW_MS,
+  );
+}
+
+function ids(messages: readonly SeenMessage[]): string[] {
+  return messages.flatMap(({ client_msg_id: id }) => (id === undefined ? [] : [id]));
+}
+
+function count({ counts }: Verdict, what: string): void {
+  counts[what] = (counts[what] ?? 0) + 1;
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { runChaos } from '../chaos/chaos.ts';
+
+/** Long silences, and clocks that hide slots, are for the long form. */
+const LONG = /time-out|sleep|set back|set right/;
+
+/** A short form of `npm run chaos`. */
+describe('while everything goes wrong', () => {
+  it.concurrent.each(['sqlite', 'postgres'] as const)(
+    'nothing on %s is lost, doubled uncounted or wrong',
+    async (store) => {
+      const { lost, doubled, wrong, dishonest, counts } = await runChaos({
+        store,
+        seed: 9,
+        forMs: 6_000,
+        pace: { askMs: 250, happeningMs: 400, digests: 2 },
+        weather: { pauseMs: 1_000, scale: 0.25, strikes: (name) => !LONG.test(name) },
+        patienceMs: 40_000,
+      });
+      expect({ lost, doubled, wrong, dishonest }).toEqual({ lost: [], doubled: [], wrong: [], dishonest: 0 });
+      expect(counts.runs).toBeGreaterThan(0);
+    },
+    90_000,
+  );
+});
