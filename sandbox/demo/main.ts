@@ -11,10 +11,11 @@ import { appFromManifestFile } from '../slack/registered-app.ts';
 import { type LocalSlack, startLocalSlack } from '../slack/server.ts';
 import { buildPage } from '../slack/web/build.ts';
 import { demoControls } from './controls.ts';
+import { installInto } from './install.ts';
 import { freePort } from './ports.ts';
 import { createProduct } from './product.ts';
 import { giveTour } from './tour.ts';
-import { addDemoWorkspace } from './workspaces.ts';
+import { addDemoWorkspaces } from './workspaces.ts';
 
 const { values } = parseArgs({
   options: {
@@ -43,12 +44,18 @@ async function run(): Promise<void> {
   const slack = await startLocalSlack({
     port: await freePort(Number(values.port)),
     pageDir,
-    app: { ...appFromManifestFile('manifest.yml'), unfurlDomains: [new URL(service.origin).hostname] },
+    app: {
+      ...appFromManifestFile('manifest.yml'),
+      unfurlDomains: [new URL(service.origin).hostname],
+      redirectUrls: [`${publicUrl}/slack/oauth_redirect`],
+    },
   });
-  const { botToken } = addDemoWorkspace(slack);
+  addDemoWorkspaces(slack);
   const env = {
     SLACK_SIGNING_SECRET: slack.app.signingSecret,
-    SLACK_BOT_TOKEN: botToken,
+    SLACK_CLIENT_ID: slack.app.clientId,
+    SLACK_CLIENT_SECRET: slack.app.clientSecret,
+    SLACK_AUTHORIZE_URL: slack.authorizeUrl,
     SLACK_API_URL: slack.apiUrl,
     SLACK_RESPONSE_HOSTS: slack.responseHost,
     HOST: '127.0.0.1',
@@ -68,7 +75,8 @@ async function run(): Promise<void> {
   slack.deliverTo(`${publicUrl}/slack/events`);
   slack.setControls(demoControls(slack, service, product));
   await product.start();
-  printWelcome(slack, service.baseUrl);
+  await installInto(slack, publicUrl, { team: 'T0ACME', user: 'U0ADA' });
+  printWelcome(slack, { serviceUrl: service.baseUrl, publicUrl });
   if (values.tour) void tour(slack);
 
   async function stop(): Promise<void> {
@@ -94,7 +102,10 @@ async function tour(slack: LocalSlack): Promise<void> {
   }
 }
 
-function printWelcome(slack: LocalSlack, serviceUrl: string): void {
+function printWelcome(
+  slack: LocalSlack,
+  { serviceUrl, publicUrl }: { serviceUrl: string; publicUrl: string },
+): void {
   const { email, apiKey, account } = DEMO_USERS.admin;
   const project = `${serviceUrl.replace('{account}', account)}/projects/storefront`;
   print();
@@ -108,6 +119,7 @@ function printWelcome(slack: LocalSlack, serviceUrl: string): void {
   print('  /deckhand test storefront   and watch the thread');
   print();
   print(`A pasted link shows its live state: ${project}`);
+  print(`The workspace Harbour has no Deckhand yet; install it there: ${publicUrl}/slack/install`);
   print();
   print('Ctrl+C ends it.');
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEMO_USERS } from '../service/seed/demo-facts.ts';
 import type { LocalSlack } from '../slack/server.ts';
+import type { SeenMessage } from '../slack/state/types.ts';
 
 const TEAM = 'T0ACME';
 const ADA = 'U0ADA';
@@ -19,6 +20,8 @@ interface Guide {
   look(times?: number): Promise<unknown>;
   /** Resolves once this form is open. */
   opened(callbackId: string): Promise<unknown>;
+  /** Resolves with the latest message that all in #deploys see, or Ada alone, once it says this. */
+  told(words: string): Promise<SeenMessage>;
 }
 
 type Step = [words: string, act: (guide: Guide) => Promise<unknown>, where?: string];
@@ -26,7 +29,7 @@ type Step = [words: string, act: (guide: Guide) => Promise<unknown>, where?: str
 const STEPS: readonly Step[] = [
   ['What do I do first?', ({ type }) => type('')],
   ['An account of our deployment service is connected.', connect],
-  ['This channel is about the storefront.', ({ type }) => type('use storefront')],
+  ['This channel is about the storefront.', bind],
   ['Can its repository and servers be reached? The thread tells it live.', test],
   ['What happened this week, and how did it go?', ({ type }) => type('activity 7d stats')],
   ['A digest every Monday morning; this is what it will look like.', digest],
@@ -58,6 +61,14 @@ export async function giveTour(
       slack.until(() => ada.openView()?.content.callback_id === callbackId, {
         what: `the form ${callbackId}`,
       }),
+    told: (words) =>
+      slack.until(
+        () =>
+          [slack.messages(TEAM, DEPLOYS), slack.ephemerals(TEAM, ADA)]
+            .flatMap((seen) => seen.slice(-1))
+            .find(({ text }) => text.includes(words)),
+        { timeoutMs: 60_000, what: words },
+      ),
   };
   for (const [words, act, where = DEPLOYS] of STEPS) {
     say(words);
@@ -71,7 +82,7 @@ export async function giveTour(
   say('That was the tour; App Home sums it up. Everything on the page is yours to try.');
 }
 
-async function connect({ ada, look, opened, type }: Guide): Promise<void> {
+async function connect({ ada, look, opened, told, type }: Guide): Promise<void> {
   await type('connect');
   await opened('connect');
   await look(0.5);
@@ -79,22 +90,25 @@ async function connect({ ada, look, opened, type }: Guide): Promise<void> {
   ada.fill('connect', { account, email, api_key: apiKey });
   await look();
   await ada.submit('connect');
+  await told('Connected');
 }
 
-async function test({ slack, look, type }: Guide): Promise<void> {
+async function bind({ told, type }: Guide): Promise<void> {
+  await type('use storefront');
+  await told('bound this channel');
+}
+
+async function test({ slack, look, told, type }: Guide): Promise<void> {
   await type('test');
-  const latest = () => slack.messages(TEAM, DEPLOYS).findLast((message) => message.bot_id !== undefined);
-  const root = await slack.until(() => (latest()?.text.includes('Test access') ? latest() : undefined));
-  slack.lead(TEAM, ADA, { channel: DEPLOYS, thread: root.ts });
-  await slack.until(() => latest()?.text.includes('6 of 7 reachable'), {
-    timeoutMs: 60_000,
-    what: 'its end',
-  });
+  const { ts: thread } = await told('Test access');
+  slack.lead(TEAM, ADA, { channel: DEPLOYS, thread });
+  await told('6 of 7 reachable');
   await look();
 }
 
-async function digest({ look, type }: Guide): Promise<void> {
+async function digest({ look, told, type }: Guide): Promise<void> {
   await type('digest add weekly:mon 09:00 Europe/Lisbon last_7_days');
+  await told('set up the digest');
   await look();
   await type('digest preview');
   await look();
@@ -113,15 +127,14 @@ async function integration({ slack, ada, look, opened, type }: Guide): Promise<v
   await ada.close();
 }
 
-async function invoices({ slack, ada, look, type }: Guide): Promise<void> {
+async function invoices({ slack, ada, look, told, type }: Guide): Promise<void> {
   await type('invoices', BILLING);
-  const listed = await slack.until(() =>
-    slack.ephemerals(TEAM, ADA).findLast(({ channel }) => channel === BILLING),
-  );
+  const { ts } = await told('invoices of');
   await look();
-  await ada.click({ channel: BILLING, ts: listed.ts }, { actionId: 'invoices:pdf#1004' });
-  const file = await slack.until(() =>
-    slack.files(TEAM).find(({ mimetype }) => mimetype === 'application/pdf'),
+  await ada.click({ channel: BILLING, ts }, { actionId: 'invoices:pdf#1004' });
+  const file = await slack.until(
+    () => slack.files(TEAM).find(({ mimetype }) => mimetype === 'application/pdf'),
+    { what: 'the PDF' },
   );
   const [shared] = file.shares;
   if (shared !== undefined) slack.lead(TEAM, ADA, { channel: shared.channel });

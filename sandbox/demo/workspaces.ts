@@ -1,4 +1,4 @@
-import type { LocalSlack, NewWorkspace } from '../slack/server.ts';
+import type { LocalSlack } from '../slack/server.ts';
 
 const ada = {
   id: 'U0ADA',
@@ -18,11 +18,15 @@ const cleo = {
   tz: 'Europe/Berlin',
 };
 
-/** The Slack of a small company. */
-export function addDemoWorkspace(slack: LocalSlack): NewWorkspace {
-  return slack.addWorkspace({
+const dora = { id: 'U0DORA', name: 'dora', real_name: 'Dora Lind', title: 'Admin', is_admin: true };
+const emil = { id: 'U0EMIL', name: 'emil', real_name: 'Emil Roth', title: 'Developer' };
+
+/** The Slack of a small company, and that of another, which has nothing to do with it. Deckhand is in neither yet. */
+export function addDemoWorkspaces(slack: LocalSlack): void {
+  slack.addWorkspace({
     id: 'T0ACME',
     name: 'Acme',
+    installed: false,
     users: [ada, ben, cleo],
     channels: [
       {
@@ -34,5 +38,12 @@ export function addDemoWorkspace(slack: LocalSlack): NewWorkspace {
       { id: 'C0BILLING', name: 'billing', topic: 'Invoices', members: [ada.id, cleo.id] },
       { id: 'C0GENERAL', name: 'general', members: [ada.id, ben.id, cleo.id], bot_is_member: false },
     ],
+  });
+  slack.addWorkspace({
+    id: 'T0HARBOUR',
+    name: 'Harbour',
+    installed: false,
+    users: [dora, emil],
+    channels: [{ id: 'C0HARBOUR', name: 'deploys', topic: 'Ours, not theirs', members: [dora.id, emil.id] }],
   });
 }

@@ -51,7 +51,17 @@ export function installFault(code: string): Html {
 function page(title: string, body: Html | Promise<Html>): Html {
   return html`<!doctype html>
     <html lang="en">
-      <head><meta charset="utf-8" /><title>${title}</title></head>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>
+          :root { color-scheme: light dark; font: 16px/1.5 system-ui, "Liberation Sans", sans-serif; }
+          body { max-width: 32rem; margin: 12vh auto; padding: 0 1.25rem; }
+          select, button { font: inherit; padding: 0.35rem 0.8rem; }
+          label { display: block; margin: 1rem 0; }
+        </style>
+      </head>
       <body>${body}</body>
     </html>`;
 }

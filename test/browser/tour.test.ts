@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { giveTour } from '../../sandbox/demo/tour.ts';
-import { addDemoWorkspace } from '../../sandbox/demo/workspaces.ts';
+import { addDemoWorkspaces } from '../../sandbox/demo/workspaces.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
@@ -31,8 +31,8 @@ describeInBrowser('the tour of the demo', () => {
   });
 
   it('comes to its end, and leaves whoever watched at App Home with what it set up', async () => {
-    const { botToken } = addDemoWorkspace(slack);
-    const env = environment(slack, service, botToken, await temporaryFolder());
+    addDemoWorkspaces(slack);
+    const env = environment(slack, service, slack.install('T0ACME'), await temporaryFolder());
     product = createProduct(env, () => undefined);
     slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
     const page = await browser.open(`${slack.origin}/#/T0ACME/U0ADA/C0GENERAL`);

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { expect, it, onTestFinished } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+
+it('the demo begins with Deckhand in one workspace, says where to look, and ends in good order', async () => {
+  const demo = spawn(
+    process.execPath,
+    [join(root, 'sandbox/demo/main.ts'), '--port', '0', '--deckhand-port', '0'],
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  onTestFinished(() => void demo.kill('SIGKILL'));
+  const said: string[] = [];
+  for await (const line of createInterface(demo.stdout)) {
+    said.push(line);
+    if (line.startsWith('Ctrl+C')) break;
+  }
+  const [origin] = /http:\/\/[\d.:]+/.exec(said.find((line) => line.startsWith('Open ')) ?? '') ?? [];
+  expect((await fetch(`${origin}/`)).headers.get('content-type')).toContain('text/html');
+  const { teams, controls } = (await (await fetch(`${origin}/page/workspace`)).json()) as Record<
+    'teams' | 'controls',
+    { id: string }[]
+  >;
+  expect(teams).toMatchObject([
+    { name: 'Acme', apps: [{ name: 'Deckhand' }] },
+    { name: 'Harbour', apps: [] },
+  ]);
+  expect(controls.map(({ id }) => id)).toEqual(['slack-429', 'service-503', 'service-slow', 'kill', 'start']);
+  const ended = once(demo, 'exit');
+  demo.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+});
