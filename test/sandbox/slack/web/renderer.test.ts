@@ -85,6 +85,28 @@ describeInBrowser('messages on the page', () => {
     host.answer('messages', { messages: deployMessages });
   });
 
+  it('keeps to the end while what stands there grows, until one scrolls up', async () => {
+    const page = await browser.open(host.url, { viewport: { width: 1200, height: 500 } });
+    await page.getByText('Only visible to you').waitFor();
+    const list = "document.querySelector('.message-list')";
+    const left = () =>
+      page.evaluate<number>(`${list}.scrollHeight - ${list}.scrollTop - ${list}.clientHeight`);
+    // A picture may come between a move to the end and the event that tells of the move.
+    const grow = (pixels: number) =>
+      page.evaluate(
+        `${list}.querySelector('.message-slot:last-child').style.paddingBottom = '${pixels}px'; ${list}.dispatchEvent(new Event('scroll'))`,
+      );
+    await expect.poll(left).toBeLessThan(2);
+    await grow(400);
+    await expect.poll(left).toBeLessThan(2);
+    await page.getByRole('region', { name: 'Messages in #deploys' }).hover();
+    await page.mouse.wheel(0, -300);
+    await expect.poll(left).toBeGreaterThan(200);
+    const before = await left();
+    await grow(800);
+    await expect.poll(left).toBe(before + 400);
+  });
+
   it('counts what is unread elsewhere', async () => {
     const page = await browser.open(host.url);
     await page.getByText('Only visible to you').waitFor();
