@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { ask } from './support/asking.ts';
+import { answerTo, ask } from './support/asking.ts';
 import { briskClock, failing, hold, mend } from './support/faults.ts';
 import {
   ACCOUNT,
@@ -272,6 +272,32 @@ describe('a store that fails', () => {
       TOLD[2],
     ]);
     expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+  });
+
+  it('before a click is stored is told to who clicked, and nothing is done', async () => {
+    const roots = () => house.slack.messages(TEAM, CHANNEL);
+    await house.as('member').command(CHANNEL, '/deckhand test storefront');
+    const again = () => {
+      const [root] = roots();
+      const block = root?.blocks?.find(({ type }) => type === 'actions');
+      return root === undefined || block === undefined ? undefined : { ts: root.ts, block };
+    };
+    await house.slack.until(() => again() !== undefined, { timeoutMs: 15_000 });
+    loseStore();
+    const { ts, block } = again() ?? { ts: '', block: {} };
+    const name = { actionId: 'test:again', blockId: String(block.block_id) };
+    const said = await answerTo(house, 'admin', () =>
+      house.as('admin').click({ channel: CHANNEL, ts }, name),
+    );
+    expectAnswer(house, said, [
+      '',
+      nothing,
+      whoami,
+      'so nothing was done',
+      'Try again in a minute.',
+      TOLD[2],
+    ]);
+    expect(roots()).toHaveLength(1);
   });
 
   it('in the middle of a change lets it wait, and it is carried out once the store is well', async () => {

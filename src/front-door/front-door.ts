@@ -33,6 +33,7 @@ import { runCommand } from './run-command.ts';
 import { runOptions } from './run-options.ts';
 import { runShortcut } from './run-shortcut.ts';
 import { createSubmissions } from './run-submission.ts';
+import { speakPrivately } from './speak.ts';
 
 export interface FrontDoor {
   app: App;
@@ -138,7 +139,7 @@ async function takeCommand(door: Door, raw: unknown, ack: (answer?: string) => P
       caller: storable(caller),
       text,
     };
-    await takeDurably(door, stored, caller, ack);
+    await takeDurably(door, stored, caller, ack, ({ text: said }) => ack(said));
     return;
   }
   await ack();
@@ -166,7 +167,7 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
       ...(value === undefined ? {} : { value }),
       ...(element?.block_id ? { blockId: element.block_id } : {}),
     };
-    await takeDurably(door, stored, { ...caller, message }, ack);
+    await takeDurably(door, stored, { ...caller, message }, ack, sayAfter(door, caller, ack));
     return;
   }
   await ack();
@@ -201,6 +202,7 @@ async function takeDurably(
   request: StoredRequest,
   { responseUrl, triggerId, message }: Caller & { message?: Message | undefined },
   ack: (answer?: string) => Promise<void>,
+  say: (message: Message) => Promise<void>,
 ): Promise<void> {
   try {
     await door.requests.take(request, { responseUrl, triggerId, message });
@@ -211,10 +213,18 @@ async function takeDurably(
       'a request could not be stored',
     );
     const text = 'I cannot store anything right now, so nothing was done.';
-    await ack(failureMessage({ text, next: 'Try again in a minute.', reference }).text);
+    await say(failureMessage({ text, next: 'Try again in a minute.', reference }));
     return;
   }
   await ack();
+}
+
+/** What stands in the ack of a click is shown to nobody, so it is said after it. */
+function sayAfter({ deckhand }: Door, caller: Caller, ack: () => Promise<void>) {
+  return async (message: Message): Promise<void> => {
+    await ack();
+    await speakPrivately(deckhand, caller, message);
+  };
 }
 
 async function takeSubmission(
@@ -242,6 +252,7 @@ async function takeShortcut(door: Door, raw: unknown, ack: () => Promise<void>):
       { kind: 'shortcut', workspace, caller: storable(caller), callbackId, said },
       caller,
       ack,
+      sayAfter(door, caller, ack),
     );
     return;
   }
