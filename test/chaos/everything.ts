@@ -51,6 +51,6 @@ function report(result: ChaosResult, print: Print): boolean {
     for (const line of result[kind]) print(`  ${kind.toUpperCase()}: ${line}`);
   const beyond = `${lost.length} lost, ${doubled.length} doubled, ${wrong.length} wrong`;
   print(`  ${beyond}; ${explained.length} within the counted window.`);
-  print(`  ${dishonest} looks at /readyz said "ready" while nothing could be stored.`);
+  print(`  ${dishonest} looks at /readyz said "ready" while the store failed.`);
   return lost.length + doubled.length + wrong.length + dishonest === 0;
 }

@@ -107,9 +107,9 @@ function judgeRun(court: Court, seen: Seen, ask: Ask, root: SeenMessage): void {
     return;
   }
   if (words !== project.words || !isRootOf(root, project.name)) {
-    // A root that was posted twice is kept up to date once.
-    const isTwin = publicAnswers(seen, ask).length > 1 && isUncertain(court, ask.side, root.client_msg_id);
-    if (!isTwin) verdict.wrong.push(`${name} ends as "${root.text}"`);
+    // Of a root that may stand twice one is kept up to date, and none where Slack's last answer was lost too.
+    if (!isUncertain(court, ask.side, root.client_msg_id))
+      verdict.wrong.push(`${name} ends as "${root.text}"`);
     return;
   }
   judgeThread(court, seen, root, project, name);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -14,7 +14,11 @@ export interface MachineClock {
 
 /** @param file where it is kept */
 export function createMachineClock(file: string): MachineClock {
-  const set = (aheadMs: number): void => writeFileSync(file, String(aheadMs));
+  function set(aheadMs: number): void {
+    writeFileSync(`${file}-next`, String(aheadMs));
+    // Whole or not at all: half a number would be another time.
+    renameSync(`${file}-next`, file);
+  }
   set(0);
   return { env: { CLOCK_FILE: file, NODE_OPTIONS: `--import ${PRELOAD}` }, set };
 }

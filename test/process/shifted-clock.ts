@@ -12,9 +12,8 @@ const now = Date.now;
 let shift = Number(readFileSync(file, 'utf8'));
 
 setInterval(async () => {
-  // Empty for a moment while it is written.
-  const text = await readFile(file, 'utf8').catch(() => '');
-  if (text !== '') shift = Number(text);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text !== undefined) shift = Number(text);
 }, LOOK_MS).unref();
 
 const shifted = (): number => now() + shift;
