@@ -19,6 +19,7 @@ import { countJobs, eraseJobs, indexWorkspaces, KEYED, SLOTS_QUEUE } from './pos
 import { PostgresQueue } from './postgres-queue.ts';
 import { removeSchedule, sendSlots, setSchedule, type Tick } from './postgres-schedules.ts';
 import type { Worker } from './run-job.ts';
+import { nextSlot } from './slots.ts';
 
 export interface PostgresEngineOptions {
   url: string;
@@ -103,6 +104,8 @@ class EngineOnBoss implements PostgresEngine {
   }
 
   async schedule<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void> {
+    const { cron, zone } = schedule;
+    nextSlot(cron, zone, this.#clock.now()); // refuses what is wrong before the database is asked
     await asking(this.#ensureQueue(SLOTS_QUEUE));
     await asking(this.#ensureQueue(schedule.queue));
     await asking(setSchedule(this.#boss, workspace, key, schedule));
