@@ -19,7 +19,13 @@ import {
 } from '../../src/views/digest-changed.ts';
 import { doctorMessage } from '../../src/views/doctor.ts';
 import { failureMessage } from '../../src/views/failures.ts';
-import { notifyOffMessage, notifyOnMessage, notifyStateMessage } from '../../src/views/invoice-channel.ts';
+import {
+  notifyOffMessage,
+  notifyOnMessage,
+  notifyPausedMessage,
+  notifyResumedMessage,
+  notifyStateMessage,
+} from '../../src/views/invoice-channel.ts';
 import { invoiceSentMessage } from '../../src/views/invoices.ts';
 import { linkedMessage, notLinkedMessage, unlinkedMessage } from '../../src/views/link.ts';
 import type { KnownBlock, Message } from '../../src/views/message.ts';
@@ -174,6 +180,12 @@ const billingChannel = fc.record({
   last,
   lookedAt,
   failures: fc.nat(5),
+});
+
+const placedNotices = fc.record({
+  id: slug.map((name) => `invoices ${name}`),
+  channel: fc.constant('C0BILLING'),
+  account: slug,
 });
 
 const shownRun = fc.record({
@@ -336,6 +348,8 @@ const BUILDERS = [
   ),
   row(notifyOnMessage, slug, asker, fc.boolean(), word),
   row(notifyOffMessage, many(slug, 40), asker),
+  row(notifyPausedMessage, placedNotices, word),
+  row(notifyResumedMessage, placedNotices),
   row(notifyStateMessage, many(billingChannel, 30), word),
 ];
 
