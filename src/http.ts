@@ -88,7 +88,9 @@ async function answer(
   response: ServerResponse,
   log: Logger,
 ): Promise<void> {
-  for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+  // Only Slack posts; what protects a page in a browser would protect nobody there.
+  if (request.method !== 'POST')
+    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
   const url = URL.parse(request.url ?? '/', 'http://localhost');
   if (url === null) {
     sendText(response, 400, 'bad request');

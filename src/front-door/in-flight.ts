@@ -15,7 +15,7 @@ export interface InFlight {
 }
 
 /** So much is begun before new requests are looked at. */
-const AT_A_TURN = 10;
+const AT_A_TURN = 3;
 
 export function createInFlight(log: Logger): InFlight {
   const running = new Set<Promise<void>>();
