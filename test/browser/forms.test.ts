@@ -90,7 +90,9 @@ describeInBrowser('forms, as a person fills them', () => {
     await page.getByRole('button', { name: /Preview .*invoice/i }).click();
     expect((await loaded).headers()).toMatchObject({ 'content-type': 'application/pdf' });
     const preview = dialog(/invoice/i);
-    await preview.locator('iframe').waitFor();
+    // The viewer's dark ground alone is a picture of next to nothing; a page with words is not.
+    const drawn = async () => (await preview.locator('iframe').screenshot()).length;
+    await expect.poll(drawn).toBeGreaterThan(10_000);
     await takePicture(page, 'invoice-pdf');
     await preview.getByRole('button', { name: 'Close preview' }).click();
     await preview.waitFor({ state: 'detached' });
