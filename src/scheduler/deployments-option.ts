@@ -80,7 +80,8 @@ function mainTitle(data: DeploymentsData): TitleComponentOption {
     itemGap: 8,
     text: 'Deployments per day',
     textStyle: { fontSize: 22, fontWeight: 'bold', color: INK },
-    subtext: [plain(data.title, 80), ...(totalOf(data) === 0 ? [] : [totalWords(data)])].join('\n'),
+    // The library keeps widths by text in a plain object: a line that is `__proto__` and nothing more would spoil all.
+    subtext: [`${plain(data.title, 80)} `, ...(totalOf(data) === 0 ? [] : [totalWords(data)])].join('\n'),
     subtextStyle: { fontSize: 15, lineHeight: 21, color: SOFT_INK },
   };
 }

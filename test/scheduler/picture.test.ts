@@ -58,6 +58,11 @@ describe('the picture of deployments', () => {
     expect(legend).toMatchObject({ data: ['Succeeded', 'Failed'] });
   });
 
+  it('is drawn for a name that JavaScript knows too, and so is the next', async () => {
+    for (const title of ['__proto__', 'constructor', 'acme, today'])
+      expect(sizeOf(await drawDeployments({ ...WEEK, title })).width).toBe(1200);
+  });
+
   it('is drawn whatever the data', async () => {
     const amount = fc.oneof(fc.nat(20), fc.nat());
     const dayArbitrary = fc.record({ succeeded: amount, failed: amount, cancelled: amount });
