@@ -40,26 +40,28 @@ async function resume(value: string | undefined, context: ActionContext): Promis
   if (found.state.kind === 'paused') {
     const account = await deckhand.accounts.resolve(caller.workspace, found.account, undefined);
     await deckhand.accounts.use(caller.workspace, account, (client) => listInvoices(client));
-    await goOn(context, found, (current) => current && { ...current, state: { kind: 'active' } });
+    await goOn(
+      context,
+      { ...found, isResumed: true },
+      (current) => current && { ...current, state: { kind: 'active' } },
+    );
   }
   return { kind: 'private', message: notifyResumedMessage({ id, ...found }) };
 }
 
-/** Tells the channel and begins, or goes on; `change` says what is kept. */
+/** Tells the channel and begins, or goes on where `isResumed`; `change` says what is kept. */
 export async function goOn(
   context: CommandContext,
-  { channel, account }: Pick<BillingChannel, 'channel' | 'account'>,
+  { channel, account, isResumed }: Pick<BillingChannel, 'channel' | 'account'> & { isResumed: boolean },
   change: (current: BillingChannel | undefined) => BillingChannel | undefined,
 ): Promise<void> {
   const { caller, deckhand } = context;
   const { workspace, user, requestId } = caller;
-  const stored = billingChannels(deckhand.store);
   const id = billingChannelId(channel, account);
-  const isResumed = (await stored.get(workspace, id))?.state.kind === 'paused';
   // Before it is stored, so that a channel that cannot be told is not told later either.
   const message = notifyOnMessage(account, user, isResumed, deckhand.config.SLACK_COMMAND);
   await deliver(deckhand, { workspace, id: `invoices notify ${requestId}`, channel, message });
-  await stored.update(workspace, id, change);
+  await billingChannels(deckhand.store).update(workspace, id, change);
   await goOnWithNotices(deckhand, workspace, id);
   await recordNotices(context, 'invoices notify', account);
 }

@@ -41,13 +41,13 @@ async function begin(context: CommandContext): Promise<Reply> {
   const { workspace, requestId } = caller;
   const channel = channelOf(context);
   const account = await accountOf(context);
-  const stored = billingChannels(deckhand.store);
   const id = billingChannelId(channel, account.name);
-  const before = await stored.get(workspace, id);
+  const before = await billingChannels(deckhand.store).get(workspace, id);
   const isOn = before?.state.kind === 'active' && before.requestId !== requestId;
   if (isOn) return tellState(context);
   const invoices = await deckhand.accounts.use(workspace, account, (client) => listInvoices(client));
-  await goOn(context, { channel, account: account.name }, (current) =>
+  const isResumed = before?.state.kind === 'paused';
+  await goOn(context, { channel, account: account.name, isResumed }, (current) =>
     current === undefined
       ? newChannel(context, channel, account, invoices)
       : { ...current, state: { kind: 'active' } },

@@ -106,7 +106,7 @@ function submit(sent: Sent, claims: SubmissionClaims<SubmissionAck>, id: string)
   return inSpan(sent.deckhand, asked, async (end) => {
     try {
       if (!(await claims.take(workspace, id))) return sentAlready(sent);
-      const submitted = await attempt(sent).catch(async (error: unknown) => {
+      const submitted = await attempt(sent, found).catch(async (error: unknown) => {
         await claims.release(workspace, id);
         throw error;
       });
@@ -120,8 +120,10 @@ function submit(sent: Sent, claims: SubmissionClaims<SubmissionAck>, id: string)
   });
 }
 
-async function attempt({ deckhand, registry, caller, state }: Sent): Promise<Submitted> {
-  const found = registry.submission(state.view.callback_id ?? '');
+async function attempt(
+  { deckhand, caller, state }: Sent,
+  found: ReturnType<Registry['submission']>,
+): Promise<Submitted> {
   if (found === undefined) throw new UserError('This form is from an older version of Deckhand.', 'help');
   await requirePermission(deckhand, caller, found.submission.role, found.command.name);
   return found.submission.submit(state, { caller, account: undefined, text: '', deckhand });
