@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { FOLLOW_TEST, type FollowedTest } from '../src/follow/test-run.ts';
+import { FOLLOW_TEST, type FollowedTest } from '../src/scheduler/test-access/follow-test.ts';
 import { ACCOUNT, environment, freshFolder, startDeckhand, TEAM } from './support/deckhand.ts';
 import { cpuSeconds, type Program, residentBytes, startProgram } from './support/processes.ts';
 import { quantile } from './support/rounds.ts';

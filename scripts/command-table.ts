@@ -1,4 +1,4 @@
-import { usageLine } from '../src/commands/match.ts';
+import { usageLine } from '../src/commands/command-router.ts';
 import { allCommands } from '../src/commands/registry.ts';
 
 /** Prints the README's table of commands; `npm test` holds them equal. */

@@ -1,44 +1,48 @@
 import type { Command } from './commands/command.ts';
+import { declareHome } from './commands/home/jobs.ts';
+import { homeOpened } from './commands/home/publish.ts';
 import { commandsFor, START } from './commands/registry.ts';
+import { unfurlLinks } from './commands/unfurls/unfurl.ts';
+import { declareSteps } from './commands/workflows/jobs.ts';
+import { functionExecuted } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
 import type { Deckhand, Parts } from './deckhand.ts';
-import type { JobData } from './engine/engine.ts';
-import { ADD_SERVER, addServer, buryOrder } from './follow/add-server.ts';
-import { buryProvisioning, FOLLOW_PROVISIONING, followProvisioning } from './follow/provisioning.ts';
-import { awaitSync, burySync, FOLLOW_SYNC } from './follow/sync.ts';
-import { buryTest, FOLLOW_TEST, followTest } from './follow/test-run.ts';
-import { WATCH_VERIFICATION, watchVerification } from './follow/verification.ts';
-import type { EventHandlers } from './front-door/events.ts';
-import { createFrontDoor } from './front-door/front-door.ts';
-import { createRegistry } from './front-door/registry.ts';
-import { declareHome } from './home/declare.ts';
-import { createHome } from './home/home.ts';
-import { homeOpened } from './home/publish.ts';
-import { type Listener, listen, type Routes, sendText } from './http.ts';
-import { LIFECYCLE_HANDLERS } from './install/lifecycle.ts';
-import { installRoutes } from './install/routes.ts';
-import { WELCOME, welcome } from './install/welcome.ts';
-import { createLinkRequests } from './link/requests.ts';
-import { linkRoutes, TELL_LINKED, tellLinked } from './link/routes.ts';
-import { declareSchedules } from './scheduler/declare.ts';
-import { createPictures } from './scheduler/pictures.ts';
-import { accountsChanged } from './scheduler/settle.ts';
-import { SCOPE_NAMES } from './scopes.ts';
-import { createEntrance } from './slack/entrance.ts';
-import { declareSteps } from './steps/declare.ts';
-import { functionExecuted } from './steps/steps.ts';
-import { unfurlLinks } from './unfurl/unfurl.ts';
+import type { JobData } from './jobs/jobs.ts';
+import type { EventHandlers } from './listeners/events.ts';
+import { LIFECYCLE_HANDLERS } from './listeners/install/lifecycle.ts';
+import { installRoutes } from './listeners/install/routes.ts';
+import { WELCOME, welcome } from './listeners/install/welcome.ts';
+import { linkRoutes, TELL_LINKED, tellLinked } from './listeners/link/routes.ts';
+import { createListeners } from './listeners/listeners.ts';
+import { createReceiver } from './listeners/receivers/create-receiver.ts';
+import { type Listener, listen, type Routes, sendText } from './listeners/receivers/http-server.ts';
+import { createRegistry } from './listeners/registry.ts';
+import { WATCH_VERIFICATION, watchVerification } from './scheduler/accounts/verification.ts';
+import { createPictures } from './scheduler/activity/pictures.ts';
+import { declareSchedules } from './scheduler/jobs.ts';
+import { accountsChanged } from './scheduler/schedules/reconcile-schedules.ts';
+import { ADD_SERVER, addServer, orderFailed } from './scheduler/servers/add-server.ts';
+import {
+  FOLLOW_PROVISIONING,
+  followProvisioning,
+  provisioningFailed,
+} from './scheduler/servers/provisioning.ts';
+import { awaitSync, FOLLOW_SYNC, syncFailed } from './scheduler/servers/sync.ts';
+import { FOLLOW_TEST, followTest, testFailed } from './scheduler/test-access/follow-test.ts';
+import { SCOPE_NAMES } from './slack/scopes.ts';
 import { createAccounts } from './workspace/accounts.ts';
 import { createAudit } from './workspace/audit.ts';
 import { createChannels } from './workspace/channels.ts';
 import { createDigests } from './workspace/digests.ts';
+import { createHome } from './workspace/home-refresh.ts';
+import { createHostingCatalog } from './workspace/hosting-catalog.ts';
 import { createIntegrations } from './workspace/integrations.ts';
-import { createLinks } from './workspace/links.ts';
-import { createListings } from './workspace/listings.ts';
+import { createLinkRequests } from './workspace/link-requests.ts';
+import { createPendingCommands } from './workspace/pending-commands.ts';
 import { createProjects } from './workspace/projects.ts';
 import { createRoles } from './workspace/roles.ts';
-import { createRuns } from './workspace/runs.ts';
-import { createWaiting } from './workspace/waiting.ts';
+import { createTestRuns } from './workspace/test-runs.ts';
+import { createUserLinks } from './workspace/user-links.ts';
 
 export interface DeckhandApp {
   deckhand: Deckhand;
@@ -69,7 +73,7 @@ export const EVENT_HANDLERS: EventHandlers = {
 /** Puts the parts together; opens nothing before `start`. */
 export function createApp(config: Config, parts: Parts): DeckhandApp {
   const deckhand = assemble(config, parts);
-  const { receiver, routes: slackRoutes } = createEntrance({
+  const { receiver, routes: slackRoutes } = createReceiver({
     appToken: config.SLACK_APP_TOKEN,
     signingSecret: config.SLACK_SIGNING_SECRET,
     apiUrl: config.SLACK_API_URL,
@@ -79,7 +83,7 @@ export function createApp(config: Config, parts: Parts): DeckhandApp {
     onRefused: parts.metrics.refused,
   });
   const registry = createRegistry(commandsFor(config), START);
-  const door = createFrontDoor(deckhand, registry, receiver, EVENT_HANDLERS);
+  const door = createListeners(deckhand, registry, receiver, EVENT_HANDLERS);
   declareWork(deckhand);
   declareWatches(deckhand);
   declareSchedules(deckhand);
@@ -146,16 +150,16 @@ function assemble(config: Config, parts: Parts): Deckhand {
     accounts,
     channels: createChannels(parts.store),
     projects: createProjects({ accounts, clock: parts.clock }),
-    listings: createListings({ accounts, clock: parts.clock }),
+    listings: createHostingCatalog({ accounts, clock: parts.clock }),
     integrations: createIntegrations(parts.store),
     roles: createRoles(parts),
     audit: createAudit({ ...parts, onRecord: home.refresh }),
     home,
-    runs: createRuns(parts.store, home.refresh),
+    runs: createTestRuns(parts.store, home.refresh),
     digests: createDigests(parts.store),
     pictures: createPictures(),
-    waiting: createWaiting(parts),
-    links: createLinks(parts),
+    waiting: createPendingCommands(parts),
+    links: createUserLinks(parts),
     linkRequests: createLinkRequests(parts),
     scopes: SCOPE_NAMES,
   };
@@ -166,28 +170,28 @@ function declareWork(deckhand: Deckhand): void {
     concurrency: FOLLOWED_AT_ONCE,
     attempts: 5,
     backoffMs: 1000,
-    handsBack: true,
-    onDead: (data, error) => buryTest(deckhand, data, error),
+    resumable: true,
+    onDeadLetter: (data, error) => testFailed(deckhand, data, error),
   });
   deckhand.engine.work(ADD_SERVER, (job) => addServer(deckhand, job), {
     concurrency: 50,
     attempts: 5,
     backoffMs: 1000,
-    onDead: (data) => buryOrder(deckhand, data),
+    onDeadLetter: (data) => orderFailed(deckhand, data),
   });
   deckhand.engine.work(FOLLOW_PROVISIONING, (job) => followProvisioning(deckhand, job), {
     concurrency: FOLLOWED_AT_ONCE,
     attempts: 5,
     backoffMs: 1000,
-    handsBack: true,
-    onDead: (data, error) => buryProvisioning(deckhand, data, error),
+    resumable: true,
+    onDeadLetter: (data, error) => provisioningFailed(deckhand, data, error),
   });
   deckhand.engine.work(FOLLOW_SYNC, (job) => awaitSync(deckhand, job), {
     concurrency: FOLLOWED_AT_ONCE,
     attempts: 3,
     backoffMs: 1000,
-    handsBack: true,
-    onDead: (data) => burySync(deckhand, data),
+    resumable: true,
+    onDeadLetter: (data) => syncFailed(deckhand, data),
   });
 }
 

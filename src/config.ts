@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { readTracing, type TracingSettings } from './observability/tracing-settings.ts';
 import { findAddressFault, findBaseUrlFault } from './service/base-url.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
-import { readTracing, type TracingSettings } from './tracing/settings.ts';
 
 /** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */
 export const CONFIG_EXIT_CODE = 78;

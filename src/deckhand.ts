@@ -1,27 +1,27 @@
-import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
-import type { Engine } from './engine/engine.ts';
-import type { Home } from './home/home.ts';
-import type { LinkRequests } from './link/requests.ts';
-import type { Logger } from './log.ts';
-import type { Metrics } from './metrics.ts';
-import type { Pictures } from './scheduler/pictures.ts';
+import type { Clock } from './core/clock.ts';
+import type { Engine } from './jobs/jobs.ts';
+import type { Logger } from './observability/log.ts';
+import type { Metrics } from './observability/metrics.ts';
+import type { Tracing } from './observability/tracing.ts';
+import type { Pictures } from './scheduler/activity/pictures.ts';
 import type { Service } from './service/client.ts';
 import type { Installations } from './slack/installations.ts';
 import type { Slack } from './slack/slack.ts';
 import type { Sealer, Store } from './store/store.ts';
-import type { Tracing } from './tracing/tracing.ts';
 import type { Accounts } from './workspace/accounts.ts';
 import type { Audit } from './workspace/audit.ts';
 import type { Channels } from './workspace/channels.ts';
 import type { Digests } from './workspace/digests.ts';
+import type { Home } from './workspace/home-refresh.ts';
+import type { HostingCatalog } from './workspace/hosting-catalog.ts';
 import type { Integrations } from './workspace/integrations.ts';
-import type { Links } from './workspace/links.ts';
-import type { Listings } from './workspace/listings.ts';
+import type { LinkRequests } from './workspace/link-requests.ts';
+import type { PendingCommands } from './workspace/pending-commands.ts';
 import type { Projects } from './workspace/projects.ts';
 import type { Roles } from './workspace/roles.ts';
-import type { Runs } from './workspace/runs.ts';
-import type { Waiting } from './workspace/waiting.ts';
+import type { TestRuns } from './workspace/test-runs.ts';
+import type { UserLinks } from './workspace/user-links.ts';
 
 /** What `main.ts` opens and a test may replace at the wire. */
 export interface Parts {
@@ -43,16 +43,16 @@ export interface Deckhand extends Parts {
   accounts: Accounts;
   channels: Channels;
   projects: Projects;
-  listings: Listings;
+  listings: HostingCatalog;
   integrations: Integrations;
   roles: Roles;
   audit: Audit;
   digests: Digests;
   pictures: Pictures;
-  runs: Runs;
+  runs: TestRuns;
   home: Home;
-  waiting: Waiting;
-  links: Links;
+  waiting: PendingCommands;
+  links: UserLinks;
   linkRequests: LinkRequests;
   /** The bot scopes that the app asks for. */
   scopes: readonly string[];

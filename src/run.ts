@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import process from 'node:process';
 import { createApp, type DeckhandApp } from './app.ts';
-import { systemClock } from './clock.ts';
 import { CONFIG_EXIT_CODE, type Config, ConfigError, oauthClientOf, parseConfig } from './config.ts';
-import { countRepeated } from './doubt.ts';
-import { type Backend, openBackend } from './engine/open-backend.ts';
-import { openInstallations } from './install/open-installations.ts';
-import { createLog, type Logger } from './log.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { systemClock } from './core/clock.ts';
+import { createLog, type Logger } from './observability/log.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { NO_TRACING, type Tracing } from './observability/tracing.ts';
+import { countRepeated } from './observability/uncertain-delivery.ts';
+import { type Backend, openBackend } from './open-backend.ts';
+import { openInstallations } from './open-installations.ts';
 import { createService, type Service } from './service/client.ts';
 import { createSlack } from './slack/slack.ts';
 import { createWeb, type Web } from './slack/web.ts';
 import { createSealer } from './store/sealer.ts';
 import { SealError, StoreError } from './store/store.ts';
-import { NO_TRACING, type Tracing } from './tracing/tracing.ts';
 
 /** Kubernetes and systemd give up after 30 s; SIGTERM ends within 25, whatever still hangs then. */
 const DRAIN_MS = 20_000;
@@ -92,8 +92,8 @@ async function open(config: Config, log: Logger): Promise<Opened> {
     responseHosts: config.SLACK_RESPONSE_HOSTS.split(',').map((host) => host.trim()),
     tracing,
     observe: metrics.slackCall,
-    onRepeat: (workspace, { channel, name, clientMsgId }) =>
-      countRepeated({ log, metrics }, { workspace, channel, delivery: name ?? clientMsgId }),
+    onRepeat: (workspace, { channel, label, clientMsgId }) =>
+      countRepeated({ log, metrics }, { workspace, channel, delivery: label ?? clientMsgId }),
   });
   const app = createApp(config, {
     clock,
@@ -113,7 +113,7 @@ async function open(config: Config, log: Logger): Promise<Opened> {
 /** Loaded where it is switched on; off, it costs neither time nor memory. */
 async function openTracing({ tracing }: Config, version: string, log: Logger): Promise<Tracing> {
   if (tracing === undefined) return NO_TRACING;
-  const { openTracing: open } = await import('./tracing/open-tracing.ts');
+  const { openTracing: open } = await import('./observability/open-tracing.ts');
   return open(tracing, version, log);
 }
 

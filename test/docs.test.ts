@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { EVENT_HANDLERS } from '../src/app.ts';
-import { usageLine } from '../src/commands/match.ts';
+import { usageLine } from '../src/commands/command-router.ts';
 import { allCommands } from '../src/commands/registry.ts';
-import { SCOPE_NAMES } from '../src/scopes.ts';
+import { SCOPE_NAMES } from '../src/slack/scopes.ts';
 
 interface FunctionSpec {
   input_parameters: Record<string, unknown>;
@@ -115,7 +115,7 @@ describe('the registry', () => {
   it('has every command file, and nothing twice', () => {
     const names = commands.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    const files = readdirSync(join(root, 'src/commands')).filter((file) =>
+    const files = globSync('**/*.ts', { cwd: join(root, 'src/commands') }).filter((file) =>
       /^export const \w+ = defineCommand\(/m.test(read(`src/commands/${file}`)),
     );
     const registry = read('src/commands/registry.ts');

@@ -3,20 +3,20 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type SimulatedService, startSimulatedService } from '../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../sandbox/slack/server.ts';
 import { type DeckhandProcess, startDeckhand } from './support/deckhand-process.ts';
+import { openProxy, type ServiceProxy } from './support/proxy.ts';
+import { temporaryFolder } from './support/temporary.ts';
 import {
   ACCOUNT,
   API_KEY,
-  addHouseAccount,
+  addTestAccount,
   CHANNEL,
-  connectHouse,
+  connectAccount,
   EMAIL,
   environment,
   furnish,
   PEOPLE,
   TEAM,
-} from './support/house.ts';
-import { openProxy, type ServiceProxy } from './support/proxy.ts';
-import { temporaryFolder } from './support/temporary.ts';
+} from './support/test-world.ts';
 
 const LONG_MS = 36_000_000;
 
@@ -40,14 +40,14 @@ describe.each([
       await Promise.all([service.stop(), slack.stop(), proxy.close()]);
     });
     const { botToken } = furnish(slack);
-    addHouseAccount(service, undefined);
+    addTestAccount(service, undefined);
     env = {
       ...environment(slack, service, botToken, await temporaryFolder()),
       SLACK_API_URL: `${proxy.origin}/api/`,
       ...(socketMode ? { SLACK_APP_TOKEN: slack.appToken, SLACK_SIGNING_SECRET: '' } : {}),
     };
     await start();
-    await connectHouse(slack);
+    await connectAccount(slack);
   });
 
   async function start(): Promise<void> {

@@ -1,15 +1,15 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ACCOUNT, CHANNEL, type House, openHouse, PEOPLE, TEAM } from './support/house.ts';
+import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from './support/test-world.ts';
 
 /** Longer than a test may take: whatever waits for it makes the test fail. */
 const GRACE_MS = 60_000;
 
 describe('a process that is told to end', () => {
-  let house: House;
+  let house: TestWorld;
 
   beforeEach(async () => {
-    house = await openHouse();
+    house = await openTestWorld();
     await house.connect();
   });
   afterEach(() => house.stop());

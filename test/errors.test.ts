@@ -9,18 +9,18 @@ import {
   API_KEY,
   CHANNEL,
   EMAIL,
-  type House,
-  type HouseOptions,
-  openHouse,
+  openTestWorld,
   PEOPLE,
   TEAM,
-} from './support/house.ts';
+  type TestWorld,
+  type TestWorldOptions,
+} from './support/test-world.ts';
 
 /** What happened; what the person does, resolving with all they read; the sentence; the next step; a reference? */
 type Row = [
   what: string,
-  given: (house: House) => unknown,
-  when: (house: House) => Promise<string>,
+  given: (house: TestWorld) => unknown,
+  when: (house: TestWorld) => Promise<string>,
   says: string,
   next: string,
   more?: 'with a reference',
@@ -32,11 +32,11 @@ const A_DATE = new Date(Date.now() + 3_600_000).toUTCString();
 const BROKEN = { status: 200, body: { odd: true } };
 
 const nothing = (): void => undefined;
-const typing = (line: string) => (house: House) => ask(house, `/deckhand ${line}`, 'admin');
+const typing = (line: string) => (house: TestWorld) => ask(house, `/deckhand ${line}`, 'admin');
 const whoami = typing('whoami');
 
 /** The root message of a test, once it has stopped. */
-async function testing({ as, slack }: House): Promise<string> {
+async function testing({ as, slack }: TestWorld): Promise<string> {
   const roots = () => slack.messages(TEAM, CHANNEL);
   const { length } = roots();
   await as('member').command(CHANNEL, '/deckhand test storefront');
@@ -45,7 +45,7 @@ async function testing({ as, slack }: House): Promise<string> {
 }
 
 /** What stands in the form, or under its fields, after it was sent. */
-async function sending(house: House, line: string, form: string, values: object): Promise<string> {
+async function sending(house: TestWorld, line: string, form: string, values: object): Promise<string> {
   const ann = house.as('admin');
   await ann.command(CHANNEL, `/deckhand ${line}`);
   await house.slack.until(() => ann.openView()?.content.callback_id === form);
@@ -55,10 +55,10 @@ async function sending(house: House, line: string, form: string, values: object)
 
 const connecting =
   (change: object = {}) =>
-  (house: House) =>
+  (house: TestWorld) =>
     sending(house, 'connect', 'connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY, ...change });
 
-async function adding(house: House): Promise<string> {
+async function adding(house: TestWorld): Promise<string> {
   const ann = house.as('admin');
   await ann.command(CHANNEL, '/deckhand integration add storefront');
   await house.slack.until(() => ann.openView()?.content.callback_id === 'integration.add');
@@ -70,7 +70,7 @@ async function adding(house: House): Promise<string> {
   return JSON.stringify(answer.errors ?? ann.openView()?.content.blocks);
 }
 
-const editing = (house: House) =>
+const editing = (house: TestWorld) =>
   sending(house, 'integration edit none-such storefront', 'integration.edit', {
     hook_type: 'http_req',
     name: 'Other',
@@ -81,7 +81,7 @@ const started = (status: number, body: object) =>
 const polled = (status: number, body: object) =>
   failing({ status, body }, 'projects/storefront/test_access/*');
 const noList = failing({ status: 404, body: { error_code: 'record_not_found' } }, 'projects/*/servers');
-const billing = ({ service }: House) =>
+const billing = ({ service }: TestWorld) =>
   service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
 const restricted = { error_code: 'api_access_restricted', upgrade_url: 'https://example.com/plan' };
 const adminOnly = { error: 'admin_required', message: 'No.', beta_url: 'https://example.com/beta' };
@@ -144,7 +144,7 @@ const ROWS: readonly Row[] = [
   ['a dropped connection as a test starts', failing({ method: 'POST', drop: true }), testing, 'cannot be reached', 'Try again in a minute.'],
 ];
 
-function expectAnswer(house: House, said: string, [, , , says, next, more]: Row): void {
+function expectAnswer(house: TestWorld, said: string, [, , , says, next, more]: Row): void {
   expect(said).toContain(says);
   expect(said).toContain(next);
   expect(said, 'no stack trace').not.toMatch(/\.ts:\d|\bat \w+ \(|node_modules|Error:/);
@@ -156,17 +156,17 @@ function expectAnswer(house: House, said: string, [, , , says, next, more]: Row)
 }
 
 /** A house of one test, with an account in it. */
-async function houseOfItsOwn(options: HouseOptions): Promise<House> {
-  const house = await openHouse({ clock: briskClock, ...options });
+async function houseOfItsOwn(options: TestWorldOptions): Promise<TestWorld> {
+  const house = await openTestWorld({ clock: briskClock, ...options });
   onTestFinished(() => house.stop());
   await hold(house.app, 'ok');
   return house;
 }
 
 describe('what the service does', () => {
-  let house: House;
+  let house: TestWorld;
   beforeAll(async () => {
-    house = await openHouse({ clock: briskClock });
+    house = await openTestWorld({ clock: briskClock });
   });
   afterAll(() => house.stop());
   beforeEach(() => mend(house));
@@ -210,7 +210,7 @@ describe('what the service does', () => {
 describe('a service that cannot be reached', () => {
   const TOLD = ['The service cannot be reached.', 'Try again in a minute.'] as const;
 
-  it.each<[string, HouseOptions, (house: House) => unknown]>([
+  it.each<[string, TestWorldOptions, (house: TestWorld) => unknown]>([
     ['does not answer in time', { serviceTimeoutMs: 200 }, failing({ delayMs: 60_000 })],
     ['is not there', {}, ({ service }) => service.stop()],
     ['has no address', { env: { SERVICE_BASE_URL: 'https://{account}.service.invalid' } }, nothing],
@@ -227,11 +227,11 @@ describe('a store that fails', () => {
     'Try again in a minute.',
     'with a reference',
   ] as const;
-  let house: House;
+  let house: TestWorld;
   let database: DatabaseSync;
   let undo: string;
   beforeEach(async () => {
-    house = await openHouse({ clock: briskClock });
+    house = await openTestWorld({ clock: briskClock });
     await hold(house.app, 'ok');
     database = new DatabaseSync(join(house.folder, 'deckhand.sqlite'));
   });
@@ -324,16 +324,16 @@ it('a bug is told with a reference', async () => {
   expect(house.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);
 });
 
-/** Those of 7.2 that test/commands/signup.test.ts does not meet. */
+/** Those of 7.2 that test/commands/accounts/signup.test.ts does not meet. */
 describe('what a sign-up meets', () => {
   const FORM = { email: 'new@example.org', password: 'correct horse', terms_accepted: ['true'] };
   const refusing =
     (status: number, ...errors: string[]) =>
-    (at: House) => {
+    (at: TestWorld) => {
       at.service.faults.add({ path: '/api/v1/signup', status, body: { status: 'error', errors } });
     };
 
-  it.each<[string, (house: House) => unknown, string, string]>([
+  it.each<[string, (house: TestWorld) => unknown, string, string]>([
     ['400', refusing(400, 'Email is not valid'), '{"email":"', 'does not take this e-mail address'],
     ['403, locked', refusing(403, 'Account locked'), '', 'Wait before you try again.'],
     [
@@ -355,7 +355,7 @@ describe('what a sign-up meets', () => {
 });
 
 describe('what Slack does', () => {
-  const refusing = (method: string, error: string) => (at: House) => {
+  const refusing = (method: string, error: string) => (at: TestWorld) => {
     at.slack.fault({ method, error, times: 1 });
   };
 
@@ -457,9 +457,9 @@ describe('what Slack does', () => {
 });
 
 describe('what is sent again', () => {
-  let house: House;
+  let house: TestWorld;
   beforeAll(async () => {
-    house = await openHouse({ clock: briskClock });
+    house = await openTestWorld({ clock: briskClock });
   });
   afterAll(() => house.stop());
   beforeEach(() => mend(house));

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from './support/asking.ts';
 import { briskClock, failing, mend } from './support/faults.ts';
-import { API_KEY, CHANNEL, EMAIL, type House, openHouse, PEOPLE, TEAM } from './support/house.ts';
+import {
+  API_KEY,
+  CHANNEL,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from './support/test-world.ts';
 
 /**
  * Every field that the specification's section 2 has answered, by its number and name, and how a person meets it.
@@ -129,7 +137,7 @@ const INVOICE = {
 };
 
 /** Records that one answer of the service fills and one command shows. */
-const SHOWN: ReadonlyArray<[command: string, given: (house: House) => void, fields: Fields]> = [
+const SHOWN: ReadonlyArray<[command: string, given: (house: TestWorld) => void, fields: Fields]> = [
   [
     'whoami',
     answering('profile', PROFILE),
@@ -291,9 +299,9 @@ const SHOWN: ReadonlyArray<[command: string, given: (house: House) => void, fiel
 ];
 
 describe('a field of the specification', () => {
-  let house: House;
+  let house: TestWorld;
   beforeAll(async () => {
-    house = await openHouse({ clock: briskClock });
+    house = await openTestWorld({ clock: briskClock });
   });
   afterAll(() => house.stop());
   beforeEach(() => mend(house));

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { Agent, request } from 'undici';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { createService } from '../../src/service/client.ts';
 import { getProfile } from '../../src/service/profile.ts';
 import { sayListening } from '../support/processes.ts';

@@ -4,12 +4,12 @@ import { startLocalSlack } from '../../sandbox/slack/server.ts';
 import {
   ACCOUNT,
   CHANNEL,
-  connectHouse,
+  connectAccount,
   environment,
   furnish,
   PEOPLE,
   TEAM,
-} from '../../test/support/house.ts';
+} from '../../test/support/test-world.ts';
 import { sayListening } from '../support/processes.ts';
 
 // The people of one busy workspace, and what their deployments do meanwhile, all by the clock of this process.
@@ -80,7 +80,7 @@ async function type(channel: string, words: string): Promise<void> {
 
 async function begin(origin: string): Promise<void> {
   slack.deliverTo(`${origin}/slack/events`);
-  await connectHouse(slack);
+  await connectAccount(slack);
   for (const channel of CHANNELS) {
     await type(channel, 'digest add cron:"0 * * * *" UTC today');
     await type(channel, 'watch all all');

@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/clock.ts';
-import { type Backend, openBackend } from '../../src/engine/open-backend.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { type Backend, openBackend } from '../../src/open-backend.ts';
 import { createService } from '../../src/service/client.ts';
 import { parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
 import { createSealer } from '../../src/store/sealer.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { Deckhand } from '../deckhand.ts';
-import type { Message, ModalView } from '../views/message.ts';
-import type { Choice } from '../views/modal.ts';
+import type { Message, ModalView } from '../views/blocks/message.ts';
+import type { Choice } from '../views/blocks/modal.ts';
 import type { Role } from '../workspace/roles.ts';
 
 /** Where a request comes from. `workspace` is `enterpriseId ?? teamId` of the installation. */
@@ -58,7 +58,7 @@ export type Submitted =
   | { kind: 'close'; after?: () => Promise<Reply> };
 
 export interface ViewState {
-  /** Value by `action_id`, as `readState` in src/views/modal-state.ts gives it. */
+  /** Value by `action_id`, as `readState` in src/views/blocks/modal-state.ts gives it. */
   values: Record<string, string | string[] | undefined>;
   metadata: string;
   view: ModalView & { id: string; hash: string };

@@ -1,11 +1,11 @@
-import { UserError } from '../errors.ts';
-import { within } from '../patience.ts';
-import { plain } from '../views/text.ts';
+import { UserError } from '../core/errors.ts';
+import { withTimeout } from '../core/timeout.ts';
+import { plain } from '../views/blocks/text.ts';
 import type { Account } from '../workspace/accounts.ts';
 import type { Channel } from '../workspace/channels.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import type { CommandContext } from './command.ts';
-import { accountOf, projectOf } from './target.ts';
+import { accountOf, projectOf } from './resolve-target.ts';
 
 /** Slack's handle for opening a form dies after 3 s; what is not known by then is asked for in the form. */
 const PATIENCE_MS = 800;
@@ -24,7 +24,7 @@ export async function projectForForm(
 ): Promise<{ account: Account; project: FormProject | undefined }> {
   const { caller, deckhand } = context;
   const account = await accountOf(context);
-  const found = await within(deckhand.clock, PATIENCE_MS, projectUnlessSeveral(context, named));
+  const found = await withTimeout(deckhand.clock, PATIENCE_MS, projectUnlessSeveral(context, named));
   if (found !== undefined || named !== undefined) return { account, project: found ?? undefined };
   const channel = await deckhand.channels.get(caller.workspace, caller.channel);
   const isChannels = (channel.account ?? account.name) === account.name;

@@ -1,6 +1,6 @@
+import { UserError } from '../core/errors.ts';
 import type { Deckhand } from '../deckhand.ts';
-import { UserError } from '../errors.ts';
-import { code } from '../views/text.ts';
+import { code } from '../views/blocks/text.ts';
 import type { Role } from '../workspace/roles.ts';
 import type { Caller } from './command.ts';
 

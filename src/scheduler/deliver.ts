@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Deckhand } from '../deckhand.ts';
-import { countRepeated } from '../doubt.ts';
-import { postId } from '../follow/thread.ts';
+import { countRepeated } from '../observability/uncertain-delivery.ts';
 import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
-import type { Shown } from '../slack/slack.ts';
+import type { MessageRef } from '../slack/slack.ts';
 import type { Collection, Store } from '../store/store.ts';
-import type { Message } from '../views/message.ts';
+import type { Message } from '../views/blocks/message.ts';
+import { postId } from './post-once.ts';
 
 /** A post that must arrive: `posting` right before it is sent, `posted` right after Slack's answer. */
 const Delivery = z.object({
@@ -41,12 +41,12 @@ export async function deliveryOf(store: Store, workspace: string, id: string): P
  * `client_msg_id`, which is logged and counted (`deckhand_delivery_uncertain_total`).
  * @throws SlackFailure; where it is certain that Slack did not take it, nothing stays recorded
  */
-export async function deliver(deckhand: Deckhand, what: Delivering): Promise<Shown> {
+export async function deliver(deckhand: Deckhand, what: Delivering): Promise<MessageRef> {
   const { workspace, id, channel } = what;
   const stored = deliveries(deckhand.store);
   const standing = await stored.get(workspace, id);
   if (standing?.state === 'posted') return shownAs(standing);
-  return deckhand.slack.turn(workspace, channel, async (send) => {
+  return deckhand.slack.withChannelLock(workspace, channel, async (send) => {
     const before = await stored.get(workspace, id);
     if (before?.state === 'posted') return shownAs(before);
     if (before !== undefined) countRepeated(deckhand, { workspace, channel, delivery: id });
@@ -61,13 +61,13 @@ export async function deliver(deckhand: Deckhand, what: Delivering): Promise<Sho
   });
 }
 
-type Send = Parameters<Parameters<Deckhand['slack']['turn']>[2]>[0];
+type Send = Parameters<Parameters<Deckhand['slack']['withChannelLock']>[2]>[0];
 
-async function post(what: Delivering, send: Send, forget: () => Promise<unknown>): Promise<Shown> {
+async function post(what: Delivering, send: Send, forget: () => Promise<unknown>): Promise<MessageRef> {
   const { workspace, id, channel, threadTs, message, signal } = what;
   const clientMsgId = postId(workspace, id);
   try {
-    return await send({ channel, threadTs, message, clientMsgId, name: id }, signal);
+    return await send({ channel, threadTs, message, clientMsgId, label: id }, signal);
   } catch (error) {
     // Slack knows this post by its `client_msg_id`, and somebody has deleted it since.
     if (isSlackFailure(error, 'rejected') && error.reason === 'duplicate_message_not_found')
@@ -77,7 +77,7 @@ async function post(what: Delivering, send: Send, forget: () => Promise<unknown>
   }
 }
 
-function shownAs({ channel, ts = '' }: Delivery): Shown {
+function shownAs({ channel, ts = '' }: Delivery): MessageRef {
   return { channel, ts };
 }
 

@@ -1,6 +1,6 @@
 import type { Agent } from 'undici';
-import type { Clock } from '../clock.ts';
-import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../tracing/tracing.ts';
+import type { Clock } from '../core/clock.ts';
+import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { isAccountName } from './account-name.ts';
 import { failureOf, readValue } from './answer.ts';
 import { BaseUrl, findAddressFault } from './base-url.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { ServiceError } from './errors.ts';
 
 const FIRST_BACKOFF_MS = 250;

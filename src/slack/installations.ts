@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Logger } from '../observability/log.ts';
 import type { Collection, Place, Sealer, Store } from '../store/store.ts';
 import { isSlackFailure } from './failure.ts';
 import type { Grant, SlackOauth, Tokens } from './oauth.ts';

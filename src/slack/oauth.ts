@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { asSlackFailure, SlackFailure } from './failure.ts';
 import type { Web } from './web.ts';
 

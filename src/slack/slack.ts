@@ -1,11 +1,18 @@
 import type { WebAPICallResult, WebClient } from '@slack/web-api';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import { NO_TRACING, type SpanStart, type Tracing } from '../tracing/tracing.ts';
-import type { Message, ModalView } from '../views/message.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Logger } from '../observability/log.ts';
+import { NO_TRACING, type SpanStart, type Tracing } from '../observability/tracing.ts';
+import type { Message, ModalView } from '../views/blocks/message.ts';
 import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
 import type { Installations } from './installations.ts';
-import { BACKGROUND, createLanes, LAST_WORDS, type Patience, SOMEONE_WAITS, withPatience } from './pace.ts';
+import {
+  BACKGROUND,
+  createKeyedQueue,
+  LAST_WORDS,
+  type RetryPolicy,
+  SOMEONE_WAITS,
+  withRetries,
+} from './rate-limit.ts';
 import { postToResponseUrl } from './response-url.ts';
 import { type Upload, uploadFile } from './uploads.ts';
 import type { Web } from './web.ts';
@@ -22,13 +29,13 @@ export interface Post {
   /** Stores that this post is about to leave: called right before each try, for posts with a `clientMsgId`. */
   intend?: (() => Promise<void>) | undefined;
   /** What the log calls it, if not by its `clientMsgId`. */
-  name?: string | undefined;
+  label?: string | undefined;
 }
 
 /** A post as it is told of where it is sent again. */
-type Repeated = Pick<Post, 'channel' | 'name' | 'clientMsgId'>;
+type Repeated = Pick<Post, 'channel' | 'label' | 'clientMsgId'>;
 
-export interface Shown {
+export interface MessageRef {
   channel: string;
   ts: string;
 }
@@ -48,7 +55,7 @@ export interface SlackOptions {
 }
 
 /** Posts at once; only for whose turn it is. */
-export type Send = (post: Post, signal?: AbortSignal) => Promise<Shown>;
+export type Send = (post: Post, signal?: AbortSignal) => Promise<MessageRef>;
 
 /** What Deckhand does in Slack. Every method rejects with `SlackFailure` only. */
 export interface Slack {
@@ -57,19 +64,19 @@ export interface Slack {
     workspace: string,
     method: string,
     run: (client: WebClient) => Promise<T>,
-    patience?: Patience,
+    patience?: RetryPolicy,
   ): Promise<T>;
   /**
    * Runs `work` when it is its turn to post in the channel, alone: what it stores before and after its posts is never
    * further from them than it must be.
    */
-  turn<T>(workspace: string, channel: string, work: (send: Send) => Promise<T>): Promise<T>;
+  withChannelLock<T>(workspace: string, channel: string, work: (send: Send) => Promise<T>): Promise<T>;
   /** Posts in the channel's order; background patience. */
-  post(workspace: string, post: Post, signal?: AbortSignal): Promise<Shown>;
+  post(workspace: string, post: Post, signal?: AbortSignal): Promise<MessageRef>;
   /** Edits a message. Of several waiting edits of one message only the latest is sent. */
-  update(workspace: string, shown: Shown, message: Message, signal?: AbortSignal): Promise<void>;
+  update(workspace: string, shown: MessageRef, message: Message, signal?: AbortSignal): Promise<void>;
   /** Shown to one person in a channel. */
-  whisper(
+  postEphemeral(
     workspace: string,
     to: { channel: string; user: string; threadTs?: string | undefined },
     message: Message,
@@ -77,7 +84,7 @@ export interface Slack {
   /** The channel of the direct messages with a person. */
   openDirect(workspace: string, user: string): Promise<string>;
   /** A direct message. */
-  tell(workspace: string, user: string, message: Message): Promise<Shown>;
+  sendDirectMessage(workspace: string, user: string, message: Message): Promise<MessageRef>;
   openModal(workspace: string, triggerId: string, view: ModalView): Promise<{ id: string; hash: string }>;
   /** Without a hash the view is replaced whatever happened to it in between. */
   updateModal(workspace: string, viewId: string, view: ModalView, hash?: string): Promise<void>;
@@ -92,7 +99,7 @@ export interface Slack {
    * @returns the file's id, for a `slack_file`
    */
   upload(workspace: string, upload: Upload): Promise<string>;
-  permalink(workspace: string, shown: Shown): Promise<string | undefined>;
+  permalink(workspace: string, shown: MessageRef): Promise<string | undefined>;
   /** Resolves when nothing waits to be sent. */
   idle(): Promise<void>;
 }
@@ -103,7 +110,7 @@ const QUIET = { unfurl_links: false, unfurl_media: false, parse: 'none', link_na
 export function createSlack(options: SlackOptions): Slack {
   const { clock, installations, web, tracing = NO_TRACING } = options;
   const { hostname } = new URL(web.origin);
-  const lanes = createLanes();
+  const lanes = createKeyedQueue();
   const edits = new Map<string, Message>();
 
   async function once<T extends WebAPICallResult>(
@@ -131,7 +138,7 @@ export function createSlack(options: SlackOptions): Slack {
   }
 
   const call: Slack['call'] = (workspace, method, run, patience = SOMEONE_WAITS) =>
-    withPatience(clock, patience, () => once(workspace, method, run));
+    withRetries(clock, patience, () => once(workspace, method, run));
 
   /** Tells of each try after one whose answer was lost. */
   function counted<T>(workspace: string, post: Repeated, run: () => Promise<T>): () => Promise<T> {
@@ -150,7 +157,7 @@ export function createSlack(options: SlackOptions): Slack {
       const { clientMsgId, intend } = post;
       const isIntended = clientMsgId !== undefined && intend !== undefined;
       const forget = isIntended ? web.intents.announce(clientMsgId, intend) : undefined;
-      const sent = await withPatience(
+      const sent = await withRetries(
         clock,
         BACKGROUND,
         counted(workspace, post, () =>
@@ -168,13 +175,13 @@ export function createSlack(options: SlackOptions): Slack {
   /** Sends the latest version that waits; an edit that was overtaken finds nothing left to do. */
   async function sendLatest(
     workspace: string,
-    shown: Shown,
+    shown: MessageRef,
     key: string,
     signal?: AbortSignal,
   ): Promise<void> {
     let sending: Message | undefined;
     try {
-      await withPatience(
+      await withRetries(
         clock,
         BACKGROUND,
         async () => {
@@ -192,14 +199,14 @@ export function createSlack(options: SlackOptions): Slack {
 
   return {
     call,
-    turn,
+    withChannelLock: turn,
     post: (workspace, post, signal) => turn(workspace, post.channel, (send) => send(post, signal)),
     update(workspace, shown, message, signal) {
       const key = `edit ${workspace} ${shown.channel} ${shown.ts}`;
       edits.set(key, message);
       return lanes.run(key, () => sendLatest(workspace, shown, key, signal));
     },
-    async whisper(workspace, to, message) {
+    async postEphemeral(workspace, to, message) {
       const { channel, user, threadTs } = to;
       const whisperOnce = () =>
         once(workspace, 'chat.postEphemeral', (client) =>
@@ -211,8 +218,8 @@ export function createSlack(options: SlackOptions): Slack {
             ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
           }),
         );
-      const named = { channel, name: `to ${user}` };
-      await withPatience(clock, LAST_WORDS, counted(workspace, named, whisperOnce));
+      const named = { channel, label: `to ${user}` };
+      await withRetries(clock, LAST_WORDS, counted(workspace, named, whisperOnce));
     },
     async openDirect(workspace, user) {
       const opened = await call(
@@ -223,7 +230,7 @@ export function createSlack(options: SlackOptions): Slack {
       );
       return opened.channel?.id ?? user;
     },
-    async tell(workspace, user, message) {
+    async sendDirectMessage(workspace, user, message) {
       return this.post(workspace, { channel: await this.openDirect(workspace, user), message });
     },
     async openModal(workspace, triggerId, view) {

@@ -1,7 +1,7 @@
 import type { FilesCompleteUploadExternalArguments } from '@slack/web-api';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { isSlackFailure, SlackFailure } from './failure.ts';
-import { type Patience, SOMEONE_WAITS, withPatience } from './pace.ts';
+import { type RetryPolicy, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
 import type { Slack } from './slack.ts';
 import type { Web } from './web.ts';
 
@@ -28,7 +28,7 @@ interface Parts {
 const MOST_BYTES = 25 * 1024 * 1024;
 const MOST_ALT_TEXT = 1000;
 /** A second try could share the file twice, so only a refusal is waited out. */
-const SHARE_ONCE: Patience = { ...SOMEONE_WAITS, retriesUnknown: 0 };
+const SHARE_ONCE: RetryPolicy = { ...SOMEONE_WAITS, retriesUnknown: 0 };
 
 /**
  * Announces a file, sends its bytes to the address that Slack names, and completes it.
@@ -38,7 +38,7 @@ export async function uploadFile(parts: Parts, workspace: string, upload: Upload
   const { length } = upload.bytes;
   if (length === 0 || length > MOST_BYTES)
     throw new SlackFailure('files.getUploadURLExternal', 'rejected', length === 0 ? 'empty' : 'too_large');
-  const file = await withPatience(parts.clock, SOMEONE_WAITS, () => send(parts, workspace, upload));
+  const file = await withRetries(parts.clock, SOMEONE_WAITS, () => send(parts, workspace, upload));
   const completion = completionOf(file, upload);
   await parts.call(
     workspace,

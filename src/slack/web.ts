@@ -1,16 +1,16 @@
 import { LogLevel, WebClient } from '@slack/web-api';
 import { Agent, request } from 'undici';
-import type { Logger } from '../log.ts';
-import { createIntents, type Intents } from './intents.ts';
-import { silentLogger } from './quiet.ts';
-import { createSlimFetch } from './slim-fetch.ts';
+import type { Logger } from '../observability/log.ts';
+import { createPostJournal, type PostJournal } from './post-journal.ts';
+import { silentLogger } from './slack-logger.ts';
+import { createSlimFetch } from './undici-fetch.ts';
 
 /** Slack's Web API under one address, over one pool of connections. */
 export interface Web {
   /** The client of one token; the same object for the same token. */
   client(token: string): WebClient;
   /** What must be stored right before a post leaves. */
-  readonly intents: Intents;
+  readonly intents: PostJournal;
   /** For what is asked without a token. */
   readonly anonymous: WebClient;
   /** Where the Web API is: scheme, host and port. */
@@ -30,13 +30,13 @@ const MOST_CLIENTS = 300;
 
 /**
  * Never passes `headers` to WebClient: it writes the first token into that object and sends it for every
- * workspace. Retries and rate limits are ours (src/slack/pace.ts), because WebClient repeats posts and lets
+ * workspace. Retries and rate limits are ours (src/slack/rate-limit.ts), because WebClient repeats posts and lets
  * one 429 pause everything.
  */
 export function createWeb(apiUrl: string, log: Logger): Web {
   const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
   const slimFetch = createSlimFetch(agent);
-  const intents = createIntents();
+  const intents = createPostJournal();
   const clients = new Map<string, WebClient>();
   const slackApiUrl = apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`;
 

@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { decrypt, encrypt } from './cipher.ts';
 import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
-import { type Collection, DATA_KEYS, EVERYWHERE, SealError, type Store } from './store.ts';
+import { type Collection, DATA_KEYS, GLOBAL, SealError, type Store } from './store.ts';
 
 /** A workspace's data key as it is stored: wrapped by one of `ENCRYPTION_KEYS`. */
 const WrappedKey = z.object({ id: z.string(), wrappedBy: z.string(), wrapped: z.string() });
@@ -26,7 +26,7 @@ export async function readDataKey(
   keys: EncryptionKeys,
   workspace: string,
 ): Promise<DataKey | undefined> {
-  const wrapped = await wrappedKeys(store).get(EVERYWHERE, workspace);
+  const wrapped = await wrappedKeys(store).get(GLOBAL, workspace);
   return wrapped && unwrap(keys, workspace, wrapped);
 }
 
@@ -35,7 +35,7 @@ export async function ensureDataKey(store: Store, keys: EncryptionKeys, workspac
   const standing = await readDataKey(store, keys, workspace);
   if (standing !== undefined) return standing;
   const made = wrap(keys[0], workspace, randomBytes(6).toString('base64url'), randomBytes(DATA_KEY_BYTES));
-  await wrappedKeys(store).create(EVERYWHERE, workspace, made);
+  await wrappedKeys(store).create(GLOBAL, workspace, made);
   const winner = await readDataKey(store, keys, workspace);
   if (winner === undefined) throw new SealError('The workspace was erased meanwhile');
   return winner;

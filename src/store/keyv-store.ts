@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { createKeyedLock } from '../core/keyed-lock.ts';
 import type { Backend } from './backend.ts';
-import { createMutex } from './mutex.ts';
-import { asking, type Collection, DATA_KEYS, EVERYWHERE, type Store, StoreError } from './store.ts';
+import { asking, type Collection, DATA_KEYS, GLOBAL, type Store, StoreError } from './store.ts';
 
 /** What is stored: the document, and when it ends by the process's own clock. */
 interface Envelope {
@@ -24,17 +24,17 @@ interface Context {
 /** Rejects with `StoreUnavailable` where the database fails. */
 export function createKeyvStore(opened: Backend, clock: Clock): Store {
   const backend = telling(opened);
-  const context: Context = { backend, clock, alone: createMutex() };
+  const context: Context = { backend, clock, alone: createKeyedLock() };
   return {
     collection: (name, schema) => createCollection(context, name, schema),
     exclusive: (key, work) => backend.exclusive(key, work),
     erase: async (workspace) => {
       // The key first: should the process die in between, what is sealed stays shut.
-      await asking(backend.keyv.delete(keyOf(EVERYWHERE, DATA_KEYS, workspace)));
+      await asking(backend.keyv.delete(keyOf(GLOBAL, DATA_KEYS, workspace)));
       await backend.deleteRange(`${part(workspace)}/`);
       await backend.scrub();
     },
-    ping: () => put(context, keyOf(EVERYWHERE, 'pings', 'last'), { at: clock.now() }),
+    ping: () => put(context, keyOf(GLOBAL, 'pings', 'last'), { at: clock.now() }),
     close: () => backend.close(),
   };
 }

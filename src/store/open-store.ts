@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
 import type { Backend } from './backend.ts';
 import { createKeyvStore } from './keyv-store.ts';
 import { openSqlite } from './sqlite.ts';

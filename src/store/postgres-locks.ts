@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { createMutex } from './mutex.ts';
+import { createKeyedLock } from '../core/keyed-lock.ts';
 import { asking } from './store.ts';
 
 export interface Locks {
@@ -21,9 +21,9 @@ const UNLOCK = 'SELECT pg_advisory_unlock(hashtextextended($1, 0))';
  * the connection breaks while work runs, another replica may begin.
  */
 export function openLocks(url: string, timeoutMs: number, onError: (error: Error) => void): Locks {
-  const alone = createMutex();
+  const alone = createKeyedLock();
   /** The driver wants one statement at a time on a connection. */
-  const inTurn = createMutex();
+  const inTurn = createKeyedLock();
   let session: Promise<pg.Client> | undefined;
 
   function connected(): Promise<pg.Client> {

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { rewrap, wrappedKeys } from './data-keys.ts';
 import { type EncryptionKeys, EncryptionKeysError, parseEncryptionKeys } from './encryption-keys.ts';
 import { openStore } from './open-store.ts';
-import { EVERYWHERE, SealError, type Store, StoreError } from './store.ts';
+import { GLOBAL, SealError, type Store, StoreError } from './store.ts';
 
 export interface Rotation {
   rewrapped: number;
@@ -19,9 +19,9 @@ export interface Rotation {
 export async function rotateKeys(keys: EncryptionKeys, store: Store): Promise<Rotation> {
   const rotation: Rotation = { rewrapped: 0, current: 0 };
   const wrapped = wrappedKeys(store);
-  for (const { id: workspace } of await wrapped.list(EVERYWHERE)) {
+  for (const { id: workspace } of await wrapped.list(GLOBAL)) {
     let changed = false;
-    await wrapped.update(EVERYWHERE, workspace, (standing) => {
+    await wrapped.update(GLOBAL, workspace, (standing) => {
       changed = standing !== undefined && standing.wrappedBy !== keys[0].id;
       return changed && standing !== undefined ? rewrap(keys, workspace, standing) : standing;
     });

@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
 import { decrypt, encrypt } from './cipher.ts';
 import { type DataKey, ensureDataKey, readDataKey, wrappedKeys } from './data-keys.ts';
 import type { EncryptionKeys } from './encryption-keys.ts';
-import { EVERYWHERE, type Place, SealError, type Sealer, type Store } from './store.ts';
+import { GLOBAL, type Place, SealError, type Sealer, type Store } from './store.ts';
 
 const VERSION = 'v1';
 
@@ -50,7 +50,7 @@ function context(place: Place): string[] {
 
 async function check(keys: EncryptionKeys, store: Store): Promise<void> {
   const given = new Set(keys.map((key) => key.id));
-  const stored = await wrappedKeys(store).list(EVERYWHERE);
+  const stored = await wrappedKeys(store).list(GLOBAL);
   const missing = new Set(stored.map(({ doc }) => doc.wrappedBy).filter((id) => !given.has(id)));
   if (missing.size === 0) return;
   const names = [...missing].sort().join(', ');

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { KeyvSqlite } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
+import { createKeyedLock } from '../core/keyed-lock.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
-import { createMutex } from './mutex.ts';
 import { keepingDriver } from './sqlite-driver.ts';
 import { guardFile } from './sqlite-guard.ts';
 import { StoreError } from './store.ts';
@@ -72,7 +72,7 @@ function createBackend(adapter: KeyvSqlite, release: () => void): Backend {
       (await adapter.query(RANGE_END, prefix, upTo, limit)) as Array<{ key: string; value: string }>,
     deleteRange: async (prefix) => void (await adapter.query(DELETE_RANGE, prefix, endOfRange(prefix))),
     scrub: () => scrub(adapter),
-    exclusive: createMutex(),
+    exclusive: createKeyedLock(),
     sweep: async () => {
       await adapter.clearExpired();
       await scrub(adapter);

@@ -44,7 +44,7 @@ export interface Collection<T> {
 }
 
 /** The pseudo workspace of what belongs to the whole installation. Real workspace ids never start with `-`. */
-export const EVERYWHERE = '-';
+export const GLOBAL = '-';
 
 /**
  * The collection, under `EVERYWHERE`, of each workspace's wrapped data key by workspace id. It stands apart

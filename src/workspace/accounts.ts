@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import { UserError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { UserError } from '../core/errors.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Collection, Sealer, Store } from '../store/store.ts';

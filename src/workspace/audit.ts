@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Logger } from '../observability/log.ts';
 import type { Collection, Store } from '../store/store.ts';
 
 /** Who did what, where, and how it ended. Never a secret: `what` is a command's name, `target` a public name. */

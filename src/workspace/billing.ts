@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Collection, Store } from '../store/store.ts';
-import { Batch, LastResult } from './notices.ts';
+import { Batch, LastResult } from './outbox-batch.ts';
 import { ScheduleState } from './schedules.ts';
 
 /** What a channel knows of the account's invoices, by number, so that each piece of news is told once. */

@@ -1,9 +1,9 @@
+import { withTimeout } from '../core/timeout.ts';
 import type { Deckhand } from '../deckhand.ts';
-import { within } from '../patience.ts';
 import type { AccountClient } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
 import { getHostedResource, type HostedResource, listHostedResources } from '../service/hosted-resources.ts';
-import { code } from '../views/text.ts';
+import { code } from '../views/blocks/text.ts';
 import { type Account, AccountFailure } from './accounts.ts';
 
 const CURRENCY_PATIENCE_MS = 1_500;
@@ -18,7 +18,7 @@ export async function currencyOf(
   account: Account,
 ): Promise<string | undefined> {
   try {
-    const sizes = await within(clock, CURRENCY_PATIENCE_MS, listings.sizes(workspace, account));
+    const sizes = await withTimeout(clock, CURRENCY_PATIENCE_MS, listings.sizes(workspace, account));
     return sizes?.find((size) => size.currency !== '')?.currency;
   } catch (error) {
     if (error instanceof AccountFailure) return undefined;

@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein';
-import type { Clock } from '../clock.ts';
-import { UserError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { UserError } from '../core/errors.ts';
+import { createTtlCache } from '../core/ttl-cache.ts';
 import { listProjects, type Project } from '../service/projects.ts';
-import { code } from '../views/text.ts';
+import { code } from '../views/blocks/text.ts';
 import type { Account, Accounts } from './accounts.ts';
-import { createFresh } from './fresh.ts';
 
 /** The account's projects, and the one that a person means. */
 export interface Projects {
@@ -17,7 +17,7 @@ export interface Projects {
 }
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }): Projects {
-  const fresh = createFresh<Project[]>(parts.clock);
+  const fresh = createTtlCache<Project[]>(parts.clock);
   // Keyed by the sealed key as well, so that a new key never sees what an old one was shown.
   const keyOf = (workspace: string, { name, sealedKey }: Account): string[] => [workspace, name, sealedKey];
   const load = (workspace: string, account: Account) => (): Promise<Project[]> =>

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import { within } from '../patience.ts';
+import type { Clock } from '../core/clock.ts';
+import { withTimeout } from '../core/timeout.ts';
+import { createTtlCache } from '../core/ttl-cache.ts';
+import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Installations } from '../slack/installations.ts';
 import type { Slack } from '../slack/slack.ts';
 import type { Collection, Store } from '../store/store.ts';
-import { createFresh } from './fresh.ts';
 
 export const ROLES = ['member', 'operator', 'billing', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
@@ -70,7 +70,7 @@ export interface RolesParts {
 export function createRoles(parts: RolesParts): Roles {
   const { slack } = parts;
   const stored: Collection<Grants> = parts.store.collection('roles', Grants);
-  const members = createFresh<string[]>(parts.clock, MEMBERS_FRESH_MS);
+  const members = createTtlCache<string[]>(parts.clock, MEMBERS_FRESH_MS);
 
   const askForUser = async (workspace: string, user: string) =>
     (await slack.call(workspace, 'users.info', (client) => client.users.info({ user }))).user;
@@ -173,7 +173,7 @@ export function createRoles(parts: RolesParts): Roles {
           if (isSlackFailure(error)) return undefined;
           throw error;
         });
-      const answer = await within(parts.clock, GROUPS_PATIENCE_MS, asked);
+      const answer = await withTimeout(parts.clock, GROUPS_PATIENCE_MS, asked);
       return answer?.usergroups?.flatMap(({ id, name }) =>
         id === undefined ? [] : [{ id, name: name ?? id }],
       );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVERYWHERE, type Store } from '../store/store.ts';
+import { GLOBAL, type Store } from '../store/store.ts';
 
 const Attempts = z.object({ at: z.array(z.number()) });
 const ID = 'recent';
@@ -16,13 +16,13 @@ export interface SignupsLeft {
 
 /** The service counts by address, and all workspaces share ours; so the count is nobody's in particular. */
 export async function signupsLeft(store: Store, now: number): Promise<SignupsLeft> {
-  const stored = await attemptsIn(store).get(EVERYWHERE, ID);
+  const stored = await attemptsIn(store).get(GLOBAL, ID);
   return leftOf(stored?.at ?? [], now);
 }
 
 /** Counts an attempt that is about to be made. */
 export async function countSignup(store: Store, now: number): Promise<SignupsLeft> {
-  const stored = await attemptsIn(store).update(EVERYWHERE, ID, (current) => ({
+  const stored = await attemptsIn(store).update(GLOBAL, ID, (current) => ({
     at: [...recent(current?.at ?? [], now), now].slice(-SIGNUPS_PER_HOUR),
   }));
   return leftOf(stored?.at ?? [], now);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Collection, Store } from '../store/store.ts';
-import { WATCH_MODES } from '../views/watch.ts';
-import { Batch, LastResult } from './notices.ts';
+import { WATCH_MODES } from '../views/watches/watch.ts';
+import { Batch, LastResult } from './outbox-batch.ts';
 import { ScheduleState } from './schedules.ts';
 import { shortId } from './short-id.ts';
 
@@ -25,14 +25,14 @@ export const Watch = z.object({
 export type Watch = z.infer<typeof Watch>;
 
 /** How far a feed was read. Events have no identifiers, so it holds what the latest ones look like. */
-export const Place = z.object({
+export const FeedCursor = z.object({
   /** The mark of each event, as often as it was there, with its instant in milliseconds since the epoch. */
   seen: z.array(z.tuple([z.string(), z.number()])),
   /** What is not younger than this counts as read. */
   floor: z.number().nullable(),
   lookedAt: z.number(),
 });
-export type Place = z.infer<typeof Place>;
+export type FeedCursor = z.infer<typeof FeedCursor>;
 
 /** How each project's latest deployment ended, and when. */
 export const Standing = z.record(z.string(), z.object({ isFailing: z.boolean(), at: z.number() }));
@@ -44,7 +44,7 @@ export type Standing = z.infer<typeof Standing>;
 export const WatchedChannel = z.object({
   channel: z.string(),
   account: z.string(),
-  place: Place,
+  place: FeedCursor,
   standing: Standing,
   watches: z.array(Watch),
   /** Oldest first. */

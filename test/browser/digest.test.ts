@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
-import { CHANNEL, type House, openHouse, TEAM } from '../support/house.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../support/test-world.ts';
 import { connectDemo, README_SIZE, visit } from './workspace.ts';
 
 const HOUR = 3_600_000;
@@ -10,9 +10,9 @@ const HOUR = 3_600_000;
 describeInBrowser('a digest, set up in its form and read with its picture', () => {
   const browser = useBrowser();
   const time = createManualClock('2026-03-02T08:00:00Z');
-  let house: House;
+  let house: TestWorld;
   beforeAll(async () => {
-    house = await openHouse({ seed: 'demo', page: true, time });
+    house = await openTestWorld({ seed: 'demo', page: true, time });
     house.slack.invite(TEAM, CHANNEL, 'bot');
     await connectDemo(house);
   });

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HOOK_TYPES, propertiesOf } from '../../src/service/hook-types.ts';
 import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
-import { CHANNEL, type House, openHouse } from '../support/house.ts';
+import { CHANNEL, openTestWorld, type TestWorld } from '../support/test-world.ts';
 import { connectDemo, README_SIZE, visit } from './workspace.ts';
 
 describeInBrowser('forms, as a person fills them', () => {
   const browser = useBrowser();
-  let house: House;
+  let house: TestWorld;
   beforeAll(async () => {
-    house = await openHouse({ seed: 'demo', page: true });
+    house = await openTestWorld({ seed: 'demo', page: true });
     await connectDemo(house);
   });
   afterAll(() => house.stop());

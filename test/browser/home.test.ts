@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
-import { CHANNEL, type House, openHouse, TEAM } from '../support/house.ts';
+import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../support/test-world.ts';
 import { README_SIZE, visit } from './workspace.ts';
 
 describeInBrowser('App Home, as a person opens it', () => {
   const browser = useBrowser();
-  let house: House;
+  let house: TestWorld;
   beforeAll(async () => {
-    house = await openHouse({ seed: 'demo', page: true });
+    house = await openTestWorld({ seed: 'demo', page: true });
     house.slack.invite(TEAM, CHANNEL, 'bot');
   });
   afterAll(() => house.stop());

@@ -1,14 +1,14 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, it } from 'vitest';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
-import { type House, openHouse } from '../support/house.ts';
+import { openTestWorld, type TestWorld } from '../support/test-world.ts';
 import { connectDemo, visit } from './workspace.ts';
 
 describeInBrowser('a day’s work by keyboard alone', () => {
   const browser = useBrowser();
-  let house: House;
+  let house: TestWorld;
   beforeAll(async () => {
-    house = await openHouse({ seed: 'demo', page: true });
+    house = await openTestWorld({ seed: 'demo', page: true });
     await connectDemo(house);
   });
   afterAll(() => house.stop());

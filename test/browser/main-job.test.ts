@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
-import { CHANNEL, type House, openHouse } from '../support/house.ts';
+import { CHANNEL, openTestWorld, type TestWorld } from '../support/test-world.ts';
 import { README_SIZE, visit } from './workspace.ts';
 
 describeInBrowser('the main job, as a person does it', () => {
   const browser = useBrowser();
-  let house: House;
+  let house: TestWorld;
   beforeAll(async () => {
-    house = await openHouse({ seed: 'demo', page: true });
+    house = await openTestWorld({ seed: 'demo', page: true });
   });
   afterAll(() => house.stop());
 

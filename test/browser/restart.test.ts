@@ -5,8 +5,15 @@ import { type SimulatedService, startSimulatedService } from '../../sandbox/serv
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
-import { addHouseAccount, CHANNEL, connectHouse, environment, furnish, TEAM } from '../support/house.ts';
 import { temporaryFolder } from '../support/temporary.ts';
+import {
+  addTestAccount,
+  CHANNEL,
+  connectAccount,
+  environment,
+  furnish,
+  TEAM,
+} from '../support/test-world.ts';
 import { visit } from './workspace.ts';
 
 describeInBrowser('a kill in the middle of a run, from the page’s own side panel', () => {
@@ -19,7 +26,7 @@ describeInBrowser('a kill in the middle of a run, from the page’s own side pan
     service = await startSimulatedService();
     slack = await startLocalSlack({ pageDir: await buildPage() });
     botToken = furnish(slack).botToken;
-    addHouseAccount(service, undefined);
+    addTestAccount(service, undefined);
   });
   afterAll(async () => {
     await product.stop();
@@ -32,7 +39,7 @@ describeInBrowser('a kill in the middle of a run, from the page’s own side pan
     const followed: Product = { ...product, start: async () => deliver(await product.start()) };
     slack.setControls(demoControls(slack, service, followed));
     await followed.start();
-    await connectHouse(slack);
+    await connectAccount(slack);
     service.world.setRunOutcome({ account: 'acme', project: 'storefront', durationMs: 600_000 });
 
     const { page, type, messages } = await visit(browser, { slack }, 'member');

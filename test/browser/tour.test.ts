@@ -7,8 +7,8 @@ import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
-import { environment } from '../support/house.ts';
 import { temporaryFolder } from '../support/temporary.ts';
+import { environment } from '../support/test-world.ts';
 
 /** In place of the time that a reader gets. */
 const HASTE_MS = 10;

@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import type { BrowserHandle } from '../support/browser.ts';
-import { CHANNEL, type House, PEOPLE, TEAM } from '../support/house.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 /** One person at the workspace's page. */
 export interface Visitor {
@@ -21,7 +21,7 @@ const CHANNEL_NAMES: Record<string, string> = { [CHANNEL]: 'deploys', C0BILLING:
 
 export async function visit(
   browser: BrowserHandle,
-  house: Pick<House, 'slack'>,
+  house: Pick<TestWorld, 'slack'>,
   who: keyof typeof PEOPLE,
   channel: string = CHANNEL,
   options: BrowserContextOptions = {},
@@ -42,7 +42,7 @@ export async function visit(
 }
 
 /** Connects the demo's account without the page, for tests that are about something else. */
-export async function connectDemo(house: House): Promise<void> {
+export async function connectDemo(house: TestWorld): Promise<void> {
   const ann = house.as('admin');
   await ann.command(CHANNEL, '/deckhand connect');
   await house.slack.until(() => ann.openView()?.content.callback_id === 'connect');

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { openReplicas } from '../process/replicas.ts';
 import { judge, postsOf, untilPosted } from '../process/slot-posts.ts';
 import { type Print, sumUp } from './report.ts';

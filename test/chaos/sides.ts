@@ -1,6 +1,6 @@
 import type { SimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/server.ts';
-import { PEOPLE } from '../support/house.ts';
+import { PEOPLE } from '../support/test-world.ts';
 
 type NewProject = NonNullable<Parameters<SimulatedService['world']['addAccount']>[0]['projects']>[number];
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
-import { PEOPLE } from '../support/house.ts';
+import { PEOPLE } from '../support/test-world.ts';
 import type { Random } from './random.ts';
 import { addPerson, SIDES, type Side } from './sides.ts';
 import type { World } from './world.ts';

@@ -1,6 +1,6 @@
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
-import { postId } from '../../src/follow/thread.ts';
-import { PEOPLE } from '../support/house.ts';
+import { postId } from '../../src/scheduler/post-once.ts';
+import { PEOPLE } from '../support/test-world.ts';
 import { lookAt, postsOf, privateAnswers, publicAnswers, type Seen, threadOf } from './seen.ts';
 import { type ChaosProject, SIDES, type Side } from './sides.ts';
 import { STORE_TROUBLES, type Struck } from './storm.ts';

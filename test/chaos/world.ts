@@ -8,9 +8,9 @@ import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts'
 import { setDatabaseClock } from '../process/database-clock.ts';
 import { type Disk, mountDisk } from '../support/disk.ts';
 import { freePort } from '../support/free-port.ts';
-import { environment, oauthEnvironment, PEOPLE } from '../support/house.ts';
 import { openBrowser } from '../support/installing.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { environment, oauthEnvironment, PEOPLE } from '../support/test-world.ts';
 import { openBalancer } from './balancer.ts';
 import { createDiary, type Diary } from './diary.ts';
 import { createReplica, type Replica } from './replica.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { allCommands } from '../../src/commands/registry.ts';
 import { hostileText } from '../support/hostile.ts';
-import { CHANNEL, PEOPLE, TEAM } from '../support/house.ts';
+import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 
 /** One request to the front door, signed like any other. */
 export interface FuzzCase {

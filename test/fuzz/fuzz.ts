@@ -3,9 +3,9 @@ import { createProduct } from '../../sandbox/demo/product.ts';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { startLocalSlack } from '../../sandbox/slack/server.ts';
-import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/house.ts';
 import { openProxy } from '../support/proxy.ts';
 import { sendSigned } from '../support/signed.ts';
+import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 import { answerChange, fuzzCase } from './cases.ts';
 
 export interface FuzzOptions {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
-import { systemClock } from '../../src/clock.ts';
-import { ACCOUNT, addHouseAccount, environment, furnish } from '../support/house.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
 import { createMachineClock } from './machine-clock.ts';
 import { judge, postsOf, setUpDigests, untilPosted, type Verdict } from './slot-posts.ts';
 
@@ -35,7 +35,7 @@ export async function runChaos({ kills, digests, onSlot }: Options): Promise<Cha
   const slack = await startLocalSlack();
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-chaos-'));
   const { botToken } = furnish(slack);
-  addHouseAccount(service, undefined);
+  addTestAccount(service, undefined);
   const endedAt = Date.now();
   service.world.addDeployment({ account: ACCOUNT, project: 'storefront', endedAt, succeeded: false });
   const product = createShifted(slack, environment(slack, service, botToken, folder), join(folder, 'clock'));

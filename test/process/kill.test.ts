@@ -2,16 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import {
-  addHouseAccount,
+  addTestAccount,
   CHANNEL,
-  connectHouse,
+  connectAccount,
   environment,
   furnish,
   PEOPLE,
   TEAM,
-} from '../support/house.ts';
-import { temporaryFolder } from '../support/temporary.ts';
+} from '../support/test-world.ts';
 
 const RUNS = 20;
 const SERVERS = 6;
@@ -33,14 +33,14 @@ describe('a process that is killed', () => {
     for (const id of CHANNELS.slice(1))
       slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
     const servers = Array.from({ length: SERVERS }, (_, at) => ({ name: `web-${at + 1}` }));
-    addHouseAccount(
+    addTestAccount(
       service,
       Array.from({ length: RUNS }, (_, at) => ({ name: `Shop ${at}`, permalink: `shop-${at}`, servers })),
     );
     const env = environment(slack, service, botToken, await temporaryFolder());
     product = createProduct({ ...env, POLL_INTERVAL_MS: '200' }, (line) => logs.push(line));
     await restart();
-    await connectHouse(slack);
+    await connectAccount(slack);
   });
   afterEach(async () => {
     await product.stop();

@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { startLocalSlack } from '../../sandbox/slack/server.ts';
-import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/house.ts';
 import { temporaryFolder } from '../support/temporary.ts';
+import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 
 it('goes on where whoever reads its log goes away', async () => {
   const [service, slack] = await Promise.all([startSimulatedService(), startLocalSlack()]);

@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import {
-  addHouseAccount,
+  addTestAccount,
   CHANNEL,
-  connectHouse,
+  connectAccount,
   environment,
   furnish,
   PEOPLE,
   TEAM,
-} from '../support/house.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { temporaryFolder } from '../support/temporary.ts';
+} from '../support/test-world.ts';
 
 const RUNS = 9;
 /** Started, repository, two servers, summary. */
@@ -33,14 +33,14 @@ describe('three replicas on one Postgres', () => {
       permalink: `shop-${at}`,
       servers: [{ name: 'web-1' }, { name: 'web-2' }],
     }));
-    addHouseAccount(service, projects);
+    addTestAccount(service, projects);
     const env = environment(slack, service, botToken, await temporaryFolder());
     const shared = { ...env, STORE_URL: await freshDatabase(), POLL_INTERVAL_MS: '500' };
     replicas = Array.from({ length: 3 }, () => createProduct(shared, () => undefined));
     ports = [];
     for (const replica of replicas) ports.push(await replica.start());
     deliverTo(0);
-    await connectHouse(slack);
+    await connectAccount(slack);
     for (const { permalink } of projects)
       service.world.setRunOutcome({ account: 'acme', project: permalink, durationMs: 3_600_000 });
   });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
-import { ACCOUNT, addHouseAccount, environment, furnish } from '../support/house.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
 import { setDatabaseClock } from './database-clock.ts';
 import { createMachineClock } from './machine-clock.ts';
 import { setUpDigests } from './slot-posts.ts';
@@ -37,7 +37,7 @@ export async function openReplicas(options: { digests: number; answerMs: number 
   const slack = await startLocalSlack();
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-replicas-'));
   const { botToken } = furnish(slack);
-  addHouseAccount(service, undefined);
+  addTestAccount(service, undefined);
   service.world.addDeployment({
     account: ACCOUNT,
     project: 'storefront',

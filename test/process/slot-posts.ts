@@ -1,6 +1,6 @@
 import type { LocalSlack } from '../../sandbox/slack/server.ts';
-import { postId } from '../../src/follow/thread.ts';
-import { connectHouse, PEOPLE, TEAM } from '../support/house.ts';
+import { postId } from '../../src/scheduler/post-once.ts';
+import { connectAccount, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const CHANNELS = 10;
 
@@ -21,7 +21,7 @@ export async function setUpDigests(slack: LocalSlack, digests: number): Promise<
     slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
     slack.invite(TEAM, id, 'bot');
   }
-  await connectHouse(slack);
+  await connectAccount(slack);
   const ann = slack.as(TEAM, PEOPLE.admin);
   for (let at = 0; at < digests; at += 1)
     await ann.command(channels[at % CHANNELS] ?? '', '/deckhand digest add cron:"* * * * *" UTC today');

@@ -9,14 +9,14 @@ import { type SimulatedService, startSimulatedService } from '../../sandbox/serv
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import { DATABASES } from '../store/databases.ts';
 import {
-  addHouseAccount,
+  addTestAccount,
   CHANNEL,
-  connectHouse,
+  connectAccount,
   environment,
   furnish,
   PEOPLE,
   TEAM,
-} from '../support/house.ts';
+} from '../support/test-world.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const keyOf = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
@@ -33,7 +33,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
     service = await startSimulatedService({ speed: 20 });
     slack = await startLocalSlack();
     const { botToken } = furnish(slack);
-    addHouseAccount(service, undefined);
+    addTestAccount(service, undefined);
     env = { ...environment(slack, service, botToken, '.'), STORE_URL: await fresh(), ENCRYPTION_KEYS: OLD };
     running = undefined;
   });
@@ -63,7 +63,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
 
   it('keys are rotated while the bot runs, and the old one can be taken away then', async () => {
     await start();
-    await connectHouse(slack);
+    await connectAccount(slack);
     const rotation = await run('src/store/rotate-keys.ts', { ENCRYPTION_KEYS: `${NEW},${OLD}` });
 
     expect(rotation).toEqual({
@@ -82,7 +82,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
 
   it('a missing old key is named, and ends the start as a fault of the configuration', async () => {
     await start();
-    await connectHouse(slack);
+    await connectAccount(slack);
     await running?.stop();
     const { code, err, out } = await run('src/main.ts', { ENCRYPTION_KEYS: NEW });
     expect(code).toBe(78);

@@ -3,18 +3,18 @@ import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import {
   ACCOUNT,
-  addHouseAccount,
+  addTestAccount,
   CHANNEL,
-  connectHouse,
+  connectAccount,
   EMAIL,
   environment,
   furnish,
   PEOPLE,
   TEAM,
-} from '../support/house.ts';
-import { temporaryFolder } from '../support/temporary.ts';
+} from '../support/test-world.ts';
 
 const BILLING = 'C0BILLING';
 const KILLS = 5;
@@ -31,13 +31,13 @@ describe('a process that watches and is killed', () => {
     slack = await startLocalSlack();
     const { botToken } = furnish(slack);
     for (const channel of [CHANNEL, BILLING]) slack.invite(TEAM, channel, 'bot');
-    addHouseAccount(service, undefined);
+    addTestAccount(service, undefined);
     const user = service.world.state.accounts.get(ACCOUNT)?.users.find(({ email }) => email === EMAIL);
     Object.assign(user ?? {}, { billing: true });
     const env = environment(slack, service, botToken, await temporaryFolder());
     product = createProduct({ ...env, NOTICE_INTERVAL_MS: '50' }, (line) => logs.push(line));
     await restart();
-    await connectHouse(slack);
+    await connectAccount(slack);
   });
   afterEach(async () => {
     await product.stop();

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliver, deliveryOf } from '../../src/scheduler/deliver.ts';
 import { SlackFailure } from '../../src/slack/failure.ts';
-import { say } from '../../src/views/message.ts';
-import { CHANNEL, type DigestHouse, openDigestHouse, TEAM } from './digest-house.ts';
+import { say } from '../../src/views/blocks/message.ts';
+import { CHANNEL, type DigestHouse, openDigestHouse, TEAM } from './digests/digest-house.ts';
 
 describe('a delivery', () => {
   let house: DigestHouse;

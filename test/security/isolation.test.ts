@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CHANNEL, type House, openHouse, PEOPLE } from '../support/house.ts';
 import { openBrowser } from '../support/installing.ts';
+import { CHANNEL, openTestWorld, PEOPLE, type TestWorld } from '../support/test-world.ts';
 
 /** Three workspaces whose channel and people have the same ids; what belongs to one tells itself by its name. */
 const SIDES = [1, 2, 3].map((n) => ({
@@ -44,10 +44,10 @@ const step = fc.record({
 });
 
 describe('three workspaces with the same channel and people', () => {
-  let house: House;
+  let house: TestWorld;
 
   beforeAll(async () => {
-    house = await openHouse({ byOauth: true });
+    house = await openTestWorld({ byOauth: true });
     for (const side of SIDES) {
       const users = [{ email: side.email, apiKey: side.apiKey, role: 'admin' as const, billing: true }];
       house.service.world.addAccount({ name: side.account, users, projects: [side.project] });

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
-import { CHANNEL, type House, openHouse, PEOPLE, TEAM } from '../support/house.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 import { walk } from '../support/walk.ts';
 
 const { email, apiKey } = DEMO_USERS.admin;
@@ -20,12 +20,12 @@ function makeHostile(value: unknown, key: string): unknown {
 }
 
 describe('a walk through all commands, buttons and forms, where all that the service says is hostile', () => {
-  let house: House;
+  let house: TestWorld;
   let proxy: ServiceProxy;
 
   beforeAll(async () => {
     proxy = await openProxy();
-    house = await openHouse({
+    house = await openTestWorld({
       seed: 'demo',
       env: { SERVICE_BASE_URL: `${proxy.origin}/{account}`, LOG_LEVEL: 'trace' },
     });
@@ -132,7 +132,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
 
 const root = join(import.meta.dirname, '..', '..');
 const FIELDS = new Set(
-  [...readFileSync(join(root, 'src/log.ts'), 'utf8').matchAll(/^ {2}'(\w+)',$/gm)]
+  [...readFileSync(join(root, 'src/observability/log.ts'), 'utf8').matchAll(/^ {2}'(\w+)',$/gm)]
     .map(([, name]) => name ?? '')
     .concat('level', 'time', 'msg'),
 );

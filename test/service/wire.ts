@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import { type AccountClient, createService, type ServiceOptions } from '../../src/service/client.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 

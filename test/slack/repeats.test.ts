@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { say } from '../../src/views/message.ts';
-import { CHANNEL, type House, openHouse, PEOPLE, TEAM } from '../support/house.ts';
+import { say } from '../../src/views/blocks/message.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
-let house: House;
+let house: TestWorld;
 beforeEach(async () => {
-  house = await openHouse();
+  house = await openTestWorld();
   await house.connect();
 });
 afterEach(() => house.stop());
@@ -26,7 +26,7 @@ it.each([{ malformed: true }, { drop: 'after' as const }, { status: 502 }])(
 it('what a person alone is told outlasts a Slack that fails for a while, and each repetition is counted', async () => {
   const { slack } = house.app.deckhand;
   house.slack.fault({ method: 'chat.postEphemeral', status: 502, times: 3 });
-  await slack.whisper(TEAM, { channel: CHANNEL, user: PEOPLE.member }, say('Here you are'));
+  await slack.postEphemeral(TEAM, { channel: CHANNEL, user: PEOPLE.member }, say('Here you are'));
   expect(house.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text)).toEqual(['Here you are']);
   // The admin is told of the connected account in the same moment, and meets some of the faults.
   await expect

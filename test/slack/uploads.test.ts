@@ -2,12 +2,12 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
-import { systemClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { singleInstallation } from '../../src/slack/installations.ts';
 import { createSlack, type Slack } from '../../src/slack/slack.ts';
 import { createWeb, type Web } from '../../src/slack/web.ts';
-import { furnish, TEAM } from '../support/house.ts';
+import { furnish, TEAM } from '../support/test-world.ts';
 
 const CHANNEL = 'C0DEPLOYS';
 const FILE = { filename: 'a.pdf', bytes: Buffer.from('%PDF-1.7 a'), title: 'A' };

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/asking.ts';
 import { type Disk, mountDisk } from '../support/disk.ts';
-import { CHANNEL, type House, openHouse, TEAM } from '../support/house.ts';
 import { temporaryFolder } from '../support/temporary.ts';
+import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../support/test-world.ts';
 
 describe('a disk that is full', () => {
   let disk: Disk | undefined;
-  let house: House | undefined;
+  let house: TestWorld | undefined;
 
   beforeEach(async (context) => {
     const folder = await temporaryFolder();
     disk = mountDisk(folder);
     if (disk === undefined) context.skip('a small disk can be mounted by root on Linux alone');
-    house = await openHouse({ env: { STORE_URL: `sqlite://${folder}/deckhand.sqlite` } });
+    house = await openTestWorld({ env: { STORE_URL: `sqlite://${folder}/deckhand.sqlite` } });
   });
   afterEach(async () => {
     disk?.free();
@@ -20,7 +20,7 @@ describe('a disk that is full', () => {
     disk?.close();
   });
 
-  const bound = ({ slack }: House) =>
+  const bound = ({ slack }: TestWorld) =>
     slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('bound this channel'));
 
   it('is told to the asker and the load balancer, and forgotten once there is room', async () => {
@@ -36,6 +36,6 @@ describe('a disk that is full', () => {
     disk?.free();
     await expect.poll(isReady).toBe(200);
     await house.as('admin').command(CHANNEL, '/deckhand use storefront');
-    await slack.until(() => bound(house as House).length === 1);
+    await slack.until(() => bound(house as TestWorld).length === 1);
   });
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
-import { EVERYWHERE, type Store } from '../../src/store/store.ts';
+import { GLOBAL, type Store } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
 import { DATABASES } from './databases.ts';
@@ -155,7 +155,7 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
   test('erases one workspace and nothing else', async () => {
     const store = await open(await fresh());
     const notes = store.collection('notes', Note);
-    for (const workspace of ['T1', 'T10', EVERYWHERE]) await notes.put(workspace, 'a', { text: workspace });
+    for (const workspace of ['T1', 'T10', GLOBAL]) await notes.put(workspace, 'a', { text: workspace });
     await store.collection('more', Note).put('T1', 'a', { text: 'T1' });
 
     await store.erase('T1');
@@ -163,7 +163,7 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
     expect(await notes.list('T1')).toEqual([]);
     expect(await store.collection('more', Note).list('T1')).toEqual([]);
     expect(await notes.list('T10')).toHaveLength(1);
-    expect(await notes.list(EVERYWHERE)).toHaveLength(1);
+    expect(await notes.list(GLOBAL)).toHaveLength(1);
   });
 
   test('runs exclusive work of one key one by one, of different keys at once, and goes on after a failure', async () => {

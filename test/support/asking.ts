@@ -1,13 +1,17 @@
-import { CHANNEL, type House, PEOPLE, TEAM } from './house.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
 
 /** What only the asker reads after a command, text and blocks as one string. */
-export async function ask(house: House, line: string, who: keyof typeof PEOPLE = 'member'): Promise<string> {
+export async function ask(
+  house: TestWorld,
+  line: string,
+  who: keyof typeof PEOPLE = 'member',
+): Promise<string> {
   return answerTo(house, who, () => house.as(who).command(CHANNEL, line));
 }
 
 /** What only this person reads after an act of theirs. */
 export async function answerTo(
-  { slack }: House,
+  { slack }: TestWorld,
   who: keyof typeof PEOPLE,
   act: () => Promise<unknown>,
 ): Promise<string> {

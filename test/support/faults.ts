@@ -1,6 +1,6 @@
 import type { Fault } from '../../sandbox/service/faults.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import { ACCOUNT, API_KEY, EMAIL, type House, PEOPLE, TEAM } from './house.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { ACCOUNT, API_KEY, EMAIL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
 
 /** Pauses between repetitions pass ten times as fast; a person's patience, which is longer, does not. */
 export const briskClock: Clock = {
@@ -9,7 +9,7 @@ export const briskClock: Clock = {
 };
 
 /** A service and an account in which all is well, as before the first fault. */
-export async function mend({ app, as, service, slack }: House): Promise<void> {
+export async function mend({ app, as, service, slack }: TestWorld): Promise<void> {
   service.faults.clear();
   slack.clearFaults();
   for (const view of as('admin').openViews().toReversed()) await as('admin').close(view.id);
@@ -22,14 +22,17 @@ export async function mend({ app, as, service, slack }: House): Promise<void> {
 }
 
 /** The account as the workspace holds it, freshly sealed, so that nothing is remembered of it. */
-export async function hold({ deckhand }: House['app'], state: 'ok' | 'unverified'): Promise<void> {
+export async function hold({ deckhand }: TestWorld['app'], state: 'ok' | 'unverified'): Promise<void> {
   const account = { name: ACCOUNT, email: EMAIL, apiKey: API_KEY, connectedBy: PEOPLE.admin, state };
   await deckhand.accounts.connect(TEAM, account);
 }
 
 /** Every request below the account meets the fault. */
-export function failing(fault: Omit<Parameters<House['service']['faults']['add']>[0], 'path'>, path = '**') {
-  return ({ service }: House): void => {
+export function failing(
+  fault: Omit<Parameters<TestWorld['service']['faults']['add']>[0], 'path'>,
+  path = '**',
+) {
+  return ({ service }: TestWorld): void => {
     service.faults.add({ path: `/${ACCOUNT}/${path}`, ...fault } satisfies Partial<Fault>);
   };
 }

@@ -1,4 +1,4 @@
-import type { House } from './house.ts';
+import type { TestWorld } from './test-world.ts';
 
 export interface Seen {
   status: number;
@@ -7,7 +7,7 @@ export interface Seen {
 }
 
 /** A browser with cookies of its own that goes through the install. */
-export function openBrowser(house: Pick<House, 'slack' | 'origin'>) {
+export function openBrowser(house: Pick<TestWorld, 'slack' | 'origin'>) {
   const jar = new Map<string, string>();
   async function open(address: string): Promise<Seen> {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
-import type { House } from './house.ts';
+import type { TestWorld } from './test-world.ts';
 
 export interface Answer {
   status: number;
@@ -9,7 +9,7 @@ export interface Answer {
 
 /** Sends a body as Slack would sign it, or nearly. */
 export async function sendSigned(
-  { slack, origin }: Pick<House, 'slack' | 'origin'>,
+  { slack, origin }: Pick<TestWorld, 'slack' | 'origin'>,
   body: string,
   options: { type?: string; offset?: number; signature?: string } = {},
 ): Promise<Answer> {
@@ -28,10 +28,10 @@ export async function sendSigned(
 }
 
 /** A click or form, as Slack sends it. */
-export function sendPayload(house: Pick<House, 'slack' | 'origin'>, payload: object): Promise<Answer> {
+export function sendPayload(house: Pick<TestWorld, 'slack' | 'origin'>, payload: object): Promise<Answer> {
   return sendSigned(house, new URLSearchParams({ payload: JSON.stringify(payload) }).toString());
 }
 
-export function sendJson(house: Pick<House, 'slack' | 'origin'>, body: object): Promise<Answer> {
+export function sendJson(house: Pick<TestWorld, 'slack' | 'origin'>, body: object): Promise<Answer> {
   return sendSigned(house, JSON.stringify(body), { type: 'application/json' });
 }

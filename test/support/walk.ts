@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DEMO_IDS } from '../../sandbox/service/seed/demo-facts.ts';
-import { CHANNEL, type House, PEOPLE, TEAM } from './house.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
 
 /** Words after a command, beyond its own examples. */
 const WORDS: Record<string, readonly string[]> = {
@@ -47,7 +47,7 @@ const MOST_CLICKS = 120;
 const LAST = /^disconnect:/;
 
 /** Runs every command, presses every kind of button once, and fills in every form that opens, as the admin. */
-export async function walk(house: House): Promise<void> {
+export async function walk(house: TestWorld): Promise<void> {
   const ann = house.as('admin');
   const pressed = new Set<string>();
   for (const command of house.app.commands) {
@@ -63,7 +63,7 @@ export async function walk(house: House): Promise<void> {
 }
 
 /** Until nothing has moved in Slack for a moment, or what goes on is a long run that goes on by itself. */
-async function quiet(house: House): Promise<void> {
+async function quiet(house: TestWorld): Promise<void> {
   const count = () => house.slack.calls.length + house.slack.deliveries.length + house.logs.length;
   for (let tries = 0; tries < 10; tries += 1) {
     const before = count();
@@ -72,7 +72,7 @@ async function quiet(house: House): Promise<void> {
   }
 }
 
-async function finishForms(house: House): Promise<void> {
+async function finishForms(house: TestWorld): Promise<void> {
   const ann = house.as('admin');
   for (let tries = 0; tries < 4 && ann.openView() !== undefined; tries += 1) {
     await fillForm(house);
@@ -82,7 +82,7 @@ async function finishForms(house: House): Promise<void> {
   while (ann.openView() !== undefined) await ann.close();
 }
 
-async function fillForm(house: House): Promise<void> {
+async function fillForm(house: TestWorld): Promise<void> {
   const ann = house.as('admin');
   const view = ann.openView();
   for (const block of (view?.content.blocks ?? []) as Block[]) {
@@ -94,7 +94,7 @@ async function fillForm(house: House): Promise<void> {
 }
 
 async function valueFor(
-  house: House,
+  house: TestWorld,
   viewId: string,
   blockId: string,
   element: Element,
@@ -121,7 +121,7 @@ async function valueFor(
 }
 
 /** Each kind of button or menu, told by its `action_id` without what only tells rows apart. */
-async function pressAll(house: House, pressed: Set<string>): Promise<void> {
+async function pressAll(house: TestWorld, pressed: Set<string>): Promise<void> {
   const ann = house.as('admin');
   for (let clicks = 0; clicks < MOST_CLICKS; clicks += 1) {
     const next = elementsOn(house).find(
@@ -141,7 +141,7 @@ async function pressAll(house: House, pressed: Set<string>): Promise<void> {
 }
 
 async function choose(
-  house: House,
+  house: TestWorld,
   place: { channel: string; ts: string },
   element: Element,
   name: { actionId: string; blockId: string },
@@ -164,7 +164,7 @@ function kindOf({ action_id = '' }: Element): string {
   return action_id.split('#')[0] ?? action_id;
 }
 
-function elementsOn({ slack }: House): Placed[] {
+function elementsOn({ slack }: TestWorld): Placed[] {
   const direct = slack.dms(TEAM, PEOPLE.admin);
   const seen = [...slack.messages(TEAM, CHANNEL), ...slack.ephemerals(TEAM, PEOPLE.admin), ...direct];
   return seen.flatMap(({ ts, channel = CHANNEL, blocks = [] }) =>

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { accountsChanged } from '../../scheduler/schedules/reconcile-schedules.ts';
+import { buttons, say } from '../../views/blocks/message.ts';
+import { bold, code } from '../../views/blocks/text.ts';
+import type { ActionContext, Reply } from '../command.ts';
+import { defineCommand } from '../command.ts';
+
+const ButtonValue = z.object({ account: z.string() });
+
+export const disconnect = defineCommand({
+  name: 'disconnect',
+  summary: 'Disconnects an account and deletes its sealed key',
+  usage: '<account>',
+  role: 'admin',
+  needsAccount: true,
+  positionals: ['account'],
+  args: z.object({ account: z.string() }),
+  async run({ account: named }, { caller, deckhand }) {
+    const account = await deckhand.accounts.resolve(caller.workspace, named, undefined);
+    const said = `Disconnect ${bold(account.name)}? Its sealed key is deleted, and its schedules stop.`;
+    const confirm = buttons({
+      label: 'Disconnect',
+      actionId: 'disconnect:confirm',
+      style: 'danger',
+      value: { account: account.name },
+    });
+    return { kind: 'private', message: say(said, ...confirm) };
+  },
+  actions: [{ actionId: 'disconnect:confirm', role: 'admin', durable: true, run: confirmDisconnect }],
+});
+
+async function confirmDisconnect(
+  value: string | undefined,
+  { caller, deckhand }: ActionContext,
+): Promise<Reply> {
+  const { account } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+  const { workspace, user } = caller;
+  const wasThere = await deckhand.accounts.disconnect(workspace, account);
+  // Asked for in any case: a kill may have come between the two.
+  await accountsChanged(deckhand, workspace);
+  if (!wasThere) return { kind: 'replace', message: say(`${code(account)} is not connected any more.`) };
+  await deckhand.audit.record(workspace, { who: user, what: 'disconnect', target: account, result: 'done' });
+  return {
+    kind: 'replace',
+    message: say(`:wastebasket: ${bold(account)} is disconnected and its key deleted.`),
+  };
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { oauthClientOf } from '../../config.ts';
+import { UserError } from '../../core/errors.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import { linkMessage } from '../../views/accounts/link.ts';
+import { startAddress } from '../../workspace/link-addresses.ts';
+import type { CommandContext } from '../command.ts';
+import { defineCommand } from '../command.ts';
+
+export const link = defineCommand({
+  name: 'link',
+  summary: 'Links you to your own user at the deployment service, in your browser',
+  usage: '',
+  role: 'member',
+  needsAccount: false,
+  positionals: [],
+  args: z.object({}),
+  isAvailable: (config) => oauthClientOf(config) !== undefined,
+  async run(_, context) {
+    const { caller, deckhand } = context;
+    const { PUBLIC_URL, SLACK_COMMAND: word } = deckhand.config;
+    if (PUBLIC_URL === undefined)
+      throw new UserError(
+        'Linking needs an address that your browser can come back to. Whoever runs Deckhand must set `PUBLIC_URL` to it, and register that address with the service.',
+      );
+    const { workspace, user } = caller;
+    const standing = await deckhand.links.get(workspace, user);
+    const ticket = await deckhand.linkRequests.ask({ workspace, user, name: await nameOf(context) });
+    const url = startAddress(PUBLIC_URL, ticket);
+    return { kind: 'private', message: linkMessage(url, standing, deckhand.clock.now(), word) };
+  },
+});
+
+/** As Slack shows the person; the page in the browser names them, if only by their id. */
+async function nameOf({ caller, deckhand }: CommandContext): Promise<string> {
+  const { workspace, user } = caller;
+  try {
+    const answer = await deckhand.slack.call(workspace, 'users.info', (client) =>
+      client.users.info({ user }),
+    );
+    return answer.user?.real_name || answer.user?.name || user;
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    return user;
+  }
+}

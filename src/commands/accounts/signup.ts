@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import type { Deckhand } from '../../deckhand.ts';
+import { watchFor } from '../../scheduler/accounts/verification.ts';
+import { explainAndLog, newReference } from '../../scheduler/explain.ts';
+import { parseAccountName } from '../../service/account-name.ts';
+import { ServiceError } from '../../service/errors.ts';
+import { type Signup, type SignupRequest, signUp } from '../../service/signup.ts';
+import { leftWords, PACKAGES, SIGNUP, SIGNUP_TITLE, signupModal } from '../../views/accounts/signup.ts';
+import { signupFault } from '../../views/accounts/signup-failures.ts';
+import { type DeployKey, signedUpMessage } from '../../views/accounts/signup-reply.ts';
+import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
+import { notice } from '../../views/blocks/modal.ts';
+import { bold, code } from '../../views/blocks/text.ts';
+import {
+  countSignup,
+  SIGNUPS_PER_HOUR,
+  type SignupsLeft,
+  signupsLeft,
+} from '../../workspace/signup-attempts.ts';
+import type { CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { messagesByField } from './connect.ts';
+
+/** Tells the service where an account came from (spec 2.1). */
+const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };
+
+const optionalText = z.string().trim().optional();
+const ticked = z.array(z.string()).optional();
+
+/** Spec 2.1. The password is taken as it was typed, spaces and all. */
+const Fields = z.object({
+  email: z.string({ error: 'Give the administrator’s e-mail address.' }).trim(),
+  password: z.string({ error: 'Choose a password.' }).min(1, 'Choose a password.'),
+  terms_accepted: z
+    .array(z.string(), { error: 'The terms must be accepted.' })
+    .min(1, 'The terms must be accepted.'),
+  account_name: optionalText,
+  full_name: optionalText,
+  package: z.enum(PACKAGES, { error: 'Choose a package.' }).default('pro'),
+  coupon: optionalText,
+  newsletter_opt_in: ticked,
+});
+
+export const signup = defineCommand({
+  name: 'signup',
+  summary: 'Creates an account at the deployment service and connects it',
+  usage: '',
+  role: 'admin',
+  needsAccount: false,
+  positionals: [],
+  args: z.object({}),
+  isAvailable: (config) => config.SERVICE_SIGNUP_URL !== undefined,
+  run: (_, context) => openForm(context),
+  actions: [{ actionId: 'signup:open', role: 'admin', run: (_, context) => openForm(context) }],
+  submissions: [{ callbackId: SIGNUP, role: 'admin', secrets: ['password'], submit: submitSignup }],
+});
+
+async function openForm({ caller, deckhand }: CommandContext): Promise<Reply> {
+  const limit = await signupsLeft(deckhand.store, deckhand.clock.now());
+  return {
+    kind: 'modal',
+    view: signupModal({ channel: caller.channel }, { perHour: SIGNUPS_PER_HOUR, ...limit }),
+  };
+}
+
+async function submitSignup(state: ViewState, { caller, deckhand }: CommandContext): Promise<Submitted> {
+  const fields = Fields.safeParse(state.values);
+  if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
+  const limit = await countSignup(deckhand.store, deckhand.clock.now());
+  const request = requestOf(fields.data);
+  try {
+    const made = await signUp(deckhand.service, request);
+    return await settle(deckhand, caller, made, request.email);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return refused(deckhand, caller, error, limit);
+  }
+}
+
+/** Only what was filled in is sent: the service has its own defaults for the rest. */
+function requestOf(fields: z.infer<typeof Fields>): SignupRequest {
+  const { account_name, full_name, coupon } = fields;
+  return {
+    email: fields.email,
+    password: fields.password,
+    terms_accepted: true,
+    package: fields.package,
+    newsletter_opt_in: (fields.newsletter_opt_in ?? []).length > 0,
+    ...(account_name ? { account_name } : {}),
+    ...(full_name ? { full_name } : {}),
+    ...(coupon ? { coupon } : {}),
+    ...ATTRIBUTION,
+  };
+}
+
+/** Connects the new account with the key it came with; what is said of it. The key is told only this once. */
+async function settle(
+  deckhand: Deckhand,
+  { workspace, user }: CommandContext['caller'],
+  made: Signup,
+  email: string,
+): Promise<Submitted> {
+  const { SERVICE_BASE_URL, SLACK_COMMAND: word } = deckhand.config;
+  const { subdomain, url, name: displayName } = made.account;
+  const name = parseAccountName(subdomain, SERVICE_BASE_URL) ?? parseAccountName(url ?? '', SERVICE_BASE_URL);
+  if (name === undefined) return lostKey(subdomain, word);
+  const state = made.email_verified ? 'ok' : 'unverified';
+  const deployKey = deployKeyOf(made);
+  try {
+    const account = await deckhand.accounts.connect(workspace, {
+      name,
+      email,
+      apiKey: made.api_key,
+      connectedBy: user,
+      state,
+    });
+    await deckhand.audit.record(workspace, { who: user, what: 'signup', target: name, result: 'done' });
+    if (state === 'unverified') await watchFor(deckhand, workspace, account, deployKey);
+  } catch (error) {
+    const reference = newReference();
+    deckhand.log.error(
+      { event: 'bug', workspace, user, account: name, reference, err: error },
+      'a new key was lost',
+    );
+    return lostKey(name, word, reference);
+  }
+  const message = signedUpMessage({
+    account: name,
+    displayName,
+    email,
+    keyTail: made.api_key.slice(-4),
+    isVerified: made.email_verified,
+    deployKey,
+    oauthUrls: made.oauth_urls,
+    word,
+  });
+  return { kind: 'close', after: async () => ({ kind: 'private', message }) };
+}
+
+function deployKeyOf({ ssh_public_key: key }: Signup): DeployKey | undefined {
+  return key === null ? undefined : { publicKey: key.public_key, fingerprint: key.fingerprint };
+}
+
+/** The account exists, so signing up again would make a second one: the form goes away. */
+function lostKey(account: string, word: string, reference?: string): Submitted {
+  const text = `The account ${bold(account)} was created, but I could not keep its key.`;
+  const next = `Do not sign up again: verify its e-mail address, take the key from its security or API settings, and run ${code(`${word} connect`)}.`;
+  const said = failureMessage({ text, next, reference }).text;
+  return { kind: 'view', view: notice(SIGNUP_TITLE, said) };
+}
+
+function refused(
+  deckhand: Deckhand,
+  { workspace, user }: CommandContext['caller'],
+  error: ServiceError,
+  limit: SignupsLeft,
+): Submitted {
+  const now = deckhand.clock.now();
+  const { SERVICE_SIGNUP_URL: webSignup = '', SLACK_COMMAND: word } = deckhand.config;
+  if (error.kind === 'unexpected' || error.kind === 'unreachable') {
+    const at = { word, now };
+    const explained = explainAndLog(error, at, deckhand.log, { workspace, user, command: SIGNUP });
+    const base = failureWords({ ...explained, next: whatNow(error, word) });
+    return { kind: 'errors', errors: {}, base };
+  }
+  deckhand.log.info(
+    { event: 'signup_refused', workspace, user, kind: error.kind, status: error.status },
+    'a sign-up was refused',
+  );
+  const { errors, base } = signupFault(error, { now, webSignup });
+  const left = error.status === 429 ? '' : ` ${leftWords({ perHour: SIGNUPS_PER_HOUR, ...limit })}`;
+  if (base !== undefined) return { kind: 'errors', errors, base: base + left };
+  const told = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);
+  return { kind: 'errors', errors: Object.fromEntries(told) };
+}
+
+/** An answer that was lost says nothing of the account, and a second attempt could make a second one. */
+function whatNow(error: ServiceError, word: string): string {
+  if (error.certainlyNotDone) return 'No account was created. Try again in a minute.';
+  return `I cannot tell whether the account was created. If a verification e-mail arrives, it was: then do not sign up again, but take the key from its settings and run ${code(`${word} connect`)}.`;
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { notLinkedMessage, unlinkedMessage } from '../../views/accounts/link.ts';
+import { defineCommand } from '../command.ts';
+import { link } from './link.ts';
+
+export const unlink = defineCommand({
+  name: 'unlink',
+  summary: 'Deletes your link to your user at the service',
+  usage: '',
+  role: 'member',
+  needsAccount: false,
+  durable: true,
+  positionals: [],
+  args: z.object({}),
+  isAvailable: (config) => link.isAvailable?.(config) ?? true,
+  async run(_, { caller, deckhand }) {
+    const { workspace, user } = caller;
+    if (!(await deckhand.links.remove(workspace, user)))
+      return { kind: 'private', message: notLinkedMessage(deckhand.config.SLACK_COMMAND) };
+    await deckhand.audit.record(workspace, { who: user, what: 'unlink', result: 'done' });
+    return { kind: 'private', message: unlinkedMessage() };
+  },
+});

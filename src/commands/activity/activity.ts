@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import type { MessageRef } from '../../slack/slack.ts';
+import {
+  type ActivityAsk,
+  type ActivityAudience,
+  activityMessage,
+  chartOf,
+} from '../../views/activity/activity.ts';
+import { altText } from '../../views/activity/deployments-chart.ts';
+import { findProject } from '../../workspace/projects.ts';
+import { zoneOf } from '../../workspace/user-timezone.ts';
+import type { ActionContext, CommandContext, Reply } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { accountOf } from '../resolve-target.ts';
+import { readActivityWords } from './parse-activity-arguments.ts';
+
+/** Spec 4.9: what the service takes where no range is named. */
+const DEFAULT_RANGE = 'last_7_days';
+
+const TO_ASKER: ActivityAudience = { kind: 'asker', isShared: false };
+
+const Ask: z.ZodType<ActivityAsk> = z.object({
+  account: z.string(),
+  range: z.enum(ACTIVITY_RANGES),
+  stats: z.boolean(),
+  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  page: z.int().nonnegative(),
+  zone: z.string(),
+});
+
+export const activity = defineCommand({
+  name: 'activity',
+  summary: 'Shows what happened lately, and how deployments went',
+  usage: '[range] [stats] [project]',
+  examples: ['activity', 'activity today', 'activity 30d stats', 'activity week storefront'],
+  role: 'member',
+  needsAccount: true,
+  positionals: ['words'],
+  rest: true,
+  flags: ['project'],
+  switches: ['stats'],
+  args: z.object({
+    words: z.string().optional(),
+    project: z.string().optional(),
+    stats: z.literal(true).optional(),
+  }),
+  async run(args, context) {
+    const words = readActivityWords(args.words?.split(' ') ?? []);
+    const project = args.project ?? words.project;
+    const ask = await askOf({ range: words.range, stats: args.stats ?? words.stats, project }, context);
+    return { kind: 'private', message: activityMessage(ask, await fetchOf(ask, context), TO_ASKER) };
+  },
+  actions: [
+    { actionId: 'activity:page', role: 'member', run: turnPage },
+    { actionId: 'activity:share', role: 'member', once: true, durable: true, run: share },
+  ],
+});
+
+async function askOf(
+  asked: { range: ActivityAsk['range'] | undefined; stats: boolean; project?: string | undefined },
+  context: CommandContext,
+): Promise<ActivityAsk> {
+  const { caller, deckhand } = context;
+  const account = await accountOf(context);
+  const [zone, project] = await Promise.all([
+    zoneOf(deckhand, caller.workspace, caller.user),
+    asked.project === undefined
+      ? undefined
+      : deckhand.projects
+          .list(caller.workspace, account)
+          .then((projects) => findProject(projects, asked.project)),
+  ]);
+  const { stats, range = DEFAULT_RANGE } = asked;
+  const filter = project && { permalink: project.permalink, name: project.name.slice(0, 100) };
+  return { account: account.name, range, stats, zone, page: 0, ...(filter ? { project: filter } : {}) };
+}
+
+async function turnPage(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const ask = Ask.parse(JSON.parse(value ?? '{}'));
+  return { kind: 'replace', message: activityMessage(ask, await fetchOf(ask, context), TO_ASKER) };
+}
+
+/** What the asker sees, as it stands now, for the whole channel. */
+async function share(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { caller, deckhand } = context;
+  const { channel, user, workspace } = caller;
+  if (channel === undefined) throw new UserError('There is no channel here to share it with.');
+  const ask = Ask.parse(JSON.parse(value ?? '{}'));
+  const feed = await fetchOf(ask, context);
+  // Posted here and not by the front door, so that a refusal of Slack leaves the button to be pressed again.
+  const message = activityMessage(ask, feed, { kind: 'channel', sharedBy: user });
+  const shown = await deckhand.slack.post(workspace, { channel, message });
+  if (ask.stats) await addPicture(ask, feed, shown, context);
+  return { kind: 'replace', message: activityMessage(ask, feed, { kind: 'asker', isShared: true }) };
+}
+
+/** The days of the figures as a picture in the thread; what was shared stands without it too. */
+async function addPicture(
+  ask: ActivityAsk,
+  feed: Activity,
+  { channel, ts }: MessageRef,
+  { caller, deckhand }: ActionContext,
+): Promise<void> {
+  const data = chartOf(ask, feed, deckhand.clock.now());
+  try {
+    await deckhand.slack.upload(caller.workspace, {
+      filename: `${ask.account}-deployments.png`,
+      title: 'Deployments per day',
+      bytes: await deckhand.pictures.draw(data),
+      altText: altText(data),
+      channel,
+      threadTs: ts,
+    });
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    const { method, reason } = error;
+    deckhand.log.warn({ event: 'picture_failed', method, reason }, 'a picture was not taken by Slack');
+  }
+}
+
+async function fetchOf(ask: ActivityAsk, { caller, deckhand }: CommandContext): Promise<Activity> {
+  const account = await deckhand.accounts.resolve(caller.workspace, ask.account, undefined);
+  return deckhand.accounts.use(caller.workspace, account, (client) =>
+    getActivity(client, { range: ask.range, stats: ask.stats }),
+  );
+}

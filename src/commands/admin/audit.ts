@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { type AuditPage, auditMessage } from '../../views/admin/audit.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+
+const USUAL = 20;
+const MOST = 50;
+
+const Page: z.ZodType<AuditPage> = z.object({
+  size: z.int().min(1).max(MOST),
+  page: z.int().min(0).max(10_000),
+  upTo: z.string().max(100).optional(),
+});
+
+export const audit = defineCommand({
+  name: 'audit',
+  summary: 'Shows who did what, and what was refused, newest first',
+  usage: '[n]',
+  examples: ['audit', 'audit 50'],
+  role: 'admin',
+  needsAccount: false,
+  positionals: ['n'],
+  args: z.object({
+    n: z.coerce
+      .number({ error: 'is how many entries a page has' })
+      .int()
+      .min(1, { error: `is between 1 and ${MOST}` })
+      .max(MOST, { error: `is between 1 and ${MOST}` })
+      .default(USUAL),
+  }),
+  run: async ({ n }, context) => ({ kind: 'private', message: await pageOf({ size: n, page: 0 }, context) }),
+  actions: [
+    {
+      actionId: 'audit:page',
+      role: 'admin',
+      run: async (value, context) => ({
+        kind: 'replace',
+        message: await pageOf(Page.parse(JSON.parse(value ?? '{}')), context),
+      }),
+    },
+  ],
+});
+
+async function pageOf(page: AuditPage, { caller, deckhand }: CommandContext): Promise<Message> {
+  const first = page.page * page.size;
+  const read = await deckhand.audit.latest(caller.workspace, first + page.size + 1, page.upTo);
+  const shown = read.slice(first, first + page.size).map(({ entry }) => entry);
+  const upTo = page.upTo ?? read[0]?.id;
+  return auditMessage(
+    shown,
+    { ...page, ...(upTo === undefined ? {} : { upTo }) },
+    read.length > first + page.size,
+  );
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { explain } from '../../scheduler/explain.ts';
+import { getProfile } from '../../service/profile.ts';
+import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
+import { code } from '../../views/blocks/text.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+
+export const doctor = defineCommand({
+  name: 'doctor',
+  summary: 'Checks the connection, permissions, scopes, scheduler and store',
+  usage: '',
+  role: 'member',
+  needsAccount: false,
+  positionals: [],
+  args: z.object({}),
+  async run(_, context) {
+    const findings = await Promise.all([
+      checkStore(context),
+      checkScheduler(context),
+      checkSlack(context),
+      checkChannel(context),
+      ...(await checkAccounts(context)),
+    ]);
+    return { kind: 'private', message: doctorMessage(findings) };
+  },
+});
+
+type Check = Promise<Finding>;
+
+async function check(what: string, context: CommandContext, work: () => Promise<string>): Check {
+  try {
+    return { what, isWell: true, said: await work() };
+  } catch (error) {
+    const { deckhand, caller } = context;
+    const explained = explain(error, { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() });
+    deckhand.log.warn(
+      { event: 'doctor', workspace: caller.workspace, reason: what, err: error },
+      'a check failed',
+    );
+    return { what, isWell: false, said: [explained.text, explained.next].filter(Boolean).join(' ') };
+  }
+}
+
+function checkStore(context: CommandContext): Check {
+  return check('Store', context, async () => {
+    await context.deckhand.store.ping();
+    return 'answers';
+  });
+}
+
+function checkScheduler(context: CommandContext): Check {
+  return check('Scheduler', context, async () => {
+    await context.deckhand.engine.ping();
+    return 'runs';
+  });
+}
+
+function checkSlack(context: CommandContext): Check {
+  const { caller, deckhand } = context;
+  return check('Slack', context, async () => {
+    const answer = await deckhand.slack.call(caller.workspace, 'auth.test', (client) => client.auth.test());
+    const granted = answer.response_metadata?.scopes;
+    if (granted === undefined) return 'the token works';
+    const missing = deckhand.scopes.filter((scope) => !granted.includes(scope));
+    return missing.length === 0
+      ? 'the token works and has every scope'
+      : `the token works, but lacks ${missing.map((scope) => code(scope)).join(', ')}: install the app again`;
+  });
+}
+
+/** Posting needs membership, and only Slack's answer tells; the name alone is not worth a scope. */
+function checkChannel(context: CommandContext): Check {
+  const { caller, deckhand } = context;
+  return check('This channel', context, async () => {
+    const bound = await deckhand.channels.get(caller.workspace, caller.channel);
+    return bound.project === undefined
+      ? 'is not bound to a project'
+      : `is bound to ${code(bound.project.permalink)}`;
+  });
+}
+
+async function checkAccounts(context: CommandContext): Promise<Check[]> {
+  const { caller, deckhand } = context;
+  const accounts = await deckhand.accounts.list(caller.workspace);
+  if (accounts.length === 0) {
+    const said = `none is connected; an admin can run ${code(`${deckhand.config.SLACK_COMMAND} connect`)}`;
+    return [Promise.resolve({ what: 'Accounts', isWell: false, said })];
+  }
+  return accounts.map((account) =>
+    check(`Account ${code(account.name)}`, context, async () => {
+      const profile = await deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client));
+      if (profile.account.suspended) return 'the key works, but the account is suspended';
+      return 'the key works';
+    }),
+  );
+}

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import {
+  COMMANDS_FIELD,
+  groupsField,
+  ROLES_MODAL,
+  rolesMessage,
+  rolesModal,
+} from '../../views/admin/roles.ts';
+import { GIVEN_ROLES, type Grants, type Holders } from '../../workspace/roles.ts';
+import type { Command, CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { isAlwaysAllowed } from '../permission.ts';
+
+const Origin = z.object({ channel: z.string().optional() });
+const Chosen = z.array(z.string()).default([]);
+const Fields = z.object({ admin: Chosen, operator: Chosen, billing: Chosen });
+const NOBODY: Holders = { admin: [], operator: [], billing: [] };
+
+/** Made over the list that it restricts, because it is one of them. */
+export function createRolesCommand(commands: () => readonly Command[]): Command {
+  const restrictable = (context: CommandContext): string[] =>
+    commands()
+      .filter(
+        ({ name, isAvailable }) => !isAlwaysAllowed(name) && (isAvailable?.(context.deckhand.config) ?? true),
+      )
+      .map(({ name }) => name);
+  return defineCommand({
+    name: 'roles',
+    summary: 'Sets who is admin, operator and billing, and which commands may run in this channel',
+    usage: '',
+    role: 'admin',
+    needsAccount: false,
+    positionals: [],
+    args: z.object({}),
+    run: (_, context) => openRoles(context, restrictable(context)),
+    submissions: [
+      {
+        callbackId: ROLES_MODAL,
+        role: 'admin',
+        submit: (state, context) => submitRoles(state, context, restrictable(context)),
+      },
+    ],
+  });
+}
+
+async function openRoles({ caller, deckhand }: CommandContext, restrictable: string[]): Promise<Reply> {
+  const { workspace, user, channel } = caller;
+  const [grants, all, settings] = await Promise.all([
+    deckhand.roles.grants(workspace),
+    deckhand.roles.userGroups(workspace),
+    deckhand.channels.get(workspace, channel),
+  ]);
+  const view = rolesModal({
+    users: grants ?? { ...NOBODY, admin: [user] },
+    groups: all && { held: grants?.groups ?? NOBODY, all },
+    channel:
+      channel === undefined
+        ? undefined
+        : { id: channel, commands: settings.commands ?? [], all: restrictable },
+  });
+  return { kind: 'modal', view };
+}
+
+async function submitRoles(
+  state: ViewState,
+  context: CommandContext,
+  restrictable: readonly string[],
+): Promise<Submitted> {
+  const { caller, deckhand } = context;
+  const { workspace, user } = caller;
+  const before = await deckhand.roles.grants(workspace);
+  const users = Fields.parse(state.values);
+  const groups = groupsOf(state, before?.groups);
+  // Whoever sets the roles is there; of the others one at least must be, or nobody could ever set them again.
+  const isKept = users.admin.includes(user) || (await deckhand.roles.hasActive(workspace, users.admin));
+  if (!isKept) return { kind: 'errors', errors: { admin: 'Name at least one person who can act.' } };
+  const grants: Grants = { ...users, groups, setBy: user, setAt: deckhand.clock.now() };
+  await deckhand.roles.set(workspace, grants);
+  const allowed = await restrictChannel(state, context, restrictable);
+  await deckhand.audit.record(workspace, {
+    who: user,
+    what: 'roles',
+    target: changesOf(before, grants),
+    result: 'done',
+    ...(caller.channel === undefined ? {} : { where: caller.channel }),
+  });
+  const mentions = {
+    admin: mentionsOf(grants, 'admin'),
+    operator: mentionsOf(grants, 'operator'),
+    billing: mentionsOf(grants, 'billing'),
+  };
+  return {
+    kind: 'close',
+    after: async () => ({ kind: 'private', message: rolesMessage(mentions, allowed) }),
+  };
+}
+
+/** A form without the fields of groups, where Slack did not show them, leaves them as they are. */
+function groupsOf({ values, view }: ViewState, before: Holders = NOBODY): Holders {
+  const shown = new Set(view.blocks.map((block) => block.block_id));
+  const of = (role: keyof Holders): string[] =>
+    shown.has(groupsField(role)) ? Chosen.parse(values[groupsField(role)]) : before[role];
+  return { admin: of('admin'), operator: of('operator'), billing: of('billing') };
+}
+
+/** What may run in the channel from now on; undefined where the form was not about one. */
+async function restrictChannel(
+  { values, metadata }: ViewState,
+  { caller, deckhand }: CommandContext,
+  restrictable: readonly string[],
+): Promise<string[] | undefined> {
+  const { channel } = Origin.parse(JSON.parse(metadata || '{}'));
+  if (channel === undefined) return undefined;
+  const chosen = Chosen.parse(values[COMMANDS_FIELD]).filter((name) => restrictable.includes(name));
+  await deckhand.channels.change(caller.workspace, channel, ({ commands: _, ...rest }) =>
+    chosen.length === 0 ? rest : { ...rest, commands: chosen },
+  );
+  return chosen;
+}
+
+function mentionsOf(grants: Grants, role: keyof Holders): string[] {
+  const groups = (grants.groups?.[role] ?? []).map((group) => `<!subteam^${group}>`);
+  return [...groups, ...grants[role].map((user) => `<@${user}>`)];
+}
+
+/** E.g. `+operator U1, -billing U2`: ids, which are no secret. */
+function changesOf(before: Grants | undefined, after: Grants): string {
+  const heldBy = (grants: Grants | undefined, role: keyof Holders): string[] => [
+    ...(grants?.[role] ?? []),
+    ...(grants?.groups?.[role] ?? []),
+  ];
+  const changes = GIVEN_ROLES.flatMap((role) => {
+    const [old, now] = [heldBy(before, role), heldBy(after, role)];
+    const given = now.filter((id) => !old.includes(id)).map((id) => `+${role} ${id}`);
+    return [...given, ...old.filter((id) => !now.includes(id)).map((id) => `-${role} ${id}`)];
+  });
+  return changes.join(', ').slice(0, 500) || 'unchanged';
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
+import type { Account } from '../../workspace/accounts.ts';
+import type { Channel } from '../../workspace/channels.ts';
+import { messagesByField } from '../accounts/connect.ts';
+import type { CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { chosenProject } from '../form-target.ts';
+import { isZone, zonePicker } from '../option-sources.ts';
+import { accountOf } from '../resolve-target.ts';
+
+const Origin = z.object({ channel: z.string(), account: z.string().optional() });
+
+const Fields = z.object({
+  threads: z.enum(['on', 'off'], { error: 'Choose one.' }),
+  layout: z.enum(['full', 'compact'], { error: 'Choose one.' }),
+  project: z.string().optional(),
+  zone: z
+    .string()
+    .refine(isZone, { error: 'That is no time zone. Give its IANA name, e.g. Europe/Lisbon.' })
+    .optional(),
+});
+
+export const settings = defineCommand({
+  name: 'settings',
+  summary: 'Sets this channel’s threads, layout, default project and time zone',
+  usage: '',
+  role: 'operator',
+  needsAccount: false,
+  positionals: [],
+  args: z.object({}),
+  run: (_, context) => openSettings(context),
+  submissions: [{ callbackId: SETTINGS, role: 'operator', submit: submitSettings }],
+  optionSources: [zonePicker],
+});
+
+async function openSettings(context: CommandContext): Promise<Reply> {
+  const { caller, deckhand } = context;
+  if (caller.channel === undefined) throw new UserError('Use this in the channel that it is about.');
+  const current = await deckhand.channels.get(caller.workspace, caller.channel);
+  const isConnected = (await deckhand.accounts.list(caller.workspace)).length > 0;
+  const account = isConnected ? (await accountOf(context)).name : undefined;
+  return { kind: 'modal', view: settingsModal({ channel: caller.channel, account }, current) };
+}
+
+async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const { caller, deckhand } = context;
+  const origin = Origin.parse(JSON.parse(state.metadata));
+  const fields = Fields.safeParse(state.values);
+  if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
+  const { threads, layout, project: chosen, zone } = fields.data;
+  const current = await deckhand.channels.get(caller.workspace, origin.channel);
+  const bound = await boundTo(context, origin.account, current, chosen);
+  const saved = await deckhand.channels.change(
+    caller.workspace,
+    origin.channel,
+    ({ project: _, account: __, zone: ___, ...rest }) => ({
+      ...rest,
+      ...bound,
+      threads: threads === 'on',
+      layout,
+      ...(zone === undefined ? {} : { zone }),
+    }),
+  );
+  await deckhand.audit.record(caller.workspace, {
+    who: caller.user,
+    what: 'settings',
+    where: origin.channel,
+    result: 'done',
+  });
+  return { kind: 'close', after: async () => ({ kind: 'private', message: settingsMessage(saved) }) };
+}
+
+/** The project that the channel is bound to from now on. One that stays needs no look-up, nor a service that answers. */
+async function boundTo(
+  context: CommandContext,
+  named: string | undefined,
+  current: Channel,
+  chosen: string | undefined,
+): Promise<Pick<Channel, 'account' | 'project'>> {
+  if (chosen === undefined) return {};
+  const { account, project } = current;
+  if (project?.permalink === chosen && (named === undefined || named === account))
+    return { ...(account === undefined ? {} : { account }), project };
+  const { caller, deckhand } = context;
+  const found: Account = await deckhand.accounts.resolve(caller.workspace, named, undefined);
+  return { account: found.name, project: await chosenProject(context, found, chosen) };
+}

@@ -1,0 +1,101 @@
+import { distance } from 'fastest-levenshtein';
+import type { z } from 'zod';
+import { UserError } from '../core/errors.ts';
+import { code } from '../views/blocks/text.ts';
+import type { Command } from './command.ts';
+import { splitWords, type Words } from './tokenize.ts';
+
+export interface Matched {
+  command: Command;
+  /** What stood after the command's name. */
+  rest: Words;
+}
+
+/** In words, and more than any has. */
+const LONGEST_NAME = 3;
+
+/** The command with the longest name that the words begin with; undefined where there is none. */
+export function routeCommand(commands: readonly Command[], text: string): Matched | undefined {
+  const switches = commands.flatMap((command) => command.switches ?? []);
+  const { words, flags } = splitWords(text, switches);
+  const lower = words.map((word) => word.toLowerCase());
+  for (let length = LONGEST_NAME; length > 0; length -= 1) {
+    const name = lower.slice(0, length).join(' ');
+    const command = commands.find((one) => one.name === name);
+    if (command !== undefined) return { command, rest: { words: words.slice(length), flags } };
+  }
+  return undefined;
+}
+
+/** True where carrying it out changes something, so that it is stored before it is acknowledged. */
+export function isDurable({ command, rest }: Matched): boolean {
+  const { durable = false } = command;
+  return typeof durable === 'function' ? durable(rest.words) : durable;
+}
+
+/** For a word that is no command: the nearest one, where one is near. */
+export function unknownCommand(commands: readonly Command[], text: string): UserError {
+  const typed = splitWords(text)
+    .words.map((word) => word.toLowerCase())
+    .slice(0, 2);
+  const names = commands.map((command) => command.name);
+  const ranked = names
+    .map((name) => ({ name, far: slips(typed.slice(0, name.split(' ').length).join(' '), name) }))
+    .toSorted((one, other) => one.far - other.far);
+  const best = ranked[0];
+  const first = code(typed[0] ?? '', 40);
+  const isNear = best !== undefined && best.far <= Math.max(2, Math.floor(best.name.length / 2));
+  return isNear
+    ? new UserError(`I do not know ${first}. Did you mean ${code(best.name)}?`, best.name)
+    : new UserError(`I do not know ${first}.`, 'help');
+}
+
+const MOST_COMPARED = 40;
+
+/** How many slips lie between what was typed and a name; two letters in the wrong order are one slip. */
+function slips(typed: string, name: string): number {
+  const start = typed.slice(0, MOST_COMPARED);
+  const swapped = Array.from({ length: Math.max(0, start.length - 1) }, (_, at) => {
+    const [one = '', other = ''] = start.slice(at, at + 2);
+    return start.slice(0, at) + other + one + start.slice(at + 2);
+  });
+  return Math.min(distance(start, name), ...swapped.map((text) => 1 + distance(text, name)));
+}
+
+/**
+ * The command's own arguments.
+ * @throws UserError with the usage line where a word or flag is missing, too much or malformed
+ */
+export function parseArguments(command: Command, rest: Words): unknown {
+  const { account: _, ...flags } = rest.flags;
+  const known = [...(command.flags ?? []), ...(command.switches ?? [])];
+  const strange = Object.keys(flags).find((flag) => !known.includes(flag));
+  if (strange !== undefined)
+    throw usageError(command, `There is no option ${code(`--${strange}`, 40)} here.`);
+  const { words, positionals } = { words: rest.words, positionals: command.positionals };
+  const tooMany = words[positionals.length];
+  if (tooMany !== undefined && !command.rest)
+    throw usageError(command, `I do not know what to do with ${code(tooMany, 40)}.`);
+  const named = positionals.map((name, at): [string, string | undefined] => {
+    const isLast = at === positionals.length - 1;
+    return [name, command.rest && isLast ? words.slice(at).join(' ') || undefined : words[at]];
+  });
+  const parsed = command.args.safeParse({ ...Object.fromEntries(named), ...flags });
+  if (parsed.success) return parsed.data;
+  throw usageError(command, faultOf(parsed.error));
+}
+
+export function usageLine(command: Command): string {
+  return command.usage === '' ? command.name : `${command.name} ${command.usage}`;
+}
+
+function usageError(command: Command, fault: string): UserError {
+  return new UserError(`${fault} The usage is ${code(usageLine(command), 200)}.`, `help ${command.name}`);
+}
+
+function faultOf(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const name = String(issue?.path[0] ?? '');
+  if (issue?.code === 'custom') return issue.message;
+  return name === '' ? 'Something is missing.' : `${code(name, 40)} is missing or not what I expect.`;
+}

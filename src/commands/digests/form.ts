@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { CronError } from '../../jobs/cron.ts';
+import { ACTIVITY_RANGES } from '../../service/activity.ts';
+import type { Values } from '../../views/blocks/modal-state.ts';
+import { DIGEST_ADD, type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
+import { Cadence, nextTimes } from '../../workspace/cadence.ts';
+import { messagesByField } from '../accounts/connect.ts';
+import type { Action, ActionContext, Reply, ViewState } from '../command.ts';
+import { isZone } from '../option-sources.ts';
+import { readTime } from './parse-digest-arguments.ts';
+
+/** The digest's form: drawn anew with each choice, so that the next times stand in it, and read when it is sent. */
+
+const SHOWN_TIMES = 3;
+
+const Fields = z.object({
+  cadence: z.string({ error: 'Choose how often.' }),
+  time: z.string().optional(),
+  cron: z.string().optional(),
+  zone: z
+    .string({ error: 'Choose a time zone.' })
+    .refine(isZone, { error: 'That is no time zone. Give its IANA name, e.g. Europe/Lisbon.' }),
+  range: z.enum(ACTIVITY_RANGES, { error: 'Choose what it covers.' }),
+  account: z.string().optional(),
+  project: z.string().optional(),
+  skip_quiet: z.array(z.string()).optional(),
+});
+
+export interface FilledDigest {
+  cadence: Cadence;
+  zone: string;
+  range: (typeof ACTIVITY_RANGES)[number];
+  account: string | undefined;
+  project: string | undefined;
+  skipQuiet: boolean;
+}
+
+/** What was filled in, or what is wrong by field. */
+export function readDigestForm(
+  values: Values,
+  now: number,
+): { filled: FilledDigest } | { errors: Record<string, string> } {
+  const fields = Fields.safeParse(values);
+  const timed = readWhen(values);
+  const errors = {
+    ...(fields.success ? {} : messagesByField(fields.error)),
+    ...('errors' in timed ? timed.errors : {}),
+  };
+  if (!fields.success || 'errors' in timed) return { errors };
+  const { zone, range, account, project, skip_quiet: quiet = [] } = fields.data;
+  const { cadence } = timed;
+  const fault = faultOf(cadence, zone, now);
+  if (fault !== undefined) return { errors: { cron: fault } };
+  return { filled: { cadence, zone, range, account, project, skipQuiet: quiet.includes('skip_quiet') } };
+}
+
+function readWhen(values: Values): { cadence: Cadence } | { errors: Record<string, string> } {
+  const { cadence = '', time, cron } = values;
+  if (cadence === 'cron') {
+    if (typeof cron !== 'string') return { errors: { cron: 'Give five cron fields, e.g. 0 9 * * 1-5.' } };
+    return { cadence: { kind: 'cron', cron: cron.trim().replaceAll(/\s+/g, ' ') } };
+  }
+  const [kind, day] = String(cadence).split(':');
+  try {
+    const parsed = Cadence.safeParse({
+      kind,
+      day,
+      time: readTime(typeof time === 'string' ? time : undefined),
+    });
+    return parsed.success ? { cadence: parsed.data } : { errors: { cadence: 'Choose how often.' } };
+  } catch (error) {
+    if (error instanceof UserError) return { errors: { time: error.message.replaceAll('`', '') } };
+    throw error;
+  }
+}
+
+function faultOf(cadence: Cadence, zone: string, now: number): string | undefined {
+  try {
+    nextTimes(cadence, zone, now, 1);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CronError) return error.message.replaceAll('`', '');
+    throw error;
+  }
+}
+
+/** The form's next times for what is chosen so far, or what is still wrong. */
+export function nextInForm(values: Values, now: number): DigestForm['next'] {
+  const timed = readWhen(values);
+  if ('errors' in timed) return Object.values(timed.errors)[0] ?? '';
+  const { zone } = values;
+  if (typeof zone !== 'string' || !isZone(zone)) return 'Choose a time zone.';
+  return faultOf(timed.cadence, zone, now) ?? nextTimes(timed.cadence, zone, now, SHOWN_TIMES);
+}
+
+/** Choosing when, or whose, draws the form anew. */
+export const digestFormActions: readonly Action[] = ['cadence', 'time', 'cron', 'zone', 'account'].map(
+  (actionId) => ({
+    actionId,
+    view: DIGEST_ADD,
+    role: 'operator',
+    run: (value, context) => redraw(actionId, value, context),
+  }),
+);
+
+async function redraw(field: string, value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { state, deckhand } = context;
+  if (state === undefined) return { kind: 'nothing' };
+  const values = { ...state.values, [field]: value ?? state.values[field] };
+  const origin = originOf(state);
+  const account = typeof values.account === 'string' ? values.account : undefined;
+  const now = deckhand.clock.now();
+  const view = digestModal({ origin: { ...origin, account }, values, next: nextInForm(values, now) });
+  await context.updateModal(view, 'anyway');
+  return { kind: 'nothing' };
+}
+
+export function originOf(state: ViewState): DigestOrigin {
+  return DigestOrigin.parse(JSON.parse(state.metadata));
+}

@@ -1,0 +1,137 @@
+import { closest } from 'fastest-levenshtein';
+import { UserError } from '../../core/errors.ts';
+import { CronError } from '../../jobs/cron.ts';
+import { parseZone } from '../../jobs/zone.ts';
+import type { ActivityRange } from '../../service/activity.ts';
+import { code } from '../../views/blocks/text.ts';
+import { DAY_NAMES, WEEKDAYS, type Weekday } from '../../views/digests/cadence.ts';
+import { type Cadence, nextTimes } from '../../workspace/cadence.ts';
+import { readActivityWords } from '../activity/parse-activity-arguments.ts';
+import { nearestZone } from '../option-sources.ts';
+
+export interface DigestWords {
+  cadence: Cadence;
+  /** Undefined where none was named. */
+  zone: string | undefined;
+  range: ActivityRange | undefined;
+  project: string | undefined;
+}
+
+const CADENCES = ['daily', 'weekdays', ...WEEKDAYS.map((day) => `weekly:${day}`), 'cron:"0 9 * * 1-5"'];
+const CRON_FIELDS = 5;
+
+/**
+ * Reads `<daily|weekdays|weekly:<day>> <HH:MM> [zone] [range]` or `cron:"<five fields>" [zone] [range]`. Pure.
+ * @throws UserError for the first word that is wrong, with the nearest that is right
+ */
+export function readDigestWords(words: readonly string[]): DigestWords {
+  const { cadence, rest } = readCadence(words);
+  const { zone, rest: others } = readZone(rest);
+  const { range, project } = readActivityWords(others);
+  checkTimes(cadence, zone ?? 'UTC');
+  return { cadence, zone, range, project };
+}
+
+interface Read<T> {
+  cadence: T;
+  rest: readonly string[];
+}
+
+function readCadence(words: readonly string[]): Read<Cadence> {
+  const [first = '', ...rest] = words;
+  const word = first.toLowerCase();
+  if (word === 'cron' || word.startsWith('cron:')) return readCron(words);
+  if (word === 'daily' || word === 'weekdays')
+    return { cadence: { kind: word, time: readTime(rest[0]) }, rest: rest.slice(1) };
+  if (word.startsWith('weekly:')) {
+    const day = readDay(word.slice('weekly:'.length));
+    if (day !== undefined)
+      return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
+  }
+  const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
+  throw wrong(`I do not know how often ${code(first, 40)} is. Did you mean ${code(near)}?`);
+}
+
+function readCron(words: readonly string[]): Read<Cadence> {
+  const text = words.join(' ').replace(/^cron:?\s*/i, '');
+  const fields = text.split(' ');
+  // In quotes they came as one word, and then there may be too many or too few; otherwise five are taken.
+  const quoted = words.find((word) => /\s/.test(word))?.replace(/^cron:\s*/i, '');
+  const cron = (quoted ?? fields.slice(0, CRON_FIELDS).join(' ')).replaceAll("'", '').trim();
+  const after =
+    quoted === undefined
+      ? fields.slice(CRON_FIELDS)
+      : words.slice(words.findIndex((word) => /\s/.test(word)) + 1);
+  return { cadence: { kind: 'cron', cron }, rest: after.filter((word) => word !== '') };
+}
+
+function readDay(word: string): Weekday | undefined {
+  return WEEKDAYS.find((day) => day === word || DAY_NAMES[day].toLowerCase() === word);
+}
+
+/**
+ * `09:00`, and what people type for it: `9:00`, `9.00`, `9am`.
+ * @throws UserError
+ */
+export function readTime(typed: string | undefined): string {
+  if (typed === undefined || typed === '') throw wrong('Give the time as `HH:MM`, e.g. `09:00`.');
+  const [, hours, minutes = '0', half] = /^(\d{1,2})(?:[:.h](\d{1,2}))?(am|pm)?$/i.exec(typed) ?? [];
+  if (hours === undefined)
+    throw wrong(`${code(typed, 40)} is no time. Give it as \`HH:MM\`, e.g. \`09:00\`.`);
+  const shift = half?.toLowerCase() === 'pm' ? 12 : 0;
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + shift;
+  const time = asTime(hour, Number(minutes));
+  if (hour < 24 && Number(minutes) < 60) return time;
+  throw wrong(`There is no ${code(typed, 40)} on the clock. Did you mean ${code(time)}?`);
+}
+
+function asTime(hour: number, minute: number): string {
+  const near = [hour === 24 ? 0 : Math.min(hour, 23), Math.min(minute, 59)];
+  return near.map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+/** The zone may be left out: then a range or nothing follows the time. */
+function readZone(words: readonly string[]): { zone: string | undefined; rest: readonly string[] } {
+  const [typed, ...rest] = words;
+  if (typed === undefined || beginsWithRange(words)) return { zone: undefined, rest: words };
+  try {
+    return { zone: parseZone(typed), rest };
+  } catch (error) {
+    if (!(error instanceof CronError)) throw error;
+    throw wrong(`There is no time zone ${code(typed, 60)}. Did you mean ${code(nearestZone(typed))}?`);
+  }
+}
+
+function beginsWithRange(words: readonly string[]): boolean {
+  for (let length = 1; length <= Math.min(4, words.length); length += 1) {
+    const { range, project } = readRange(words.slice(0, length));
+    if (range !== undefined && project === undefined) return true;
+  }
+  return false;
+}
+
+function readRange(words: readonly string[]): {
+  range?: ActivityRange | undefined;
+  project?: string | undefined;
+} {
+  try {
+    return readActivityWords(words);
+  } catch (error) {
+    if (error instanceof UserError) return {};
+    throw error;
+  }
+}
+
+/** @throws UserError for five fields that are wrong, or that no date ever fits */
+export function checkTimes(cadence: Cadence, zone: string): void {
+  try {
+    nextTimes(cadence, zone, 0, 1);
+  } catch (error) {
+    if (error instanceof CronError) throw wrong(error.message);
+    throw error;
+  }
+}
+
+function wrong(fault: string): UserError {
+  return new UserError(fault, 'help digest add');
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { startMessage } from '../../views/help/start.ts';
+import { defineCommand } from '../command.ts';
+
+const Typed = z.object({ text: z.string() });
+
+/** What a bare slash word means: what to do next in this channel. */
+export const start = defineCommand({
+  name: 'start',
+  summary: 'Shows what to do next in this channel; so does the slash word alone',
+  usage: '',
+  role: 'member',
+  needsAccount: false,
+  positionals: [],
+  args: z.object({}),
+  async run(_, { caller, deckhand }) {
+    const accounts = await deckhand.accounts.list(caller.workspace);
+    const channel = await deckhand.channels.get(caller.workspace, caller.channel);
+    const isAdmin = await deckhand.roles.holds(caller.workspace, caller.user, 'admin');
+    const word = deckhand.config.SLACK_COMMAND;
+    const canSignUp = deckhand.config.SERVICE_SIGNUP_URL !== undefined;
+    return { kind: 'private', message: startMessage({ word, accounts, channel, isAdmin, canSignUp }) };
+  },
+  actions: [
+    {
+      actionId: 'start:run',
+      role: 'member',
+      durable: true,
+      // Only what a person could type: the command's own role is checked when it runs.
+      run: async (value) => ({ kind: 'run', ...Typed.parse(JSON.parse(value ?? '{}')) }),
+    },
+  ],
+});

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { explainAndLog } from '../../scheduler/explain.ts';
+import type { HookType } from '../../service/hook-types.ts';
+import {
+  createIntegration,
+  INTEGRATION_FLAGS,
+  type IntegrationResult,
+  type NewIntegration,
+} from '../../service/integrations.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { code } from '../../views/blocks/text.ts';
+import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
+import { INTEGRATION_ADD, integrationModal, typeName } from '../../views/integrations/form.ts';
+import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
+import { AccountFailure } from '../../workspace/accounts.ts';
+import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
+import { chosenProject, type FormProject, projectForForm } from '../form-target.ts';
+import { projectPicker } from '../option-sources.ts';
+import { drawn, isAnyHidden, originOf, redrawActions, remember, secretsIn } from './form.ts';
+
+export const integrationAdd = defineCommand({
+  name: 'integration add',
+  summary: 'Sets up an integration of a project: chats, error trackers, caches and more',
+  usage: '[project]',
+  examples: ['integration add', 'integration add storefront'],
+  role: 'operator',
+  needsAccount: true,
+  positionals: ['project'],
+  args: z.object({ project: z.string().optional() }),
+  async run({ project: named }, context) {
+    const { caller, deckhand } = context;
+    const { account, project } = await projectForForm(context, named);
+    const view = integrationModal({
+      callbackId: INTEGRATION_ADD,
+      origin: { channel: caller.channel, thread: caller.threadTs, account: account.name, project },
+      values: {},
+      wireNames: deckhand.config.SERVICE_HOOK_TYPES,
+      typedProject: named,
+    });
+    return { kind: 'modal', view };
+  },
+  actions: redrawActions,
+  submissions: [{ callbackId: INTEGRATION_ADD, role: 'operator', secrets: secretsIn, submit: submitAdd }],
+  optionSources: [projectPicker],
+});
+
+async function submitAdd(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const { caller, deckhand } = context;
+  const filled = readIntegration(state.values, 'new');
+  const { type, errors } = filled;
+  if (type === undefined) return { kind: 'errors', errors: { hook_type: 'Choose a type.', ...errors } };
+  if (isAnyHidden(errors, state.view)) return { kind: 'view', view: drawn(context, state) };
+  if (Object.keys(errors).length > 0) return { kind: 'errors', errors };
+  const origin = originOf(state);
+  const account = await deckhand.accounts.resolve(caller.workspace, origin.account, undefined);
+  const project = origin.project ?? (await chosenProject(context, account, state.values.project));
+  const place = { account: account.name, project };
+  try {
+    const result = await deckhand.accounts.use(
+      caller.workspace,
+      account,
+      (client) => createIntegration(client, project.permalink, newIntegration(filled, type)),
+      { what: `project ${code(project.permalink)}`, list: 'projects' },
+    );
+    const message = await outcomeOf(context, place, filled.name ?? '', result);
+    return { kind: 'close', after: async () => ({ kind: 'private', message }) };
+  } catch (error) {
+    if (!(error instanceof AccountFailure) || error.cause.certainlyNotDone) throw error;
+    return { kind: 'errors', errors: {}, base: perhapsDone(context, error) };
+  }
+}
+
+/** Sending it again could set up a second one, so the person looks first. */
+function perhapsDone({ caller, deckhand }: CommandContext, error: AccountFailure): string {
+  const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
+  const { workspace, user } = caller;
+  const { reference } = explainAndLog(error, at, deckhand.log, { workspace, user, view: INTEGRATION_ADD });
+  return failureWords({
+    text: 'The service did not answer properly, so the integration may be set up or not.',
+    next: 'Look at the project’s integrations there before you send this again.',
+    reference,
+  });
+}
+
+function newIntegration({ name = '', flags, properties }: FilledIn, type: HookType): NewIntegration {
+  return {
+    hook_type: type.label,
+    name,
+    ...Object.fromEntries(INTEGRATION_FLAGS.map((flag) => [flag, flags.includes(flag)])),
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
+  };
+}
+
+async function outcomeOf(
+  context: CommandContext,
+  place: { account: string; project: FormProject },
+  name: string,
+  result: IntegrationResult,
+): Promise<Message> {
+  const { caller, deckhand } = context;
+  const word = deckhand.config.SLACK_COMMAND;
+  const project = place.project.name;
+  await deckhand.audit.record(caller.workspace, {
+    who: caller.user,
+    what: 'integration add',
+    target: `${place.account}/${place.project.permalink}`,
+    result: 'done',
+    ...(caller.channel === undefined ? {} : { where: caller.channel }),
+  });
+  if (result.kind === 'auth_required')
+    return authoriseMessage({ name, project, authUrl: result.authUrl, isNew: true, word });
+  const saved = await remember(context, result.integration, place);
+  const type = typeName(saved.hookType, deckhand.config.SERVICE_HOOK_TYPES);
+  return addedMessage({ id: saved.id, name: saved.name, type, project, word });
+}

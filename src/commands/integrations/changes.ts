@@ -1,0 +1,105 @@
+import { findHookType } from '../../service/hook-types.ts';
+import {
+  type Integration,
+  type IntegrationChanges,
+  type IntegrationFlag,
+  type IntegrationResult,
+  updateIntegration,
+} from '../../service/integrations.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { code } from '../../views/blocks/text.ts';
+import { changesOf, type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
+import { type IntegrationOrigin, typeName } from '../../views/integrations/form.ts';
+import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';
+import type { CommandContext, Submitted, ViewState } from '../command.ts';
+import { chosenProject, type FormProject } from '../form-target.ts';
+import { drawn, isAnyHidden, remember } from './form.ts';
+
+/** Sends what the person changed in the form, and nothing else; then keeps how the integration stands. Spec 4.8. */
+export async function saveChanges(
+  state: ViewState,
+  context: CommandContext,
+  origin: IntegrationOrigin,
+  identifier: string,
+): Promise<Submitted> {
+  const { caller, deckhand } = context;
+  const { shown } = origin;
+  const filled = readForm(state, shown);
+  const { errors, type } = filled;
+  if (isAnyHidden(errors, state.view)) return { kind: 'view', view: drawn(context, state) };
+  if (Object.keys(errors).length > 0) return { kind: 'errors', errors };
+  const changes = changesOf(filled, shown);
+  if (Object.keys(changes).length === 0)
+    return { kind: 'errors', errors: {}, base: 'Nothing is changed, so nothing was sent.' };
+  const account = await deckhand.accounts.resolve(caller.workspace, origin.account, undefined);
+  const project = origin.project ?? (await chosenProject(context, account, state.values.project));
+  const result = await deckhand.accounts.use(
+    caller.workspace,
+    account,
+    (client) => updateIntegration(client, project.permalink, identifier, changes),
+    {
+      what: `integration ${code(shown?.id ?? identifier)} in ${code(project.permalink)}`,
+      list: 'integration edit',
+    },
+  );
+  const edited = { identifier, type: shown?.type ?? type?.label ?? '', shown, changes };
+  const message = await outcomeOf(context, { account: account.name, project }, result, edited);
+  return { kind: 'close', after: async () => ({ kind: 'private', message }) };
+}
+
+function readForm(state: ViewState, shown: IntegrationOrigin['shown']): FilledIn {
+  if (shown !== undefined) return readIntegration(state.values, 'change', findHookType(shown.type));
+  return readIntegration(state.values, 'change');
+}
+
+interface Edited {
+  identifier: string;
+  type: string;
+  shown: IntegrationOrigin['shown'];
+  changes: IntegrationChanges;
+}
+
+async function outcomeOf(
+  context: CommandContext,
+  place: { account: string; project: FormProject },
+  result: IntegrationResult,
+  edited: Edited,
+): Promise<Message> {
+  const { caller, deckhand } = context;
+  const word = deckhand.config.SLACK_COMMAND;
+  const project = place.project.name;
+  await deckhand.audit.record(caller.workspace, {
+    who: caller.user,
+    what: 'integration edit',
+    target: `${place.account}/${place.project.permalink}/${edited.identifier}`,
+    result: 'done',
+    ...(caller.channel === undefined ? {} : { where: caller.channel }),
+  });
+  if (result.kind === 'auth_required') {
+    const assumed = assume(edited);
+    // Of an integration that was not known before, too little is known now.
+    if (edited.shown !== undefined) await remember(context, assumed, place);
+    return authoriseMessage({ name: assumed.name, project, authUrl: result.authUrl, isNew: false, word });
+  }
+  const saved = await remember(context, { ...result.integration, identifier: edited.identifier }, place);
+  const type = typeName(saved.hookType, deckhand.config.SERVICE_HOOK_TYPES);
+  return changedMessage({ id: saved.id, name: saved.name, type, project, word }, edited.changes);
+}
+
+/** An answer that asks for authorisation does not say how the integration stands: it is what it was, and the changes. */
+function assume({
+  identifier,
+  type,
+  shown,
+  changes,
+}: Edited): Omit<Integration, 'created_at' | 'updated_at'> {
+  const isOn = (flag: IntegrationFlag): boolean => changes[flag] ?? shown?.flags.includes(flag) ?? false;
+  return {
+    identifier,
+    hook_type: type,
+    name: changes.name ?? shown?.name ?? identifier,
+    send_on_start: isOn('send_on_start'),
+    send_on_completion: isOn('send_on_completion'),
+    send_on_failure: isOn('send_on_failure'),
+  };
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { code } from '../../views/blocks/text.ts';
+import {
+  INTEGRATION_EDIT,
+  INTEGRATION_FIELD,
+  type IntegrationOrigin,
+  integrationModal,
+  shownName,
+} from '../../views/integrations/form.ts';
+import type { RememberedIntegration } from '../../workspace/integrations.ts';
+import type { ActionContext, CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { projectForForm } from '../form-target.ts';
+import { integrationPicker } from '../option-sources.ts';
+import { accountOf } from '../resolve-target.ts';
+import { saveChanges } from './changes.ts';
+import { drawn, originOf, secretsIn } from './form.ts';
+
+const ButtonValue = z.object({ id: z.string() });
+const LONGEST_IDENTIFIER = 255;
+
+export const integrationEdit = defineCommand({
+  name: 'integration edit',
+  summary: 'Changes an integration; only what you change is sent',
+  usage: '[id] [project]',
+  examples: ['integration edit', 'integration edit k3m9x'],
+  role: 'operator',
+  needsAccount: true,
+  positionals: ['id', 'project'],
+  args: z.object({ id: z.string().optional(), project: z.string().optional() }),
+  run: ({ id, project }, context) => openForm(context, id, project),
+  actions: [
+    {
+      actionId: 'integration:edit',
+      role: 'operator',
+      run: (value, context) => openForm(context, ButtonValue.parse(JSON.parse(value ?? '{}')).id, undefined),
+    },
+    { actionId: INTEGRATION_FIELD, role: 'operator', run: pick },
+  ],
+  submissions: [{ callbackId: INTEGRATION_EDIT, role: 'operator', secrets: secretsIn, submit: submitEdit }],
+  optionSources: [integrationPicker],
+});
+
+async function openForm(
+  context: CommandContext,
+  id: string | undefined,
+  project: string | undefined,
+): Promise<Reply> {
+  const { caller, deckhand } = context;
+  if (id !== undefined && id.length > LONGEST_IDENTIFIER) throw new UserError('That is no identifier.');
+  const remembered = await deckhand.integrations.list(caller.workspace);
+  if (id === undefined && remembered.length === 0)
+    throw new UserError(
+      `No integration was set up through Deckhand here yet. Name another by its identifier: ${code('integration edit <id>')}.`,
+      'integration add',
+    );
+  const known = id === undefined ? undefined : await deckhand.integrations.find(caller.workspace, id);
+  const place = { channel: caller.channel, thread: caller.threadTs };
+  const origin: IntegrationOrigin =
+    known === undefined
+      ? { ...place, ...(await unknownPlace(context, id, project)), picks: remembered.length > 0 }
+      : { ...place, ...knownPlace(known) };
+  const wireNames = deckhand.config.SERVICE_HOOK_TYPES;
+  return {
+    kind: 'modal',
+    view: integrationModal({
+      callbackId: INTEGRATION_EDIT,
+      origin,
+      values: {},
+      wireNames,
+      typedProject: project,
+    }),
+  };
+}
+
+/** What the form knows of an integration without asking anybody. */
+function knownPlace({
+  account,
+  project,
+  identifier,
+  id,
+  hookType,
+  name,
+  flags,
+}: RememberedIntegration): Pick<IntegrationOrigin, 'account' | 'project' | 'identifier' | 'shown'> {
+  return { account, project, identifier, shown: { id, type: hookType, name: shownName(name), flags } };
+}
+
+async function unknownPlace(
+  context: CommandContext,
+  identifier: string | undefined,
+  named: string | undefined,
+): Promise<Pick<IntegrationOrigin, 'account' | 'project' | 'identifier'>> {
+  if (identifier === undefined && named === undefined) return { account: (await accountOf(context)).name };
+  const { account, project } = await projectForForm(context, named);
+  return { account: account.name, project, identifier };
+}
+
+/** Another integration is picked: the form is emptied before it is drawn for it, so that nothing of the last stays. */
+async function pick(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { state } = context;
+  if (state === undefined || value === undefined) return { kind: 'nothing' };
+  const origin = await pickedOrigin(context, originOf(state), value);
+  const { identifier: _, shown: __, ...before } = origin;
+  const values = { [INTEGRATION_FIELD]: value };
+  if (originOf(state).identifier !== undefined)
+    await context.updateModal(drawn(context, state, { origin: before, values }), 'anyway');
+  await context.updateModal(drawn(context, state, { origin, values }), 'anyway');
+  return { kind: 'nothing' };
+}
+
+async function pickedOrigin(
+  context: CommandContext,
+  { channel, thread, account }: IntegrationOrigin,
+  value: string,
+): Promise<IntegrationOrigin> {
+  const { caller, deckhand } = context;
+  const known = await deckhand.integrations.find(caller.workspace, value);
+  const place = { channel, thread, picks: true };
+  if (known !== undefined) return { ...place, ...knownPlace(known) };
+  return { ...place, ...(await unknownPlace({ ...context, account }, value, undefined)) };
+}
+
+/** A form in which nothing was picked yet is drawn for what is picked now; any other is saved. */
+async function submitEdit(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const origin = originOf(state);
+  if (origin.identifier !== undefined) return saveChanges(state, context, origin, origin.identifier);
+  const value = state.values[INTEGRATION_FIELD];
+  if (typeof value !== 'string') return { kind: 'errors', errors: { [INTEGRATION_FIELD]: 'Choose one.' } };
+  return {
+    kind: 'view',
+    view: drawn(context, state, { origin: await pickedOrigin(context, origin, value) }),
+  };
+}

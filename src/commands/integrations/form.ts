@@ -1,0 +1,81 @@
+import { findHookType } from '../../service/hook-types.ts';
+import type { Integration } from '../../service/integrations.ts';
+import { INTEGRATION_FLAGS } from '../../service/integrations.ts';
+import type { ModalView } from '../../views/blocks/message.ts';
+import { chosenType } from '../../views/integrations/fields.ts';
+import {
+  INTEGRATION_ADD,
+  INTEGRATION_EDIT,
+  type IntegrationForm,
+  IntegrationOrigin,
+  integrationModal,
+  secretFieldsOf,
+  shownName,
+} from '../../views/integrations/form.ts';
+import type { RememberedIntegration } from '../../workspace/integrations.ts';
+import type { Action, ActionContext, CommandContext, Reply, ViewState } from '../command.ts';
+import type { FormProject } from '../form-target.ts';
+
+/** What both forms of an integration have in common: their drawing, and what is remembered of what they save. */
+
+export function originOf(state: ViewState): IntegrationOrigin {
+  return IntegrationOrigin.parse(JSON.parse(state.metadata));
+}
+
+/** The fields of the form that hold a secret: never put back. */
+export function secretsIn(state: ViewState): readonly string[] {
+  const { shown } = originOf(state);
+  return secretFieldsOf(shown === undefined ? chosenType(state.values) : findHookType(shown.type));
+}
+
+/** The form as it stands, for what is chosen in it so far. */
+export function drawn(
+  { deckhand }: CommandContext,
+  state: ViewState,
+  changes: Partial<Pick<IntegrationForm, 'origin' | 'values'>> = {},
+): ModalView {
+  return integrationModal({
+    callbackId: state.view.callback_id === INTEGRATION_EDIT ? INTEGRATION_EDIT : INTEGRATION_ADD,
+    origin: originOf(state),
+    values: state.values,
+    wireNames: deckhand.config.SERVICE_HOOK_TYPES,
+    ...changes,
+  });
+}
+
+/** Choosing a type or version shows the fields that it asks for. */
+export const redrawActions: readonly Action[] = ['hook_type', 'properties.hook_version'].map((actionId) => ({
+  actionId,
+  role: 'operator',
+  run: (value, context) => redraw(actionId, value, context),
+}));
+
+async function redraw(field: string, value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { state } = context;
+  if (state === undefined) return { kind: 'nothing' };
+  await context.updateModal(drawn(context, state, { values: { ...state.values, [field]: value } }), 'anyway');
+  return { kind: 'nothing' };
+}
+
+/** True where a fault concerns a field that the form does not show yet: then it is drawn anew first. */
+export function isAnyHidden(errors: Record<string, string>, view: ModalView): boolean {
+  const shown = new Set(view.blocks.map((block) => block.block_id));
+  return Object.keys(errors).some((field) => !shown.has(field));
+}
+
+/** Keeps what the service answered of an integration. */
+export function remember(
+  { caller, deckhand }: CommandContext,
+  { identifier, hook_type: hookType, name, ...flags }: Omit<Integration, 'created_at' | 'updated_at'>,
+  place: { account: string; project: FormProject },
+): Promise<RememberedIntegration> {
+  return deckhand.integrations.remember(caller.workspace, {
+    identifier,
+    hookType,
+    name: shownName(name || identifier),
+    ...place,
+    flags: INTEGRATION_FLAGS.filter((flag) => flags[flag]),
+    savedBy: caller.user,
+    savedAt: deckhand.clock.now(),
+  });
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
+import { menuPlace } from '../../views/blocks/choices.ts';
+import { code } from '../../views/blocks/text.ts';
+import {
+  invoiceComment,
+  invoiceSentMessage,
+  invoicesMessage,
+  invoiceTitle,
+} from '../../views/invoices/invoices.ts';
+import type { Account } from '../../workspace/accounts.ts';
+import { isBillingChannel } from '../../workspace/billing.ts';
+import { zoneOf } from '../../workspace/user-timezone.ts';
+import type { ActionContext, CommandContext, Reply } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { invoicePicker } from '../option-sources.ts';
+import { accountOf } from '../resolve-target.ts';
+
+const ButtonValue = z.object({ account: z.string(), number: z.int().nonnegative() });
+
+export const invoices = defineCommand({
+  name: 'invoices',
+  summary: 'Lists the account’s invoices, or sends you one as a PDF',
+  usage: '[number]',
+  examples: ['invoices', 'invoices 1001'],
+  role: 'billing',
+  needsAccount: true,
+  positionals: ['number'],
+  args: z.object({ number: z.string().optional() }),
+  async run({ number }, context) {
+    const account = await accountOf(context);
+    return number === undefined ? list(account, context) : send(account, readNumber(number), context);
+  },
+  optionSources: [invoicePicker],
+  actions: [
+    { actionId: 'invoices:pdf', role: 'billing', run: sendPressed },
+    { actionId: 'invoice', role: 'billing', run: sendPicked },
+  ],
+});
+
+async function list(account: Account, { caller, deckhand }: CommandContext): Promise<Reply> {
+  const { workspace, user } = caller;
+  const [all, zone] = await Promise.all([
+    deckhand.accounts.use(workspace, account, (client) => listInvoices(client)),
+    zoneOf(deckhand, workspace, user),
+  ]);
+  return { kind: 'private', message: invoicesMessage(account.name, all, zone) };
+}
+
+async function sendPressed(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { account: named, number } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+  const { caller, deckhand } = context;
+  return send(await deckhand.accounts.resolve(caller.workspace, named, undefined), number, context);
+}
+
+/** One of the menu, for those that have no button. */
+async function sendPicked(number: string | undefined, context: ActionContext): Promise<Reply> {
+  const place = menuPlace(context.blockId);
+  if (place === undefined || number === undefined)
+    throw new UserError('This menu is from an older version of Deckhand.', 'invoices');
+  const { caller, deckhand } = context;
+  const account = await deckhand.accounts.resolve(caller.workspace, place.account, undefined);
+  return send(account, readNumber(number), context);
+}
+
+/** Puts the PDF where only the asker sees it, or into the channel that is told of invoices anyway. */
+async function send(account: Account, number: number, context: CommandContext): Promise<Reply> {
+  const { caller, deckhand } = context;
+  const { workspace, user, channel: here } = caller;
+  const { invoice, bytes } = await fetchPdf(account, number, context);
+  const isForAll = await isBillingChannel(deckhand.store, workspace, here, account.name);
+  const channel = isForAll && here !== undefined ? here : await deckhand.slack.openDirect(workspace, user);
+  await deckhand.slack.upload(workspace, {
+    filename: `${account.name}-invoice-${number}.pdf`,
+    title: invoiceTitle(account.name, number, invoice),
+    comment: invoiceComment(account.name, number, user),
+    bytes,
+    channel,
+  });
+  const target = `${account.name}/${number}`;
+  await deckhand.audit.record(workspace, {
+    who: user,
+    what: 'invoices',
+    where: channel,
+    target,
+    result: 'done',
+  });
+  if (isForAll) return { kind: 'nothing' };
+  return { kind: 'private', message: invoiceSentMessage(account.name, number) };
+}
+
+/** The record is looked up first: its address is the one to download from, where it is the account's own. */
+function fetchPdf(
+  account: Account,
+  number: number,
+  { caller, deckhand }: CommandContext,
+): Promise<{ invoice: Invoice | undefined; bytes: Buffer }> {
+  return deckhand.accounts.use(
+    caller.workspace,
+    account,
+    async (client) => {
+      const invoice = (await listInvoices(client)).find((one) => one.number === number);
+      return { invoice, bytes: await downloadInvoice(client, number, invoice?.download_url) };
+    },
+    { what: `invoice ${code(number)}`, list: 'invoices' },
+  );
+}
+
+/** @throws UserError for what is no number */
+function readNumber(typed: string): number {
+  const digits = /^#?(\d{1,15})$/.exec(typed)?.[1];
+  if (digits === undefined) throw new UserError(`${code(typed, 40)} is no invoice number.`, 'invoices');
+  return Number(digits);
+}

@@ -1,0 +1,182 @@
+import { distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import { CronError } from '../jobs/cron.ts';
+import { parseZone } from '../jobs/zone.ts';
+import { menuPlace } from '../views/blocks/choices.ts';
+import type { Choice } from '../views/blocks/modal.ts';
+import { chosenText } from '../views/projects/projects.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { zoneOf } from '../workspace/user-timezone.ts';
+import type { OptionContext, OptionSource } from './command.ts';
+import { accountOf } from './resolve-target.ts';
+import { splitWords } from './tokenize.ts';
+
+/**
+ * Menus in place of identifiers. Each is registered by the command it belongs to, under the name of the field that it
+ * fills; any form may use it with `searchInput`. A form's metadata says which `account`, and which `project` where
+ * that matters; otherwise the channel's count.
+ */
+
+const MOST = 100;
+const LONGEST_VALUE = 150;
+
+/** Fills `project`: the value is a permalink, or what was typed where the service has no answer. */
+export const projectPicker: OptionSource = {
+  actionId: 'project',
+  role: 'member',
+  fallback: asTyped,
+  async options(typed, context) {
+    const { caller, deckhand } = context;
+    const projects = await deckhand.projects.list(caller.workspace, await accountHere(context));
+    return matching(typed, projects, ({ permalink, name }) => ({
+      value: permalink,
+      text: name,
+      description: permalink,
+    }));
+  },
+};
+
+/** Fills `server`: the value is an identifier, or what was typed where the service does not list servers. */
+export const serverPicker: OptionSource = {
+  actionId: 'server',
+  role: 'member',
+  fallback: asTyped,
+  async options(typed, context) {
+    const { caller, deckhand } = context;
+    const project = await projectHere(context);
+    if (project === undefined) return asTyped(typed);
+    const servers = await deckhand.listings.servers(caller.workspace, await accountHere(context), project);
+    if (servers === undefined) return asTyped(typed);
+    return matching(typed, servers, ({ identifier, name, protocol_type }) => ({
+      value: identifier,
+      text: name,
+      ...(protocol_type === '' ? {} : { description: protocol_type.replaceAll('_', ' ') }),
+    }));
+  },
+};
+
+/** Fills `invoice`: the value is a number. */
+export const invoicePicker: OptionSource = {
+  actionId: 'invoice',
+  role: 'billing',
+  async options(typed, context) {
+    const { caller, deckhand } = context;
+    const invoices = await deckhand.listings.invoices(caller.workspace, await accountHere(context));
+    return matching(typed, invoices, (invoice) => ({
+      value: String(invoice.number),
+      text: `${invoice.number}  ${invoice.total} ${invoice.currency.toUpperCase()}`,
+      description: `${invoice.created_at.slice(0, 10)}, ${invoice.paid ? 'paid' : 'unpaid'}`,
+    }));
+  },
+};
+
+/** Fills `integration`: the value is Deckhand's short id, or an identifier as typed. */
+export const integrationPicker: OptionSource = {
+  actionId: 'integration',
+  role: 'operator',
+  fallback: asTyped,
+  async options(typed, { caller, deckhand }) {
+    const remembered = await deckhand.integrations.list(caller.workspace);
+    const found = matching(typed, remembered, ({ id, name, project, account }) => ({
+      value: id,
+      text: name,
+      description: `${id}, ${project.name} of ${account}`,
+    }));
+    // Any other integration goes by its identifier, so that is always on offer too.
+    return [...found.slice(0, MOST - 1), ...asTyped(typed)];
+  },
+};
+
+/** Fills `zone`: the value is an IANA name; the person's own comes first. */
+export const zonePicker: OptionSource = {
+  actionId: 'zone',
+  role: 'member',
+  async options(typed, { caller, deckhand }) {
+    const own = typed === '' ? [await zoneOf(deckhand, caller.workspace, caller.user)] : [];
+    const known = matching(typed.replaceAll(' ', '_'), [...own, ...ZONES], zoneChoice);
+    // Older names of zones are not listed, but they are right.
+    return known.length > 0 || !isZone(typed) ? known : [zoneChoice(parseZone(typed))];
+  },
+};
+
+const ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+
+export function isZone(text: string): boolean {
+  try {
+    return parseZone(text) !== '';
+  } catch (error) {
+    if (error instanceof CronError) return false;
+    throw error;
+  }
+}
+
+/** The zone that reads most like what was typed, be it the whole name or the city alone. */
+export function nearestZone(typed: string): string {
+  const wanted = typed.toLowerCase();
+  const far = (zone: string): number => {
+    const name = zone.toLowerCase();
+    return Math.min(distance(wanted, name), distance(wanted, name.slice(name.lastIndexOf('/') + 1)));
+  };
+  return ZONES.reduce((best, zone) => (far(zone) < far(best) ? zone : best), 'UTC');
+}
+
+function zoneChoice(zone: string): Choice {
+  return { value: zone, text: zone.replaceAll('_', ' ') };
+}
+
+/** Those that have what was typed in any of their words; those that begin with it come first. */
+export function matching<T>(typed: string, items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
+  const wanted = typed.trim().toLowerCase();
+  const seen = new Set<string>();
+  const fitting = items
+    .map(choiceOf)
+    .map((choice) => ({ choice, words: wordsOf(choice) }))
+    .filter(({ choice, words }) => isOffered(choice, seen) && words.includes(wanted));
+  const first = fitting.filter(({ words }) => words.startsWith(wanted));
+  const rest = fitting.filter(({ words }) => !words.startsWith(wanted));
+  return [...first, ...rest].slice(0, MOST).map(({ choice }) => choice);
+}
+
+function wordsOf({ text, value, description = '' }: Choice): string {
+  return `${text}\n${value}\n${description}`.toLowerCase();
+}
+
+/** Slack refuses a menu with a value that is too long, empty or there twice. */
+function isOffered({ value }: Choice, seen: Set<string>): boolean {
+  if (value === '' || value.length > LONGEST_VALUE || seen.has(value)) return false;
+  seen.add(value);
+  return true;
+}
+
+/** What was typed is taken for the identifier. */
+function asTyped(typed: string): Choice[] {
+  const value = typed.trim();
+  if (value === '' || value.length > LONGEST_VALUE) return [];
+  return [{ value, text: value, description: 'As typed' }];
+}
+
+const Place = z.object({
+  account: z.string().optional(),
+  project: z
+    .union([z.string(), z.object({ permalink: z.string() }).transform(({ permalink }) => permalink)])
+    .optional(),
+});
+
+/** Where the menu stands: what its form says, or the command that its message asks about. */
+function placeOf({ metadata, blockId }: OptionContext): z.infer<typeof Place> {
+  if (metadata !== '') return Place.parse(JSON.parse(metadata));
+  const menu = menuPlace(blockId);
+  if (menu !== undefined) return menu;
+  const { account } = splitWords(chosenText(blockId) ?? '').flags;
+  return typeof account === 'string' ? { account } : {};
+}
+
+function accountHere(context: OptionContext): Promise<Account> {
+  return accountOf({ ...context, account: placeOf(context).account ?? context.account });
+}
+
+async function projectHere(context: OptionContext): Promise<string | undefined> {
+  const { caller, deckhand } = context;
+  const channel = await deckhand.channels.get(caller.workspace, caller.channel);
+  return placeOf(context).project ?? channel.project?.permalink;
+}

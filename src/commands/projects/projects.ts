@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { chosenText, projectsMessage } from '../../views/projects/projects.ts';
+import { defineCommand } from '../command.ts';
+import { projectPicker } from '../option-sources.ts';
+import { accountOf } from '../resolve-target.ts';
+
+export const projects = defineCommand({
+  name: 'projects',
+  summary: 'Lists the account’s projects, starred ones first',
+  usage: '[filter]',
+  examples: ['projects shop'],
+  role: 'member',
+  needsAccount: true,
+  positionals: ['filter'],
+  rest: true,
+  args: z.object({ filter: z.string().optional() }),
+  async run({ filter }, context) {
+    const account = await accountOf(context);
+    const all = await context.deckhand.projects.look(context.caller.workspace, account);
+    const wanted = filter?.toLowerCase() ?? '';
+    const shown = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
+    return { kind: 'private', message: projectsMessage(account.name, shown, filter) };
+  },
+  // The menu in a message, where there are more projects than a plain one can hold.
+  optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],
+  actions: [
+    {
+      actionId: 'projects:choose',
+      role: 'member',
+      durable: true,
+      leadsTo: chosenText,
+      async run(project, { blockId }) {
+        const text = chosenText(blockId);
+        if (text === undefined || project === undefined)
+          throw new UserError('This menu is from an older version of Deckhand.', 'help');
+        return { kind: 'run', text, project };
+      },
+    },
+  ],
+});

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { say } from '../../views/blocks/message.ts';
+import { bold, code } from '../../views/blocks/text.ts';
+import { findProject } from '../../workspace/projects.ts';
+import { defineCommand } from '../command.ts';
+import { accountOf } from '../resolve-target.ts';
+
+export const use = defineCommand({
+  name: 'use',
+  summary: 'Binds this channel to a project, so that commands need not name it',
+  usage: '<project>|none',
+  examples: ['use storefront', 'use none'],
+  role: 'operator',
+  needsAccount: true,
+  durable: true,
+  positionals: ['project'],
+  rest: true,
+  args: z.object({ project: z.string() }),
+  async run({ project: named }, context) {
+    const { caller, deckhand } = context;
+    const { channel, workspace, user } = caller;
+    if (channel === undefined) throw new UserError('Use this in the channel that it is about.');
+    if (named.toLowerCase() === 'none') {
+      await deckhand.channels.change(workspace, channel, ({ project: _, account: __, ...rest }) => rest);
+      await deckhand.audit.record(workspace, {
+        who: user,
+        what: 'use',
+        where: channel,
+        target: 'none',
+        result: 'done',
+      });
+      return {
+        kind: 'channel',
+        message: say(`<@${user}> unbound this channel: commands need to name their project.`),
+      };
+    }
+    const account = await accountOf(context);
+    const project = findProject(await deckhand.projects.look(workspace, account), named);
+    if (project === undefined) throw new UserError('Name the project.', 'projects');
+    const { permalink, name } = project;
+    await deckhand.channels.change(workspace, channel, (current) => ({
+      ...current,
+      account: account.name,
+      project: { permalink, name },
+    }));
+    const target = `${account.name}/${permalink}`;
+    await deckhand.audit.record(workspace, {
+      who: user,
+      what: 'use',
+      where: channel,
+      target,
+      result: 'done',
+    });
+    const said = `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}.`;
+    return { kind: 'channel', message: say(said) };
+  },
+});

@@ -1,0 +1,74 @@
+import { UserError } from '../core/errors.ts';
+import type { Project } from '../service/projects.ts';
+import { listServers } from '../service/servers.ts';
+import { code } from '../views/blocks/text.ts';
+import type { Account } from '../workspace/accounts.ts';
+import { findProject, ProjectNeeded } from '../workspace/projects.ts';
+import { ServerNeeded } from '../workspace/servers.ts';
+import type { CommandContext } from './command.ts';
+
+/** The account that the words, the channel or the workspace mean. @throws UserError where there is none */
+export async function accountOf(context: CommandContext): Promise<Account> {
+  const { caller, deckhand } = context;
+  const channel = await deckhand.channels.get(caller.workspace, caller.channel);
+  return deckhand.accounts.resolve(caller.workspace, context.account, channel.account);
+}
+
+/**
+ * The project that the words mean, else the one picked from a menu, the channel's, or the account's only one.
+ * @throws ProjectNeeded where the person must choose, UserError where the name fits none or several
+ */
+export async function projectOf(
+  context: CommandContext,
+  named: string | undefined,
+): Promise<{ account: Account; project: Project }> {
+  const { caller, deckhand } = context;
+  const account = await accountOf(context);
+  const channel = await deckhand.channels.get(caller.workspace, caller.channel);
+  const isChannels = (channel.account ?? account.name) === account.name;
+  const implied = isChannels ? channel.project?.permalink : undefined;
+  const projects = await deckhand.projects.look(caller.workspace, account);
+  const project = findProject(projects, named ?? context.project ?? implied);
+  if (project === undefined) throw new ProjectNeeded(projects);
+  return { account, project };
+}
+
+/** The channel that a root message is to be posted in. @throws UserError on App Home and the like */
+export function channelOf(context: CommandContext): string {
+  const { channel } = context.caller;
+  if (channel === undefined) throw new UserError('Run this in a channel, so that its thread has a place.');
+  return channel;
+}
+
+/**
+ * By identifier or name where the service lists servers; otherwise what was typed is taken for the identifier. One that
+ * was picked from a menu counts instead.
+ * @throws ServerNeeded where nothing was named, or the name fits none or several
+ */
+export async function serverOf(
+  { caller, deckhand, server: picked }: CommandContext,
+  account: Account,
+  project: string,
+  typed: string | undefined,
+): Promise<{ identifier: string; name: string }> {
+  const place = { account: account.name, project };
+  const named = picked ?? typed;
+  if (named === undefined) throw new ServerNeeded('Which server do you mean?', place);
+  // Asked afresh, because a server may have been added a moment ago.
+  const servers = await deckhand.accounts.use(caller.workspace, account, (client) =>
+    listServers(client, project),
+  );
+  if (servers === undefined) return { identifier: named, name: named };
+  const wanted = named.toLowerCase();
+  const exact = servers.find((server) => server.identifier.toLowerCase() === wanted);
+  const byName = servers.filter((server) => server.name.toLowerCase() === wanted);
+  const found = exact ?? (byName.length === 1 ? byName[0] : undefined);
+  if (found !== undefined) return { identifier: found.identifier, name: found.name };
+  if (byName.length > 1)
+    throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, place);
+  const known = servers.slice(0, 10).map((server) => code(server.name, 40));
+  throw new ServerNeeded(
+    `There is no server ${code(named)} in this project. It has ${known.join(', ') || 'none'}.`,
+    place,
+  );
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { orderServer } from '../../scheduler/servers/add-server.ts';
+import { ServerTarget, sendToFollow } from '../../scheduler/servers/provisioning.ts';
+import { confirmServerModal, creatingNotice } from '../../views/servers/confirm.ts';
+import { Draft, Protocol, readServerForm, SERVER_ADD } from '../../views/servers/form.ts';
+import {
+  type ActionContext,
+  type CommandContext,
+  defineCommand,
+  type Reply,
+  type Submitted,
+  type ViewState,
+} from '../command.ts';
+import { chosenProject, projectForForm } from '../form-target.ts';
+import { channelOf } from '../resolve-target.ts';
+import {
+  draftOf,
+  drawOrBanner,
+  drawServerForm,
+  isHidden,
+  lookUpCost,
+  openServerForm,
+  serverFormActions,
+} from './form.ts';
+
+export const serverAdd = defineCommand({
+  name: 'server add',
+  summary: 'Makes a managed server or static site, and follows it in a thread until it is ready',
+  usage: '[project]',
+  examples: ['server add', 'server add storefront'],
+  role: 'operator',
+  needsAccount: true,
+  positionals: ['project'],
+  args: z.object({ project: z.string().optional() }),
+  async run({ project: named }, context) {
+    const channel = channelOf(context);
+    const { account, project } = await projectForForm(context, named);
+    const draft: Draft = {
+      channel,
+      thread: context.caller.threadTs,
+      account: account.name,
+      project,
+      protocol: 'static_hosting',
+    };
+    const form = { draft, values: {}, typedProject: named };
+    return { kind: 'modal', view: openServerForm(context, form), fill: () => drawOrBanner(context, form) };
+  },
+  actions: [
+    ...serverFormActions,
+    { actionId: 'server.add:check', role: 'operator', once: true, durable: true, run: checkAgain },
+  ],
+  submissions: [{ callbackId: SERVER_ADD, role: 'operator', submit: submitServerAdd }],
+});
+
+/** Twice: the filled-in form leads to the confirmation, and that creates. */
+async function submitServerAdd(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const draft = draftOf(state);
+  return draft.wanted === undefined ? readForm(state, context, draft) : order(state, context, draft);
+}
+
+async function readForm(state: ViewState, context: CommandContext, before: Draft): Promise<Submitted> {
+  const protocol = Protocol.catch(before.protocol).parse(state.values.protocol_type);
+  const read = readServerForm(state.values, protocol);
+  const { errors = {} } = read;
+  if (protocol !== before.protocol || isHidden(errors, state.view))
+    return {
+      kind: 'view',
+      view: await drawServerForm(context, { draft: { ...before, protocol }, values: state.values }),
+    };
+  if (read.wanted === undefined) return { kind: 'errors', errors };
+  const { caller, deckhand } = context;
+  const account = await deckhand.accounts.resolve(caller.workspace, before.account, undefined);
+  const project = before.project ?? (await chosenProject(context, account, state.values.project));
+  const draft = { ...before, project };
+  const priced = await lookUpCost(context, account, draft, read.wanted);
+  if (priced.kind !== 'cost') return priced;
+  const { cost } = priced;
+  const confirmed = { ...draft, wanted: read.wanted, cost, order: randomUUID() };
+  return { kind: 'view', view: confirmServerModal(confirmed, deckhand.config.SERVICE_SITES_DOMAIN) };
+}
+
+const Confirmed = Draft.required({ project: true, wanted: true, order: true });
+
+/** Stored before the modal is answered, so that a kill neither loses the order nor sends it twice. */
+async function order(
+  state: ViewState,
+  { caller, deckhand }: CommandContext,
+  draft: Draft,
+): Promise<Submitted> {
+  const confirmed = Confirmed.parse(draft);
+  await orderServer(deckhand, {
+    workspace: caller.workspace,
+    user: caller.user,
+    viewId: state.view.id,
+    draft: confirmed,
+    orderedAt: deckhand.clock.now(),
+    asked: false,
+  });
+  return { kind: 'view', view: creatingNotice(confirmed.wanted.name) };
+}
+
+const CheckValue = z.object({ target: ServerTarget, askedBy: z.string(), startedAt: z.number() });
+
+/** Follows a server again that was followed too long, in the same message. */
+async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { caller, deckhand } = context;
+  const { messageTs, workspace } = caller;
+  const channel = channelOf(context);
+  const known = CheckValue.parse(JSON.parse(value ?? '{}'));
+  const settings = await deckhand.channels.get(workspace, channel);
+  if (messageTs === undefined) return { kind: 'nothing' };
+  await sendToFollow(deckhand, {
+    ...known,
+    workspace,
+    channel,
+    rootTs: messageTs,
+    threads: settings.threads ?? true,
+    told: ['ordered'],
+  });
+  return { kind: 'nothing' };
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { getBuildConfiguration } from '../../service/build-configurations.ts';
+import { code } from '../../views/blocks/text.ts';
+import { buildMessage } from '../../views/servers/build.ts';
+import { defineCommand } from '../command.ts';
+import { projectOf } from '../resolve-target.ts';
+
+export const build = defineCommand({
+  name: 'build',
+  summary: 'Shows a build configuration: its languages and versions, and its servers',
+  usage: '<id> [project]',
+  examples: ['build 5f8a2c31 storefront'],
+  role: 'member',
+  needsAccount: true,
+  positionals: ['id', 'project'],
+  args: z.object({ id: z.string(), project: z.string().optional() }),
+  async run({ id, project: named }, context) {
+    const { account, project } = await projectOf(context, named);
+    const configuration = await context.deckhand.accounts.use(
+      context.caller.workspace,
+      account,
+      (client) => getBuildConfiguration(client, project.permalink, id),
+      { what: `build configuration ${code(id)} in ${code(project.permalink)}`, list: 'projects' },
+    );
+    return { kind: 'private', message: buildMessage({ configuration, account: account.name, project }) };
+  },
+});

@@ -1,0 +1,189 @@
+import { UserError } from '../../core/errors.ts';
+import { explainAndLog } from '../../scheduler/explain.ts';
+import { enrollInBeta } from '../../service/beta.ts';
+import { getProfile, type Profile } from '../../service/profile.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
+import type { ModalView } from '../../views/blocks/message.ts';
+import { resendable, withBanner } from '../../views/blocks/modal.ts';
+import type { Values } from '../../views/blocks/modal-state.ts';
+import { monthly } from '../../views/blocks/money.ts';
+import { enrollFirstModal, handOverModal } from '../../views/servers/confirm.ts';
+import {
+  Draft,
+  type Offer,
+  Protocol,
+  type ServerForm,
+  serverFormModal,
+  valuesOf,
+  type Wanted,
+} from '../../views/servers/form.ts';
+import { type Account, AccountFailure } from '../../workspace/accounts.ts';
+import type { Action, ActionContext, CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+
+/** The form of `server add`: its drawing with what the service offers, and what is clicked in it. */
+
+export function draftOf(state: ViewState): Draft {
+  return Draft.parse(JSON.parse(state.metadata));
+}
+
+/** True where a fault concerns a field that the form does not show yet: then it is drawn anew first. */
+export function isHidden(errors: Record<string, string>, view: ModalView): boolean {
+  const shown = new Set(view.blocks.map((block) => block.block_id));
+  return Object.keys(errors).some((field) => !shown.has(field));
+}
+
+export type FilledForm = Pick<ServerForm, 'draft' | 'values' | 'typedProject'>;
+
+/** The form at once, without what only the service knows. */
+export function openServerForm(context: CommandContext, form: FilledForm): ModalView {
+  return serverFormModal({ ...form, offer: undefined, sitesDomain: sitesDomainOf(context) });
+}
+
+/** The form with what the service offers, or with what it failed in on top. */
+export function drawOrBanner(context: CommandContext, form: FilledForm): Promise<ModalView> {
+  return orBanner(context, openServerForm(context, form), () => drawServerForm(context, form));
+}
+
+/**
+ * The form with all that the service offers for its protocol; where the account is not in the beta, the way there.
+ * @throws AccountFailure, UserError
+ */
+export async function drawServerForm(
+  context: CommandContext,
+  { draft, values, typedProject }: FilledForm,
+): Promise<ModalView> {
+  const { caller, deckhand } = context;
+  const account = await deckhand.accounts.resolve(caller.workspace, draft.account, undefined);
+  const [profile, offer] = await Promise.all([
+    deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client)),
+    draft.protocol === 'managed_vps' ? offerOf(context, account) : undefined,
+  ]);
+  if (!isEligible(profile, draft.protocol)) return enrollFirst(context, draft);
+  return serverFormModal({ draft, values, offer, sitesDomain: sitesDomainOf(context), typedProject });
+}
+
+/** The price in words, or what stands in the way of the order. */
+export async function lookUpCost(
+  context: CommandContext,
+  account: Account,
+  draft: Draft,
+  wanted: Wanted,
+): Promise<{ kind: 'cost'; cost: string | undefined } | Submitted> {
+  const { caller, deckhand } = context;
+  const [profile, sizes] = await Promise.all([
+    deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client)),
+    wanted.protocol_type === 'managed_vps' ? deckhand.listings.sizes(caller.workspace, account) : [],
+  ]);
+  if (!isEligible(profile, wanted.protocol_type))
+    return { kind: 'view', view: await enrollFirst(context, draft) };
+  if (wanted.protocol_type === 'static_hosting') return { kind: 'cost', cost: undefined };
+  const size = sizes.find(({ slug }) => slug === wanted.size);
+  if (size === undefined) return { kind: 'errors', errors: { size: 'This size is not offered any more.' } };
+  const isPriced = size.monthly_cost !== null;
+  return { kind: 'cost', cost: isPriced ? monthly(size.monthly_cost, size.currency) : undefined };
+}
+
+export const serverFormActions: readonly Action[] = [
+  { actionId: 'protocol_type', role: 'operator', run: changeProtocol },
+  { actionId: 'subdomain', role: 'operator', run: (_, context) => previewAddress(context) },
+  { actionId: 'server.add:back', role: 'operator', run: (_, context) => goBack(context) },
+  { actionId: 'server.add:enroll', role: 'admin', run: (_, context) => enroll(context) },
+];
+
+async function changeProtocol(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { state } = context;
+  if (state === undefined) return { kind: 'nothing' };
+  const protocol = Protocol.parse(value);
+  return redraw(context, { ...draftOf(state), protocol }, state.values);
+}
+
+async function previewAddress(context: ActionContext): Promise<Reply> {
+  const { state } = context;
+  if (state === undefined) return { kind: 'nothing' };
+  const form = { draft: draftOf(state), values: state.values };
+  await context.updateModal(openServerForm(context, form), 'anyway');
+  return { kind: 'nothing' };
+}
+
+async function goBack(context: ActionContext): Promise<Reply> {
+  const { state } = context;
+  if (state === undefined) return { kind: 'nothing' };
+  const { wanted, cost: _, ...draft } = draftOf(state);
+  return redraw(context, draft, wanted === undefined ? {} : valuesOf(wanted));
+}
+
+/** Enrolling is no more than done when it is done twice; the form follows, or who can do it. */
+async function enroll(context: ActionContext): Promise<Reply> {
+  const { state, caller, deckhand } = context;
+  if (state === undefined) return { kind: 'nothing' };
+  const draft = draftOf(state);
+  const account = await deckhand.accounts.resolve(caller.workspace, draft.account, undefined);
+  const next = await orBanner(context, resendable(state.view), async () => {
+    try {
+      await deckhand.accounts.use(caller.workspace, account, (client) =>
+        enrollInBeta(client, draft.protocol),
+      );
+    } catch (error) {
+      const isHandOver = error instanceof AccountFailure && error.cause.kind === 'admin_required';
+      if (!isHandOver) throw error;
+      return handOverModal(draft, error.cause.betaUrl);
+    }
+    await deckhand.audit.record(caller.workspace, {
+      who: caller.user,
+      what: 'beta enroll',
+      where: draft.channel,
+      target: account.name,
+      result: 'done',
+    });
+    return drawServerForm(context, { draft, values: {} });
+  });
+  await context.updateModal(next, 'anyway');
+  return { kind: 'nothing' };
+}
+
+/** At once with what is known, then with what the service offers. */
+async function redraw(context: ActionContext, draft: Draft, values: Values): Promise<Reply> {
+  const form = { draft, values };
+  await context.updateModal(openServerForm(context, form), 'anyway');
+  await context.updateModal(await drawOrBanner(context, form), 'anyway');
+  return { kind: 'nothing' };
+}
+
+/** A failure stands on top of the form, where the person is and what they typed stays. */
+async function orBanner(
+  { caller, deckhand }: CommandContext,
+  shown: ModalView,
+  next: () => Promise<ModalView>,
+): Promise<ModalView> {
+  try {
+    return await next();
+  } catch (error) {
+    if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
+    const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
+    const { workspace, user } = caller;
+    const explained = explainAndLog(error, at, deckhand.log, { workspace, user, view: 'server.add' });
+    return withBanner(shown, failureWords(explained));
+  }
+}
+
+async function offerOf({ caller, deckhand }: CommandContext, account: Account): Promise<Offer> {
+  const [regions, sizes] = await Promise.all([
+    deckhand.listings.regions(caller.workspace, account),
+    deckhand.listings.sizes(caller.workspace, account),
+  ]);
+  return { regions, sizes };
+}
+
+async function enrollFirst({ caller, deckhand }: CommandContext, draft: Draft): Promise<ModalView> {
+  return enrollFirstModal(draft, await deckhand.roles.holds(caller.workspace, caller.user, 'admin'));
+}
+
+function isEligible({ account }: Profile, protocol: Protocol): boolean {
+  // Whoever is enrolled may ask: what the flags refuse, the service says in its own words.
+  if (account.beta_features) return true;
+  return protocol === 'static_hosting' ? account.static_hosting_eligible : account.managed_vps_eligible;
+}
+
+function sitesDomainOf({ deckhand }: CommandContext): string | undefined {
+  return deckhand.config.SERVICE_SITES_DOMAIN;
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { getServer } from '../../service/servers.ts';
+import { menuPlace } from '../../views/blocks/choices.ts';
+import { code } from '../../views/blocks/text.ts';
+import { serverMessage } from '../../views/servers/server.ts';
+import { defineCommand, type Reply } from '../command.ts';
+import { serverPicker } from '../option-sources.ts';
+import { projectOf, serverOf } from '../resolve-target.ts';
+
+export const serverShow = defineCommand({
+  name: 'server show',
+  summary: 'Shows a server of a project, and how a managed one stands',
+  usage: '[server] [project]',
+  examples: ['server show', 'server show web-1', 'server show web-1 storefront'],
+  role: 'member',
+  needsAccount: true,
+  positionals: ['server', 'project'],
+  args: z.object({ server: z.string().optional(), project: z.string().optional() }),
+  async run({ server: named, project: inProject }, context) {
+    const { account, project } = await projectOf(context, inProject);
+    const { permalink, name } = project;
+    const { identifier } = await serverOf(context, account, permalink, named);
+    const server = await context.deckhand.accounts.use(
+      context.caller.workspace,
+      account,
+      (client) => getServer(client, permalink, identifier),
+      { what: `server ${code(named ?? identifier)} in ${code(permalink)}`, list: 'projects' },
+    );
+    const target = {
+      account: account.name,
+      project: { permalink, name: name.slice(0, 200) },
+      server: { identifier: server.identifier, name: server.name.slice(0, 200) },
+    };
+    return { kind: 'private', message: serverMessage(server, target) };
+  },
+  optionSources: [serverPicker],
+  actions: [
+    {
+      actionId: 'server',
+      role: 'member',
+      durable: true,
+      leadsTo: (blockId) => menuPlace(blockId)?.run,
+      run: async (server, { blockId }) => chosen(server, blockId),
+    },
+  ],
+});
+
+/** A server picked from the menu of a message: what was typed runs again with it. */
+function chosen(server: string | undefined, blockId: string): Reply {
+  const { run: text, project } = menuPlace(blockId) ?? {};
+  if (text === undefined || server === undefined)
+    throw new UserError('This menu is from an older version of Deckhand.', 'help');
+  return { kind: 'run', text, server, ...(project === undefined ? {} : { project }) };
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { startTest } from '../../scheduler/test-access/start-test.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import type { ModalView } from '../../views/blocks/message.ts';
+import { noticeOf } from '../../views/blocks/modal.ts';
+import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
+import { ServerNeeded } from '../../workspace/servers.ts';
+import { messagesByField } from '../accounts/connect.ts';
+import type {
+  Action,
+  ActionContext,
+  CommandContext,
+  Reply,
+  Submission,
+  Submitted,
+  ViewState,
+} from '../command.ts';
+import { chosenProject } from '../form-target.ts';
+import { accountOf, serverOf } from '../resolve-target.ts';
+
+/** The form of a test: for people who do not type commands, and where there is no channel to type in. */
+
+const Fields = z.object({
+  account: z.string().optional(),
+  project: z.string({ error: 'Choose a project.' }),
+  server: z.string().optional(),
+  channel: z.string({ error: 'Choose a channel.' }),
+});
+
+/** Opens the form; where Slack's handle is gone, offers a button that brings a new one. */
+export async function openTestForm(context: CommandContext): Promise<Reply> {
+  const { caller, deckhand } = context;
+  const account = await accountOf(context);
+  if (caller.triggerId === undefined) return { kind: 'private', message: openTestMessage() };
+  const { account: bound = account.name, project } = await deckhand.channels.get(
+    caller.workspace,
+    caller.channel,
+  );
+  return {
+    kind: 'modal',
+    view: await drawn(context, {
+      account: account.name,
+      ...(bound === account.name && project !== undefined ? { project } : {}),
+      ...(caller.channel === undefined ? {} : { channel: caller.channel }),
+    }),
+  };
+}
+
+export const testFormActions: readonly Action[] = [
+  { actionId: 'test:open', role: 'member', run: (_, context) => openTestForm(context) },
+  // The servers on offer depend on the project, and the projects on the account.
+  {
+    actionId: 'project',
+    view: TEST,
+    role: 'member',
+    run: (value, context) => redraw({ project: value }, context),
+  },
+  {
+    actionId: 'account',
+    view: TEST,
+    role: 'member',
+    run: (value, context) => redraw({ account: value }, context),
+  },
+];
+
+export const testFormSubmission: Submission = { callbackId: TEST, role: 'member', submit: submitTest };
+
+async function redraw(
+  chosen: { project?: string | undefined; account?: string | undefined },
+  context: ActionContext,
+): Promise<Reply> {
+  const { state } = context;
+  if (state === undefined) return { kind: 'nothing' };
+  const { account, channel } = TestOrigin.parse(JSON.parse(state.metadata));
+  const { project } = chosen;
+  const origin: TestOrigin = {
+    account: chosen.account ?? account,
+    ...(project === undefined ? {} : { project: { permalink: project, name: project } }),
+    ...(channel === undefined ? {} : { channel }),
+  };
+  await context.updateModal(await drawn(context, origin), 'anyway');
+  return { kind: 'nothing' };
+}
+
+async function drawn({ caller, deckhand }: CommandContext, origin: TestOrigin): Promise<ModalView> {
+  const accounts = await deckhand.accounts.list(caller.workspace);
+  return testModal(
+    origin,
+    accounts.map(({ name }) => name),
+  );
+}
+
+async function submitTest(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const { caller, deckhand } = context;
+  const fields = Fields.safeParse(state.values);
+  if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
+  const { channel, server } = fields.data;
+  const named = fields.data.account ?? TestOrigin.parse(JSON.parse(state.metadata)).account;
+  const account = await deckhand.accounts.resolve(caller.workspace, named, undefined);
+  const project = await chosenProject(context, account, fields.data.project);
+  try {
+    const one =
+      server === undefined ? {} : { server: await serverOf(context, account, project.permalink, server) };
+    const reply = await startTest(deckhand, caller, channel, { account: account.name, project, ...one });
+    return reply.kind === 'private'
+      ? { kind: 'view', view: noticeOf(TEST_TITLE, reply.message) }
+      : { kind: 'close' };
+  } catch (error) {
+    return { kind: 'errors', errors: faultOf(error) };
+  }
+}
+
+/** @throws what concerns no field */
+function faultOf(error: unknown): Record<string, string> {
+  if (error instanceof ServerNeeded) return { server: error.message.replaceAll('`', '') };
+  if (isSlackFailure(error, 'gone', 'forbidden'))
+    return { channel: 'I cannot post there: invite me with /invite, or choose another channel.' };
+  throw error;
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { resumeTest } from '../../scheduler/test-access/resume-test.ts';
+import { startTest } from '../../scheduler/test-access/start-test.ts';
+import { Target } from '../../workspace/test-runs.ts';
+import type { ActionContext, CommandContext, Reply } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
+import { testFormActions, testFormSubmission } from './form.ts';
+import { testShortcuts } from './shortcuts.ts';
+
+const ButtonValue = z.object({ target: Target });
+const CheckValue = ButtonValue.extend({ run: z.string() });
+
+export const test = defineCommand({
+  name: 'test',
+  summary: 'Tests that a project’s repository and servers can be reached, live in a thread',
+  usage: '[project] [server]',
+  examples: ['test', 'test storefront', 'test storefront web-1'],
+  role: 'member',
+  needsAccount: true,
+  durable: true,
+  positionals: ['project', 'server'],
+  args: z.object({ project: z.string().optional(), server: z.string().optional() }),
+  async run({ project: typed, server: rest }, context) {
+    const { named, server } = await splitName(context, typed, rest);
+    const { account, project } = await projectOf(context, named);
+    const target: Target = {
+      account: account.name,
+      project: { permalink: project.permalink, name: project.name },
+      ...(server === undefined
+        ? {}
+        : { server: await serverOf(context, account, project.permalink, server) }),
+    };
+    return startTest(context.deckhand, context.caller, channelOf(context), target);
+  },
+  actions: [
+    {
+      actionId: 'test:again',
+      role: 'member',
+      once: true,
+      durable: true,
+      run: (value, context) => again(value, context),
+    },
+    {
+      actionId: 'test:server',
+      role: 'member',
+      once: true,
+      durable: true,
+      run: (value, context) => again(value, context),
+    },
+    {
+      actionId: 'test:check',
+      role: 'member',
+      once: true,
+      durable: true,
+      run: (value, context) => checkAgain(value, context),
+    },
+    ...testFormActions,
+  ],
+  submissions: [testFormSubmission],
+  shortcuts: testShortcuts,
+});
+
+/** A name of two words may be typed without quotes: as a project's name it goes before a server's. */
+async function splitName(
+  context: CommandContext,
+  named: string | undefined,
+  server: string | undefined,
+): Promise<{ named: string | undefined; server: string | undefined }> {
+  if (named === undefined || server === undefined) return { named, server };
+  const { caller, deckhand } = context;
+  const projects = await deckhand.projects.look(caller.workspace, await accountOf(context));
+  const both = `${named} ${server}`.toLowerCase();
+  const isName = projects.some(({ name }) => name.toLowerCase() === both);
+  return isName ? { named: both, server: undefined } : { named, server };
+}
+
+async function again(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { target } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+  return startTest(context.deckhand, context.caller, channelOf(context), target);
+}
+
+async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { target, run } = CheckValue.parse(JSON.parse(value ?? '{}'));
+  return resumeTest(context.deckhand, context.caller, channelOf(context), target, run);
+}

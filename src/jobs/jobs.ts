@@ -1,0 +1,106 @@
+/** JSON that a job carries. Never a secret: jobs are stored as they are. */
+export type JobData = { workspace: string } & Record<string, unknown>;
+
+export interface SendOptions {
+  /** At most one job with this key waits or runs in the queue. */
+  key?: string;
+  /** Milliseconds since the epoch; at once if left out or past. */
+  startAfter?: number;
+  /** Begins a trace of its own. What plans itself again and again would make one trace without an end. */
+  newTrace?: boolean;
+}
+
+export interface Job<T extends JobData> {
+  id: string;
+  key: string | undefined;
+  data: T;
+  /** 1 the first time, more after a failure or a take-over from a dead process. */
+  attempt: number;
+  /** Aborts when the process drains or the lease was lost: stop, and throw `signal.reason` to hand the job back. */
+  signal: AbortSignal;
+  /** Stores how far the job is; after a kill it starts again from here. */
+  save(data: T): Promise<void>;
+}
+
+export type Handler<T extends JobData> = (job: Job<T>) => Promise<void>;
+
+export interface WorkOptions<T extends JobData> {
+  /** How many jobs of the queue run at once in this process. */
+  concurrency: number;
+  /** Failed attempts before the job is dead; neither a hand-back at drain nor a take-over counts. */
+  attempts: number;
+  /** First delay of the exponential back-off, in milliseconds (doubled each time, with jitter). */
+  backoffMs: number;
+  /**
+   * Its jobs may be stopped at any time, because they go on from what they saved: `stop` aborts them at once. Others
+   * have until the end of the grace.
+   */
+  resumable?: boolean;
+  /** Called with a job whose last attempt failed; again only if the process dies meanwhile. */
+  onDeadLetter?: (data: T, error: unknown) => Promise<void>;
+}
+
+export interface Schedule<T extends JobData> {
+  /** Five-field cron expression. */
+  cron: string;
+  /** IANA time zone the fields are meant in. */
+  zone: string;
+  queue: string;
+  data: T;
+}
+
+/** What a scheduled job carries beside the schedule's own data. */
+export interface Slot {
+  /** The instant the slot fell due, milliseconds since the epoch. */
+  slotAt: number;
+}
+
+/** How an attempt at a job ended; what was erased meanwhile is not told of. */
+export type JobOutcome = 'done' | 'failed' | 'dead' | 'handed_back';
+
+export interface EngineStats {
+  /** Jobs waiting (due or not) and running, by queue. */
+  queues: Record<string, { waiting: number; running: number; oldestDueMs: number }>;
+}
+
+/** Durable jobs and schedules. What is acknowledged here survives `kill -9`. */
+export interface Engine {
+  /** False if a job with that key already waits or runs. */
+  send<T extends JobData>(queue: string, data: T, options?: SendOptions): Promise<boolean>;
+  /** Declares the worker of a queue; before `start`. */
+  work<T extends JobData>(queue: string, handler: Handler<T>, options: WorkOptions<T>): void;
+  /**
+   * Sends `{...data, slotAt}` to the queue at each slot, once however many replicas run. The last slot missed
+   * while everything was down is sent at start if it is less than 12 h old. Replaces a schedule with that key;
+   * with the same cron and zone it goes on where it was, with others it begins now. Slots by `nextSlot`.
+   * @throws CronError if the expression or the zone is wrong
+   */
+  schedule<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void>;
+  unschedule(workspace: string, key: string): Promise<void>;
+  /** Deletes the workspace's jobs and schedules; running ones are aborted. */
+  erase(workspace: string): Promise<void>;
+  start(): Promise<void>;
+  /**
+   * Takes no new work, aborts running jobs after `graceMs` (at once what `handsBack`), resolves when all have ended or
+   * were handed back.
+   */
+  stop(graceMs: number): Promise<void>;
+  /** Rejects if the engine cannot take or run jobs. */
+  ping(): Promise<void>;
+  stats(): Promise<EngineStats>;
+}
+
+/** A slot that is found late is still sent while it is younger than this. */
+export const CATCH_UP_MS = 12 * 3_600_000;
+
+/** Why a job's signal aborted. */
+export class JobAborted extends Error {
+  readonly code = 'job_aborted';
+  readonly reason: 'draining' | 'erased' | 'lease lost';
+
+  constructor(reason: JobAborted['reason']) {
+    super(`The job was stopped: ${reason}`);
+    this.name = 'JobAborted';
+    this.reason = reason;
+  }
+}

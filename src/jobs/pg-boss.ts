@@ -1,0 +1,42 @@
+import { type Clock as BossClock, PgBoss, type Queue } from 'pg-boss';
+import { SCHEMA } from './pg-boss-documents.ts';
+
+/**
+ * A replica shows every 5 s that its jobs are alive. After 15 s without that they are open to others, which is
+ * looked after every 3 s, and fetched every 2 s: so a killed replica's jobs run elsewhere within 20 s.
+ */
+export const POLL_MS = 2_000;
+export const BEAT_MS = 5_000;
+export const LEASE_MS = 15_000;
+const SUPERVISE_SECONDS = 3;
+
+const MOST_CONNECTIONS = 6;
+const DAY_SECONDS = 86_400;
+
+/** pg-boss, not started, as the keeper of jobs alone: what runs them and when is ours. */
+export function createBoss(url: string, clock: BossClock | undefined): PgBoss {
+  return new PgBoss({
+    connectionString: url,
+    schema: SCHEMA,
+    application_name: 'deckhand engine',
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: 15_000,
+    schedule: false,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+    flowIntervalSeconds: DAY_SECONDS,
+    warningQueueSize: 1_000_000,
+    ...(clock === undefined ? {} : { clock }),
+  });
+}
+
+/** Unique keys, and leases. */
+export const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
+  policy: 'exclusive',
+  heartbeatSeconds: LEASE_MS / 1_000,
+  // Failures are counted and timed by us; pg-boss's retries are take-overs from replicas that died.
+  retryLimit: 1_000,
+  retryDelay: 0,
+  expireInSeconds: DAY_SECONDS,
+  retentionSeconds: 365 * DAY_SECONDS,
+};

@@ -1,0 +1,282 @@
+import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
+import type { Caller } from '../commands/command.ts';
+import { isDurable, routeCommand } from '../commands/command-router.ts';
+import { cleanCommandText } from '../commands/tokenize.ts';
+import type { Deckhand } from '../deckhand.ts';
+import type { Logger } from '../observability/log.ts';
+import type { SpanStart, Tracing } from '../observability/tracing.ts';
+import { newReference } from '../scheduler/explain.ts';
+import { silentLogger } from '../slack/slack-logger.ts';
+import { failureMessage } from '../views/blocks/failures.ts';
+import type { Message } from '../views/blocks/message.ts';
+import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
+import {
+  createDurableRequests,
+  type DurableRequests,
+  type StoredRequest,
+  storable,
+} from './durable-requests.ts';
+import type { EventHandlers } from './events.ts';
+import { createEvents } from './events.ts';
+import {
+  ActionBody,
+  callerOfInteraction,
+  callerOfShortcut,
+  callerOfSlash,
+  messageOf,
+  OptionsBody,
+  ShortcutBody,
+  SlashBody,
+  SubmissionBody,
+  saidIn,
+  viewStateOf,
+} from './payloads/payloads.ts';
+import { payloadSpan } from './pipeline/instrument.ts';
+import { respondPrivately } from './pipeline/respond.ts';
+import { runAction } from './pipeline/run-action.ts';
+import { runCommand } from './pipeline/run-command.ts';
+import { runOptions } from './pipeline/run-options.ts';
+import { runShortcut } from './pipeline/run-shortcut.ts';
+import { createSubmissions } from './pipeline/run-submission.ts';
+import type { Registry } from './registry.ts';
+
+export interface Listeners {
+  app: App;
+  /** Resolves when all that was acknowledged is carried out or stored. */
+  idle(): Promise<void>;
+}
+
+/** Bolt, with every way in registered: no command, click, form or event is left without an answer. */
+export function createListeners(
+  deckhand: Deckhand,
+  registry: Registry,
+  receiver: Receiver,
+  eventHandlers: EventHandlers,
+): Listeners {
+  const inFlight = createBackgroundWork(deckhand.log);
+  const requests = createDurableRequests(deckhand, () => registry);
+  const takeEvent = createEvents(deckhand, requests, eventHandlers);
+  const spanOf = (body: Record<string, unknown>) => payloadSpan(body, eventHandlers);
+  const app = new StoringApp(receiver, deckhand, takeEvent, spanOf);
+  const submissions = createSubmissions(deckhand, registry);
+  const door = { deckhand, registry, requests, submissions, inFlight };
+
+  app.command(/.*/, ({ body, ack }) => takeCommand(door, body, ack));
+  app.action(/.*/, ({ body, ack }) => takeAction(door, body, ack));
+  app.view({ callback_id: /.*/, type: 'view_submission' }, ({ body, ack }) =>
+    takeSubmission(door, body, ack as (answer?: unknown) => Promise<void>),
+  );
+  app.view({ callback_id: /.*/, type: 'view_closed' }, async ({ ack }) => ack());
+  app.options(/.*/, ({ body, ack }) => takeOptions(door, body, ack as (answer?: unknown) => Promise<void>));
+  app.shortcut(/.*/, ({ body, ack }) => takeShortcut(door, body, ack));
+  return { app, idle: () => inFlight.idle() };
+}
+
+interface Door {
+  deckhand: Deckhand;
+  registry: Registry;
+  requests: DurableRequests;
+  submissions: ReturnType<typeof createSubmissions>;
+  inFlight: BackgroundWork;
+}
+
+/** Bolt acknowledges events before anybody has seen them; here they are stored first. */
+class StoringApp extends App {
+  readonly #takeEvent: (body: unknown) => Promise<void>;
+  readonly #spanOf: (body: Record<string, unknown>) => SpanStart;
+  readonly #tracing: Tracing;
+  readonly #log: Logger;
+
+  constructor(
+    receiver: Receiver,
+    deckhand: Deckhand,
+    takeEvent: (body: unknown) => Promise<void>,
+    spanOf: (body: Record<string, unknown>) => SpanStart,
+  ) {
+    super({
+      receiver,
+      // Tokens are looked up where they are used, so that no request waits for the store before its ack.
+      authorize: async () => ({}),
+      ignoreSelf: false,
+      convoStore: false,
+      logger: silentLogger(deckhand.log, 'bolt'),
+      clientOptions: { slackApiUrl: deckhand.config.SLACK_API_URL },
+    });
+    this.#takeEvent = takeEvent;
+    this.#spanOf = spanOf;
+    this.#tracing = deckhand.tracing;
+    this.#log = deckhand.log;
+    this.error(async (error) => {
+      deckhand.log.error({ event: 'bug', err: error }, 'a request of Slack failed unanswered');
+    });
+  }
+
+  override processEvent(event: ReceiverEvent): Promise<void> {
+    return this.#tracing.run(this.#spanOf(event.body), () => this.#take(event));
+  }
+
+  async #take(event: ReceiverEvent): Promise<void> {
+    if (event.body.type !== 'event_callback') return this.#handBolt(event);
+    await this.#takeEvent(event.body);
+    await event.ack();
+  }
+
+  /** Bolt reads into a payload before it looks at its shape; what it trips over is malformed, and no fault of ours. */
+  async #handBolt(event: ReceiverEvent): Promise<void> {
+    try {
+      await super.processEvent(event);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      this.#log.warn({ event: 'payload_malformed', err: error }, 'a payload has not the shape of its type');
+    }
+  }
+}
+
+async function takeCommand(door: Door, raw: unknown, ack: (answer?: string) => Promise<void>): Promise<void> {
+  const body = SlashBody.parse(raw);
+  const caller = callerOfSlash(body);
+  const text = cleanCommandText(body.text);
+  const matched = routeCommand(door.registry.commands, text);
+  if (matched !== undefined && isDurable(matched)) {
+    const stored: StoredRequest = {
+      kind: 'command',
+      workspace: caller.workspace,
+      caller: storable(caller),
+      text,
+    };
+    await takeDurably(door, stored, caller, ack, ({ text: said }) => ack(said));
+    return;
+  }
+  await ack();
+  door.inFlight.begin(() => runCommand(door.deckhand, door.registry, { caller, text: body.text }));
+}
+
+async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
+  const body = ActionBody.parse(raw);
+  const caller = callerOfInteraction(body);
+  const message = messageOf(body);
+  const element = body.actions[0];
+  const actionId = element?.action_id ?? '';
+  const value =
+    element?.value ??
+    element?.selected_option?.value ??
+    element?.selected_user ??
+    element?.selected_conversation ??
+    undefined;
+  if (isActionDurable(door, actionId, element?.block_id ?? '')) {
+    const stored: StoredRequest = {
+      kind: 'action',
+      workspace: caller.workspace,
+      caller: storable(caller),
+      actionId,
+      ...(value === undefined ? {} : { value }),
+      ...(element?.block_id ? { blockId: element.block_id } : {}),
+    };
+    await takeDurably(door, stored, { ...caller, message }, ack, sayAfter(door, caller, ack));
+    return;
+  }
+  await ack();
+  // A button that opens an address is Slack's own doing; so is the typing in a field without an action of ours.
+  const isOurs =
+    door.registry.action(actionId, body.view?.callback_id) !== undefined || !isSilent(actionId, body);
+  if (!isOurs) return;
+  const state = body.view ? viewStateOf(body.view) : undefined;
+  door.inFlight.begin(() =>
+    runAction(door.deckhand, door.registry, {
+      caller,
+      actionId,
+      value,
+      blockId: element?.block_id,
+      state,
+      message,
+    }),
+  );
+}
+
+function isActionDurable({ registry }: Door, actionId: string, blockId: string): boolean {
+  const action = registry.action(actionId)?.action;
+  const line = action?.leadsTo?.(blockId);
+  if (action?.durable !== true || line === undefined) return action?.durable === true;
+  const matched = routeCommand(registry.commands, line);
+  return matched !== undefined && isDurable(matched);
+}
+
+/** Stored first, then acknowledged: a `kill -9` in between loses nothing that Slack believes was taken. */
+async function takeDurably(
+  door: Door,
+  request: StoredRequest,
+  { responseUrl, triggerId, message }: Caller & { message?: Message | undefined },
+  ack: (answer?: string) => Promise<void>,
+  say: (message: Message) => Promise<void>,
+): Promise<void> {
+  try {
+    await door.requests.take(request, { responseUrl, triggerId, message });
+  } catch (error) {
+    const reference = newReference();
+    door.deckhand.log.error(
+      { event: 'request_not_stored', reference, err: error },
+      'a request could not be stored',
+    );
+    const text = 'I cannot store anything right now, so nothing was done.';
+    await say(failureMessage({ text, next: 'Try again in a minute.', reference }));
+    return;
+  }
+  await ack();
+}
+
+/** What stands in the ack of a click is shown to nobody, so it is said after it. */
+function sayAfter({ deckhand }: Door, caller: Caller, ack: () => Promise<void>) {
+  return async (message: Message): Promise<void> => {
+    await ack();
+    await respondPrivately(deckhand, caller, message);
+  };
+}
+
+async function takeSubmission(
+  door: Door,
+  raw: unknown,
+  ack: (answer?: unknown) => Promise<void>,
+): Promise<void> {
+  const body = SubmissionBody.parse(raw);
+  const caller = callerOfInteraction(body);
+  const state = viewStateOf(body.view);
+  const work = door.submissions(caller, state, (answer) => ack(answer));
+  door.inFlight.track(work);
+  await work;
+}
+
+async function takeShortcut(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
+  const body = ShortcutBody.parse(raw);
+  const caller = callerOfShortcut(body);
+  const { callback_id: callbackId } = body;
+  const said = saidIn(body);
+  if (door.registry.shortcut(callbackId)?.shortcut.durable === true) {
+    const { workspace } = caller;
+    await takeDurably(
+      door,
+      { kind: 'shortcut', workspace, caller: storable(caller), callbackId, said },
+      caller,
+      ack,
+      sayAfter(door, caller, ack),
+    );
+    return;
+  }
+  await ack();
+  door.inFlight.begin(async () => {
+    if (await door.requests.isNew(caller.workspace, caller.requestId))
+      await runShortcut(door.deckhand, door.registry, { caller, callbackId, said });
+  });
+}
+
+async function takeOptions(
+  door: Door,
+  raw: unknown,
+  ack: (answer?: unknown) => Promise<void>,
+): Promise<void> {
+  const body = OptionsBody.parse(raw);
+  await ack(await runOptions(door.deckhand, door.registry, callerOfInteraction(body), body));
+}
+
+function isSilent(actionId: string, body: ActionBody): boolean {
+  return actionId.startsWith('link:') || (body.view !== null && body.view !== undefined);
+}

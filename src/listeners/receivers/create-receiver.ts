@@ -1,0 +1,25 @@
+import type { Receiver } from '@slack/bolt';
+import type { Logger } from '../../observability/log.ts';
+import { createHttpReceiver } from './http-receiver.ts';
+import type { Routes } from './http-server.ts';
+import { createSocketModeReceiver } from './socket-mode.ts';
+
+export interface InboundOptions {
+  /** Switches Socket Mode on. */
+  appToken: string | undefined;
+  signingSecret: string | undefined;
+  apiUrl: string;
+  now: () => number;
+  log: Logger;
+  onAck: (ms: number) => void;
+  onRefused: (reason: string) => void;
+}
+
+/** How Slack reaches us: by signed requests to our listener, or over a socket that we open. */
+export function createReceiver(options: InboundOptions): { receiver: Receiver; routes: Routes } {
+  const { appToken, signingSecret = '', apiUrl, log, onAck } = options;
+  if (appToken !== undefined)
+    return { receiver: createSocketModeReceiver({ appToken, apiUrl, log, onAck }), routes: {} };
+  const receiver = createHttpReceiver({ ...options, signingSecret });
+  return { receiver, routes: { 'POST /slack/events': receiver.handler } };
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from '../../observability/log.ts';
+import { PAGE_STYLE } from '../../views/blocks/page.ts';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void;
+
+/** Handlers by `METHOD /path`. */
+export type Routes = Record<string, Handler>;
+
+const STYLE_DIGEST = createHash('sha256').update(PAGE_STYLE).digest('base64');
+
+/** Every page and answer: nothing is cached, framed, guessed at or loaded from elsewhere. */
+const SECURITY_HEADERS: ReadonlyArray<[string, string]> = [
+  ['cache-control', 'no-store'],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['referrer-policy', 'no-referrer'],
+  [
+    'content-security-policy',
+    `default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  ],
+  ['cross-origin-opener-policy', 'same-origin'],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['strict-transport-security', 'max-age=31536000'],
+];
+
+export interface Listener {
+  port: number;
+  /**
+   * From now on answers 503 on every route that is not in `still`, and ends kept-alive connections. Resolves when what
+   * was being answered before has its answer.
+   */
+  drain(still: readonly string[]): Promise<void>;
+  /** Stops accepting, lets requests in flight end, then closes what is idle. */
+  close(): Promise<void>;
+}
+
+/** How long a client may take for its headers and for the whole request, in milliseconds. */
+const SLOWEST = { headersMs: 10_000, requestMs: 15_000 };
+
+/** Listens on `host:port`; slow clients are cut, and a handler that throws answers 500 with a reference in the log. */
+export async function listen(
+  routes: Routes,
+  options: { host: string; port: number; log: Logger; slowest?: typeof SLOWEST },
+): Promise<Listener> {
+  const { headersMs, requestMs } = options.slowest ?? SLOWEST;
+  const answering = new Set<Promise<void>>();
+  let open = routes;
+  const server = createServer({ connectionsCheckingInterval: headersMs / 10 }, (request, response) => {
+    const answered = answer(open, request, response, options.log).finally(() => answering.delete(answered));
+    answering.add(answered);
+  });
+  server.headersTimeout = headersMs;
+  server.requestTimeout = requestMs;
+  server.keepAliveTimeout = 65_000;
+  server.maxHeadersCount = 100;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    async drain(still) {
+      open = Object.fromEntries(
+        Object.entries(routes).map(([route, handler]) => [route, still.includes(route) ? handler : turnAway]),
+      );
+      await Promise.all(answering);
+    },
+    close: () => close(server),
+  };
+}
+
+function turnAway(_: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('connection', 'close');
+  sendText(response, 503, 'draining');
+}
+
+export function sendText(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(text);
+}
+
+async function answer(
+  routes: Routes,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Logger,
+): Promise<void> {
+  // Only Slack posts; what protects a page in a browser would protect nobody there.
+  if (request.method !== 'POST')
+    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+  const url = URL.parse(request.url ?? '/', 'http://localhost');
+  if (url === null) {
+    sendText(response, 400, 'bad request');
+    return;
+  }
+  const handler = routes[`${request.method} ${url.pathname}`];
+  if (handler === undefined) {
+    refuse(routes, url.pathname, response);
+    return;
+  }
+  try {
+    await handler(request, response, url);
+  } catch (error) {
+    log.error({ event: 'http_handler_failed', err: error }, 'a request could not be answered');
+    if (!response.headersSent) sendText(response, 500, 'something went wrong');
+    else response.destroy();
+  }
+}
+
+function refuse(routes: Routes, path: string, response: ServerResponse): void {
+  const methods = Object.keys(routes)
+    .filter((route) => route.endsWith(` ${path}`))
+    .map((route) => route.split(' ')[0]);
+  if (methods.length === 0) {
+    sendText(response, 404, 'not found');
+    return;
+  }
+  response.setHeader('allow', methods.join(', '));
+  sendText(response, 405, 'method not allowed');
+}
+
+/** What is still open then is a client that does not read or write. */
+const CLOSE_GRACE_MS = 1_000;
+
+function close(server: Server): Promise<void> {
+  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  return new Promise<void>((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    server.closeIdleConnections();
+  }).finally(() => clearTimeout(cut));
+}

@@ -1,0 +1,26 @@
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface UncertainDelivery {
+  workspace: string;
+  channel?: string | undefined;
+  /** The delivery's id, the post's `client_msg_id`, or Slack's id of the request. */
+  delivery: string | undefined;
+}
+
+interface Counting {
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** A post is sent again although Slack may have it: the only way to a doubled one, so each is logged and counted. */
+export function countRepeated({ log, metrics }: Counting, doubted: UncertainDelivery): void {
+  metrics.uncertainDelivery();
+  log.warn({ event: 'delivery_uncertain', ...doubted }, 'a post is sent again although Slack may have it');
+}
+
+/** A reply is not sent again because Slack may have it: the only way to a lost one, so each is logged and counted. */
+export function countWithheld({ log, metrics }: Counting, doubted: UncertainDelivery): void {
+  metrics.uncertainReply();
+  log.warn({ event: 'reply_uncertain', ...doubted }, 'a reply is not sent again because Slack may have it');
+}

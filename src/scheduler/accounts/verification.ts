@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import type { Deckhand } from '../../deckhand.ts';
+import type { Job, JobData } from '../../jobs/jobs.ts';
+import type { ServiceErrorKind } from '../../service/errors.ts';
+import { listProjects } from '../../service/projects.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import {
+  type DeployKey,
+  neverVerifiedMessage,
+  verifiedButRefusedMessage,
+  verifiedMessage,
+} from '../../views/accounts/signup-reply.ts';
+import type { Message } from '../../views/blocks/message.ts';
+import { type Account, AccountFailure } from '../../workspace/accounts.ts';
+import { explain } from '../explain.ts';
+import { nextPollMs } from '../poll-interval.ts';
+
+export const WATCH_VERIFICATION = 'watch-verification';
+
+const FIRST_LOOK_MS = 30_000;
+const LONGEST_PAUSE_MS = 15 * 60_000;
+const WATCHED_MS = 7 * 24 * 60 * 60_000;
+
+/** A sign-up whose e-mail is not verified yet. Each look is a job of its own. */
+const Watched = z.object({
+  workspace: z.string(),
+  account: z.string(),
+  /** Who signed up, and when (ms since the epoch): a later connection of the account is somebody else's affair. */
+  user: z.string(),
+  since: z.number(),
+  looks: z.number(),
+  deployKey: z.object({ publicKey: z.string(), fingerprint: z.string() }).optional(),
+  /** The person is being told: if the process dies now, once is enough. */
+  told: z.boolean().optional(),
+});
+type Watched = z.infer<typeof Watched>;
+
+/** Answers that may turn into a yes by themselves: the e-mail's, and what passes. */
+const WAITS: ReadonlySet<ServiceErrorKind> = new Set([
+  'unauthorized',
+  'email_verification_required',
+  'account_not_found',
+  'busy',
+  'unexpected',
+  'unreachable',
+]);
+
+/** Watches for the account's key to begin to work, and tells its owner. Spec 3.2, 5.1.6. */
+export async function watchFor(
+  deckhand: Deckhand,
+  workspace: string,
+  account: Account,
+  deployKey: DeployKey | undefined,
+): Promise<void> {
+  const { name, connectedBy: user, connectedAt: since } = account;
+  const watched = { workspace, account: name, user, since, looks: 0, ...(deployKey ? { deployKey } : {}) };
+  await planLook(deckhand, watched, undefined);
+}
+
+/** One look. Safe to repeat after a kill: the next look has a key of its own. */
+export async function watchVerification(deckhand: Deckhand, job: Job<JobData>): Promise<void> {
+  const watched = Watched.parse(job.data);
+  const account = await deckhand.accounts.get(watched.workspace, watched.account);
+  if (account === undefined || account.connectedAt !== watched.since || account.state === 'broken') return;
+  const seen = await look(deckhand, account, watched.workspace, job.signal);
+  const word = deckhand.config.SLACK_COMMAND;
+  if (seen.kind === 'works')
+    return tell(deckhand, job, watched, verifiedMessage(account.name, watched.deployKey, word));
+  if (seen.kind === 'refused') {
+    const explained = explain(seen.error, { word, now: deckhand.clock.now() });
+    const reason = [explained.text, explained.next].filter(Boolean).join(' ');
+    return tell(deckhand, job, watched, verifiedButRefusedMessage(account.name, reason));
+  }
+  if (deckhand.clock.now() - watched.since >= WATCHED_MS)
+    return tell(deckhand, job, watched, neverVerifiedMessage(account.name));
+  await planLook(deckhand, { ...watched, looks: watched.looks + 1 }, seen.retryAt);
+}
+
+type Seen =
+  | { kind: 'works' }
+  | { kind: 'waits'; retryAt: number | undefined }
+  | { kind: 'refused'; error: AccountFailure };
+
+async function look(
+  deckhand: Deckhand,
+  account: Account,
+  workspace: string,
+  signal: AbortSignal,
+): Promise<Seen> {
+  // A command may have found out before us.
+  if (account.state === 'ok') return { kind: 'works' };
+  try {
+    await deckhand.accounts.use(workspace, account, (client) => listProjects(client, { signal, retries: 0 }));
+    return { kind: 'works' };
+  } catch (error) {
+    if (!(error instanceof AccountFailure)) throw error;
+    if (WAITS.has(error.cause.kind)) return { kind: 'waits', retryAt: error.cause.retryAt };
+    return { kind: 'refused', error };
+  }
+}
+
+/** Pauses of 30 s, doubled each time up to 15 min, and never before the service asked for. */
+async function planLook(deckhand: Deckhand, watched: Watched, retryAt: number | undefined): Promise<void> {
+  const now = deckhand.clock.now();
+  const pause = nextPollMs({
+    intervalMs: FIRST_LOOK_MS,
+    failures: watched.looks,
+    longestMs: LONGEST_PAUSE_MS,
+    retryAt,
+    now,
+    random: Math.random(),
+  });
+  const key = `${watched.workspace} ${watched.account} ${watched.since} ${watched.looks}`;
+  await deckhand.engine.send(WATCH_VERIFICATION, watched, { key, startAfter: now + pause, newTrace: true });
+}
+
+async function tell(
+  deckhand: Deckhand,
+  job: Job<JobData>,
+  watched: Watched,
+  message: Message,
+): Promise<void> {
+  const { workspace, user, account } = watched;
+  if (watched.told) return;
+  await job.save({ ...watched, told: true });
+  try {
+    await deckhand.slack.sendDirectMessage(workspace, user, message);
+  } catch (error) {
+    if (!isSlackFailure(error, 'gone', 'revoked')) {
+      await job.save({ ...watched, told: false });
+      throw error;
+    }
+    deckhand.log.warn({ event: 'answer_failed', workspace, user, account, err: error }, 'nobody to tell');
+  }
+}

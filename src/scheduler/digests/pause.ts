@@ -1,0 +1,36 @@
+import { pausedMessage, resumeSentence } from '../../views/schedules/paused.ts';
+import type { Paused } from '../../workspace/schedules.ts';
+import { notifyOwner } from '../schedules/notify-owner.ts';
+import { deliveryId, type OccurrenceRun, recordOccurrence } from './occurrence.ts';
+import { asScheduled, dropOrphan, pauseDigest } from './schedule.ts';
+
+/** Ends the digest's slots with a reason, and tells whoever set it up, once. */
+export async function pauseAndNotify(
+  run: OccurrenceRun,
+  cause: 'service' | 'slack',
+  reason: string,
+): Promise<void> {
+  const { deckhand, digest, slot } = run;
+  await recordOccurrence(deckhand, slot, { outcome: 'failed', reason });
+  const at = deckhand.clock.now();
+  const state: Paused = { kind: 'paused', cause, reason, at, during: deliveryId(slot) };
+  const paused = await pauseDigest(deckhand, slot.workspace, digest.id, state);
+  if (paused !== undefined) await tell({ ...run, digest: paused });
+}
+
+/** A slot of a paused digest does nothing, unless it is the one that paused it and was killed before it told. */
+export async function goOnPausing(run: OccurrenceRun): Promise<void> {
+  await dropOrphan(run.deckhand, run.slot.workspace, run.digest.id);
+  await tell(run);
+}
+
+async function tell({ deckhand, digest, slot, job }: OccurrenceRun): Promise<void> {
+  const { state } = digest;
+  if (state.kind !== 'paused' || state.during !== deliveryId(slot)) return;
+  const { what, resume, channel, setUpBy: user } = asScheduled(digest);
+  const once = state.cause === 'slack' ? 'Once I can post there again,' : 'Once that is mended,';
+  const next = resumeSentence(deckhand.config.SLACK_COMMAND, resume, once);
+  const message = pausedMessage({ reason: state.reason, what: [what], next });
+  const id = `paused ${deliveryId(slot)}`;
+  await notifyOwner(deckhand, { workspace: slot.workspace, id, user, message, channel, signal: job.signal });
+}

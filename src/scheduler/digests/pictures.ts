@@ -1,0 +1,70 @@
+import type { Deckhand } from '../../deckhand.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import { withRetries } from '../../slack/rate-limit.ts';
+import type { Upload } from '../../slack/uploads.ts';
+import { altText, totalOf } from '../../views/activity/deployments-chart.ts';
+import type { ToldReport } from '../../views/digests/digest.ts';
+
+/** A digest can wait for Slack's rates, but not for long: its words are worth more. */
+const PATIENCE = { busyMs: 3 * 60_000, retriesUnknown: 1 };
+/** As many as a message shows. */
+const MOST = 4;
+
+export interface Uploaded {
+  account: string;
+  /** Slack's id of the file, which only Deckhand sees until a message shows it. */
+  file: string;
+  upload: Upload;
+}
+
+/** Draws and uploads a picture for each account that had deployments. What Slack does not take is left out. */
+export async function uploadPictures(
+  deckhand: Deckhand,
+  workspace: string,
+  reports: readonly ToldReport[],
+  signal?: AbortSignal,
+): Promise<Uploaded[]> {
+  const shown = reports.filter(({ data }) => totalOf(data) > 0).slice(0, MOST);
+  const uploaded: Uploaded[] = [];
+  for (const { account, data } of shown) {
+    const upload: Upload = {
+      filename: `deployments-${account}.png`,
+      bytes: await deckhand.pictures.draw(data),
+      title: `Deployments per day, ${data.title}`,
+      altText: altText(data),
+    };
+    const file = await orNothing(deckhand, workspace, () =>
+      withRetries(deckhand.clock, PATIENCE, () => deckhand.slack.upload(workspace, upload), signal),
+    );
+    if (file !== undefined) uploaded.push({ account, file, upload });
+  }
+  return uploaded;
+}
+
+/** Puts pictures that no message could show into its thread. */
+export async function sharePictures(
+  deckhand: Deckhand,
+  workspace: string,
+  place: { channel: string; ts: string },
+  pictures: readonly Uploaded[],
+): Promise<void> {
+  for (const { upload } of pictures)
+    await orNothing(deckhand, workspace, () =>
+      deckhand.slack.upload(workspace, { ...upload, channel: place.channel, threadTs: place.ts }),
+    );
+}
+
+async function orNothing<T>(
+  { log }: Deckhand,
+  workspace: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    const { method, kind, reason } = error;
+    log.warn({ event: 'picture_left_out', workspace, method, kind, reason }, 'Slack did not take a picture');
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Deckhand } from '../../deckhand.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import type { MessageRef } from '../../slack/slack.ts';
+import { type DigestFrame, digestMessage } from '../../views/digests/digest.ts';
+import { threadMessages } from '../../views/digests/thread.ts';
+import { type Digest, nextOf } from '../../workspace/digests.ts';
+import { deliver } from '../deliver.ts';
+import { deliveryId, type OccurrenceRun, recordOccurrence } from './occurrence.ts';
+import { sharePictures, type Uploaded, uploadPictures } from './pictures.ts';
+import { type Gathered, toldOf } from './reports.ts';
+
+/** Slack may need a moment before it shows a file that was just uploaded. */
+const PICTURE_PAUSES_MS = [0, 1_500, 3_000];
+
+/**
+ * Posts the slot's message and its thread, and records that.
+ * @param isShown the message stands already, from before a kill
+ * @throws SlackFailure
+ */
+export async function postDigest(
+  run: OccurrenceRun,
+  reports: readonly Gathered[],
+  isShown: boolean,
+): Promise<void> {
+  const { deckhand, digest, slot, job } = run;
+  const { workspace } = slot;
+  const told = toldOf(reports);
+  const pictures = isShown ? [] : await uploadPictures(deckhand, workspace, told, job.signal);
+  const { shown, left } = await postRoot(run, reports, pictures);
+  if (shown.ts !== '') {
+    await sharePictures(deckhand, workspace, shown, left);
+    await postThread(run, shown, reports);
+  }
+  const rates = told.map(({ account, activity }) => [account, activity.stats?.success_rate ?? null]);
+  const outcome = run.lateSince === undefined ? 'posted' : 'late';
+  await recordOccurrence(deckhand, slot, { outcome, rates: Object.fromEntries(rates) });
+  const { id, channel } = digest;
+  deckhand.log.info({ event: 'digest_posted', workspace, channel, digest: id }, 'a digest was posted');
+}
+
+/**
+ * One message a slot. The pictures are uploaded before, seen by nobody, and shown by the message itself; where Slack
+ * refuses to show them, the message goes without, and they are left for its thread.
+ */
+async function postRoot(
+  { deckhand, digest, slot, job, lateSince }: OccurrenceRun,
+  reports: readonly Gathered[],
+  pictures: readonly Uploaded[],
+): Promise<{ shown: MessageRef; left: readonly Uploaded[] }> {
+  const { workspace } = slot;
+  const place = { workspace, id: deliveryId(slot), channel: digest.channel, signal: job.signal };
+  const frame = frameOf(deckhand, digest, lateSince);
+  for (const pause of pictures.length === 0 ? [] : PICTURE_PAUSES_MS) {
+    if (pause > 0) await deckhand.clock.sleep(pause, job.signal);
+    try {
+      const message = digestMessage(frame, reports, filesOf(pictures));
+      return { shown: await deliver(deckhand, { ...place, message }), left: [] };
+    } catch (error) {
+      if (!isSlackFailure(error, 'rejected') || error.reason !== 'invalid_blocks') throw error;
+    }
+  }
+  const shown = await deliver(deckhand, { ...place, message: digestMessage(frame, reports) });
+  return { shown, left: pictures };
+}
+
+/** Slack's ids of the files, by account. */
+export function filesOf(pictures: readonly Uploaded[]): Map<string, string> {
+  return new Map(pictures.map(({ account, file }) => [account, file]));
+}
+
+export function frameOf({ clock }: Deckhand, digest: Digest, lateSince?: number): DigestFrame {
+  return { digest, lateSince, next: nextOf(digest, clock.now()) };
+}
+
+async function postThread(
+  { deckhand, digest, slot, job }: OccurrenceRun,
+  root: MessageRef,
+  reports: readonly Gathered[],
+): Promise<void> {
+  const { workspace } = slot;
+  const { channel } = digest;
+  const { threads = true } = await deckhand.channels.get(workspace, channel);
+  if (!threads) return;
+  for (const [at, message] of threadMessages(reports, digest).entries()) {
+    const id = `${deliveryId(slot)} reply ${at}`;
+    await deliver(deckhand, { workspace, id, channel, threadTs: root.ts, message, signal: job.signal });
+  }
+}

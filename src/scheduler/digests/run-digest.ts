@@ -1,0 +1,89 @@
+import type { Deckhand } from '../../deckhand.ts';
+import { CATCH_UP_MS, type Job, type JobData } from '../../jobs/jobs.ts';
+import { say } from '../../views/blocks/message.ts';
+import { asClause } from '../../views/blocks/text.ts';
+import { deliveryOf, isUndeliverable, undeliverableReason } from '../deliver.ts';
+import { explain } from '../explain.ts';
+import { notifyOwner } from '../schedules/notify-owner.ts';
+import { accountsChanged } from '../schedules/reconcile-schedules.ts';
+import { deliveryId, lateSince, type OccurrenceRun, recordOccurrence, SlotJob } from './occurrence.ts';
+import { goOnPausing, pauseAndNotify } from './pause.ts';
+import { postDigest } from './post.ts';
+import { failuresOf, type Gathered, gatherReports, isPassing, isQuiet } from './reports.ts';
+import { asScheduled, dropOrphan } from './schedule.ts';
+
+/** How long a service that gives no answer is asked again before the digest says so. */
+const PATIENCE_MS = 10 * 60_000;
+
+/**
+ * One slot of a digest: one message, or a reason in the list of digests. Safe to repeat after a kill.
+ * @param startedAt when this process started, milliseconds since the epoch
+ */
+export async function runDigest(deckhand: Deckhand, job: Job<JobData>, startedAt: number): Promise<void> {
+  const slot = SlotJob.parse(job.data);
+  const digest = await deckhand.digests.get(slot.workspace, slot.digest);
+  if (digest === undefined) return dropOrphan(deckhand, slot.workspace, slot.digest);
+  const late = lateSince(slot, deckhand.clock.now(), startedAt);
+  const run: OccurrenceRun = { deckhand, digest, slot, job, lateSince: late };
+  if (digest.state.kind === 'paused') return goOnPausing(run);
+  const delivery = await deliveryOf(deckhand.store, slot.workspace, deliveryId(slot));
+  if (delivery !== undefined) return post(run, await gather(run), delivery.state === 'posted');
+  if ((digest.snoozedUntil ?? 0) > slot.slotAt)
+    return recordOccurrence(deckhand, slot, { outcome: 'snoozed' });
+  if (deckhand.clock.now() - slot.slotAt >= CATCH_UP_MS)
+    return recordOccurrence(deckhand, slot, { outcome: 'missed' });
+  const reports = await gather(run);
+  if (reports.every(({ kind }) => kind === 'failed') && (await isSettled(run, reports))) return;
+  if (digest.skipQuiet && isQuiet(reports, digest))
+    return recordOccurrence(deckhand, slot, { outcome: 'quiet' });
+  await post(run, reports, false);
+}
+
+/** The last attempt failed: the list of digests says so, and whoever set it up is told. */
+export async function digestFailed(deckhand: Deckhand, data: JobData): Promise<void> {
+  const slot = SlotJob.parse(data);
+  const digest = await deckhand.digests.get(slot.workspace, slot.digest);
+  if (digest === undefined) return;
+  await recordOccurrence(deckhand, slot, { outcome: 'failed', reason: 'something went wrong on our side' });
+  const { what, channel, setUpBy: user } = asScheduled(digest);
+  const said = `:warning: I could not post ${what}: something went wrong on our side, and the log knows what. Its next time stands.`;
+  const id = `dead ${deliveryId(slot)}`;
+  await notifyOwner(deckhand, { workspace: slot.workspace, id, user, message: say(said), channel });
+}
+
+function gather({ deckhand, slot, digest, job }: OccurrenceRun): Promise<Gathered[]> {
+  return gatherReports(deckhand, slot.workspace, digest, job.signal);
+}
+
+async function post(run: OccurrenceRun, reports: readonly Gathered[], isShown: boolean): Promise<void> {
+  try {
+    await postDigest(run, reports, isShown);
+  } catch (error) {
+    if (!isUndeliverable(error)) throw error;
+    await pauseAndNotify(run, 'slack', undeliverableReason(error));
+  }
+}
+
+/** True where no account answered and there is nothing to post, because a refusal does not pass by itself. */
+async function isSettled(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
+  const { deckhand, slot, job } = run;
+  const now = deckhand.clock.now();
+  const failures = failuresOf(reports);
+  const passing = failures.find(isPassing);
+  if (passing !== undefined) {
+    const { askedSince = now } = slot;
+    if (now - askedSince >= PATIENCE_MS) return false;
+    await job.save({ ...slot, askedSince });
+    throw passing;
+  }
+  const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');
+  if (refused !== undefined) {
+    const { text } = explain(refused, { word: deckhand.config.SLACK_COMMAND, now });
+    await pauseAndNotify(run, 'service', asClause(text));
+    return true;
+  }
+  // The key does not work, or there is none, which concerns all that was set up for the account.
+  await accountsChanged(deckhand, slot.workspace);
+  await recordOccurrence(deckhand, slot, { outcome: 'failed', reason: 'no connected account works' });
+  return true;
+}

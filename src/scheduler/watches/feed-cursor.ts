@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import type { ActivityEvent } from '../../service/activity.ts';
+import type { FeedCursor } from '../../workspace/watches.ts';
+
+/** Spec 8: a page of the feed holds no more, so that a full one may hide what is older. */
+export const PAGE_SIZE = 100;
+
+/** More than a few pages; what is older than these is behind the floor. */
+const MOST_SEEN = 400;
+
+/** The range that is looked at is seven days long (spec 4.9), give or take what a day is where the account is. */
+const RANGE_MS = 6 * 24 * 3_600_000;
+
+/** What a look at the feed found since the place. */
+export interface Found {
+  place: FeedCursor;
+  /** Oldest first. */
+  fresh: ActivityEvent[];
+  /** True where there may have been more events than the feed still told. */
+  isCut: boolean;
+}
+
+interface Entry {
+  event: ActivityEvent;
+  mark: string;
+  at: number;
+}
+
+/** The place after everything in the page. Pure. @param now milliseconds since the epoch */
+export function cursorAfter(page: readonly ActivityEvent[], now: number): FeedCursor {
+  return advance({ seen: [], floor: null, lookedAt: now }, page, now).place;
+}
+
+/**
+ * What is new in a page of the feed, most recent first (spec 4.9), and the place after it. An event is new that looks
+ * like none that was seen, or that is there more often; the order within the page does not matter, and neither does
+ * our clock. Pure.
+ * @param now milliseconds since the epoch
+ */
+export function advance(place: FeedCursor, page: readonly ActivityEvent[], now: number): Found {
+  const entries = page.map(entryOf).reverse();
+  const known = countMarks(place);
+  const fresh = entries.filter((entry) => !takeMark(known, entry.mark) && isAfter(place, entry));
+  const isFull = page.length >= PAGE_SIZE;
+  const isOverrun = isFull && fresh.length === entries.length;
+  const isLate = now - place.lookedAt > RANGE_MS;
+  return {
+    place: next(place, entries, fresh, isFull, now),
+    fresh: fresh.toSorted((one, other) => one.at - other.at).map(({ event }) => event),
+    isCut: fresh.length > 0 && (isOverrun || isLate),
+  };
+}
+
+/**
+ * Events at the floor itself were cut off with an earlier page, or came in the same moment as the last one seen; only
+ * where nothing younger was seen may they be new.
+ */
+function isAfter({ seen, floor }: FeedCursor, { at }: Entry): boolean {
+  if (floor === null || at > floor) return true;
+  return at === floor && seen.every(([, seenAt]) => seenAt <= floor);
+}
+
+function next(
+  place: FeedCursor,
+  entries: readonly Entry[],
+  fresh: readonly Entry[],
+  isFull: boolean,
+  now: number,
+): FeedCursor {
+  const oldest = isFull ? Math.min(...entries.map(({ at }) => at)) : null;
+  const floor = later(place.floor, oldest);
+  const added = fresh.map(({ mark, at }): [string, number] => [mark, at]);
+  const seen = [...place.seen, ...added]
+    .filter(([, at]) => floor === null || at >= floor)
+    .toSorted(([, one], [, other]) => other - one);
+  const dropped = seen[MOST_SEEN]?.[1] ?? null;
+  return { seen: seen.slice(0, MOST_SEEN), floor: later(floor, dropped), lookedAt: now };
+}
+
+function later(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
+}
+
+function countMarks({ seen }: FeedCursor): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [mark] of seen) counts.set(mark, (counts.get(mark) ?? 0) + 1);
+  return counts;
+}
+
+/** True where the mark was seen once more than was taken so far. */
+function takeMark(known: Map<string, number>, mark: string): boolean {
+  const left = known.get(mark) ?? 0;
+  if (left > 0) known.set(mark, left - 1);
+  return left > 0;
+}
+
+/**
+ * What an event is recognised by: what it was when it happened. Names of people and projects may change later, and the
+ * instant may be written in another zone.
+ */
+function entryOf(event: ActivityEvent): Entry {
+  const at = Date.parse(event.created_at);
+  const { end_ref, servers } = event.properties;
+  const facts = JSON.stringify([at, event.event, projectKey(event), end_ref, servers]);
+  return { event, at, mark: createHash('sha256').update(facts).digest('base64url').slice(0, 16) };
+}
+
+/** What stays of a project when it is renamed, as far as the event tells. */
+export function projectKey({ project }: ActivityEvent): string {
+  return project?.identifier || project?.permalink || project?.name || '';
+}

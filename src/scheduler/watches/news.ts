@@ -1,0 +1,65 @@
+import type { ActivityEvent } from '../../service/activity.ts';
+import { isFailure, outcomeOf } from '../../views/activity/outcomes.ts';
+import type { WatchNews } from '../../views/watches/news.ts';
+import type { Standing, Watch, WatchedProject } from '../../workspace/watches.ts';
+import { projectKey } from './feed-cursor.ts';
+
+/** More projects than an account has; the ones that were longest without a deployment are forgotten first. */
+const MOST_PROJECTS = 500;
+
+/** What the events make of how the projects stand, and which events turned one. Oldest first. Pure. */
+export function follow(
+  standing: Standing,
+  events: readonly ActivityEvent[],
+): { standing: Standing; turns: Map<ActivityEvent, WatchNews['turn']> } {
+  const next = new Map(Object.entries(standing));
+  const turns = new Map<ActivityEvent, WatchNews['turn']>();
+  for (const event of events) {
+    const isFailing = isFailure(event.event);
+    if (!isFailing && outcomeOf(event.event) !== 'succeeded') continue;
+    const key = projectKey(event);
+    const at = Date.parse(event.created_at);
+    const before = next.get(key);
+    // It came late: what happened since says how the project stands.
+    if (before !== undefined && before.at > at) continue;
+    if (isFailing !== (before?.isFailing ?? false))
+      turns.set(event, isFailing ? 'started failing' : 'recovered');
+    next.set(key, { isFailing, at });
+  }
+  const kept = [...next].toSorted(([, one], [, other]) => other.at - one.at).slice(0, MOST_PROJECTS);
+  return { standing: Object.fromEntries(kept), turns };
+}
+
+/** The events that some watch is for, each once, with what a watch for transitions says of it. Pure. */
+export function select(
+  watches: readonly Watch[],
+  events: readonly ActivityEvent[],
+  turns: ReadonlyMap<ActivityEvent, WatchNews['turn']>,
+): { news: WatchNews[]; for: Watch[] } {
+  const fitting = new Set<Watch>();
+  const news = events.flatMap((event): WatchNews[] => {
+    const turn = turns.get(event);
+    const mine = watches.filter((watch) => isFor(watch, event, turn));
+    for (const watch of mine) fitting.add(watch);
+    if (mine.length === 0) return [];
+    return [{ event, turn: mine.some(({ mode }) => mode === 'transitions') ? turn : undefined }];
+  });
+  return { news, for: [...fitting] };
+}
+
+function isFor({ mode, project }: Watch, event: ActivityEvent, turn: WatchNews['turn']): boolean {
+  if (project !== undefined && !isOf(project, event)) return false;
+  switch (mode) {
+    case 'all':
+      return true;
+    case 'failures':
+      return isFailure(event.event);
+    case 'transitions':
+      return turn !== undefined;
+  }
+}
+
+function isOf({ identifier, permalink }: WatchedProject, { project }: ActivityEvent): boolean {
+  if (project === null) return false;
+  return project.identifier === '' ? project.permalink === permalink : project.identifier === identifier;
+}

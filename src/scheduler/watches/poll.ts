@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { Deckhand } from '../../deckhand.ts';
+import { type ActivityEvent, getActivity } from '../../service/activity.ts';
+import { type WatchedChannel, watchedChannels } from '../../workspace/watches.ts';
+import type { PollState } from '../polling.ts';
+import { postPending } from '../schedules/outbox.ts';
+import { pollAccount } from '../schedules/poll-account.ts';
+import type { Poll, Poller } from '../schedules/poller.ts';
+import { WATCH_OUTBOX } from './outbox.ts';
+import { WATCH_BEAT, WATCHES } from './schedule.ts';
+import { afterPage, isActive } from './watched-channel.ts';
+
+/** A place is stored at least this often, so that it tells roughly when the feed was looked at. */
+const PLACE_MS = 3_600_000;
+
+/** Spec 4.9: seven days, so that no time zone's midnight and no pause of ours hides an event. */
+export const WATCHED_RANGE = 'last_7_days';
+
+export const WATCH_ROUNDS: Poller = {
+  beat: WATCH_BEAT,
+  isWanted: async (deckhand, workspace, account) => (await activeOf(deckhand, workspace, account)).length > 0,
+  look,
+};
+
+/** The channels that something active watches the account for. */
+async function activeOf(
+  { store }: Deckhand,
+  workspace: string,
+  account: string,
+): Promise<Array<{ id: string; doc: WatchedChannel }>> {
+  const rows = await watchedChannels(store).list(workspace);
+  return rows.filter(({ doc }) => doc.account === account && isActive(doc));
+}
+
+/** One request for all channels that watch the account. */
+function look(deckhand: Deckhand, look: Poll): Promise<PollState> {
+  const { workspace, account, signal } = look;
+  return pollAccount(deckhand, WATCHES, look, {
+    fetch: (client) => getActivity(client, { range: WATCHED_RANGE }, { signal, retries: 0 }),
+    async take({ events }) {
+      for (const { id } of await activeOf(deckhand, workspace, account))
+        await takeNews(deckhand, workspace, id, events);
+    },
+  });
+}
+
+/** Moves the channel's place and keeps what is to be posted, in one step; then sees to it that it is posted. */
+async function takeNews(
+  deckhand: Deckhand,
+  workspace: string,
+  id: string,
+  events: readonly ActivityEvent[],
+): Promise<void> {
+  const stored = watchedChannels(deckhand.store);
+  const moved = (current: WatchedChannel): WatchedChannel =>
+    isActive(current)
+      ? afterPage(current, events, {
+          now: deckhand.clock.now(),
+          batch: randomUUID(),
+          word: deckhand.config.SLACK_COMMAND,
+        })
+      : current;
+  const standing = await stored.get(workspace, id);
+  if (standing === undefined || !isActive(standing)) return;
+  const isMoved = hasMoved(standing, moved(standing));
+  const kept = isMoved
+    ? await stored.update(workspace, id, (current) => (current === undefined ? undefined : moved(current)))
+    : standing;
+  if (kept !== undefined) await postPending(deckhand, WATCH_OUTBOX, workspace, id, kept.pending);
+}
+
+/** Most looks find nothing, and then nothing is written. */
+function hasMoved(before: WatchedChannel, after: WatchedChannel): boolean {
+  return (
+    after.pending.length !== before.pending.length ||
+    after.place.floor !== before.place.floor ||
+    after.place.seen.length !== before.place.seen.length ||
+    after.place.seen[0]?.[0] !== before.place.seen[0]?.[0] ||
+    after.place.lookedAt - before.place.lookedAt > PLACE_MS
+  );
+}

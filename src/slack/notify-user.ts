@@ -1,0 +1,30 @@
+import type { Message } from '../views/blocks/message.ts';
+import { isSlackFailure } from './failure.ts';
+import type { Slack } from './slack.ts';
+
+/** One person, and where they would like to be answered. */
+export interface Addressee {
+  user: string;
+  channel?: string | undefined;
+  threadTs?: string | undefined;
+}
+
+/**
+ * Shown to one person where they are; by direct message, which waits for its turn and always reaches them, where
+ * Deckhand may not speak or Slack asks for too long a wait.
+ */
+export async function notifyUser(
+  slack: Slack,
+  workspace: string,
+  { user, channel, threadTs }: Addressee,
+  message: Message,
+): Promise<void> {
+  if (channel !== undefined) {
+    try {
+      return await slack.postEphemeral(workspace, { channel, user, threadTs }, message);
+    } catch (error) {
+      if (!isSlackFailure(error, 'gone', 'forbidden', 'busy')) throw error;
+    }
+  }
+  await slack.sendDirectMessage(workspace, user, message);
+}

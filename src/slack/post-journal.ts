@@ -1,0 +1,60 @@
+import { channel } from 'node:diagnostics_channel';
+import { createKeyedQueue } from './rate-limit.ts';
+
+/** What must be stored right before a post leaves, by the post's `client_msg_id`. */
+export interface PostJournal {
+  /** Until the returned function is called, `store` runs before each try at the post. */
+  announce(clientMsgId: string, store: () => Promise<void>): () => void;
+  /** Sends a body: at once, or where its post was announced, stored first and alone. */
+  send<T>(body: unknown, start: () => Promise<T>): Promise<T>;
+}
+
+const POST_ID = /(?:^|&)client_msg_id=([0-9a-f-]{36})(?:&|$)/;
+const BODY_SENT = channel('undici:request:bodySent');
+
+/**
+ * One announced post of the process at a time is between its stored intent and its bytes on the wire, so that a
+ * process which dies leaves at most one intent that Slack never heard of, however many channels are being told.
+ */
+export function createPostJournal(): PostJournal {
+  const announced = new Map<string, () => Promise<void>>();
+  const gate = createKeyedQueue();
+  return {
+    announce(clientMsgId, store) {
+      announced.set(clientMsgId, store);
+      return () => announced.delete(clientMsgId);
+    },
+    async send(body, start) {
+      const id = typeof body === 'string' && announced.size > 0 ? POST_ID.exec(body)?.[1] : undefined;
+      const store = id === undefined ? undefined : announced.get(id);
+      if (store === undefined) return start();
+      const { answer } = await gate.run('post', async () => {
+        await store();
+        const begun = start();
+        await onItsWay(begun);
+        return { answer: begun };
+      });
+      return answer;
+    },
+  };
+}
+
+/** Resolves once a post's body has left, or its request has ended, whichever comes first. */
+function onItsWay(answer: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const left = (message: unknown): void => {
+      if (isPost(message)) end();
+    };
+    const end = (): void => {
+      BODY_SENT.unsubscribe(left);
+      resolve();
+    };
+    BODY_SENT.subscribe(left);
+    answer.then(end, end);
+  });
+}
+
+function isPost(message: unknown): boolean {
+  const { request } = message as { request?: { path?: unknown } };
+  return String(request?.path).endsWith('/chat.postMessage');
+}

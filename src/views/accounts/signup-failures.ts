@@ -1,0 +1,137 @@
+import type { ServiceError } from '../../service/errors.ts';
+import { mrkdwn, plain } from '../blocks/text.ts';
+import { dateTime } from '../blocks/time.ts';
+
+/** Errors by field are plain text, `base` is mrkdwn with all foreign text escaped. */
+export interface SignupFault {
+  errors: Record<string, string>;
+  base?: string;
+}
+
+/** What each field is told where the service finds fault with it (spec 7.2: 400 and 422). */
+const FIELD_FAULTS: Record<string, string> = {
+  email: 'The service does not take this e-mail address.',
+  password: 'The service does not take this password; it may be too short.',
+  account_name: 'The service does not take this account name.',
+  full_name: 'The service does not take this name.',
+  package: 'The service has no such package.',
+  coupon: 'The service does not take this coupon code.',
+  terms_accepted: 'The terms must be accepted.',
+};
+
+/** By which words the service's text is about a field. */
+const FIELD_WORDS: ReadonlyArray<[field: string, words: RegExp]> = [
+  ['terms_accepted', /\bterms\b/i],
+  ['package', /\bpackage\b|\bplan\b/i],
+  ['coupon', /\bcoupon\b/i],
+  ['password', /\bpassword\b/i],
+  ['email', /\be-?mail\b/i],
+  ['account_name', /\baccount[ _]name\b|\bsubdomain\b/i],
+  ['full_name', /\bfull[ _]name\b/i],
+];
+
+const TWO_FACTOR = /\btwo[- ]?factor\b|\b2fa\b/i;
+
+/** Every refusal of a sign-up in words, under the right field where it has one. Spec 7.2. Pure. */
+export function signupFault(error: ServiceError, at: { now: number; webSignup: string }): SignupFault {
+  const said = textsOf(error);
+  switch (error.status) {
+    case 400:
+      return misfits(said, {
+        email: `The e-mail address or the password is missing or not valid.${reason(said, plain)}`,
+      });
+    case 401:
+      return {
+        errors: {
+          password:
+            'This e-mail address is known to the service already, and this is not its password. Use that one, or another address.',
+        },
+      };
+    case 403:
+      return blocked(said);
+    case 409:
+      return taken(said);
+    case 422:
+      return said.some(({ text }) => TWO_FACTOR.test(text)) ? twoFactor(at.webSignup) : misfits(said);
+    case 429:
+      return {
+        errors: {},
+        base: `There were too many sign-up attempts. Try again ${when(error, at.now, 'in an hour')}.`,
+      };
+    case 503:
+      return {
+        errors: {},
+        base: `The service’s billing is unavailable, so nobody can sign up for the moment. Try again ${when(error, at.now, 'later')}.`,
+      };
+    default:
+      return { errors: {}, base: `The service refused the sign-up.${reason(said, mrkdwn)}` };
+  }
+}
+
+interface Said {
+  /** The field that the service names by its key. */
+  field: string | undefined;
+  text: string;
+}
+
+function textsOf(error: ServiceError): Said[] {
+  const fields = Object.entries(error.fields ?? {}).flatMap(([field, texts]) =>
+    texts.map((text) => ({ field: field === 'base' ? undefined : field, text })),
+  );
+  const known = new Set(fields.map(({ text }) => text));
+  const rest = (error.messages ?? []).filter((text) => !known.has(text));
+  return [...fields, ...rest.map((text) => ({ field: undefined, text }))];
+}
+
+/** Each text under its field; `otherwise` where none has one. */
+function misfits(said: readonly Said[], otherwise: Record<string, string> = {}): SignupFault {
+  const errors: Record<string, string> = {};
+  const rest: Said[] = [];
+  for (const one of said) {
+    const field = one.field ?? FIELD_WORDS.find(([, words]) => words.test(one.text))?.[0];
+    const own = field === undefined ? undefined : FIELD_FAULTS[field];
+    if (field === undefined || own === undefined) rest.push(one);
+    else errors[field] = `${errors[field] ?? own}${reason([one], plain)}`;
+  }
+  if (Object.keys(errors).length === 0 && Object.keys(otherwise).length > 0) return { errors: otherwise };
+  const base = `The service did not accept the sign-up.${reason(rest, mrkdwn)}`;
+  return rest.length > 0 || Object.keys(errors).length === 0 ? { errors, base } : { errors };
+}
+
+function blocked(said: readonly Said[]): SignupFault {
+  const texts = said.map(({ text }) => text).join(' ');
+  if (/\bdisposable\b/i.test(texts))
+    return { errors: { email: 'The service takes no disposable e-mail addresses. Use a lasting one.' } };
+  const locked =
+    'This e-mail address is locked for a while after too many failed attempts. Wait before you try again.';
+  if (/\block|too many/i.test(texts)) return { errors: {}, base: locked };
+  return {
+    errors: {},
+    base: `The service blocked the sign-up: it looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.${reason(said, mrkdwn)} Try another e-mail address, or sign up on the web.`,
+  };
+}
+
+/** The service may mean the name or the e-mail address; where it does not say which, both are told. */
+function taken(said: readonly Said[]): SignupFault {
+  const texts = said.map(({ field = '', text }) => `${field} ${text}`).join(' ');
+  const isEmail = /e-?mail/i.test(texts);
+  const isName = /\bname\b|account_name|subdomain/i.test(texts);
+  const name = 'This account name is in use, or all its variations are. Choose another.';
+  const email = 'This e-mail address is in use already. If the account is yours, connect it instead.';
+  if (isEmail && !isName) return { errors: { email } };
+  return { errors: isEmail ? { account_name: name, email } : { account_name: name } };
+}
+
+function twoFactor(webSignup: string): SignupFault {
+  const base = `This person’s login has two-factor authentication, so the account must be created <${webSignup}|on the web>. Connect it here afterwards.`;
+  return { errors: {}, base };
+}
+
+function when(error: ServiceError, now: number, otherwise: string): string {
+  return error.retryAt === undefined ? otherwise : dateTime(Math.max(error.retryAt, now));
+}
+
+function reason(said: readonly Said[], clean: (text: string, max: number) => string): string {
+  const texts = said.map(({ text }) => text.trim().replace(/\.$/, '')).filter((text) => text !== '');
+  return texts.length === 0 ? '' : ` It says: “${clean(texts.join('; '), 200)}”.`;
+}

@@ -1,0 +1,88 @@
+import { type ModalView, section } from '../blocks/message.ts';
+import { checkboxesInput, emailInput, modal, selectInput, textInput } from '../blocks/modal.ts';
+import { dateTime } from '../blocks/time.ts';
+
+export const SIGNUP = 'signup';
+export const SIGNUP_TITLE = 'Create an account';
+
+/** Spec 2.1; `pro` is what the service takes where none is named. */
+export const PACKAGES = ['pro', 'business', 'enterprise'] as const;
+
+const PACKAGE_NAMES = { pro: 'Pro', business: 'Business', enterprise: 'Enterprise' } as const;
+
+/** What is told of the service's limit (spec 8). */
+export interface SignupLimit {
+  perHour: number;
+  left: number;
+  /** When the next attempt becomes free, ms since the epoch. */
+  freeAt: number | undefined;
+}
+
+/** Slack has no masked input, so the form says what becomes of the password. */
+export function signupModal(origin: { channel?: string | undefined }, limit: SignupLimit): ModalView {
+  return modal({
+    callbackId: SIGNUP,
+    title: SIGNUP_TITLE,
+    submit: 'Sign up',
+    metadata: origin,
+    blocks: [
+      section(
+        `:lock: Slack cannot hide what you type here, so use a password that you use nowhere else. It goes to the service once and is never stored.\n${limitWords(limit)}`,
+      ),
+      emailInput({
+        field: 'email',
+        label: 'E-mail address',
+        hint: 'Of the account’s administrator. A verification link is sent there.',
+      }),
+      textInput({ field: 'password', label: 'Password', maxLength: 1000 }),
+      textInput({
+        field: 'account_name',
+        label: 'Account name',
+        hint: 'Becomes part of the account’s address, and cannot be changed later. Left empty, it is made from the e-mail address.',
+        optional: true,
+        maxLength: 200,
+      }),
+      textInput({
+        field: 'full_name',
+        label: 'Your full name',
+        hint: 'Left empty, it is the account’s name followed by “Admin”.',
+        optional: true,
+        maxLength: 200,
+      }),
+      selectInput({
+        field: 'package',
+        label: 'Package',
+        hint: 'Every account starts with a trial period.',
+        choices: PACKAGES.map((value) => ({ value, text: PACKAGE_NAMES[value] })),
+        initial: 'pro',
+      }),
+      textInput({ field: 'coupon', label: 'Coupon code', optional: true, maxLength: 200 }),
+      checkboxesInput({
+        field: 'terms_accepted',
+        label: 'Terms',
+        choices: [{ value: 'true', text: 'I accept the service’s terms' }],
+      }),
+      checkboxesInput({
+        field: 'newsletter_opt_in',
+        label: 'Newsletter',
+        optional: true,
+        choices: [{ value: 'true', text: 'Send me the newsletter' }],
+      }),
+    ],
+  });
+}
+
+/** The limit, before it is met. */
+function limitWords({ perHour, left, freeAt }: SignupLimit): string {
+  const rule = `The service takes ${perHour} sign-up attempts an hour from Deckhand’s address`;
+  if (left > 0)
+    return `${rule}, and a refused one counts too; when this form opened, ${left} ${left === 1 ? 'was' : 'were'} left.`;
+  const when = freeAt === undefined ? 'in an hour' : dateTime(freeAt);
+  return `:warning: ${rule}, and all are used: the next is free ${when}.`;
+}
+
+/** What is left after an attempt; plain text. */
+export function leftWords({ perHour, left }: SignupLimit): string {
+  if (left === 0) return `That was the last of ${perHour} attempts this hour.`;
+  return `${left} of ${perHour} attempts this hour ${left === 1 ? 'is' : 'are'} left.`;
+}

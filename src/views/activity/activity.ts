@@ -1,0 +1,163 @@
+import type { Activity, ActivityEvent, ActivityRange } from '../../service/activity.ts';
+import { dayName, dayOf } from '../blocks/days.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import {
+  type ButtonSpec,
+  buttons,
+  context,
+  header,
+  type KnownBlock,
+  type Message,
+  section,
+} from '../blocks/message.ts';
+import { bold, code, count, firstOf, mrkdwn, plain } from '../blocks/text.ts';
+import { timeOnly } from '../blocks/time.ts';
+import { type DeploymentsData, deploymentsByDay } from './deployments-chart.ts';
+import { outcomeIcon } from './outcomes.ts';
+import { RANGE_WORDS } from './ranges.ts';
+import { statsBlocks } from './stats.ts';
+
+/** What was asked for; a button carries it, so that a click survives a restart. */
+export interface ActivityAsk {
+  account: string;
+  range: ActivityRange;
+  stats: boolean;
+  project?: { permalink: string; name: string } | undefined;
+  /** From 0. */
+  page: number;
+  /** IANA zone in which days begin. */
+  zone: string;
+}
+
+/** Who reads it: the one who asked, with buttons, or a channel that it was shared with. */
+export type ActivityAudience = { kind: 'asker'; isShared: boolean } | { kind: 'channel'; sharedBy: string };
+
+/** Spec 4.9: the feed holds no more than this, however long the range is. */
+const MOST_EVENTS = 100;
+const PAGE = 12;
+
+/** The feed of a range by day, a page at a time, under its figures where they were asked for. */
+export function activityMessage(ask: ActivityAsk, activity: Activity, audience: ActivityAudience): Message {
+  const events =
+    ask.project === undefined ? activity.events : eventsOf(activity.events, ask.project.permalink);
+  const pages = Math.max(1, Math.ceil(events.length / PAGE));
+  const page = Math.min(ask.page, pages - 1);
+  const shown = events.slice(page * PAGE, (page + 1) * PAGE);
+  const { name } = RANGE_WORDS[ask.range];
+  const of =
+    ask.project === undefined ? code(ask.account) : `${bold(ask.project.name)} in ${code(ask.account)}`;
+  const what = events.length === 0 ? 'nothing happened' : count(events.length, 'event');
+  return {
+    text: `Activity of ${of}, ${name}: ${what}`,
+    blocks: [
+      header(`Activity, ${name}`),
+      section(`${of}: ${what}`),
+      ...(ask.stats ? figuresOf(ask, activity) : []),
+      ...feedBlocks(shown, ask.zone),
+      context(...notesOf(ask, activity, { page, pages }, audience)),
+      ...(audience.kind === 'asker' ? buttonsOf({ ...ask, page }, pages, audience.isShared) : []),
+    ],
+  };
+}
+
+export function eventsOf(events: readonly ActivityEvent[], project: string): ActivityEvent[] {
+  return events.filter(
+    (event) => event.project?.permalink === project || event.project?.identifier === project,
+  );
+}
+
+/** What a picture of the same shows. @param now milliseconds since the epoch */
+export function chartOf(
+  ask: Pick<ActivityAsk, 'account' | 'range' | 'zone' | 'project'>,
+  activity: Activity,
+  now: number,
+): DeploymentsData {
+  const { range, zone, project } = ask;
+  const events = project === undefined ? activity.events : eventsOf(activity.events, project.permalink);
+  const of = project === undefined ? ask.account : `${project.name} in ${ask.account}`;
+  const cut = isCut(activity);
+  return {
+    title: `${of}, ${RANGE_WORDS[range].name}`,
+    zone,
+    isCut: cut,
+    days: deploymentsByDay(events, { range, zone, now, isCut: cut }),
+  };
+}
+
+/** True where the service cut the feed, so that its beginning is missing. */
+export function isCut(activity: Activity): boolean {
+  return activity.events.length >= MOST_EVENTS;
+}
+
+function figuresOf(ask: ActivityAsk, activity: Activity): KnownBlock[] {
+  const whole = context('The figures are of the whole account: the service has none for one project.');
+  return [...statsBlocks(activity.stats, ask.range), ...(ask.project === undefined ? [] : [whole])];
+}
+
+/** The events by day, in sections. */
+export function feedBlocks(events: readonly ActivityEvent[], zone: string): KnownBlock[] {
+  const days = Map.groupBy(events, (event) => dayOf(zone, event.created_at));
+  return [...days].flatMap(([day, ofDay]) => {
+    const lines = [`*${dayName(day)}*`, ...ofDay.map((event) => eventLine(event))];
+    return packed(lines).map((text) => section(text));
+  });
+}
+
+/** One line an event: how it ended, when, where, what, which revision, on which servers, by whom. */
+export function eventLine(event: ActivityEvent, when: (at: string) => string = timeOnly): string {
+  const { end_ref: revision, servers } = event.properties;
+  const parts = [
+    `${outcomeIcon(event.event)} ${when(event.created_at)}`,
+    bold(event.project?.name || event.project?.permalink || 'no project', 40),
+    mrkdwn(event.event.replaceAll('_', ' '), 30),
+  ];
+  if (revision !== null && revision !== '') parts.push(code([...plain(revision)].slice(0, 7).join('')));
+  if (servers.length > 0) parts.push(`on ${serverNames(servers)}`);
+  if (event.user !== null && event.user !== '') parts.push(`by ${mrkdwn(event.user, 30)}`);
+  return parts.join('  ');
+}
+
+function serverNames(servers: readonly string[]): string {
+  const { kept, more } = firstOf(servers, 3);
+  return [...kept.map((server) => mrkdwn(server, 24)), ...(more === undefined ? [] : [more])].join(', ');
+}
+
+/** Lines in as few texts as Slack's limit allows; none is lost. */
+export function packed(lines: readonly string[]): string[] {
+  const texts: string[] = [];
+  for (const line of lines) {
+    const last = texts.at(-1);
+    if (last === undefined || last.length + 1 + line.length > LIMITS.sectionText) texts.push(line);
+    else texts[texts.length - 1] = `${last}\n${line}`;
+  }
+  return texts;
+}
+
+function notesOf(
+  ask: ActivityAsk,
+  activity: Activity,
+  { page, pages }: { page: number; pages: number },
+  audience: ActivityAudience,
+): string[] {
+  const notes = [`Days in ${mrkdwn(ask.zone, 60)}`];
+  if (pages > 1) notes.push(`page ${page + 1} of ${pages}`);
+  if (isCut(activity)) notes.push(`the service tells the latest ${MOST_EVENTS} events only`);
+  if (audience.kind === 'channel') notes.push(`shared by <@${audience.sharedBy}>`);
+  else notes.push(audience.isShared ? 'shared with this channel' : 'only you see this');
+  return notes;
+}
+
+function buttonsOf(ask: ActivityAsk, pages: number, isShared: boolean): KnownBlock[] {
+  const specs: ButtonSpec[] = [];
+  if (ask.page > 0) specs.push(pageButton('Newer', 'newer', { ...ask, page: ask.page - 1 }));
+  if (ask.page < pages - 1) specs.push(pageButton('Older', 'older', { ...ask, page: ask.page + 1 }));
+  specs.push(
+    pageButton(ask.stats ? 'Hide figures' : 'Show figures', 'figures', { ...ask, stats: !ask.stats }),
+  );
+  if (!isShared) specs.push({ label: 'Share to channel', actionId: 'activity:share', value: ask });
+  return buttons(...specs);
+}
+
+function pageButton(label: string, which: string, value: ActivityAsk): ButtonSpec {
+  return { label, actionId: `activity:page#${which}`, value };
+}

@@ -1,0 +1,66 @@
+import type { ActivityRange, ActivityStats } from '../../service/activity.ts';
+import { context, type KnownBlock } from '../blocks/message.ts';
+import { mrkdwn } from '../blocks/text.ts';
+import { RANGE_WORDS } from './ranges.ts';
+
+/** Made once: formatters are slow to make. */
+const ONE_DECIMAL = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+
+/**
+ * The figures as tiles (spec 2.12). Null has nothing to tell or compare, so it is an em dash; what the service leaves
+ * out is "n/a". Neither is ever 0.
+ */
+export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRange): KnownBlock[] {
+  if (stats === undefined || Object.values(stats).every((figure) => figure === undefined))
+    return [context(':information_source: The service told no figures that I know how to read.')];
+  const { name, compared } = RANGE_WORDS[range];
+  return [
+    {
+      type: 'section',
+      fields: tilesOf(stats).map(([label, value]) => ({ type: 'mrkdwn', text: `*${label}*\n${value}` })),
+    },
+    context(`Figures for ${name}; ▲ ▼ compare with ${compared}. Active servers are counted now.`),
+  ];
+}
+
+function tilesOf(stats: ActivityStats): Array<[label: string, value: string]> {
+  return [
+    ['Deployments', withDelta(figure(stats.total_deployments), delta(stats.total_deployments_delta, ''))],
+    ['Success rate', withDelta(percentage(stats.success_rate), delta(stats.success_rate_delta, ' points'))],
+    ['Average duration', absent(stats.avg_duration) ?? mrkdwn(stats.avg_duration, 60)],
+    ['Active servers', figure(stats.active_servers)],
+  ];
+}
+
+/** The value of a missing figure; undefined where it is not missing. */
+function absent(value: unknown): string | undefined {
+  if (value === undefined) return 'n/a';
+  return value === null ? '—' : undefined;
+}
+
+function figure(value: number | null | undefined): string {
+  return absent(value) ?? rounded(value ?? 0);
+}
+
+function percentage(value: number | null | undefined): string {
+  const said = absent(value);
+  if (said !== undefined || value === null || value === undefined) return said ?? '—';
+  // 99.96 is not everything: only a hundred reads as a hundred.
+  const shown = value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value;
+  return `${rounded(shown)} %`;
+}
+
+function delta(value: number | null | undefined, unit: string): string {
+  const said = absent(value);
+  if (said !== undefined || value === null || value === undefined) return said ?? '—';
+  if (value === 0) return 'no change';
+  return `${value > 0 ? '▲' : '▼'} ${rounded(Math.abs(value))}${unit}`;
+}
+
+function withDelta(value: string, change: string): string {
+  return `${value}  ${change}`;
+}
+
+function rounded(value: number): string {
+  return ONE_DECIMAL.format(value);
+}

@@ -1,0 +1,54 @@
+import { listBlocks } from '../blocks/lists.ts';
+import { buttons, context, header, type Message, say } from '../blocks/message.ts';
+import { code, mrkdwn } from '../blocks/text.ts';
+import { dateTime } from '../blocks/time.ts';
+
+export interface ShownEntry {
+  at: number;
+  who: string;
+  what: string;
+  where?: string | undefined;
+  target?: string | undefined;
+  result: 'done' | 'refused' | 'failed';
+}
+
+/** One page of the log, as its buttons carry it. */
+export interface AuditPage {
+  /** Entries on a page. */
+  size: number;
+  /** From 0, the newest. */
+  page: number;
+  /** The newest entry of the first page, so that what happens meanwhile moves nothing. */
+  upTo?: string | undefined;
+}
+
+const SIGNS = { done: ':white_check_mark:', refused: ':no_entry:', failed: ':x:' } as const;
+
+export function auditMessage(entries: readonly ShownEntry[], at: AuditPage, hasMore: boolean): Message {
+  if (entries.length === 0 && at.page === 0) return say('Nothing was written down yet.');
+  const lines = entries.map(lineOf);
+  const turn = (label: string, page: number) => ({
+    label,
+    actionId: `audit:page#${page}`,
+    value: { ...at, page },
+  });
+  return {
+    text: `Who did what, page ${at.page + 1}`,
+    blocks: [
+      header('Who did what'),
+      ...listBlocks(lines),
+      ...buttons(
+        ...(at.page > 0 ? [turn('Newer', at.page - 1)] : []),
+        ...(hasMore ? [turn('Older', at.page + 1)] : []),
+      ),
+      context(`Page ${at.page + 1}. Kept for 400 days.`),
+    ],
+  };
+}
+
+function lineOf({ at, who, what, where, target, result }: ShownEntry): string {
+  const person = /^[UW][A-Z0-9]+$/.test(who) ? `<@${who}>` : mrkdwn(who, 40);
+  const place = where !== undefined && /^[CG][A-Z0-9]+$/.test(where) ? ` in <#${where}>` : '';
+  const about = target === undefined ? '' : ` ${code(target, 120)}`;
+  return `${SIGNS[result]} ${dateTime(at)} ${person} ${code(what)}${about}${place}${result === 'done' ? '' : ` — ${result}`}`;
+}

@@ -1,0 +1,19 @@
+import { header, type Message, section } from '../blocks/message.ts';
+import { count } from '../blocks/text.ts';
+
+export interface Finding {
+  /** What was looked at; mrkdwn, escaped. */
+  what: string;
+  isWell: boolean;
+  /** Mrkdwn, escaped. */
+  said: string;
+}
+
+export function doctorMessage(findings: readonly Finding[]): Message {
+  const faults = findings.filter((finding) => !finding.isWell).length;
+  const title = faults === 0 ? 'All is well' : `${count(faults, 'thing')} to look at`;
+  const lines = findings.map(
+    ({ what, isWell, said }) => `${isWell ? ':white_check_mark:' : ':x:'} *${what}*  ${said}`,
+  );
+  return { text: title, blocks: [header(title), section(lines.join('\n'))] };
+}

@@ -1,0 +1,156 @@
+import type { Activity, ActivityEvent } from '../../service/activity.ts';
+import { eventLine } from '../activity/activity.ts';
+import {
+  altText,
+  type DeploymentsData,
+  rateWords,
+  totalOf,
+  totalWords,
+} from '../activity/deployments-chart.ts';
+import { outcomeOf } from '../activity/outcomes.ts';
+import { RANGE_WORDS } from '../activity/ranges.ts';
+import { statsBlocks } from '../activity/stats.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { buttons, context, header, type KnownBlock, type Message, section } from '../blocks/message.ts';
+import { bold, code, count, cut, linesWithin, mrkdwn } from '../blocks/text.ts';
+import { dateTime } from '../blocks/time.ts';
+import type { ShownDigest } from './words.ts';
+
+/** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
+export type AccountReport =
+  | { kind: 'told'; account: string; activity: Activity; data: DeploymentsData }
+  | { kind: 'failed'; account: string; said: string };
+
+export type ToldReport = Extract<AccountReport, { kind: 'told' }>;
+
+export interface DigestFrame {
+  digest: ShownDigest;
+  /** When it fell due, milliseconds since the epoch, where it comes late. */
+  lateSince?: number | undefined;
+  /** Milliseconds since the epoch. */
+  next?: number | undefined;
+  /** A preview is for one person, and has no buttons. */
+  isPreview?: boolean | undefined;
+}
+
+/** Slack's id of the uploaded picture, by account. */
+export type Pictures = ReadonlyMap<string, string>;
+
+/** Accounts shown with all their figures; Slack takes about 13,000 characters a message. */
+const MOST_IN_FULL = 4;
+/** Characters for the failures of all accounts together. */
+const FAILURES_ROOM = 2400;
+const ALT_TEXT_ROOM = 2000;
+
+/** The root message: for each account its figures (spec 2.12), its failures and its picture. */
+export function digestMessage(
+  frame: DigestFrame,
+  reports: readonly AccountReport[],
+  pictures: Pictures = new Map(),
+): Message {
+  const { digest, lateSince } = frame;
+  const range = RANGE_WORDS[digest.range].name;
+  const inFull = reports.slice(0, MOST_IN_FULL);
+  const rest = reports.slice(MOST_IN_FULL).map((report) => summaryOf(report, digest));
+  const late = lateSince === undefined ? [] : [`:hourglass: Late: this was due ${dateTime(lateSince)}.`];
+  const summary = linesWithin(
+    reports.map((report) => summaryOf(report, digest)),
+    1000,
+  ).replaceAll('\n', '; ');
+  return {
+    text: cut(`${late.join('')} Deployment digest, ${range}. ${summary}`.trim(), LIMITS.messageText),
+    blocks: [
+      header(`Deployment digest, ${range}`),
+      ...late.map((said) => context(said)),
+      ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, pictures)),
+      ...(rest.length === 0 ? [] : [section(linesWithin(rest, 1500, 'more accounts'))]),
+      context(...notesOf(frame)),
+      ...(frame.isPreview ? [] : buttonsOf(digest.id)),
+    ],
+  };
+}
+
+/** "acme: 14 deployments, 92.9 % succeeded" */
+function summaryOf(report: AccountReport, digest: ShownDigest): string {
+  if (report.kind === 'failed') return `${code(report.account)}: ${report.said}`;
+  const name = nameOf(report.account, digest);
+  const { stats } = report.activity;
+  const total = stats?.total_deployments;
+  if (digest.project !== undefined || total === undefined || total === null)
+    return `${name}: ${totalWords(report.data)}`;
+  const rate = stats?.success_rate;
+  const succeeded = rate === undefined || rate === null ? '' : `, ${rateWords(rate)} succeeded`;
+  return `${name}: ${count(total, 'deployment')}${succeeded}`;
+}
+
+function nameOf(account: string, { project }: ShownDigest): string {
+  return project === undefined ? code(account) : `${bold(project.name)} in ${code(account)}`;
+}
+
+function reportBlocks(
+  report: AccountReport,
+  digest: ShownDigest,
+  amount: number,
+  pictures: Pictures,
+): KnownBlock[] {
+  if (report.kind === 'failed') return [section(`${code(report.account)}  :warning: ${report.said}`)];
+  const { project, range } = digest;
+  const name = nameOf(report.account, digest);
+  return [
+    section(project === undefined ? name : `${name}: ${totalWords(report.data)}`),
+    ...statsBlocks(report.activity.stats, range),
+    ...(project === undefined
+      ? []
+      : [
+          context(
+            `The figures are of the whole account ${code(report.account)}: the service has none for one project.`,
+          ),
+        ]),
+    ...failureBlocks(report, Math.floor(FAILURES_ROOM / amount)),
+    ...pictureBlocks(report, Math.floor(ALT_TEXT_ROOM / amount), pictures),
+  ];
+}
+
+/** The failed deployments in the window, the latest first. */
+function failureBlocks({ activity, data }: ToldReport, room: number): KnownBlock[] {
+  const failures = activity.events.filter((event) => outcomeOf(event.event) === 'failed');
+  if (failures.length === 0) return [context(`${noFailures(activity, data)}${cutNote(data)}`)];
+  const lines = failures.map((event: ActivityEvent) => eventLine(event, dateTime));
+  const title = `*${count(failures.length, 'failed deployment')}*`;
+  return [
+    section(`${title}\n${linesWithin(lines, room, 'more')}`),
+    ...(data.isCut ? [context(cutNote(data).trim())] : []),
+  ];
+}
+
+function noFailures({ stats }: Activity, data: DeploymentsData): string {
+  const isQuiet = totalOf(data) === 0 && !(stats?.total_deployments ?? 0);
+  return isQuiet ? ':zzz: No deployments in this time.' : ':white_check_mark: No failed deployments.';
+}
+
+function cutNote({ isCut }: DeploymentsData): string {
+  return isCut ? ' The service tells the latest 100 events only, so earlier ones are missing here.' : '';
+}
+
+function pictureBlocks(report: ToldReport, room: number, pictures: Pictures): KnownBlock[] {
+  const id = pictures.get(report.account);
+  if (id === undefined) return [];
+  return [{ type: 'image', slack_file: { id }, alt_text: cut(altText(report.data), room) }];
+}
+
+function notesOf({ digest, next, isPreview }: DigestFrame): string[] {
+  const notes = [`Digest ${code(digest.id)}, set up by <@${digest.setUpBy}>`];
+  notes.push(`days in ${mrkdwn(digest.zone.replaceAll('_', ' '), 60)}`);
+  if (next !== undefined) notes.push(`next ${dateTime(next)}`);
+  if (isPreview) notes.push('a preview: only you see this');
+  return notes;
+}
+
+function buttonsOf(id: string): KnownBlock[] {
+  const value = { id };
+  return buttons(
+    { label: 'Snooze a week', actionId: 'digest:snooze', value },
+    { label: 'Pause', actionId: 'digest:pause', value },
+    { label: 'Preview', actionId: 'digest:preview', value },
+  );
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { ACTIVITY_RANGES } from '../../service/activity.ts';
+import { RANGE_WORDS } from '../activity/ranges.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { context, type KnownBlock, type ModalView } from '../blocks/message.ts';
+import {
+  type Choice,
+  checkboxesInput,
+  modal,
+  searchInput,
+  selectInput,
+  textInput,
+  timeInput,
+} from '../blocks/modal.ts';
+import type { Values } from '../blocks/modal-state.ts';
+import { mrkdwn } from '../blocks/text.ts';
+import { dateTime } from '../blocks/time.ts';
+import { DAY_NAMES, WEEKDAYS } from './cadence.ts';
+
+export const DIGEST_ADD = 'digest.add';
+
+/** What the form carries through its redrawings. */
+export const DigestOrigin = z.object({
+  channel: z.string(),
+  /** Whose projects the menu offers. */
+  account: z.string().optional(),
+  /** Those that may be chosen; none where there is only one. */
+  accounts: z.array(z.string()),
+});
+export type DigestOrigin = z.infer<typeof DigestOrigin>;
+
+export interface DigestForm {
+  origin: DigestOrigin;
+  /** What is filled in so far. */
+  values: Values;
+  /** The next times, milliseconds since the epoch, or why there are none yet. */
+  next: readonly number[] | string;
+}
+
+const CADENCES: readonly Choice[] = [
+  { value: 'weekdays', text: 'From Monday to Friday' },
+  { value: 'daily', text: 'Every day' },
+  ...WEEKDAYS.map((day) => ({ value: `weekly:${day}`, text: `Every ${DAY_NAMES[day]}` })),
+  { value: 'cron', text: 'By five cron fields' },
+];
+const RANGES = ACTIVITY_RANGES.map((range): Choice => {
+  const { name } = RANGE_WORDS[range];
+  return { value: range, text: `${name.charAt(0).toUpperCase()}${name.slice(1)}` };
+});
+const SKIP_QUIET: readonly Choice[] = [
+  { value: 'skip_quiet', text: 'Say nothing where there were no deployments' },
+];
+
+export function digestModal(form: DigestForm): ModalView {
+  const { origin, values } = form;
+  return modal({
+    callbackId: DIGEST_ADD,
+    title: 'Add a digest',
+    submit: 'Add',
+    metadata: origin,
+    blocks: [
+      selectInput({
+        field: 'cadence',
+        label: 'How often',
+        choices: CADENCES,
+        dispatch: true,
+        ...initial(values.cadence),
+      }),
+      whenInput(values),
+      zoneInput(values.zone),
+      { ...context(nextWords(form.next)), block_id: 'next' },
+      selectInput({
+        field: 'range',
+        label: 'What it covers',
+        hint: 'Changes are told against the time right before.',
+        choices: RANGES,
+        ...initial(values.range),
+      }),
+      ...accountInput(origin, values.account),
+      searchInput({
+        field: 'project',
+        label: 'Only one project',
+        placeholder: 'All projects, or search one',
+        optional: true,
+        ...searchInitial(values.project),
+      }),
+      checkboxesInput({
+        field: 'skip_quiet',
+        label: 'Quiet times',
+        optional: true,
+        choices: SKIP_QUIET,
+        initial: Array.isArray(values.skip_quiet) ? values.skip_quiet : [],
+      }),
+    ],
+  });
+}
+
+function whenInput(values: Values): KnownBlock {
+  if (values.cadence !== 'cron')
+    return timeInput({ field: 'time', label: 'At', dispatch: true, ...initial(values.time) });
+  return {
+    ...textInput({
+      field: 'cron',
+      label: 'Cron fields',
+      hint: 'Minute, hour, day of month, month, day of week. Press Enter to see the next times.',
+      placeholder: '0 9 * * 1-5',
+      maxLength: 100,
+      ...initial(values.cron),
+    }),
+    dispatch_action: true,
+  };
+}
+
+function zoneInput(zone: Values[string]): KnownBlock {
+  return searchInput({
+    field: 'zone',
+    label: 'Time zone',
+    placeholder: 'Search, e.g. Lisbon',
+    dispatch: true,
+    ...searchInitial(zone),
+  });
+}
+
+function accountInput({ accounts }: DigestOrigin, account: Values[string]): KnownBlock[] {
+  if (accounts.length === 0) return [];
+  const choices = accounts.slice(0, LIMITS.options).map((name) => ({ value: name, text: name }));
+  return [
+    selectInput({
+      field: 'account',
+      label: 'Only one account',
+      hint: 'Left out, it covers every connected account.',
+      optional: true,
+      choices,
+      dispatch: true,
+      ...initial(account),
+    }),
+  ];
+}
+
+function initial(value: Values[string]): { initial?: string } {
+  return typeof value === 'string' && value !== '' ? { initial: value } : {};
+}
+
+function searchInitial(value: Values[string]): { initial?: Choice } {
+  if (typeof value !== 'string' || value === '' || value.length > LIMITS.optionValue) return {};
+  return { initial: { value, text: value } };
+}
+
+function nextWords(next: DigestForm['next']): string {
+  if (typeof next === 'string') return `:calendar: ${mrkdwn(next, 300)}`;
+  return `:calendar: Next, in your own time: ${next.map((at) => dateTime(at)).join(', ')}`;
+}

@@ -1,0 +1,45 @@
+import { feedBlocks } from '../activity/activity.ts';
+import { type KnownBlock, type Message, section } from '../blocks/message.ts';
+import { bold, code, count } from '../blocks/text.ts';
+import type { AccountReport } from './digest.ts';
+
+/** Slack refuses messages whose blocks hold much over 13,000 characters. */
+const MOST_CHARACTERS = 9_000;
+const MOST_BLOCKS = 40;
+const MOST_REPLIES = 4;
+
+/** The events of each account as thread replies, by day; what is too long for a few replies is cut, and said to be. */
+export function threadMessages(
+  reports: readonly AccountReport[],
+  { zone, project }: { zone: string; project?: { name: string } | undefined },
+): Message[] {
+  return reports.flatMap((report) => {
+    if (report.kind === 'failed' || report.activity.events.length === 0) return [];
+    const { events } = report.activity;
+    const of =
+      project === undefined ? code(report.account) : `${bold(project.name)} in ${code(report.account)}`;
+    const title = `${count(events.length, 'event')} of ${of}${report.data.isCut ? ', the latest that the service tells' : ''}`;
+    const pages = paged([section(`*Events*  ${title}`), ...feedBlocks(events, zone)]);
+    return pages.slice(0, MOST_REPLIES).map((blocks, at): Message => {
+      const isCut = at === MOST_REPLIES - 1 && pages.length > MOST_REPLIES;
+      return { text: title, blocks: isCut ? [...blocks, section('_and more, earlier_')] : blocks };
+    });
+  });
+}
+
+function paged(blocks: readonly KnownBlock[]): KnownBlock[][] {
+  const pages: KnownBlock[][] = [];
+  let room = 0;
+  for (const block of blocks) {
+    const length = JSON.stringify(block).length;
+    const last = pages.at(-1);
+    if (last === undefined || length > room || last.length >= MOST_BLOCKS) {
+      pages.push([block]);
+      room = MOST_CHARACTERS - length;
+    } else {
+      last.push(block);
+      room -= length;
+    }
+  }
+  return pages;
+}

@@ -1,0 +1,187 @@
+import type { HomeView } from '@slack/types';
+import type { ActivityStats } from '../../service/activity.ts';
+import { HEALTH } from '../accounts/accounts.ts';
+import { statsBlocks } from '../activity/stats.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { safeUrl } from '../blocks/links.ts';
+import {
+  type ButtonSpec,
+  button,
+  buttons,
+  context,
+  header,
+  type KnownBlock,
+  section,
+} from '../blocks/message.ts';
+import { bold, code, cut, linesWithin } from '../blocks/text.ts';
+import { dateTime } from '../blocks/time.ts';
+import { runWords, type ShownRun, targetWords } from '../test-access/runs.ts';
+
+/** A week's figures of one account: undefined where the service tells none; `failed` is mrkdwn. */
+export type AccountFigures = { stats: ActivityStats | undefined } | { failed: string };
+
+/** By account. */
+export type ShownFigures = 'loading' | Readonly<Record<string, AccountFigures>>;
+
+export interface HomeRun extends ShownRun {
+  /** The address of the message that shows it. */
+  link?: string | undefined;
+}
+
+export interface HomeSchedule {
+  kind: 'digest' | 'watch' | 'invoices';
+  id: string;
+  /** Mrkdwn of our own making, e.g. "the digest `d7k2` in <#C1>". */
+  what: string;
+  /** Why it says nothing, mrkdwn of our own making; absent while it is active. */
+  paused?: string;
+}
+
+export interface HomeData {
+  word: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+  canSignUp: boolean;
+  accounts: ReadonlyArray<{ name: string; state: 'ok' | 'unverified' | 'broken' }>;
+  defaultAccount: string | undefined;
+  figures: ShownFigures;
+  /** In the order in which they are shown. */
+  runs: readonly HomeRun[];
+  schedules: readonly HomeSchedule[];
+  /** What the person holds beyond a member. */
+  roles: readonly string[];
+}
+
+export const MOST_RUNNING = 5;
+export const MOST_ENDED = 8;
+export const MOST_FIGURES = 3;
+const MOST_ACCOUNTS = 10;
+const MOST_SCHEDULES = 15;
+
+/** App Home: what is connected, what goes on, what is planned, and what this person may do. */
+export function homeView(data: HomeData): HomeView {
+  const blocks = [
+    ...(data.accounts.length === 0 ? firstSteps(data) : overview(data)),
+    header('What you may do'),
+    section(permissionWords(data)),
+    context(`As of ${dateTime(data.now)}`, `${code(`${data.word} help`)} shows everything there is`),
+  ];
+  return { type: 'home', blocks: blocks.slice(0, LIMITS.blocksInView) };
+}
+
+function firstSteps(data: HomeData): KnownBlock[] {
+  const { word, canSignUp } = data;
+  const isAdmin = data.roles.includes('admin');
+  const connect: ButtonSpec[] = [
+    { label: 'Connect an account', actionId: 'connect:open', style: 'primary', value: {} },
+    ...(canSignUp ? [{ label: 'Create an account', actionId: 'signup:open' }] : []),
+  ];
+  const first = isAdmin
+    ? 'Connect an account of your deployment service with your e-mail address and API key.'
+    : `Ask an admin to connect an account of your deployment service: ${code(`${word} connect`)}.`;
+  const rest = [
+    `*2*  Invite me to the channel where you deploy: ${code('/invite')}.`,
+    `*3*  Bind the channel to a project: ${code(`${word} use <project>`)}.`,
+    `*4*  Test that its repository and servers can be reached: ${code(`${word} test`)}.`,
+    `*5*  Have a summary posted every week: ${code(`${word} digest add`)}.`,
+  ];
+  return [
+    header('Welcome aboard'),
+    section(`*1*  ${first}`),
+    ...(isAdmin ? buttons(...connect) : []),
+    section(rest.join('\n')),
+  ];
+}
+
+function overview(data: HomeData): KnownBlock[] {
+  const isAdmin = data.roles.includes('admin');
+  return [
+    ...buttons(
+      { label: 'Run test access', actionId: 'test:open', style: 'primary' },
+      ...(isAdmin ? [{ label: 'Connect an account', actionId: 'connect:open', value: {} }] : []),
+    ),
+    header('Accounts'),
+    ...data.accounts.slice(0, MOST_ACCOUNTS).flatMap((account) => accountBlocks(account, data)),
+    ...moreOf(data.accounts.length - MOST_ACCOUNTS, `${data.word} accounts`),
+    header('Test runs'),
+    ...runBlocks(data.runs),
+    header('Schedules'),
+    ...scheduleBlocks(data),
+  ];
+}
+
+function accountBlocks(account: HomeData['accounts'][number], data: HomeData): KnownBlock[] {
+  const { name, state } = account;
+  const isDefault = name === data.defaultAccount && data.accounts.length > 1 ? '  _default_' : '';
+  const mend = state === 'broken' && data.roles.includes('admin');
+  const again = { label: 'Connect again', actionId: 'connect:open', value: { account: name } };
+  return [
+    section(`${bold(name)}${isDefault}  ${HEALTH[state]}`, mend ? button(again) : undefined),
+    ...figureBlocks(name, data.figures),
+  ];
+}
+
+function figureBlocks(account: string, figures: ShownFigures): KnownBlock[] {
+  if (figures === 'loading')
+    return [context(':hourglass_flowing_sand: This week’s figures are on their way…')];
+  const known = Object.hasOwn(figures, account) ? figures[account] : undefined;
+  if (known === undefined) return [];
+  if ('failed' in known) return [context(`:warning: ${known.failed}`)];
+  return statsBlocks(known.stats, 'this_week');
+}
+
+function runBlocks(runs: readonly HomeRun[]): KnownBlock[] {
+  if (runs.length === 0) return [section('Nothing was tested yet.')];
+  return [section(linesWithin(runs.map(runLine), LIMITS.sectionText))];
+}
+
+function runLine(run: HomeRun): string {
+  const link = safeUrl(run.link);
+  const shown = link === undefined ? '' : `  <${link}|show>`;
+  return `${targetWords(run.target)} of ${code(run.target.account)}: ${runWords(run)}${shown}`;
+}
+
+function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
+  if (schedules.length === 0)
+    return [
+      section(
+        `Nothing is planned. ${code(`${word} digest add`)} sums up what was deployed, ${code(`${word} watch`)} tells of it as it happens.`,
+      ),
+    ];
+  return [
+    ...schedules.slice(0, MOST_SCHEDULES).map((schedule) => scheduleBlock(schedule, roles)),
+    ...moreOf(schedules.length - MOST_SCHEDULES, `${word} digest list`),
+  ];
+}
+
+/** Who may pause and resume it, as the commands for it have it. */
+const CHANGED_BY: Readonly<Record<HomeSchedule['kind'], string>> = {
+  digest: 'operator',
+  watch: 'operator',
+  invoices: 'billing',
+};
+
+function scheduleBlock({ kind, id, what, paused }: HomeSchedule, roles: readonly string[]): KnownBlock {
+  const name = cut(what.charAt(0).toUpperCase() + what.slice(1), 500);
+  const isPaused = paused !== undefined;
+  const text = isPaused
+    ? `:double_vertical_bar: ${name}: paused, because ${cut(paused, 1000)}.`
+    : `:calendar: ${name}`;
+  const verb = isPaused ? 'resume' : 'pause';
+  const label = isPaused ? 'Resume' : 'Pause';
+  const mayChange = roles.includes(CHANGED_BY[kind]);
+  return section(text, mayChange ? button({ label, actionId: `${kind}:${verb}`, value: { id } }) : undefined);
+}
+
+function moreOf(left: number, command: string): KnownBlock[] {
+  return left > 0 ? [context(`and ${left} more: ${code(command)}`)] : [];
+}
+
+function permissionWords({ roles, word }: HomeData): string {
+  const lines = [':mag: Test access, see projects, servers and activity'];
+  if (roles.includes('operator')) lines.push(':wrench: Set up integrations, servers, digests and watches');
+  if (roles.includes('billing')) lines.push(':receipt: See invoices and be told of new ones');
+  if (roles.includes('admin')) lines.push(':key: Connect accounts and give roles');
+  else lines.push(`_An admin gives roles with_ ${code(`${word} roles`)}`);
+  return lines.join('\n');
+}

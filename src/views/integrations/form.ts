@@ -1,0 +1,277 @@
+import { z } from 'zod';
+import {
+  findHookType,
+  HOOK_TYPES,
+  type HookProperty,
+  type HookType,
+  type HookVersion,
+  propertiesOf,
+} from '../../service/hook-types.ts';
+import { INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { context, type KnownBlock, type ModalView } from '../blocks/message.ts';
+import {
+  type Choice,
+  checkboxesInput,
+  modal,
+  refill,
+  searchInput,
+  selectInput,
+  textInput,
+} from '../blocks/modal.ts';
+import type { Values } from '../blocks/modal-state.ts';
+import { bold, code, mrkdwn, plain } from '../blocks/text.ts';
+import { chosenType, chosenVersion, VERSION_FIELD } from './fields.ts';
+
+export const INTEGRATION_ADD = 'integration.add';
+export const INTEGRATION_EDIT = 'integration.edit';
+
+/** The menu of integrations that were set up through Deckhand. */
+export const INTEGRATION_FIELD = 'integration';
+export const PROJECT_FIELD = 'project';
+
+/** What the form knows, carried through its redrawings. Never a secret. */
+export const IntegrationOrigin = z.object({
+  channel: z.string().optional(),
+  thread: z.string().optional(),
+  account: z.string(),
+  /** Absent: the form asks for it. */
+  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  /** What is edited; absent in a form that asks for it, or that adds. */
+  identifier: z.string().optional(),
+  /** How the edited integration stood when the form was opened, where Deckhand remembers it. */
+  shown: z
+    .object({ id: z.string(), type: z.string(), name: z.string(), flags: z.array(z.enum(INTEGRATION_FLAGS)) })
+    .optional(),
+  /** True where the person may pick another one. */
+  picks: z.boolean().optional(),
+});
+export type IntegrationOrigin = z.infer<typeof IntegrationOrigin>;
+
+export interface IntegrationForm {
+  callbackId: typeof INTEGRATION_ADD | typeof INTEGRATION_EDIT;
+  origin: IntegrationOrigin;
+  /** What is filled in so far. */
+  values: Values;
+  /** What the service calls the types, by the spec's label. */
+  wireNames: Readonly<Record<string, string>>;
+  /** A project that was typed but could not be looked up yet. */
+  typedProject?: string | undefined;
+}
+
+const LONGEST_NAME = 255;
+
+/** The form for the type and version chosen so far, with all that was filled in but the secrets. Spec 4.8. */
+export function integrationModal(form: IntegrationForm): ModalView {
+  const isNew = form.callbackId === INTEGRATION_ADD;
+  const blocks = isNew ? addBlocks(form) : editBlocks(form);
+  const view = modal({
+    callbackId: form.callbackId,
+    title: isNew ? 'Add an integration' : 'Edit an integration',
+    submit: isNew ? 'Add' : 'Save',
+    metadata: form.origin,
+    blocks,
+  });
+  // The menu shows its choice by name already.
+  const { [INTEGRATION_FIELD]: _, ...values } = form.values;
+  return refill(view, values, SECRET_FIELDS);
+}
+
+/** Fields that may hold a secret in one type or another: what was typed for one type is not put into another's form. */
+const SECRET_FIELDS: readonly string[] = [...new Set(HOOK_TYPES.flatMap(secretFieldsOf))];
+
+/** Fields that hold a secret in this type. */
+export function secretFieldsOf(type: HookType | undefined): string[] {
+  const secret = type?.properties.filter((property) => property.secret) ?? [];
+  return secret.map((property) => `properties.${property.key}`);
+}
+
+/** What a type is, for people, and the service's own name for it. */
+export function typeName(label: string, wireNames: Readonly<Record<string, string>>): string {
+  const kind = findHookType(label)?.kind;
+  const wireName = Object.hasOwn(wireNames, label) ? (wireNames[label] ?? label) : label;
+  return kind === undefined ? wireName : `${kind.charAt(0).toUpperCase()}${kind.slice(1)} (${wireName})`;
+}
+
+function addBlocks(form: IntegrationForm): KnownBlock[] {
+  const type = chosenType(form.values);
+  return [
+    ...projectBlocks(form),
+    typeInput(form, { optional: false }),
+    nameInput({ optional: false }),
+    ...(type === undefined ? [] : propertyBlocks(form, type)),
+    flagsInput(),
+    ...(type?.oauth
+      ? [context(':key: After this you get a button, for you alone, to authorise it in your browser.')]
+      : []),
+  ];
+}
+
+function editBlocks(form: IntegrationForm): KnownBlock[] {
+  const { identifier, shown, picks } = form.origin;
+  const picker = picks ? [integrationPicker(form)] : [];
+  if (identifier === undefined) return picker;
+  const type = shown === undefined ? chosenType(form.values) : findHookType(shown.type);
+  return [
+    ...picker,
+    ...(shown === undefined ? unknownBlocks(form, identifier) : knownBlocks(form, shown)),
+    nameInput({ optional: true, initial: shown?.name }),
+    ...(type === undefined ? [] : propertyBlocks(form, type)),
+    flagsInput(shown?.flags),
+    ...(shown === undefined ? [flagsOffInput()] : []),
+    context('What is left empty or as it is stays as it is.'),
+  ];
+}
+
+function projectBlocks({ origin, typedProject }: IntegrationForm): KnownBlock[] {
+  const { project, account } = origin;
+  if (project !== undefined) return [context(`In ${bold(project.name)} of ${code(account)}`)];
+  const isShort = typedProject !== undefined && typedProject.length <= LIMITS.optionText;
+  return [
+    searchInput({
+      field: PROJECT_FIELD,
+      label: 'Project',
+      placeholder: `Search the projects of ${account}`,
+      ...(isShort ? { initial: { value: typedProject, text: typedProject } } : {}),
+    }),
+  ];
+}
+
+function knownBlocks(
+  { origin, wireNames }: IntegrationForm,
+  shown: NonNullable<IntegrationOrigin['shown']>,
+): KnownBlock[] {
+  const project = origin.project === undefined ? '' : ` in ${bold(origin.project.name)}`;
+  return [
+    context(
+      `${code(shown.id)}  ${bold(shown.name)}, ${mrkdwn(typeName(shown.type, wireNames))}${project} of ${code(origin.account)}`,
+    ),
+  ];
+}
+
+function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] {
+  return [
+    context(
+      `${code(identifier, 255)} was not set up through Deckhand, so it cannot show how it stands. Fill in what is to be changed; its own settings show once its type is chosen.`,
+    ),
+    ...projectBlocks(form),
+    typeInput(form, { optional: true }),
+  ];
+}
+
+function integrationPicker({ origin }: IntegrationForm): KnownBlock {
+  const { identifier, shown } = origin;
+  const value = shown?.id ?? identifier;
+  return searchInput({
+    field: INTEGRATION_FIELD,
+    label: 'Integration',
+    hint: 'Those that were set up through Deckhand. Any other goes by its identifier.',
+    placeholder: 'Search, or type an identifier',
+    dispatch: true,
+    ...(value === undefined || value.length > LIMITS.optionValue
+      ? {}
+      : { initial: { value, text: shown?.name ?? value } }),
+  });
+}
+
+/** An update does not name the type (spec 4.8): where nothing else is known, it is asked only to show its fields. */
+function typeInput({ wireNames }: IntegrationForm, { optional }: { optional: boolean }): KnownBlock {
+  const choices = HOOK_TYPES.map(({ label }): Choice => ({ value: label, text: typeName(label, wireNames) }));
+  return selectInput({ field: 'hook_type', label: 'Type', choices, dispatch: true, optional });
+}
+
+function nameInput(spec: { optional: boolean; initial?: string | undefined }): KnownBlock {
+  const { optional, initial = '' } = spec;
+  return textInput({ field: 'name', label: 'Name', optional, initial, maxLength: LONGEST_NAME });
+}
+
+const FLAG_NAMES: Record<IntegrationFlag, string> = {
+  send_on_start: 'When a deployment starts',
+  send_on_completion: 'When a deployment succeeds',
+  send_on_failure: 'When a deployment fails',
+};
+const FLAG_CHOICES = INTEGRATION_FLAGS.map((flag): Choice => ({ value: flag, text: FLAG_NAMES[flag] }));
+
+function flagsInput(initial: readonly IntegrationFlag[] = []): KnownBlock {
+  return checkboxesInput({
+    field: 'flags',
+    label: 'Notify',
+    optional: true,
+    choices: FLAG_CHOICES,
+    initial,
+  });
+}
+
+/** An empty box means "as it is" where nobody knows how it is, so switching off needs boxes of its own. */
+function flagsOffInput(): KnownBlock {
+  return checkboxesInput({
+    field: 'flags_off',
+    label: 'Notify no longer',
+    optional: true,
+    choices: FLAG_CHOICES,
+  });
+}
+
+const VERSION_NAMES: Record<HookVersion, string> = {
+  cloud: 'The vendor’s cloud',
+  on_premise: 'Our own server',
+};
+
+function propertyBlocks(form: IntegrationForm, type: HookType): KnownBlock[] {
+  const isNew = form.callbackId === INTEGRATION_ADD;
+  const version = chosenVersion(form.values, type);
+  const choices = type.versions.map((value): Choice => ({ value, text: VERSION_NAMES[value] }));
+  const versions =
+    choices.length === 0
+      ? []
+      : [
+          selectInput({
+            field: VERSION_FIELD,
+            label: 'Where it runs',
+            optional: !isNew,
+            choices,
+            dispatch: true,
+          }),
+        ];
+  const properties = propertiesOf(type, version);
+  const inputs = properties.map((property) => propertyInput(property, isNew));
+  const hasSecret = properties.some((property) => property.secret);
+  return [...versions, ...inputs, ...(hasSecret ? [context(SECRECY)] : [])];
+}
+
+const SECRECY =
+  ':lock: Slack cannot hide what you type here. Keys, tokens and addresses go to the service alone; Deckhand keeps none of them.';
+
+const LABELS: Record<string, string> = {
+  url: 'Address',
+  zone_id: 'Zone ID',
+  application_id: 'Application ID',
+  api_key: 'API key',
+  organization_slug: 'Organisation’s short name',
+  chat_id: 'Chat ID',
+};
+
+export function propertyLabel(key: string): string {
+  const words = key.replaceAll('_', ' ');
+  return LABELS[key] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+function propertyInput({ key, required, secret, format }: HookProperty, isNew: boolean): KnownBlock {
+  const hints = [
+    ...(secret ? ['Secret: it stays readable while you type.'] : []),
+    ...(format === 'chat_id' ? ['A numeric id, or a name that begins with @.'] : []),
+    ...(isNew ? [] : ['Left empty, it stays as it is.']),
+  ];
+  return textInput({
+    field: `properties.${key}`,
+    label: propertyLabel(key),
+    optional: !(isNew && required),
+    ...(hints.length === 0 ? {} : { hint: hints.join(' ') }),
+    ...(format === 'url' ? { placeholder: 'https://' } : {}),
+  });
+}
+
+/** The name as a form shows and compares it. */
+export function shownName(name: string): string {
+  return plain(name, 200);
+}

@@ -1,0 +1,77 @@
+import type { IntegrationChanges } from '../../service/integrations.ts';
+import { safeUrl } from '../blocks/links.ts';
+import { buttons, context, type Message, say } from '../blocks/message.ts';
+import { bold, code, linesWithin, mrkdwn } from '../blocks/text.ts';
+import { propertyLabel } from './form.ts';
+
+/** What is told of an integration after it was saved. */
+export interface SavedIntegration {
+  /** Deckhand's short id. */
+  id: string;
+  name: string;
+  /** What its type is, for people. */
+  type: string;
+  project: string;
+  word: string;
+}
+
+export function addedMessage(saved: SavedIntegration): Message {
+  const said = `:white_check_mark: ${bold(saved.name)}, ${mrkdwn(saved.type)}, is set up in ${bold(saved.project)}. Change it with ${editCommand(saved)}.`;
+  return say(said, ...editButton(saved));
+}
+
+/** `changes`: what was sent; only the names of properties are told, never their values. */
+export function changedMessage(saved: SavedIntegration, changes: IntegrationChanges): Message {
+  const said = `:white_check_mark: ${bold(saved.name)} in ${bold(saved.project)}: changed ${changedWords(changes)}.`;
+  return say(said, ...editButton(saved));
+}
+
+/**
+ * For the asker alone: where to authorise an integration in the browser, and what follows. The address is foreign,
+ * so its host is shown, and anything but https or a service on this machine is not opened.
+ */
+export function authoriseMessage(about: {
+  name: string;
+  project: string;
+  authUrl: string;
+  isNew: boolean;
+  word: string;
+}): Message {
+  const { name, project, authUrl, isNew, word } = about;
+  const what = `${bold(name)} in ${bold(project)}`;
+  const url = safeUrl(authUrl);
+  if (url === undefined)
+    return say(
+      `:warning: ${what} must be authorised in a browser, but the service gave an address that I do not open. Finish it in the service’s own pages.`,
+    );
+  const again = isNew ? 'set up. It must be authorised' : 'saved. It must be authorised again';
+  const next = isNew
+    ? `It becomes active as soon as you have; there is nothing more to do here. The service does not tell me its identifier: look there if you want to change it with ${code(`${word} integration edit <id>`)}.`
+    : 'It works again as soon as you have; there is nothing more to do here.';
+  return say(
+    `:key: ${what} is ${again} in your browser. ${next}`,
+    ...buttons({ label: 'Authorise in the browser', actionId: 'link:open', style: 'primary', url }),
+    context(`Opens ${code(new URL(url).host, 200)}. Only you see this.`),
+  );
+}
+
+function editCommand({ id, word }: SavedIntegration): string {
+  return code(`${word} integration edit ${id}`);
+}
+
+function editButton({ id }: SavedIntegration): ReturnType<typeof buttons> {
+  return buttons({ label: 'Edit', actionId: 'integration:edit', value: { id } });
+}
+
+const CHANGE_NAMES: Record<string, string> = {
+  name: 'its name',
+  send_on_start: 'the notice at the start',
+  send_on_completion: 'the notice of success',
+  send_on_failure: 'the notice of failure',
+};
+
+function changedWords({ properties = {}, ...own }: IntegrationChanges): string {
+  const names = Object.keys(own).map((key) => CHANGE_NAMES[key] ?? key);
+  const keys = Object.keys(properties).map((key) => mrkdwn(propertyLabel(key)));
+  return linesWithin([...names, ...keys], 1000).replaceAll('\n', ', ');
+}

@@ -1,0 +1,102 @@
+import type { Invoice } from '../../service/invoices.ts';
+import { searchMenu } from '../blocks/choices.ts';
+import { dateName, dayOf } from '../blocks/days.ts';
+import { type ButtonSpec, buttons, context, header, type Message, say, section } from '../blocks/message.ts';
+import { table } from '../blocks/table.ts';
+import { code, count, firstOf, mrkdwn, plain } from '../blocks/text.ts';
+
+const MOST_BUTTONS = 10;
+const RECENT = 3;
+const MOST_NAMED = 10;
+
+/**
+ * The account's invoices as a table, the unpaid ones named first, with buttons for the PDFs that people want.
+ * @param zone IANA zone of the reader, for the dates
+ */
+export function invoicesMessage(account: string, invoices: readonly Invoice[], zone: string): Message {
+  if (invoices.length === 0) return say(`The account ${code(account)} has no invoices yet.`);
+  const unpaid = invoices.filter((invoice) => !invoice.paid);
+  const state = unpaid.length === 0 ? 'all paid' : `${unpaid.length} unpaid`;
+  return {
+    text: `${count(invoices.length, 'invoice')} of ${code(account)}, ${state}`,
+    blocks: [
+      header(`Invoices of ${plain(account, 60)}`),
+      section(`${count(invoices.length, 'invoice')}, ${state}${unpaidNames(unpaid)}`),
+      ...table(
+        COLUMNS,
+        invoices.map((invoice) => rowOf(invoice, zone)),
+      ),
+      ...buttons(...wanted(invoices).map((invoice) => pdfButton(account, invoice))),
+      ...(wanted(invoices).length < invoices.length
+        ? searchMenu({ actionId: 'invoice', placeholder: 'Send me another', place: { account } })
+        : []),
+      context('A PDF is sent to you alone, unless this channel is told of the account’s invoices.'),
+    ],
+  };
+}
+
+export function invoiceSentMessage(account: string, number: number): Message {
+  return say(`:page_facing_up: I sent you invoice ${code(number)} of ${code(account)} as a direct message.`);
+}
+
+/** What stands above the file, where others see it too. */
+export function invoiceComment(account: string, number: number, user: string): string {
+  return `Invoice ${code(number)} of ${code(account)}, for <@${user}>`;
+}
+
+/** "Invoice 1001 of acme, 49.00 USD, unpaid"; plain text. */
+export function invoiceTitle(account: string, number: number, invoice: Invoice | undefined): string {
+  const known =
+    invoice === undefined ? [] : [amount(invoice.total, invoice), invoice.paid ? 'paid' : 'unpaid'];
+  return plain([`Invoice ${number} of ${account}`, ...known].join(', '), 150);
+}
+
+const COLUMNS = [
+  { title: 'Number', align: 'right' },
+  { title: 'Date' },
+  { title: 'Kind' },
+  { title: 'Total', align: 'right' },
+  { title: 'VAT', align: 'right' },
+  { title: 'Paid' },
+] as const;
+
+function rowOf(invoice: Invoice, zone: string): string[] {
+  return [
+    String(invoice.number),
+    dateName(dayOf(zone, invoice.created_at)),
+    plain(invoice.kind.replaceAll('_', ' '), 40),
+    amount(invoice.total, invoice),
+    invoice.vat === null ? '' : amount(invoice.vat, invoice),
+    paidWords(invoice, zone),
+  ];
+}
+
+function paidWords(invoice: Invoice, zone: string): string {
+  if (!invoice.paid) return '⚠️ unpaid';
+  return invoice.paid_at === null ? 'paid' : dateName(dayOf(zone, invoice.paid_at));
+}
+
+/** As the service gives it (spec 2.13), with its own currency: money is not computed with here. */
+export function amount(given: string, { currency }: Invoice): string {
+  return plain(`${given} ${currency.toUpperCase()}`, 40);
+}
+
+function unpaidNames(unpaid: readonly Invoice[]): string {
+  if (unpaid.length === 0) return '';
+  const { kept, more } = firstOf(unpaid, MOST_NAMED);
+  const names = kept.map((invoice) => `${code(invoice.number)} (${mrkdwn(amount(invoice.total, invoice))})`);
+  return `: ${[...names, ...(more === undefined ? [] : [more])].join(', ')}`;
+}
+
+/** The unpaid ones and the latest, in the order of the table. */
+function wanted(invoices: readonly Invoice[]): Invoice[] {
+  return invoices.filter((invoice, at) => at < RECENT || !invoice.paid).slice(0, MOST_BUTTONS);
+}
+
+export function pdfButton(account: string, { number, paid }: Invoice): ButtonSpec {
+  return {
+    label: `PDF of ${number}${paid ? '' : ' (unpaid)'}`,
+    actionId: `invoices:pdf#${number}`,
+    value: { account, number },
+  };
+}

@@ -1,0 +1,69 @@
+import type { Invoice } from '../../service/invoices.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { button, context, type Message, section } from '../blocks/message.ts';
+import { code, count, cut, mrkdwn } from '../blocks/text.ts';
+import { dateOnly } from '../blocks/time.ts';
+import { amount, pdfButton } from './invoices.ts';
+
+/** What a billing channel is told of an invoice; `days` since it was made. */
+export type InvoiceNews =
+  | { kind: 'new' | 'paid'; invoice: Invoice }
+  | { kind: 'unpaid'; invoice: Invoice; days: number };
+
+/** Slack refuses messages whose blocks hold much over 13,000 characters. */
+const MOST_AT_ONCE = 12;
+
+/** One message for all that is new; the rest of very much in its thread. */
+export function invoiceNotices(
+  account: string,
+  news: readonly InvoiceNews[],
+): { root: Message; replies: Message[] } {
+  const pages: Message[] = [];
+  for (let at = 0; at < news.length; at += MOST_AT_ONCE)
+    pages.push(noticeMessage(account, news.slice(at, at + MOST_AT_ONCE)));
+  const [root = noticeMessage(account, []), ...replies] = pages;
+  return { root, replies };
+}
+
+/** "2 invoice notices"; for lists. */
+export function noticeCount(news: readonly InvoiceNews[]): string {
+  return count(news.length, 'invoice notice');
+}
+
+function noticeMessage(account: string, news: readonly InvoiceNews[]): Message {
+  return {
+    text: cut(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
+    blocks: [
+      ...news.map((one) =>
+        section(`${noticeText(account, one)}${detailsOf(one)}`, button(pdfButton(account, one.invoice))),
+      ),
+      context(`Invoices of ${code(account)}`),
+    ],
+  };
+}
+
+/** "New invoice `1001` of `acme`: 49.00 EUR, unpaid" */
+function noticeText(account: string, news: InvoiceNews): string {
+  const { invoice } = news;
+  const which = `invoice ${code(invoice.number)} of ${code(account)}`;
+  const total = mrkdwn(amount(invoice.total, invoice));
+  switch (news.kind) {
+    case 'new':
+      return `:page_facing_up: New ${which}: ${total}, ${invoice.paid ? 'paid' : 'unpaid'}`;
+    case 'paid':
+      return `:white_check_mark: Paid: ${which}, ${total}`;
+    case 'unpaid':
+      return `:alarm_clock: Still unpaid after ${count(news.days, 'day')}: ${which}, ${total}`;
+  }
+}
+
+function detailsOf({ invoice }: InvoiceNews): string {
+  const { created_at, kind, paid_at, vat } = invoice;
+  const details = [
+    kind === '' ? undefined : mrkdwn(kind.replaceAll('_', ' '), 40),
+    vat === null ? undefined : `VAT ${mrkdwn(amount(vat, invoice))}`,
+    `of ${dateOnly(created_at)}`,
+    paid_at === null ? undefined : `paid ${dateOnly(paid_at)}`,
+  ];
+  return `\n${details.filter((detail) => detail !== undefined).join(', ')}`;
+}

@@ -1,0 +1,64 @@
+import type { ActionsBlockElement } from '@slack/types';
+import type { Project } from '../../service/projects.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { context, header, type Message, section } from '../blocks/message.ts';
+import { optionsOf } from '../blocks/modal.ts';
+import { bold, code, count, linesWithin, mrkdwn, plain } from '../blocks/text.ts';
+import { dateTime } from '../blocks/time.ts';
+
+/** The account's projects; starred ones come first as the service's client sorts them. */
+export function projectsMessage(
+  account: string,
+  projects: readonly Project[],
+  filter: string | undefined,
+): Message {
+  const what = filter === undefined ? 'in' : `matching “${mrkdwn(filter, 60)}” in`;
+  const title = `${count(projects.length, 'project')} ${what} ${code(account)}`;
+  if (projects.length === 0)
+    return { text: title, blocks: [section(`No projects ${what} ${code(account)}.`)] };
+  return {
+    text: title,
+    blocks: [
+      header(`Projects of ${plain(account, 60)}`),
+      section(linesWithin(projects.map(projectLine), LIMITS.sectionText, 'more')),
+      context(`${count(projects.length, 'project')}. Narrow the list with a word after ${code('projects')}.`),
+    ],
+  };
+}
+
+function projectLine(project: Project): string {
+  const star = project.starred ? ':star: ' : '';
+  const deployed =
+    project.last_deployed_at === null ? 'never deployed' : `deployed ${dateTime(project.last_deployed_at)}`;
+  return `${star}${bold(project.name)}  ${code(project.permalink)}  ${deployed}`;
+}
+
+/** Room for the typed command in a `block_id` of 255 characters, so that the choice survives a restart. */
+const MOST_TEXT = 200;
+
+/** Asks which project is meant; the choice runs `text` again with it. More than a plain menu holds are searched. */
+export function chooseProjectMessage(projects: readonly Project[], text: string): Message {
+  const said = 'Which project do you mean?';
+  const menu = {
+    action_id: 'projects:choose',
+    placeholder: { type: 'plain_text' as const, text: 'Choose a project' },
+  };
+  const choices = projects
+    .filter((project) => project.permalink.length <= LIMITS.optionValue)
+    .map((project) => ({ value: project.permalink, text: project.name }));
+  if (text.length > MOST_TEXT || choices.length === 0)
+    return { text: said, blocks: [section(`${said} Name it in the command.`)] };
+  const element: ActionsBlockElement =
+    choices.length > LIMITS.options
+      ? { type: 'external_select', ...menu, min_query_length: 0 }
+      : { type: 'static_select', ...menu, options: optionsOf(choices) };
+  return {
+    text: said,
+    blocks: [section(said), { type: 'actions', block_id: `run ${text}`, elements: [element] }],
+  };
+}
+
+/** What was typed, out of the `block_id` of the menu. */
+export function chosenText(blockId: string): string | undefined {
+  return blockId.startsWith('run ') ? blockId.slice('run '.length) : undefined;
+}

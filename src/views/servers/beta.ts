@@ -1,0 +1,132 @@
+import type { Profile } from '../../service/profile.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { safeUrl } from '../blocks/links.ts';
+import { button, buttons, context, type KnownBlock, type Message, say, section } from '../blocks/message.ts';
+import { bold, code } from '../blocks/text.ts';
+import { factLines } from './server.ts';
+
+export interface BetaView {
+  /** The account's name in its address. */
+  account: string;
+  profile: Profile;
+  /** Whether the reader may enrol the account. */
+  mayEnroll: boolean;
+  word: string;
+}
+
+/** Whether the account may make managed servers, with both eligibility flags (spec 2.3). */
+export function betaMessage({ account, profile, mayEnroll, word }: BetaView): Message {
+  const {
+    beta_features: isOn,
+    static_hosting_eligible: site,
+    managed_vps_eligible: machine,
+  } = profile.account;
+  const said = `The managed-resources beta is *${isOn ? 'on' : 'off'}* for ${bold(profile.account.name)}.`;
+  const facts = factLines([
+    ['Static hosting', flagWords(site)],
+    ['Managed servers', flagWords(machine)],
+  ]);
+  const next = isOn
+    ? [context(`Make a managed server with ${code(`${word} server add`)}.`)]
+    : enrollBlocks(account, mayEnroll);
+  return { text: said, blocks: [section(said), section(facts), ...next] };
+}
+
+/** The service offers no way back (spec 4.2). */
+export const ENROLL_CONFIRMATION = {
+  title: 'Enrol the account?',
+  text: 'Everybody in the account gets the beta’s features. I cannot take it back.',
+  confirm: 'Enrol',
+};
+
+function enrollBlocks(account: string, mayEnroll: boolean): KnownBlock[] {
+  if (mayEnroll)
+    return buttons({
+      label: 'Enrol',
+      actionId: 'beta:enroll',
+      style: 'primary',
+      value: { account },
+      confirm: ENROLL_CONFIRMATION,
+    });
+  return [section('An admin can enrol the account. Tell one:'), ...handOverBlocks(account, undefined)];
+}
+
+/** `already`: the account was enrolled before, so nothing changed (spec 3.2); `off`: the service did not do it. */
+export type Enrolled = 'new' | 'already' | 'off';
+
+export function enrolledMessage(account: string, outcome: Enrolled, word: string): Message {
+  const next = context(`Make a managed server with ${code(`${word} server add`)}.`);
+  const name = code(account);
+  switch (outcome) {
+    case 'new':
+      return say(`:white_check_mark: The account ${name} is enrolled in the managed-resources beta.`, next);
+    case 'already':
+      return say(
+        `:information_source: The account ${name} was enrolled in the beta already; nothing has changed.`,
+        next,
+      );
+    case 'off':
+      return say(
+        `:warning: The service took the request, but says that the beta is still off for ${name}. Look again with ${code(`${word} beta`)}.`,
+      );
+  }
+}
+
+/** `admin_required` (spec 7.3): someone else must do it, so the way to them is at hand. */
+export function handOverMessage(account: string, betaUrl: string | undefined): Message {
+  const said = handOverWords(account);
+  return say(said, ...handOverBlocks(account, betaUrl));
+}
+
+/** Mrkdwn. */
+export function handOverWords(account: string): string {
+  return `:lock: Only an administrator of the account ${code(account)} can enable the beta, and the connected key is not an administrator’s. Open the page as one, or tell someone who is.`;
+}
+
+const PLACE = /^beta (\S+) (\S*)$/;
+
+/** The page where the beta is enabled, and a menu that tells the person who is picked. */
+export function handOverBlocks(account: string, betaUrl: string | undefined): KnownBlock[] {
+  const url = safeUrl(betaUrl);
+  const place = `beta ${account} ${url ?? ''}`;
+  return [
+    {
+      type: 'actions',
+      // Slack brings the block's id back with the choice, after a restart too.
+      block_id: place.length <= LIMITS.blockId ? place : `beta ${account} `,
+      elements: [
+        ...(url === undefined
+          ? []
+          : [button({ label: 'Open the beta page', actionId: 'link:beta', style: 'primary' as const, url })]),
+        {
+          type: 'users_select',
+          action_id: 'beta:tell',
+          placeholder: { type: 'plain_text', text: 'Tell an admin' },
+        },
+      ],
+    },
+  ];
+}
+
+/** The account and page out of the `block_id` of the menu; undefined where it is not one of ours. */
+export function handOverOf(blockId: string): { account: string; betaUrl: string | undefined } | undefined {
+  const [, account, url] = PLACE.exec(blockId) ?? [];
+  return account === undefined ? undefined : { account, betaUrl: safeUrl(url) };
+}
+
+/** The direct message to the admin who was picked. */
+export function askedToEnrollMessage(
+  account: string,
+  betaUrl: string | undefined,
+  asker: string,
+  word: string,
+): Message {
+  const url = safeUrl(betaUrl);
+  const said = `:wave: <@${asker}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${url === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
+  const open = url === undefined ? [] : buttons({ label: 'Open the beta page', actionId: 'link:beta', url });
+  return say(said, ...open);
+}
+
+function flagWords(isEligible: boolean): string {
+  return isEligible ? ':white_check_mark: eligible' : ':x: not eligible';
+}

@@ -1,0 +1,103 @@
+import { buttons, context, type ModalView, section } from '../blocks/message.ts';
+import { modal, notice } from '../blocks/modal.ts';
+import { bold, code, mrkdwn } from '../blocks/text.ts';
+import { ENROLL_CONFIRMATION, handOverBlocks, handOverWords } from './beta.ts';
+import { addressWords, type Draft, SERVER_ADD, SERVER_ADD_TITLE, type Wanted } from './form.ts';
+import { type Fact, factLines } from './server.ts';
+
+/** The last step before something is created that costs money: everything that was chosen, and the total. */
+export function confirmServerModal(
+  draft: Draft & { project: { name: string }; wanted: Wanted },
+  sitesDomain: string | undefined,
+): ModalView {
+  const { wanted, project, account } = draft;
+  const facts: Fact[] = [
+    ['Name', mrkdwn(wanted.name)],
+    ['Project', `${mrkdwn(project.name)} of ${code(account)}`],
+    ...wantedFacts(wanted, sitesDomain),
+    ['Total', draft.cost === undefined ? 'the service names no price' : `*${mrkdwn(draft.cost)}*`],
+  ];
+  return modal({
+    callbackId: SERVER_ADD,
+    title: SERVER_ADD_TITLE,
+    submit: 'Create',
+    metadata: draft,
+    blocks: [
+      section('Create this server?'),
+      section(factLines(facts)),
+      ...buttons({ label: 'Change something', actionId: 'server.add:back' }),
+      context('Nothing is created before you press *Create*. It is billed by the service from then on.'),
+    ],
+  });
+}
+
+function wantedFacts(wanted: Wanted, sitesDomain: string | undefined): Fact[] {
+  if (wanted.protocol_type === 'managed_vps')
+    return [
+      ['Kind', 'Managed VPS'],
+      ['Region', code(wanted.region)],
+      ['Size', code(wanted.size)],
+    ];
+  return [
+    ['Kind', 'Static hosting'],
+    ['Address', addressWords(wanted.subdomain, sitesDomain)],
+    ['Single-page app', wanted.spa_mode ? 'yes' : 'no'],
+  ];
+}
+
+/** The account is not in the beta: it is offered right here. */
+export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
+  const said = `The account ${code(draft.account)} is not enrolled in the managed-resources beta, so it cannot have managed servers yet.`;
+  const next = mayEnroll
+    ? buttons({
+        label: 'Enrol now',
+        actionId: 'server.add:enroll',
+        style: 'primary',
+        confirm: ENROLL_CONFIRMATION,
+      })
+    : [section('An admin can enrol it. Tell one:'), ...handOverBlocks(draft.account, undefined)];
+  return modal({
+    callbackId: SERVER_ADD,
+    title: SERVER_ADD_TITLE,
+    close: 'Close',
+    metadata: draft,
+    blocks: [section(said), ...next],
+  });
+}
+
+/** `admin_required` (spec 7.3), in the modal. */
+export function handOverModal(draft: Draft, betaUrl: string | undefined): ModalView {
+  return modal({
+    callbackId: SERVER_ADD,
+    title: SERVER_ADD_TITLE,
+    close: 'Close',
+    metadata: draft,
+    blocks: [section(handOverWords(draft.account)), ...handOverBlocks(draft.account, betaUrl)],
+  });
+}
+
+export function creatingNotice(name: string): ModalView {
+  const said = `:hourglass_flowing_sand: Asking the service for ${bold(name)}… You can close this; the channel shows what comes of it.`;
+  return notice(SERVER_ADD_TITLE, said);
+}
+
+export function createdNotice(name: string): ModalView {
+  const said = `:white_check_mark: The service has taken the order for ${bold(name)}. The channel shows how it goes on.`;
+  return notice(SERVER_ADD_TITLE, said);
+}
+
+/** Nobody knows whether it was created: said as it is, with how to look. Mrkdwn. */
+export function unknownOutcomeWords(
+  { wanted, project }: { wanted: Wanted; project: { permalink: string } },
+  why: 'interrupted' | 'no answer',
+  word: string,
+): string {
+  const because =
+    why === 'interrupted'
+      ? 'I was stopped while I asked the service'
+      : 'The service did not give a proper answer when I asked it';
+  const show = code(`${word} server show "${wanted.name}" ${project.permalink}`, 200);
+  const list = code(`${word} hosting list`);
+  const look = wanted.protocol_type === 'managed_vps' ? `${list} or ${show}` : show;
+  return `:warning: ${because} to create ${bold(wanted.name)}, so I cannot tell whether it was created. I do not try it again by myself. Look first with ${look}.`;
+}

@@ -1,0 +1,232 @@
+import { z } from 'zod';
+import type { Region, Size } from '../../service/hosted-resources.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { context, type KnownBlock, type ModalView, section } from '../blocks/message.ts';
+import {
+  type Choice,
+  checkboxesInput,
+  modal,
+  refill,
+  searchInput,
+  selectInput,
+  textInput,
+} from '../blocks/modal.ts';
+import type { Values } from '../blocks/modal-state.ts';
+import { monthly } from '../blocks/money.ts';
+import { bold, code, mrkdwn } from '../blocks/text.ts';
+
+export const SERVER_ADD = 'server.add';
+export const SERVER_ADD_TITLE = 'Add a managed server';
+
+export const Protocol = z.enum(['static_hosting', 'managed_vps']);
+export type Protocol = z.infer<typeof Protocol>;
+
+/** What is to be created: the spec's field names, as far as the spec shows them. */
+export const Wanted = z.discriminatedUnion('protocol_type', [
+  z.object({
+    protocol_type: z.literal('static_hosting'),
+    name: z.string(),
+    subdomain: z.string(),
+    spa_mode: z.boolean(),
+  }),
+  z.object({
+    protocol_type: z.literal('managed_vps'),
+    name: z.string(),
+    region: z.string(),
+    size: z.string(),
+  }),
+]);
+export type Wanted = z.infer<typeof Wanted>;
+
+/** What the modal knows on its way through form and confirmation. */
+export const Draft = z.object({
+  channel: z.string(),
+  thread: z.string().optional(),
+  account: z.string(),
+  /** Absent: the form asks for it. */
+  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  /** Whose fields are drawn. */
+  protocol: Protocol,
+  /** Set once the form is filled in: then it is confirmed. */
+  wanted: Wanted.optional(),
+  /** What it costs, in words; plain text. */
+  cost: z.string().optional(),
+  /** Names this confirmation for ever, so that it creates once. */
+  order: z.string().optional(),
+});
+export type Draft = z.infer<typeof Draft>;
+
+/** What can be chosen for a managed VPS; undefined while it is looked up. */
+export interface Offer {
+  regions: readonly Region[];
+  sizes: readonly Size[];
+}
+
+export interface ServerForm {
+  draft: Draft;
+  values: Values;
+  offer: Offer | undefined;
+  /** The spec's {sites_domain}, where it is known. */
+  sitesDomain: string | undefined;
+  /** A project that was typed but could not be looked up yet. */
+  typedProject?: string | undefined;
+}
+
+const LONGEST_NAME = 255;
+const LONGEST_LABEL = 63;
+const PROTOCOLS: readonly Choice[] = [
+  { value: 'static_hosting', text: 'Static hosting', description: 'A site of files under its own subdomain' },
+  { value: 'managed_vps', text: 'Managed VPS', description: 'A virtual server, billed by the month' },
+];
+
+/** The form for the protocol drawn, with all that was filled in. */
+export function serverFormModal(form: ServerForm): ModalView {
+  const { draft } = form;
+  const view = modal({
+    callbackId: SERVER_ADD,
+    title: SERVER_ADD_TITLE,
+    submit: 'Continue',
+    metadata: draft,
+    blocks: [
+      ...projectBlocks(form),
+      textInput({ field: 'name', label: 'Name', placeholder: 'web-1', maxLength: LONGEST_NAME }),
+      selectInput({
+        field: 'protocol_type',
+        label: 'Kind',
+        choices: PROTOCOLS,
+        initial: draft.protocol,
+        dispatch: true,
+      }),
+      ...(draft.protocol === 'static_hosting' ? siteBlocks(form) : machineBlocks(form)),
+      context('Nothing is created yet: the next step shows everything, and what it costs.'),
+    ],
+  });
+  return refill(view, { ...form.values, protocol_type: draft.protocol }, []);
+}
+
+/** The address that a subdomain leads to (spec 2.5), in mrkdwn. */
+export function addressWords(subdomain: string, sitesDomain: string | undefined): string {
+  if (sitesDomain === undefined) return `${code(subdomain)}, at the service’s domain for sites`;
+  return code(`https://${subdomain}.${sitesDomain}`, 200);
+}
+
+/** The filled-in values of what was wanted, to go back to the form with. */
+export function valuesOf(wanted: Wanted): Values {
+  if (wanted.protocol_type === 'managed_vps') return { ...wanted };
+  return { ...wanted, spa_mode: wanted.spa_mode ? [SPA_MODE] : [] };
+}
+
+/** Reads the form; errors by field. */
+export function readServerForm(
+  values: Values,
+  protocol: Protocol,
+): { wanted: Wanted; errors: undefined } | { wanted: undefined; errors: Record<string, string> } {
+  const name = textOf(values.name);
+  const errors: Record<string, string> = name === '' ? { name: 'Give the server a name.' } : {};
+  if (protocol === 'static_hosting') {
+    const subdomain = labelOf(textOf(values.subdomain));
+    if (subdomain === undefined)
+      errors.subdomain = 'Use letters, digits and hyphens, as in the first part of an address.';
+    if (subdomain === undefined || name === '') return { wanted: undefined, errors };
+    const spaMode = (values.spa_mode ?? []).includes(SPA_MODE);
+    return {
+      wanted: { protocol_type: protocol, name, subdomain, spa_mode: spaMode },
+      errors: undefined,
+    };
+  }
+  const region = textOf(values.region);
+  const size = textOf(values.size);
+  if (region === '') errors.region = 'Choose a region.';
+  if (size === '') errors.size = 'Choose a size.';
+  if (Object.keys(errors).length > 0) return { wanted: undefined, errors };
+  return { wanted: { protocol_type: protocol, name, region, size }, errors: undefined };
+}
+
+const SPA_MODE = 'true';
+
+function projectBlocks({ draft, typedProject }: ServerForm): KnownBlock[] {
+  if (draft.project !== undefined)
+    return [context(`In ${bold(draft.project.name)} of ${code(draft.account)}`)];
+  const isShort = typedProject !== undefined && typedProject.length <= LIMITS.optionText;
+  return [
+    searchInput({
+      field: 'project',
+      label: 'Project',
+      placeholder: `Search the projects of ${draft.account}`,
+      ...(isShort ? { initial: { value: typedProject, text: typedProject } } : {}),
+    }),
+  ];
+}
+
+function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
+  const typed = labelOf(textOf(values.subdomain));
+  const input = textInput({
+    field: 'subdomain',
+    label: 'Subdomain',
+    placeholder: 'shop',
+    hint:
+      sitesDomain === undefined
+        ? 'The first part of the site’s address.'
+        : `The site’s address becomes https://<subdomain>.${sitesDomain}`,
+    maxLength: 300,
+  });
+  return [
+    { ...input, dispatch_action: true },
+    ...(typed === undefined ? [] : [context(`The address will be ${addressWords(typed, sitesDomain)}`)]),
+    checkboxesInput({
+      field: 'spa_mode',
+      label: 'Single-page app',
+      optional: true,
+      choices: [{ value: SPA_MODE, text: 'Answer every path with the index page' }],
+    }),
+  ];
+}
+
+function machineBlocks({ offer }: ServerForm): KnownBlock[] {
+  if (offer === undefined)
+    return [context(':hourglass_flowing_sand: Looking up the regions and sizes to choose from…')];
+  const regions = choicesOf(offer.regions, ({ slug, name }) => ({
+    value: slug,
+    text: name,
+    description: slug,
+  }));
+  const sizes = choicesOf(offer.sizes, ({ slug, label, monthly_cost, currency }) => ({
+    value: slug,
+    text: `${label}, ${monthly(monthly_cost, currency)}`,
+    description: slug,
+  }));
+  return [
+    ...choiceBlocks('region', 'Region', regions, offer.regions.length),
+    ...choiceBlocks('size', 'Size', sizes, offer.sizes.length),
+  ];
+}
+
+function choiceBlocks(field: string, label: string, choices: readonly Choice[], all: number): KnownBlock[] {
+  if (choices.length === 0)
+    return [section(`:warning: The service offers no ${mrkdwn(field)} right now. Try again later.`)];
+  const left = all - choices.length;
+  const input = selectInput({ field, label, choices });
+  return left === 0 ? [input] : [input, context(`_and ${left} more that do not fit here_`)];
+}
+
+/** As many as a menu holds, each value once. */
+function choicesOf<T>(items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
+  const byValue = new Map(items.map(choiceOf).map((choice) => [choice.value, choice]));
+  return [...byValue.values()]
+    .filter(({ value }) => value !== '' && value.length <= LIMITS.optionValue)
+    .slice(0, LIMITS.options);
+}
+
+/** One label of an address, also out of a whole address; undefined where it cannot be one. */
+function labelOf(typed: string): string | undefined {
+  const label = typed
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .split(/[./]/)[0];
+  const isLabel = label !== undefined && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(label);
+  return isLabel && label.length <= LONGEST_LABEL ? label : undefined;
+}
+
+function textOf(value: Values[string]): string {
+  return typeof value === 'string' ? value.trim() : '';
+}

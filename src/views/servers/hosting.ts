@@ -1,0 +1,122 @@
+import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { type ButtonSpec, buttons, context, header, type Message, say, section } from '../blocks/message.ts';
+import { money, monthly } from '../blocks/money.ts';
+import { type Column, table } from '../blocks/table.ts';
+import { bold, code, count, linesWithin, mrkdwn, plain } from '../blocks/text.ts';
+import { dateTime } from '../blocks/time.ts';
+import { type Fact, factLines } from './server.ts';
+import { statusIcon, statusWords } from './statuses.ts';
+
+/** Costs are in the account's currency (spec 2.6), which only its price list names; undefined where that is silent. */
+export type Currency = string | undefined;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'Name' },
+  { title: 'Status' },
+  { title: 'Region' },
+  { title: 'Size' },
+  { title: 'IP address' },
+  { title: 'A month', align: 'right' },
+  { title: 'Identifier' },
+];
+
+export function hostingMessage(
+  account: string,
+  resources: readonly HostedResource[],
+  currency: Currency,
+  word: string,
+): Message {
+  if (resources.length === 0)
+    return say(
+      `The account ${code(account)} has no managed resources. Make one with ${code(`${word} server add`)}.`,
+    );
+  const rows = resources.map((resource) => [
+    resource.name || resource.identifier,
+    resource.status,
+    resource.region ?? '',
+    resource.size ?? '',
+    resource.ip_address ?? '',
+    money(resource.monthly_cost, currency),
+    resource.identifier,
+  ]);
+  const title = `${count(resources.length, 'managed resource')} of`;
+  return {
+    text: `${title} ${code(account)}`,
+    blocks: [
+      header(`${title} ${plain(account, 60)}`),
+      ...table(COLUMNS, rows),
+      context(`${code(`${word} hosting show <id>`)} tells more about one.`),
+    ],
+  };
+}
+
+export interface ResourceView {
+  account: string;
+  resource: HostedResource;
+  currency: Currency;
+  /** Whether the reader may ask for a sync. */
+  maySync: boolean;
+  /** What has just happened, as a sentence on top; mrkdwn, escaped. */
+  news?: string;
+}
+
+/** One managed resource. Spec 2.6. */
+export function resourceMessage(view: ResourceView): Message {
+  const { resource, account, news } = view;
+  const { identifier } = resource;
+  const sync: ButtonSpec = { label: 'Sync', actionId: 'hosting:sync', value: { account, id: identifier } };
+  return {
+    text: news ?? `Managed resource ${mrkdwn(resource.name || identifier)}`,
+    blocks: [
+      ...(news === undefined ? [] : [section(news)]),
+      section(`${bold(resource.name || identifier)}  ${mrkdwn(resource.kind ?? 'managed resource')}`),
+      section(factLines(factsOf(view))),
+      ...(view.maySync ? buttons(sync) : []),
+      context(`Identifier ${code(identifier)}`, `account ${code(account)}`),
+    ],
+  };
+}
+
+function factsOf({ resource, currency }: ResourceView): Fact[] {
+  const { status, region, size, ip_address: address, ssh_key: key } = resource;
+  const facts: Fact[] = [['Status', `${statusIcon(status)} ${statusWords(status)}`]];
+  if (region !== null) facts.push(['Region', code(region)]);
+  if (size !== null) facts.push(['Size', code(size)]);
+  facts.push(['IP address', address === null ? 'none yet' : code(address)]);
+  if (resource.monthly_cost !== null) facts.push(['Cost', monthly(resource.monthly_cost, currency)]);
+  if (key !== null) {
+    facts.push(['SSH key', `${mrkdwn(key.title)}, ${mrkdwn(key.key_type, 40)}, ${code(key.fingerprint)}`]);
+    if (key.public_key !== '') facts.push(['Public key', code(key.public_key, 900)]);
+  }
+  if (resource.created_at !== null) facts.push(['Created', dateTime(resource.created_at)]);
+  if (resource.updated_at !== null) facts.push(['Updated', dateTime(resource.updated_at)]);
+  return facts;
+}
+
+export function regionsMessage(account: string, regions: readonly Region[]): Message {
+  if (regions.length === 0) return say(`The account ${code(account)} can choose no region right now.`);
+  const lines = regions.map(({ slug, name }) => `${bold(name)}  ${code(slug)}`);
+  return {
+    text: `${count(regions.length, 'region')} for managed servers`,
+    blocks: [header('Regions for managed servers'), section(linesWithin(lines, LIMITS.sectionText))],
+  };
+}
+
+export function sizesMessage(account: string, sizes: readonly Size[]): Message {
+  if (sizes.length === 0) return say(`The account ${code(account)} can choose no size right now.`);
+  const rows = sizes.map(({ slug, label, monthly_cost: cost, currency }) => [
+    label,
+    slug,
+    money(cost, currency),
+  ]);
+  const columns: Column[] = [
+    { title: 'Size' },
+    { title: 'Identifier' },
+    { title: 'A month', align: 'right' },
+  ];
+  return {
+    text: `${count(sizes.length, 'size')} of managed servers`,
+    blocks: [header('Sizes of managed servers'), ...table(columns, rows)],
+  };
+}

@@ -1,0 +1,128 @@
+import { managedStatus, type Server } from '../../service/servers.ts';
+import { safeUrl } from '../blocks/links.ts';
+import {
+  type ButtonSpec,
+  buttons,
+  context,
+  type KnownBlock,
+  type Message,
+  say,
+  section,
+} from '../blocks/message.ts';
+import { bold, code, mrkdwn } from '../blocks/text.ts';
+import { dateTime, duration } from '../blocks/time.ts';
+import type { News } from '../test-access/test-run.ts';
+import { type Fact, factLines, managedFacts } from './server.ts';
+import { statusIcon, statusWords } from './statuses.ts';
+
+export interface ServerTarget {
+  account: string;
+  project: { permalink: string; name: string };
+  server: { identifier: string; name: string };
+  /** What it costs, in words. */
+  cost?: string | undefined;
+}
+
+/** How a followed managed server stands; `server` is what was last seen of it. */
+export type ProvisioningState =
+  | { kind: 'running'; server?: Server | undefined; trouble?: string | undefined }
+  | { kind: 'ended'; server: Server }
+  /** It could not be followed; `reason` is mrkdwn, escaped. */
+  | { kind: 'stopped'; reason: string }
+  /** Followed no longer; it may go on. */
+  | { kind: 'lost'; server?: Server | undefined };
+
+export interface ProvisioningView {
+  target: ServerTarget;
+  askedBy: string;
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+  now: number;
+  state: ProvisioningState;
+}
+
+/** The root message: what is made, who asked, how it stands; buttons only once it has ended. */
+export function provisioningMessage(view: ProvisioningView): Message {
+  const { target, state } = view;
+  const { icon, words } = headline(state);
+  const name = `${bold(target.server.name)} in ${bold(target.project.name)}`;
+  const elapsed = duration(view.now - view.startedAt);
+  return {
+    text: `Server ${name}: ${words}`,
+    blocks: [
+      section(`${icon} *Server* ${name}: ${words}`),
+      ...detailBlocks(view),
+      context(
+        `Identifier ${code(target.server.identifier)}`,
+        `account ${code(target.account)}`,
+        `asked by <@${view.askedBy}>`,
+        `started ${dateTime(view.startedAt)}`,
+        state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
+      ),
+      ...buttons(...buttonsOf(view)),
+    ],
+  };
+}
+
+/** The first thing that the thread tells. */
+export function orderedNews(target: ServerTarget): News {
+  const said = `:package: The service has taken the order for ${bold(target.server.name)}; it is being created now.`;
+  return { key: 'ordered', message: say(said) };
+}
+
+/** What the thread is told of a state: once for each that is met. */
+export function statusNews(server: Server): News[] {
+  const status = managedStatus(server);
+  // The order tells of the beginning already.
+  if (status === undefined || status === 'provisioning') return [];
+  const where = status === 'active' ? addressWords(server) : '';
+  const said = `${statusIcon(status)} ${bold(server.name)} is ${statusWords(status)}${where}`;
+  return [{ key: `status:${status.slice(0, 60)}`, message: say(said) }];
+}
+
+function addressWords({ static_hosting: site, managed_vps: machine }: Server): string {
+  const address = site?.url ?? machine?.ip_address;
+  return address ? `, at ${mrkdwn(address, 300)}` : '';
+}
+
+function headline(state: ProvisioningState): { icon: string; words: string } {
+  if (state.kind === 'stopped') return { icon: ':x:', words: 'stopped' };
+  if (state.kind === 'lost') return { icon: ':grey_question:', words: 'no longer followed' };
+  const status = state.server === undefined ? 'provisioning' : managedStatus(state.server);
+  if (status === undefined) return { icon: ':hourglass_flowing_sand:', words: 'no state told yet' };
+  return { icon: statusIcon(status), words: mrkdwn(status, 60) };
+}
+
+function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
+  if (state.kind === 'stopped') return [section(state.reason)];
+  const facts: Fact[] = state.server === undefined ? [] : managedFacts(state.server);
+  if (target.cost !== undefined) facts.push(['Cost', mrkdwn(target.cost)]);
+  const blocks = facts.length === 0 ? [] : [section(factLines(facts))];
+  if (state.kind === 'running' && state.trouble !== undefined)
+    blocks.push(context(`:warning: ${state.trouble}`));
+  if (state.kind === 'lost')
+    blocks.push(
+      context('It took longer than I follow a server. It may still be in the making at the service.'),
+    );
+  return blocks;
+}
+
+function buttonsOf({ state, target, askedBy, startedAt, now }: ProvisioningView): ButtonSpec[] {
+  if (state.kind === 'running') return [];
+  if (state.kind === 'ended') return endedButtons(state.server, target);
+  // `at` makes it another button each time: a used one stays used.
+  const value = { target, askedBy, startedAt, at: now };
+  return [{ label: 'Check again', actionId: 'server.add:check', style: 'primary', value }];
+}
+
+function endedButtons(server: Server, target: ServerTarget): ButtonSpec[] {
+  if (managedStatus(server) !== 'active') return [];
+  const { account, project } = target;
+  const test: ButtonSpec = {
+    label: 'Test this server',
+    actionId: 'test:server',
+    value: { target: { account, project, server: target.server } },
+  };
+  const url = safeUrl(server.static_hosting?.url);
+  return url === undefined ? [test] : [{ label: 'Open the site', actionId: 'link:site', url }, test];
+}

@@ -1,0 +1,84 @@
+import type { Server } from '../../service/servers.ts';
+import { safeUrl } from '../blocks/links.ts';
+import { type ButtonSpec, buttons, context, type Message, section } from '../blocks/message.ts';
+import { bold, code, mrkdwn, plain } from '../blocks/text.ts';
+import type { TestTarget } from '../test-access/test-run.ts';
+import { statusIcon, statusWords } from './statuses.ts';
+
+/** A server's record with the block of its managed protocol (spec 2.5), or with how it is reached (spec 2.9). */
+export function serverMessage(server: Server, target: TestTarget): Message {
+  const facts = [...managedFacts(server), ...reachFacts(server), ...deployFacts(server)];
+  return {
+    text: `Server ${mrkdwn(server.name)} of ${mrkdwn(target.project.name)}`,
+    blocks: [
+      section(`${bold(server.name)}  ${mrkdwn(server.protocol_type)}`),
+      section(factLines(facts)),
+      ...buttons(...buttonsOf(server, target)),
+      context(
+        `Identifier ${code(server.identifier)}`,
+        `project ${code(target.project.permalink)}`,
+        `account ${code(target.account)}`,
+      ),
+    ],
+  };
+}
+
+export type Fact = readonly [name: string, words: string];
+
+/** "Name  words" lines; `words` is mrkdwn, escaped. */
+export function factLines(facts: readonly Fact[]): string {
+  return facts.map(([name, words]) => `*${name}*  ${words}`).join('\n');
+}
+
+/** What the managed block tells; nothing for any other server. */
+export function managedFacts({ static_hosting: site, managed_vps: machine }: Server): Fact[] {
+  const facts: Fact[] = [];
+  const status = site?.status ?? machine?.status;
+  if (status !== undefined) facts.push(['Status', `${statusIcon(status)} ${statusWords(status)}`]);
+  if (site) {
+    facts.push(['Address', mrkdwn(site.url, 300)], ['Subdomain', code(site.subdomain)]);
+    facts.push(['Single-page app', site.spa_mode ? 'yes, every path shows the index page' : 'no']);
+    const deployed = site.active_deployment_uuid;
+    facts.push(['Active deployment', deployed === null ? 'none yet' : code(deployed)]);
+    facts.push(['Website', code(site.hosted_website_identifier)]);
+  }
+  if (machine) {
+    facts.push(['IP address', machine.ip_address === null ? 'none yet' : code(machine.ip_address)]);
+    facts.push(['Region', code(machine.region)], ['Size', code(machine.size)]);
+    facts.push(['Managed resource', code(machine.hosted_resource_identifier)]);
+  }
+  return facts;
+}
+
+/** Host and port as one types them; undefined where there is no host. */
+export function hostWords(server: Pick<Server, 'hostname' | 'port'>): string | undefined {
+  if (!server.hostname) return undefined;
+  const host = server.hostname.includes(':') ? `[${server.hostname}]` : server.hostname;
+  return code(server.port === null ? host : `${host}:${server.port}`, 160);
+}
+
+export function shortRevision(revision: string | null): string {
+  return revision ? code([...plain(revision, 80)].slice(0, 7).join(''), 7) : 'never deployed';
+}
+
+function reachFacts(server: Server): Fact[] {
+  const host = hostWords(server);
+  if (host === undefined) return [];
+  const login = server.username ? ` as ${code(server.username)}` : '';
+  return [['Host', `${host}${login}${server.use_ssh_keys ? ', with SSH keys' : ''}`]];
+}
+
+function deployFacts(server: Server): Fact[] {
+  const facts: Fact[] = [];
+  if (server.server_path) facts.push(['Path', code(server.server_path, 300)]);
+  if (server.preferred_branch) facts.push(['Branch', code(server.preferred_branch)]);
+  facts.push(['Revision', shortRevision(server.last_revision)]);
+  if (server.server_group_identifier) facts.push(['Group', code(server.server_group_identifier)]);
+  return facts;
+}
+
+function buttonsOf(server: Server, target: TestTarget): ButtonSpec[] {
+  const test: ButtonSpec = { label: 'Test this server', actionId: 'test:server', value: { target } };
+  const url = safeUrl(server.static_hosting?.url);
+  return url === undefined ? [test] : [test, { label: 'Open the site', actionId: 'link:site', url }];
+}

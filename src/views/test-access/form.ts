@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { LIMITS } from '../blocks/limits.ts';
+import { buttons, context, type KnownBlock, type Message, type ModalView, say } from '../blocks/message.ts';
+import { type Choice, conversationInput, modal, searchInput, selectInput } from '../blocks/modal.ts';
+import { code } from '../blocks/text.ts';
+
+export const TEST = 'test';
+export const TEST_TITLE = 'Run test access';
+
+/** What the form knows, carried through its redrawings. */
+export const TestOrigin = z.object({
+  account: z.string(),
+  /** Whose servers the menu offers. */
+  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  channel: z.string().optional(),
+});
+export type TestOrigin = z.infer<typeof TestOrigin>;
+
+/** Asks what to test, and in which channel to tell of it. `accounts`: all that are connected. */
+export function testModal(origin: TestOrigin, accounts: readonly string[]): ModalView {
+  return modal({
+    callbackId: TEST,
+    title: TEST_TITLE,
+    submit: 'Test',
+    metadata: origin,
+    blocks: [
+      ...accountBlocks(origin, accounts),
+      searchInput({
+        field: 'project',
+        label: 'Project',
+        placeholder: 'Search the projects',
+        dispatch: true,
+        initial: projectChoice(origin),
+      }),
+      searchInput({
+        field: 'server',
+        label: 'Server',
+        hint: 'Leave it empty to test the repository and all servers.',
+        placeholder: 'All servers',
+        optional: true,
+      }),
+      conversationInput({
+        field: 'channel',
+        label: 'Channel',
+        hint: 'Where the run is shown; I must be in it.',
+        initial: origin.channel,
+      }),
+    ],
+  });
+}
+
+/** For where no form can be opened by itself. */
+export function openTestMessage(): Message {
+  return say(
+    'Which project do you want to test?',
+    ...buttons({ label: 'Choose a project', actionId: 'test:open', style: 'primary' }),
+  );
+}
+
+function accountBlocks({ account }: TestOrigin, accounts: readonly string[]): KnownBlock[] {
+  if (accounts.length < 2) return [context(`Account ${code(account)}`)];
+  const choices = accounts.map((name): Choice => ({ value: name, text: name }));
+  return [selectInput({ field: 'account', label: 'Account', choices, initial: account, dispatch: true })];
+}
+
+function projectChoice({ project }: TestOrigin): Choice | undefined {
+  if (project === undefined || project.permalink.length > LIMITS.optionValue) return undefined;
+  return { value: project.permalink, text: project.name };
+}

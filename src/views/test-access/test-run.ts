@@ -1,0 +1,229 @@
+import type { TestResults, TestRun } from '../../service/test-access.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import {
+  type ButtonSpec,
+  buttons,
+  context,
+  type KnownBlock,
+  type Message,
+  say,
+  section,
+} from '../blocks/message.ts';
+import { bold, code, linesWithin, mrkdwn } from '../blocks/text.ts';
+import { dateTime, duration } from '../blocks/time.ts';
+
+/** What a test is of, as a message and its buttons name it. */
+export interface TestTarget {
+  account: string;
+  project: { permalink: string; name: string };
+  server?: { identifier: string; name: string } | undefined;
+}
+
+/** How a followed test run stands. */
+export type TestState =
+  | { kind: 'starting' }
+  /** `tested`: how many have their result so far. */
+  | { kind: 'running'; trouble?: string | undefined; tested?: number | undefined }
+  | { kind: 'ended'; run: Pick<TestRun, 'status' | 'results'> }
+  /** It could not be started or followed; `reason` is mrkdwn, escaped. */
+  | { kind: 'stopped'; reason: string }
+  /** Followed no longer; the run may go on. */
+  | { kind: 'lost'; run: string | undefined };
+
+export interface TestView {
+  target: TestTarget;
+  /** Undefined for a workflow. */
+  askedBy?: string | undefined;
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+  now: number;
+  state: TestState;
+  layout: 'full' | 'compact';
+}
+
+/** The root message: what is tested, who asked, how it stands; buttons only once it has ended. */
+export function testRootMessage(view: TestView): Message {
+  const { icon, words } = headline(view);
+  const title = `${icon} *Test access* of ${targetName(view.target)}: ${words}`;
+  return {
+    text: `Test access of ${targetName(view.target)}: ${words}`,
+    blocks: [
+      section(title),
+      ...detailBlocks(view),
+      context(
+        `Account ${code(view.target.account)}`,
+        `asked by ${askerWords(view.askedBy)}`,
+        `started ${dateTime(view.startedAt)}`,
+        elapsedWords(view),
+      ),
+      ...buttons(...buttonsOf(view)),
+    ],
+  };
+}
+
+/** A piece of news for the thread; the key names it for ever, so that it is never told twice. */
+export interface News {
+  key: string;
+  message: Message;
+}
+
+/** Everything that the run tells so far, in the order in which the thread tells it. */
+export function newsOf(
+  target: TestTarget,
+  run: Pick<TestRun, 'status' | 'results'>,
+  layout: TestView['layout'],
+): News[] {
+  const news: News[] = [];
+  const { repository, servers = [] } = run.results ?? {};
+  const isTold = (status: string): boolean => layout === 'full' || status === 'error';
+  if (repository !== undefined && isTold(repository.status))
+    news.push({ key: 'repository', message: itemMessage('Repository', repository) });
+  for (const server of servers)
+    if (isTold(server.status))
+      news.push({
+        key: `server:${server.identifier}`,
+        message: itemMessage(bold(server.name), server, serverButton(target, server)),
+      });
+  if (run.status !== 'running') news.push({ key: 'summary', message: say(summaryLine(run)) });
+  return news;
+}
+
+export function startedMessage(target: TestTarget): Message {
+  return say(
+    `:arrows_counterclockwise: The test of ${targetName(target)} is running on a deployment worker.`,
+  );
+}
+
+/** Shown to whoever asks for a test that goes on already. */
+export function alreadyRunningMessage(
+  target: TestTarget,
+  askedBy: string | undefined,
+  startedAt: number,
+  link: string | undefined,
+): Message {
+  const where = link === undefined ? '' : ` <${link}|See it here>.`;
+  return say(
+    `:hourglass_flowing_sand: A test of ${targetName(target)} is running already; ${askerWords(askedBy)} started it ${dateTime(startedAt)}.${where}`,
+  );
+}
+
+/** How many of the tested targets were reachable. A run without results has none to count. */
+export function countReachable(results: TestResults | undefined): { reachable: number; total: number } {
+  const servers = results?.servers ?? [];
+  return { reachable: servers.filter((server) => server.status === 'ok').length, total: servers.length };
+}
+
+/** How many results a run has so far, the repository's included. */
+export function countTested(results: TestResults | undefined): number {
+  return (results?.servers.length ?? 0) + (results?.repository === undefined ? 0 : 1);
+}
+
+export function summaryLine(run: Pick<TestRun, 'status' | 'results'>): string {
+  const { icon, words } = outcome(run);
+  return `${icon} ${words}`;
+}
+
+function outcome(run: Pick<TestRun, 'status' | 'results'>): { icon: string; words: string } {
+  const { results } = run;
+  if (results === undefined)
+    return run.status === 'failed'
+      ? { icon: ':x:', words: 'failed; the service gave no results' }
+      : { icon: ':white_check_mark:', words: `${run.status}, without results` };
+  const { reachable, total } = countReachable(results);
+  const isRepositoryOk = results.repository?.status !== 'error';
+  const isAllWell = run.status === 'completed' && isRepositoryOk && reachable === total;
+  const repository =
+    results.repository === undefined ? [] : [`repository ${isRepositoryOk ? 'ok' : 'not reachable'}`];
+  const servers = total === 0 ? [] : [`${reachable} of ${total} reachable`];
+  const words = `${run.status}: ${[...servers, ...repository].join(', ') || 'nothing was tested'}`;
+  return { icon: isAllWell ? ':white_check_mark:' : run.status === 'failed' ? ':x:' : ':warning:', words };
+}
+
+function headline(view: TestView): { icon: string; words: string } {
+  switch (view.state.kind) {
+    case 'starting':
+      return { icon: ':hourglass_flowing_sand:', words: 'running' };
+    case 'running':
+      return {
+        icon: ':arrows_counterclockwise:',
+        words: view.state.tested ? `running, ${view.state.tested} tested so far` : 'running',
+      };
+    case 'ended':
+      return outcome(view.state.run);
+    case 'stopped':
+      return { icon: ':x:', words: 'stopped' };
+    case 'lost':
+      return { icon: ':grey_question:', words: 'no longer followed' };
+  }
+}
+
+function detailBlocks(view: TestView): KnownBlock[] {
+  const { state } = view;
+  if (state.kind === 'stopped') return [section(state.reason)];
+  if (state.kind === 'running' && state.trouble !== undefined) return [context(`:warning: ${state.trouble}`)];
+  if (state.kind === 'lost')
+    return [context('It took longer than I follow a test. It may still be running at the service.')];
+  if (state.kind !== 'ended') return [];
+  const failing = failingLines(state.run.results);
+  return failing.length === 0
+    ? []
+    : [section(linesWithin(failing, LIMITS.sectionText, 'more not reachable'))];
+}
+
+function failingLines(results: TestResults | undefined): string[] {
+  const { repository, servers = [] } = results ?? {};
+  const lines =
+    repository?.status === 'error' ? [`:x: *Repository*  ${mrkdwn(repository.message, 300)}`] : [];
+  for (const server of servers)
+    if (server.status === 'error') lines.push(`:x: ${bold(server.name)}  ${mrkdwn(server.message, 300)}`);
+  return lines;
+}
+
+function elapsedWords(view: TestView): string {
+  const elapsed = duration(view.now - view.startedAt);
+  return view.state.kind === 'running' || view.state.kind === 'starting'
+    ? `${elapsed} so far`
+    : `took ${elapsed}`;
+}
+
+function buttonsOf(view: TestView): ButtonSpec[] {
+  const { state, target } = view;
+  if (state.kind === 'running' || state.kind === 'starting') return [];
+  const again: ButtonSpec = { label: 'Run again', actionId: 'test:again', value: { target } };
+  if (state.kind !== 'lost' || state.run === undefined) return [again];
+  return [
+    // `at` makes it another button each time: a used one stays used.
+    {
+      label: 'Check again',
+      actionId: 'test:check',
+      style: 'primary',
+      value: { target, run: state.run, at: view.now },
+    },
+    again,
+  ];
+}
+
+function itemMessage(
+  name: string,
+  item: { status: string; message: string | null },
+  again?: ButtonSpec,
+): Message {
+  if (item.status === 'ok') return say(`:white_check_mark: ${name} reachable`);
+  const said = say(`:x: ${name} not reachable: ${mrkdwn(item.message ?? 'no reason given', 2000)}`);
+  return again === undefined ? said : { ...said, blocks: [...said.blocks, ...buttons(again)] };
+}
+
+function serverButton(target: TestTarget, server: { identifier: string; name: string }): ButtonSpec {
+  const { identifier, name } = server;
+  const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
+  return { label: 'Test this server again', actionId: 'test:server', value };
+}
+
+function askerWords(askedBy: string | undefined): string {
+  return askedBy === undefined ? 'a workflow' : `<@${askedBy}>`;
+}
+
+function targetName(target: TestTarget): string {
+  const project = bold(target.project.name);
+  return target.server === undefined ? project : `${bold(target.server.name)} in ${project}`;
+}

@@ -1,0 +1,34 @@
+import type { Project } from '../../service/projects.ts';
+import type { Server } from '../../service/servers.ts';
+import { context, type KnownBlock, section } from '../blocks/message.ts';
+import { bold, code, mrkdwn } from '../blocks/text.ts';
+import { dateTime } from '../blocks/time.ts';
+import { factLines, managedFacts } from '../servers/server.ts';
+import { runWords, type ShownRun } from '../test-access/runs.ts';
+
+/** What hangs under a link to a project. */
+export function projectUnfurl(
+  account: string,
+  project: Pick<Project, 'name' | 'permalink' | 'last_deployed_at'>,
+  latest: ShownRun | undefined,
+): KnownBlock[] {
+  const deployed =
+    project.last_deployed_at === null
+      ? 'Never deployed'
+      : `Last deployed ${dateTime(project.last_deployed_at)}`;
+  const tested = latest === undefined ? 'Not tested from here yet' : `Test access: ${runWords(latest)}`;
+  return [
+    section(`${bold(project.name)}\n${deployed}\n${tested}`),
+    context(`Project ${code(project.permalink)}`, `account ${code(account)}`),
+  ];
+}
+
+/** What hangs under a link to a server. The status is the fact that changes; the rest is for its page. */
+export function serverUnfurl(account: string, project: string, server: Server): KnownBlock[] {
+  const status = managedFacts(server).filter(([name]) => name === 'Status');
+  const facts = status.length === 0 ? '' : `\n${factLines(status)}`;
+  return [
+    section(`${bold(server.name)}  ${mrkdwn(server.protocol_type.replaceAll('_', ' '))}${facts}`),
+    context(`Server ${code(server.identifier)}`, `project ${code(project)}`, `account ${code(account)}`),
+  ];
+}

@@ -1,0 +1,326 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { answerTo, ask } from '../../support/asking.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../../support/test-world.ts';
+
+const PASSWORD = 'CanaryPassword-1f2e3d4c5b6a-Canary';
+const FORM = {
+  email: 'new@example.org',
+  password: PASSWORD,
+  account_name: 'Northwind',
+  terms_accepted: ['true'],
+};
+const MINUTE = 60_000;
+
+describe('signing up', () => {
+  let house: TestWorld;
+  let clock: ManualClock;
+  beforeEach(async () => {
+    clock = createManualClock(Date.now());
+    house = await openTestWorld({ clock });
+  });
+  afterEach(() => house.stop());
+
+  it('creates the account, connects it and tells what to do next, to the person alone', async () => {
+    await openForm(house);
+    const answer = await house.as('admin').submit('signup', {
+      ...FORM,
+      full_name: 'Nora North',
+      package: 'business',
+      coupon: 'WELCOME',
+      newsletter_opt_in: ['true'],
+    });
+    expect(answer.body).toContain('clear');
+    const reply = await privately(house, 'Northwind');
+    const [user] = house.service.world.state.accounts.get('northwind')?.users ?? [];
+    const { publicKey, fingerprint } = house.service.world.state.accounts.get('northwind')?.sshKey ?? {};
+    expect(reply).toContain(publicKey);
+    expect(reply).toContain(fingerprint);
+    expect(reply).toContain('answers 401');
+    expect(reply).toContain(`••••${user?.apiKey?.slice(-4)}`);
+    expect(reply).toContain(`${house.service.origin}/oauth/repositories/codehost_a?account=northwind`);
+    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    const sent = house.service.requests.all.find(({ path }) => path === '/api/v1/signup')?.body;
+    expect(sent).toMatchObject({
+      email: 'new@example.org',
+      terms_accepted: true,
+      account_name: 'Northwind',
+      full_name: 'Nora North',
+      package: 'business',
+      coupon: 'WELCOME',
+      newsletter_opt_in: true,
+      client: 'deckhand',
+      signup_source: 'deckhand-slack',
+    });
+  });
+
+  it('says to verify first, looks less and less often, and tells when the key works', async () => {
+    await openForm(house);
+    await house.as('admin').submit('signup', FORM);
+    await privately(house, 'Northwind');
+    await house.as('admin').command(CHANNEL, '/deckhand projects');
+    await privately(house, 'once its e-mail address is verified');
+    await house.as('admin').command(CHANNEL, '/deckhand accounts');
+    await privately(house, 'waits for its e-mail to be verified');
+
+    await looksAfter(house, clock, 34_000);
+    await looksAfter(house, clock, 68_000);
+    await planned(house);
+    expect(house.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
+    await verify(house);
+    await looksAfter(house, clock, 140_000);
+    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.admin).length === 1);
+    const [told] = house.slack.dms(TEAM, PEOPLE.admin);
+    expect(told?.text).toContain('is verified: the key works');
+    expect(await planned(house, 0)).toBe(0);
+    await house.as('admin').command(CHANNEL, '/deckhand projects');
+    await privately(house, 'No projects');
+  });
+
+  it('gives up after a week, and says so once', async () => {
+    await openForm(house);
+    await house.as('admin').submit('signup', FORM);
+    await planned(house);
+    await looksAfter(house, clock, 7 * 24 * 60 * MINUTE + MINUTE);
+    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.admin).length === 1);
+    expect(house.slack.dms(TEAM, PEOPLE.admin)[0]?.text).toContain('not verified within 7 days');
+    expect(await planned(house, 0)).toBe(0);
+  });
+
+  it('stops looking once the account is disconnected', async () => {
+    await openForm(house);
+    await house.as('admin').submit('signup', FORM);
+    await planned(house);
+    await house.app.deckhand.accounts.disconnect(TEAM, 'northwind');
+    await clock.advance(MINUTE);
+    expect(await planned(house, 0)).toBe(0);
+    expect(house.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
+  });
+
+  it('signs up once, however often the button is clicked', async () => {
+    await openForm(house);
+    const ann = house.as('admin');
+    const answers = await Promise.all([
+      ann.submit('signup', FORM),
+      ann.submit('signup'),
+      ann.submit('signup'),
+    ]);
+    expect(answers.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    expect(signups(house)).toBe(1);
+    await privately(house, 'Northwind');
+    const told = house.slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Northwind'));
+    expect(told).toHaveLength(1);
+  });
+
+  it('tells the limit before it is met, counts what is left, and says when the next is free', async () => {
+    await openForm(house);
+    expect(shown(house)).toContain('3 sign-up attempts an hour');
+    expect(shown(house)).toContain('3 were left');
+    const ann = house.as('admin');
+    expect((await ann.submit('signup', { ...FORM, password: 'short' })).errors?.password).toContain(
+      '2 of 3 attempts this hour are left',
+    );
+    expect((await ann.submit('signup', { ...FORM, password: 'tiny' })).errors?.password).toContain('1 of 3');
+    await ann.submit('signup', { ...FORM, password: 'small' });
+    await ann.close();
+    await openForm(house);
+    expect(shown(house)).toContain('all are used: the next is free <!date^');
+    await ann.submit('signup', FORM);
+    expect(shown(house)).toContain('too many sign-up attempts. Try again <!date^');
+  });
+
+  it.each([
+    ['401', { email: EMAIL }, 'password', 'not its password'],
+    ['409, the account name', { account_name: ACCOUNT }, 'account_name', 'Choose another'],
+    ['422, the password', { password: 'short' }, 'password', 'may be too short'],
+    ['403, a disposable address', { email: 'x@disposable.example' }, undefined, 'blocked the sign-up'],
+  ])('says what %s means under its field', async (_, change, field, words) => {
+    await openForm(house);
+    const answer = await house.as('admin').submit('signup', { ...FORM, ...change });
+    if (field === undefined) expect(shown(house)).toContain(words);
+    else expect(answer.errors?.[field]).toContain(words);
+    expect(house.service.world.state.accounts.size).toBe(1);
+  });
+
+  it('sends a person with two-factor authentication to the web', async () => {
+    house.service.world.setIdentity({ email: FORM.email, password: PASSWORD, twoFactor: true });
+    await openForm(house);
+    await house.as('admin').submit('signup', FORM);
+    expect(shown(house)).toContain(`<${house.service.origin}|on the web>`);
+  });
+
+  it('does not call the service unless the terms are accepted', async () => {
+    await openForm(house);
+    const { terms_accepted: _, ...form } = FORM;
+    expect((await house.as('admin').submit('signup', form)).errors).toHaveProperty('terms_accepted');
+    expect(signups(house)).toBe(0);
+  });
+
+  it.each([
+    ['a 503', { status: 503, retryAfter: '120' }, 'nobody can sign up for the moment. Try again <!date^'],
+    ['a lost answer', { drop: true, afterHandling: true }, 'cannot tell whether the account was created'],
+    ['an answer that is no JSON', { badJson: true, afterHandling: true }, 'If a verification e-mail arrives'],
+  ])('says what to do after %s', async (_, fault, words) => {
+    house.service.faults.add({ path: '/api/v1/signup', ...fault });
+    await openForm(house);
+    await house.as('admin').submit('signup', FORM);
+    expect(shown(house)).toContain(words);
+    expect(signups(house)).toBe(1);
+  });
+
+  it('tells of a slow sign-up once it is done, and puts all back but the password where it failed', async () => {
+    await openForm(house);
+    house.service.faults.add({ path: '/api/v1/signup', delayMs: 300, status: 409, body: {}, times: 1 });
+    expect(await submitSlowly(house, clock)).toContain('One moment');
+    await house.slack.until(() => shown(house).includes('Choose another'));
+    expect(shown(house)).toContain('"initial_value":"new@example.org"');
+    expect(shown(house)).not.toContain(PASSWORD);
+    house.service.faults.add({ path: '/api/v1/signup', delayMs: 300, afterHandling: true, times: 1 });
+    expect(await submitSlowly(house, clock)).toContain('One moment');
+    await privately(house, 'Northwind');
+    expect(shown(house)).toContain('Done');
+  });
+
+  it('never loses sight of an account whose key it cannot keep', async () => {
+    const made = { account: { subdomain: 'not a slug', name: 'North' }, api_key: 'k'.repeat(40) };
+    house.service.faults.add({ path: '/api/v1/signup', status: 201, body: made });
+    await openForm(house);
+    await house.as('admin').submit('signup', FORM);
+    expect(shown(house)).toContain('Do not sign up again');
+    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+  });
+
+  it('is offered where nothing is connected, and the wait for the e-mail is shown afterwards', async () => {
+    const offered = await answerTo(house, 'admin', () => house.as('admin').command(CHANNEL, '/deckhand'));
+    expect(offered).toContain('Create an account');
+    const [message] = house.slack.ephemerals(TEAM, PEOPLE.admin);
+    await house.as('admin').click({ channel: CHANNEL, ts: message?.ts ?? '' }, { actionId: 'signup:open' });
+    await house.slack.until(() => house.as('admin').openView()?.content.callback_id === 'signup');
+    await house.as('admin').submit('signup', FORM);
+    await privately(house, 'Northwind');
+    expect(await ask(house, '/deckhand')).toContain('waits for its e-mail address to be verified');
+  });
+
+  it('is for admins', async () => {
+    await house.as('member').command(CHANNEL, '/deckhand signup');
+    await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).length === 1);
+    expect(house.slack.ephemerals(TEAM, PEOPLE.member)[0]?.text).toContain('needs the role *admin*');
+  });
+
+  it('leaves neither password nor key in a log line, the database or anything sent to Slack', async () => {
+    await openForm(house);
+    const ann = house.as('admin');
+    house.service.faults.add({ path: '/api/v1/signup', status: 500, times: 1 });
+    await ann.submit('signup', FORM);
+    house.service.faults.add({ path: '/api/v1/signup', status: 422, times: 1, body: { base: ['No.'] } });
+    await ann.submit('signup');
+    await ann.submit('signup', FORM);
+    await privately(house, 'Northwind');
+    await looksAfter(house, clock, MINUTE);
+    await verify(house);
+    await planned(house);
+    await looksAfter(house, clock, 2 * MINUTE);
+    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.admin).length === 1);
+    const key = house.service.world.state.accounts.get('northwind')?.users[0]?.apiKey ?? '';
+    expect(key).toHaveLength(40);
+    const places = {
+      log: house.logs.join('\n'),
+      database: await bytesIn(house.folder),
+      slack: JSON.stringify(house.slack.calls),
+      answers: JSON.stringify(house.slack.deliveries.map(({ body }) => body)),
+    };
+    for (const [place, text] of Object.entries(places))
+      for (const secret of [PASSWORD, key])
+        for (const form of [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')])
+          expect(text.includes(form), `a secret stands in the ${place}`).toBe(false);
+    expect(places.database).toContain('northwind');
+  });
+});
+
+describe('without a sign-up address', () => {
+  it('there is no such command', async () => {
+    const house = await openTestWorld({ env: { SERVICE_SIGNUP_URL: '' } });
+    try {
+      await house.as('admin').command(CHANNEL, '/deckhand help');
+      await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.admin).length === 1);
+      expect(JSON.stringify(house.slack.ephemerals(TEAM, PEOPLE.admin))).not.toContain('signup');
+    } finally {
+      await house.stop();
+    }
+  });
+});
+
+async function openForm({ as, slack }: TestWorld): Promise<void> {
+  await as('admin').command(CHANNEL, '/deckhand signup');
+  await slack.until(() => as('admin').openView()?.content.callback_id === 'signup');
+}
+
+/** Sends the form, and lets the front door's patience run out before the service answers. */
+async function submitSlowly(house: TestWorld, clock: ManualClock): Promise<string> {
+  const arrived = house.service.requests.nextArrival(({ path }) => path === '/api/v1/signup');
+  const answer = house.as('admin').submit('signup', FORM);
+  await arrived;
+  await clock.advance(2_000);
+  return (await answer).body;
+}
+
+function shown(house: TestWorld): string {
+  return JSON.stringify(house.as('admin').openView()?.content.blocks);
+}
+
+function signups({ service }: TestWorld): number {
+  return service.requests.all.filter(({ path }) => path === '/api/v1/signup').length;
+}
+
+/** The whole of the private message with these words. */
+async function privately({ slack }: TestWorld, words: string): Promise<string> {
+  const seen = (): string | undefined =>
+    slack
+      .ephemerals(TEAM, PEOPLE.admin)
+      .map((message) => JSON.stringify(message).replaceAll('\\"', '"'))
+      .find((text) => text.includes(words));
+  await slack.until(() => seen() !== undefined);
+  return seen() ?? '';
+}
+
+/** Moves time on once a look is planned, and waits for the service to be asked. */
+async function looksAfter(house: TestWorld, clock: ManualClock, ms: number): Promise<void> {
+  await planned(house);
+  const asked = house.service.requests.next(
+    ({ account, path }) => account === 'northwind' && path === '/projects',
+  );
+  await clock.advance(ms);
+  await asked;
+}
+
+/** Resolves when so many looks wait, and none runs. */
+async function planned({ app }: TestWorld, count = 1): Promise<number> {
+  return vi.waitFor(async () => {
+    const { waiting = 0, running = 0 } =
+      (await app.deckhand.engine.stats()).queues['watch-verification'] ?? {};
+    if (waiting !== count || running !== 0) throw new Error(`${waiting} looks wait, ${running} run`);
+    return waiting;
+  });
+}
+
+async function verify({ service }: TestWorld): Promise<void> {
+  const mail = service.world.state.outbox.findLast(({ to }) => to === FORM.email);
+  const page = await fetch(mail?.link ?? '');
+  if (!page.ok) throw new Error('the link does not verify');
+}
+
+async function bytesIn(folder: string): Promise<string> {
+  const files = (await readdir(folder)).filter((name) => name.includes('sqlite'));
+  const contents = await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')));
+  return contents.join('\n');
+}

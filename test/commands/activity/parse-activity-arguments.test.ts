@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { readActivityWords } from '../../../src/commands/activity/parse-activity-arguments.ts';
+
+const NOTHING = { range: undefined, stats: false, project: undefined };
+
+describe('the words after activity', () => {
+  it.each([
+    ['', {}],
+    ['today', { range: 'today' }],
+    ['Today', { range: 'today' }],
+    ['7d', { range: 'last_7_days' }],
+    ['7 days', { range: 'last_7_days' }],
+    ['last_7_days', { range: 'last_7_days' }],
+    ['last-7-days', { range: 'last_7_days' }],
+    ['the last 7 days', { range: 'last_7_days' }],
+    ['30d', { range: 'last_30_days' }],
+    ['last 30 days', { range: 'last_30_days' }],
+    ['month', { range: 'last_30_days' }],
+    ['week', { range: 'this_week' }],
+    ['this week', { range: 'this_week' }],
+    ['this_week', { range: 'this_week' }],
+    ['stats', { stats: true }],
+    ['STATS 30d', { range: 'last_30_days', stats: true }],
+    ['storefront', { project: 'storefront' }],
+    ['Billing API', { project: 'Billing API' }],
+    ['storefront today stats', { range: 'today', stats: true, project: 'storefront' }],
+    ['7d Billing API', { range: 'last_7_days', project: 'Billing API' }],
+  ])('%j', (typed, expected) => {
+    expect(readActivityWords(typed === '' ? [] : typed.split(' '))).toEqual({ ...NOTHING, ...expected });
+  });
+
+  it.each(['90d', '2 weeks', 'yesterday', 'today 7d'])('%j is refused with the ranges there are', (typed) => {
+    expect(() => readActivityWords(typed.split(' '))).toThrow(/`today`, `7d`, `30d` and `week`/);
+  });
+});

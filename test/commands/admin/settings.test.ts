@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ann } from '../integrations/support.ts';
+
+describe('settings', () => {
+  let house: TestWorld;
+  let me: ReturnType<typeof ann>;
+  beforeAll(async () => {
+    house = await openTestWorld();
+    await house.connect();
+  });
+  afterAll(() => house.stop());
+  beforeEach(async () => {
+    house.service.faults.clear();
+    me = ann(house);
+    for (const view of me.actor.openViews()) await me.actor.close(view.id);
+    await house.app.deckhand.channels.change(TEAM, CHANNEL, () => ({}));
+  });
+
+  const stored = () => house.app.deckhand.channels.get(TEAM, CHANNEL);
+  const look = (actionId: string, query: string) =>
+    me.actor.suggest({ viewId: me.view().id }, { actionId, query });
+
+  it('shows what holds where nothing was set', async () => {
+    await me.open('settings');
+    expect(me.view().content.callback_id).toBe('settings');
+    expect(me.fields()).toEqual(['threads', 'layout', 'project', 'zone']);
+    expect(me.block('threads')).toMatchObject({ element: { initial_option: { value: 'on' } } });
+    expect(me.block('layout')).toMatchObject({ element: { initial_option: { value: 'full' } } });
+  });
+
+  it('stores all four, tells the asker, and shows them the next time', async () => {
+    await me.open('settings');
+    await look('project', 'bill');
+    const zones = await look('zone', 'lisbon');
+    expect(zones.options.map((option) => option.value)).toEqual(['Europe/Lisbon']);
+    await me.submit({ threads: 'off', layout: 'compact', project: 'billing-api', zone: 'Europe/Lisbon' });
+    await house.slack.until(() => me.told().at(-1)?.includes('settings') === true);
+    expect(await stored()).toEqual({
+      account: 'acme',
+      project: { permalink: 'billing-api', name: 'Billing API' },
+      threads: false,
+      layout: 'compact',
+      zone: 'Europe/Lisbon',
+    });
+    expect(me.told().at(-1)).toContain('*Billing API* (`billing-api`)');
+    await me.open('settings');
+    expect(me.block('project')).toMatchObject({ element: { initial_option: { value: 'billing-api' } } });
+    expect(me.block('zone')).toMatchObject({ element: { initial_option: { value: 'Europe/Lisbon' } } });
+  });
+
+  it('makes the following of a test quiet: no thread, and the default project', async () => {
+    await house.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
+      account: 'acme',
+      project: { permalink: 'storefront', name: 'Storefront' },
+    }));
+    await me.open('settings');
+    await me.submit({ threads: 'off' });
+    await house.as('member').command(CHANNEL, '/deckhand test');
+    const { slack } = house;
+    await slack.until(() => slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('completed')));
+    const root = slack.messages(TEAM, CHANNEL).at(-1);
+    expect(root?.text).toContain('Storefront');
+    expect(slack.thread(TEAM, CHANNEL, root?.ts ?? '')).toEqual([]);
+  });
+
+  it('forgets the project and the zone where they are taken out', async () => {
+    await house.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
+      account: 'acme',
+      project: { permalink: 'storefront', name: 'Storefront' },
+      zone: 'UTC',
+    }));
+    await me.open('settings');
+    await me.submit({ project: null, zone: null });
+    await house.slack.until(() => me.told().at(-1)?.includes('no default project') === true);
+    expect(await stored()).toEqual({ threads: true, layout: 'full' });
+  });
+
+  it('keeps the project that stays, though the service is down', async () => {
+    await house.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
+      account: 'acme',
+      project: { permalink: 'gone-since', name: 'Gone' },
+    }));
+    house.service.faults.add({ path: '/**', drop: true });
+    await me.open('settings');
+    await me.submit({ layout: 'compact' });
+    await house.slack.until(() => me.told().at(-1)?.includes('layout *compact*') === true);
+    expect(await stored()).toMatchObject({ project: { permalink: 'gone-since' } });
+  });
+
+  it('offers the person’s own zone first, and takes older names', async () => {
+    await me.open('settings');
+    const all = await look('zone', '');
+    expect(all.options).toHaveLength(100);
+    expect(all.options[0]?.value).toBe('Europe/Lisbon');
+    expect((await look('zone', 'new york')).options.map(({ value }) => value)).toContain('America/New_York');
+    expect((await look('zone', 'US/Pacific')).options.map(({ value }) => value)).toEqual(['US/Pacific']);
+    expect((await look('zone', '+02:00')).options).toEqual([]);
+  });
+
+  it('refuses what is no zone, under its field', async () => {
+    await me.open('settings');
+    const option = { text: { type: 'plain_text', text: 'Mars' }, value: 'Mars/Olympus' };
+    const answer = await me.submit({ zone: option });
+    expect(answer.errors?.zone).toContain('no time zone');
+  });
+
+  it('is for operators', async () => {
+    await house.as('member').command(CHANNEL, '/deckhand settings');
+    await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
+    expect(house.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('*operator*');
+  });
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readDigestWords } from '../../../src/commands/digests/parse-digest-arguments.ts';
+import { splitWords } from '../../../src/commands/tokenize.ts';
+import { UserError } from '../../../src/core/errors.ts';
+import { WEEKDAYS } from '../../../src/views/digests/cadence.ts';
+import { digestCommand } from '../../../src/views/digests/words.ts';
+
+const read = (text: string) => readDigestWords(splitWords(text, ['skip-quiet']).words);
+
+describe('the words of a digest', () => {
+  it.each([
+    [
+      'weekly:mon 09:00 Europe/Lisbon last_7_days',
+      { kind: 'weekly', day: 'mon', time: '09:00' },
+      'Europe/Lisbon',
+      'last_7_days',
+    ],
+    ['cron:"*/5 * * * *" UTC today', { kind: 'cron', cron: '*/5 * * * *' }, 'UTC', 'today'],
+    [
+      'weekdays 09:00 Asia/Tokyo this_week --skip-quiet',
+      { kind: 'weekdays', time: '09:00' },
+      'Asia/Tokyo',
+      'this_week',
+    ],
+    ['daily 23:59 UTC', { kind: 'daily', time: '23:59' }, 'UTC', undefined],
+    ['cron:“0 9 * * 1-5” Europe/Lisbon', { kind: 'cron', cron: '0 9 * * 1-5' }, 'Europe/Lisbon', undefined],
+    ['cron:0 9 1 * * UTC last_30_days', { kind: 'cron', cron: '0 9 1 * *' }, 'UTC', 'last_30_days'],
+    ["cron:'0 9 1 * *' UTC 30d", { kind: 'cron', cron: '0 9 1 * *' }, 'UTC', 'last_30_days'],
+    [
+      'Weekly:Friday 9am europe/lisbon week',
+      { kind: 'weekly', day: 'fri', time: '09:00' },
+      'Europe/Lisbon',
+      'this_week',
+    ],
+    ['daily 12pm', { kind: 'daily', time: '12:00' }, undefined, undefined],
+    ['daily 9.30 last 7 days', { kind: 'daily', time: '09:30' }, undefined, 'last_7_days'],
+  ])('%s', (text, cadence, zone, range) => {
+    expect(read(text)).toEqual({ cadence, zone, range, project: undefined });
+  });
+
+  it('may name a project at the end', () => {
+    expect(read('daily 09:00 UTC today storefront').project).toBe('storefront');
+  });
+
+  it.each([
+    ['dayly 09:00 UTC', 'Did you mean `daily`?'],
+    ['weekly 09:00 UTC', 'Did you mean `weekly:mon`?'],
+    ['weekly:mo 09:00 UTC', 'Did you mean `weekly:mon`?'],
+    ['daily UTC', '`UTC` is no time'],
+    ['daily', 'Give the time as `HH:MM`'],
+    ['daily 24:00 UTC', 'Did you mean `00:00`?'],
+    ['daily 9:75 UTC', 'Did you mean `09:59`?'],
+    ['daily 09:00 Europe/Lisbonn', 'Did you mean `Europe/Lisbon`?'],
+    ['daily 09:00 lisbon', 'Did you mean `Europe/Lisbon`?'],
+    ['daily 09:00 tokyo today', 'Did you mean `Asia/Tokyo`?'],
+    ['daily 09:00 +02:00', 'There is no time zone'],
+    ['daily 09:00 UTC 90d', 'There is no range `90d`'],
+    ['cron:"*/5 * * *" UTC', 'Give five fields'],
+    ['cron:"61 * * * *" UTC', 'This is wrong: minute (0-59)'],
+    ['cron:"0 0 31 2 *" UTC', 'This is wrong: day of month'],
+    ['<!channel> 09:00 UTC', '`&lt;!channel&gt;`'],
+  ])('%s is refused: %s', (text, said) => {
+    expect(() => read(text)).toThrow(UserError);
+    expect(() => read(text)).toThrow(said);
+  });
+
+  it('never break on what people type', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(fc.string(), fc.constantFrom('cron:', 'daily', 'weekly:', '09:00', 'UTC', 'today')),
+        ),
+        (words) => {
+          try {
+            readDigestWords(words);
+          } catch (error) {
+            expect(error).toBeInstanceOf(UserError);
+          }
+        },
+      ),
+    );
+  });
+
+  it('set up the same digest again as it was', () => {
+    const time = fc
+      .tuple(fc.nat(23), fc.nat(59))
+      .map((parts) => parts.map((part) => String(part).padStart(2, '0')).join(':'));
+    const cadence = fc.oneof(
+      fc.record({ kind: fc.constantFrom('daily' as const, 'weekdays' as const), time }),
+      fc.record({ kind: fc.constant('weekly' as const), day: fc.constantFrom(...WEEKDAYS), time }),
+      fc.constantFrom(
+        { kind: 'cron' as const, cron: '*/5 * * * *' },
+        { kind: 'cron' as const, cron: '0 9 * * 1-5' },
+      ),
+    );
+    const zone = fc.constantFrom('UTC', 'Europe/Lisbon', 'America/Argentina/Buenos_Aires');
+    const range = fc.constantFrom('today' as const, 'this_week' as const, 'last_30_days' as const);
+    fc.assert(
+      fc.property(cadence, zone, range, fc.boolean(), (cadence, zone, range, skipQuiet) => {
+        const digest = {
+          id: 'd7k2',
+          channel: 'C1',
+          cadence,
+          zone,
+          range,
+          skipQuiet,
+          setUpBy: 'U1',
+          setUpAt: 0,
+        };
+        const command = digestCommand(digest).replace('digest add ', '');
+        expect(read(command)).toEqual({ cadence, zone, range, project: undefined });
+      }),
+    );
+  });
+});

@@ -1,0 +1,241 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ann } from './support.ts';
+
+/** Each type with its version, where it has one, and what a person fills in; the keys are those of spec 4.8. */
+const TYPES: ReadonlyArray<[type: string, version: string | undefined, properties: Record<string, string>]> =
+  [
+    ['http_req', undefined, { url: 'https://hooks.example.com/deploys' }],
+    ['cdn_cache', undefined, { zone_id: 'zone-1', path_prefix: '/assets' }],
+    ['perf_monitor', undefined, { application_id: '4711', api_key: 'CANARYperf' }],
+    ['error_tracker_a', undefined, { token: 'CANARYa', environment: 'production' }],
+    ['error_tracker_b', undefined, { api_key: 'CANARYb', environment: 'production' }],
+    ['chat_teams', undefined, { url: 'https://chat.example.com/CANARYteams', team: 'Platform' }],
+    [
+      'codehost',
+      undefined,
+      { account: 'acme', project: 'shop', repository: 'web', username: 'ann', api_key: 'CANARYcode' },
+    ],
+    [
+      'error_tracker_c',
+      'cloud',
+      { project: 'shop', environment: 'production', token: 'CANARYc', organization_slug: 'acme' },
+    ],
+    [
+      'error_tracker_c',
+      'on_premise',
+      { project: 'shop', environment: 'production', token: 'CANARYd', url: 'https://errors.example.com' },
+    ],
+    ['error_tracker_d', 'cloud', { api_key: 'CANARYe' }],
+    ['error_tracker_d', 'on_premise', { api_key: 'CANARYf', url: 'https://errors.example.com' }],
+    ['chat_a_oauth', undefined, {}],
+    ['chat_b', undefined, {}],
+    ['chat_c', undefined, { url: 'https://chat.example.com/spaces/CANARYspace' }],
+    ['chat_d', undefined, { bot_token: 'CANARYbot', chat_id: '@releases' }],
+  ];
+
+const HIDDEN = /key|token/;
+
+describe('integration add', () => {
+  let house: TestWorld;
+  let me: ReturnType<typeof ann>;
+  beforeAll(async () => {
+    house = await openTestWorld();
+    await house.connect();
+  });
+  afterAll(() => house.stop());
+  beforeEach(async () => {
+    house.service.faults.clear();
+    house.service.requests.clear();
+    me = ann(house);
+    for (const view of me.actor.openViews()) await me.actor.close(view.id);
+  });
+
+  it.each(TYPES)('sets up %s (%s) with exactly its properties', async (type, version, properties) => {
+    await me.open('integration add storefront');
+    await me.choose('hook_type', type);
+    if (version !== undefined) await me.choose('properties.hook_version', version);
+    const expected = Object.keys(properties).map((key) => `properties.${key}`);
+    const versions = version === undefined ? [] : ['properties.hook_version'];
+    expect(me.fields()).toEqual(['hook_type', 'name', ...versions, ...expected, 'flags']);
+
+    const answer = await me.submit({
+      name: `My ${type}`,
+      flags: ['send_on_failure'],
+      ...Object.fromEntries(Object.entries(properties).map(([key, value]) => [`properties.${key}`, value])),
+    });
+
+    expect(answer).toMatchObject({ outcome: 'ok' });
+    const given = { ...properties, ...(version === undefined ? {} : { hook_version: version }) };
+    expect(me.kept().at(-1)).toMatchObject({
+      hookType: type,
+      name: `My ${type}`,
+      properties: given,
+      sendOnStart: false,
+      sendOnCompletion: false,
+      sendOnFailure: true,
+    });
+    expect(Object.keys(me.kept().at(-1)?.properties ?? {})).toEqual(
+      expect.arrayContaining(Object.keys(given)),
+    );
+    const shown = Object.entries(given).map(([key, value]) => [key, HIDDEN.test(key) ? '[hidden]' : value]);
+    expect(me.sent('POST')).toEqual([
+      {
+        integration: {
+          hook_type: type,
+          name: `My ${type}`,
+          send_on_start: false,
+          send_on_completion: false,
+          send_on_failure: true,
+          ...(shown.length === 0 ? {} : { properties: Object.fromEntries(shown) }),
+        },
+      },
+    ]);
+  });
+
+  it('tells the asker alone what was set up, and how to change it', async () => {
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'http_req');
+    await me.submit({ name: 'Told *once*', 'properties.url': 'https://hooks.example.com' });
+    await house.slack.until(() => me.told().at(-1)?.includes('Told') === true);
+    const saved = await house.app.deckhand.integrations.find(TEAM, 'told *once*');
+    expect(me.told().at(-1)).toContain(`\`/deckhand integration edit ${saved?.id}\``);
+    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+  });
+
+  it.each(['chat_a_oauth', 'chat_b'])('gives the asker alone a button to authorise %s', async (type) => {
+    await me.open('integration add storefront');
+    await me.choose('hook_type', type);
+    await me.submit({ name: 'Team room' });
+    await house.slack.until(() => me.told().at(-1)?.includes('authorised') === true);
+    const message = house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+    expect(JSON.stringify(message)).toContain(`${house.service.origin}/integrations/authorise/`);
+    expect(message?.text).toContain('becomes active as soon as you have');
+  });
+
+  it('opens no authorisation page but over https', async () => {
+    house.service.faults.add({
+      method: 'POST',
+      path: `/${ACCOUNT}/projects/storefront/integrations`,
+      status: 200,
+      body: { auth_required: true, auth_url: 'http://evil.example.com/' },
+      times: 1,
+    });
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'chat_b');
+    await me.submit({ name: 'Team room' });
+    await house.slack.until(() => me.told().at(-1)?.includes('do not open') === true);
+    expect(JSON.stringify(house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1))).not.toContain('evil.example');
+  });
+
+  it.each([
+    ['chat_d', { 'properties.bot_token': 'x', 'properties.chat_id': 'releases' }, 'properties.chat_id'],
+    ['http_req', { 'properties.url': 'hooks.example.com' }, 'properties.url'],
+    ['http_req', { 'properties.url': 'ftp://hooks.example.com' }, 'properties.url'],
+  ])('refuses a malformed value of %s under its field', async (type, values, field) => {
+    await me.open('integration add storefront');
+    await me.choose('hook_type', type);
+    const answer = await me.submit({ name: 'x', ...values });
+    expect(Object.keys(answer.errors ?? {})).toEqual([field]);
+    expect(me.sent('POST')).toEqual([]);
+  });
+
+  it('takes a chat’s numeric id, also a negative one', async () => {
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'chat_d');
+    await me.submit({ name: 'x', 'properties.bot_token': 'x', 'properties.chat_id': ' -1001234567890 ' });
+    expect(me.kept().at(-1)?.properties.chat_id).toBe('-1001234567890');
+  });
+
+  it('keeps name and flags, but no secret, when the type is changed', async () => {
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'perf_monitor');
+    me.actor.fill(undefined, {
+      name: 'Watch',
+      flags: ['send_on_start'],
+      'properties.api_key': 'CANARYswitch',
+      'properties.application_id': '12',
+    });
+    await me.choose('hook_type', 'cdn_cache');
+    expect(me.block('name')).toMatchObject({ element: { initial_value: 'Watch' } });
+    expect(JSON.stringify(me.view().content)).not.toContain('CANARYswitch');
+    expect(JSON.stringify(me.block('flags'))).toContain('initial_options');
+  });
+
+  it.each([
+    [{ 'properties.url': ['is not reachable'] }],
+    [{ url: ['is not reachable'] }],
+    [{ integration: { properties: { url: ['is not reachable'] } } }],
+  ])('shows a fault of the service under its field: %j', async (body) => {
+    house.service.faults.add({ method: 'POST', path: '/**', status: 422, body, times: 1 });
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'http_req');
+    const answer = await me.submit({ name: 'x', 'properties.url': 'https://hooks.example.com' });
+    expect(answer.errors).toEqual({ 'properties.url': 'is not reachable' });
+  });
+
+  it('shows a fault of the whole on top, and keeps the form', async () => {
+    house.service.faults.add({
+      method: 'POST',
+      path: '/**',
+      status: 422,
+      body: { base: ['The project has too many <!channel> integrations'] },
+      times: 1,
+    });
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'http_req');
+    await me.submit({ name: 'x', 'properties.url': 'https://hooks.example.com' });
+    expect(me.view().content.blocks[0]).toMatchObject({
+      text: { text: expect.stringContaining('too many &lt;!channel&gt; integrations') },
+    });
+    expect(me.fields()).toContain('properties.url');
+  });
+
+  it('says that it may be set up when the answer was lost', async () => {
+    house.service.faults.add({ method: 'POST', path: '/**', drop: true, afterHandling: true, times: 1 });
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'http_req');
+    await me.submit({ name: 'Lost', 'properties.url': 'https://hooks.example.com' });
+    expect(JSON.stringify(me.view().content.blocks[0])).toContain('may be set up or not');
+    expect(me.kept().filter(({ name }) => name === 'Lost')).toHaveLength(1);
+  });
+
+  it('is for operators', async () => {
+    await house.as('member').command(CHANNEL, '/deckhand integration add storefront');
+    await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
+    expect(house.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('*operator*');
+  });
+
+  it('leaves no secret in the store, the log or any message', async () => {
+    const files = await readdir(house.folder);
+    const bytes = await Promise.all(files.map((file) => readFile(`${house.folder}/${file}`, 'latin1')));
+    const seen = [...bytes, ...house.logs, JSON.stringify(house.slack.ephemerals(TEAM, PEOPLE.admin))];
+    expect(seen.filter((text) => text.includes('CANARY'))).toEqual([]);
+  });
+});
+
+describe('integration add while the service hangs', () => {
+  let house: TestWorld;
+  beforeAll(async () => {
+    house = await openTestWorld();
+    await house.connect();
+  });
+  afterAll(() => house.stop());
+
+  it('opens at once with all its fields, takes the project as typed, and sends it when the service is back', async () => {
+    const me = ann(house);
+    const hanging = house.service.faults.add({ path: '/**', delayMs: 4_000, times: 1 });
+    await me.open('integration add storefront');
+    expect(me.fields()).toEqual(['project', 'hook_type', 'name', 'flags']);
+    expect(me.block('project')).toMatchObject({ element: { initial_option: { value: 'storefront' } } });
+    await me.choose('hook_type', 'chat_a_oauth');
+
+    const place = { viewId: me.view().id };
+    const menu = await me.actor.suggest(place, { actionId: 'project', query: 'billing-api' });
+    expect(menu.options.map((option) => option.value)).toEqual(['billing-api']);
+    expect(hanging.hits()).toBe(1);
+    await me.submit({ name: 'Room', project: 'billing-api' });
+    await house.slack.until(() => me.kept('billing-api').length === 1);
+  });
+});

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerTo, ask } from '../../support/asking.ts';
+import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const NONE_LISTED = [
+  ['sizes', { status: 503, retryAfter: '60' }],
+  ['sizes', { status: 200, body: { sizes: [] } }],
+  ['sizes', { delayMs: 2_500 }],
+] as const;
+
+describe('hosting', () => {
+  let house: TestWorld;
+  beforeEach(async () => {
+    house = await openTestWorld();
+    await house.connect();
+    house.service.world.addHostedResource({
+      account: ACCOUNT,
+      name: 'box one',
+      identifier: 'r-1',
+      size: 'medium',
+    });
+    house.service.world.addHostedResource({
+      account: ACCOUNT,
+      name: 'box two',
+      identifier: 'r-2',
+      status: 'error',
+      ipAddress: null,
+    });
+  });
+  afterEach(() => house.stop());
+
+  it.each(['/deckhand hosting', '/deckhand hosting list', '/deckhand HOSTING List'])(
+    'lists what there is as a table, on %s',
+    async (line) => {
+      const said = await ask(house, line);
+      expect(said).toContain('2 managed resources of acme');
+      expect(said).toContain('"type":"table"');
+      expect(said).toContain('{"type":"raw_text","text":"box one"}');
+      expect(said).toContain('$24.00');
+      expect(said).toContain('"text":"error"');
+    },
+  );
+
+  it.each(NONE_LISTED)('shows plain amounts where the price list is no help: %s %j', async (path, fault) => {
+    house.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${path}`, ...fault });
+    const said = await ask(house, '/deckhand hosting');
+    expect(said).toContain('"text":"24.00"');
+    expect(said).not.toContain('$');
+  });
+
+  it('shows regions and sizes as they are now', async () => {
+    for (const what of ['regions', 'sizes']) {
+      await ask(house, `/deckhand hosting ${what}`);
+      house.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${what}`, status: 403, body: {} });
+      expect(await ask(house, `/deckhand hosting ${what}`)).toContain('The service refused');
+    }
+  });
+
+  it('says so where there is nothing', async () => {
+    house.service.faults.add({ path: `/${ACCOUNT}/hosted_resources`, status: 200, body: [] });
+    expect(await ask(house, '/deckhand hosting')).toContain('`/deckhand server add`');
+  });
+
+  it('shows one, by identifier or by name', async () => {
+    for (const named of ['r-1', 'Box One']) {
+      const said = await ask(house, `/deckhand hosting show ${named}`);
+      expect(said).toContain('*active*: running and ready for deployments');
+      expect(said).toContain('*Cost*  $24.00 a month');
+      expect(said).toContain('SHA256:');
+      expect(said).not.toContain('"Sync"');
+    }
+  });
+
+  it('names what was not found, and the list', async () => {
+    const said = await ask(house, '/deckhand hosting show r-9');
+    expect(said).toContain('The service has no managed resource `r-9`.');
+    expect(said).toContain('`/deckhand hosting list`');
+  });
+
+  it('answers words that it does not know with its usage', async () => {
+    expect(await ask(house, '/deckhand hosting show')).toContain('[list|show &lt;id&gt;|sync &lt;id&gt;');
+    expect(await ask(house, '/deckhand hosting paint r-1')).toContain('The usage is');
+  });
+
+  it('offers the regions that can be chosen', async () => {
+    const said = await ask(house, '/deckhand hosting regions');
+    expect(said).toContain('*Frankfurt*  `fra1`');
+    expect(said).not.toContain('Sydney');
+  });
+
+  it('prices the sizes in their own currency', async () => {
+    const sizes = [
+      { slug: 's', label: '1 vCPU', monthly_cost: 7.6, currency: 'eur' },
+      { slug: 'm', label: '2 vCPU', monthly_cost: 900, currency: 'jpy' },
+    ];
+    house.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/sizes`, status: 200, body: { sizes } });
+    const said = await ask(house, '/deckhand hosting sizes');
+    expect(said).toContain('€7.60');
+    expect(said).toContain('¥900');
+  });
+
+  describe('sync', () => {
+    it('is for operators', async () => {
+      const said = await ask(house, '/deckhand hosting sync r-2');
+      expect(said).toContain('This needs the role *operator*');
+      expect(house.service.requests.all.some(({ path }) => path.endsWith('/sync'))).toBe(false);
+    });
+
+    it('confirms the request, then shows the card again once it has changed', async () => {
+      const { service, slack } = house;
+      service.world.setProviderState({ account: ACCOUNT, resource: 'r-2', status: 'active' });
+      const said = await ask(house, '/deckhand hosting sync r-2', 'admin');
+      expect(said).toContain('The sync is requested');
+      expect(said).toContain('*error*');
+      await service.clock.advance(3_000);
+      const seen = () => slack.ephemerals(TEAM, PEOPLE.admin).map(({ blocks }) => JSON.stringify(blocks));
+      await slack.until(() => seen().some((blocks) => blocks.includes('is done')));
+      expect(seen().at(-1)).toContain('*active*: running and ready for deployments');
+      expect(service.requests.all.filter(({ path }) => path.endsWith('/sync'))).toHaveLength(1);
+    });
+
+    it('goes on through failures of the service', async () => {
+      const { service, slack } = house;
+      await ask(house, '/deckhand hosting sync r-1', 'admin');
+      service.faults.add({ path: `/${ACCOUNT}/hosted_resources/r-1`, status: 500, times: 2 });
+      await service.clock.advance(3_000);
+      await slack.until(() =>
+        slack.ephemerals(TEAM, PEOPLE.admin).some(({ text }) => text.includes('is done')),
+      );
+    });
+
+    it('works from the card, once', async () => {
+      const { slack, service } = house;
+      await ask(house, '/deckhand hosting show r-1', 'admin');
+      const card = slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+      await house.as('admin').click({ channel: CHANNEL, ts: card?.ts ?? '' }, { actionId: 'hosting:sync' });
+      await slack.until(() =>
+        slack.ephemerals(TEAM, PEOPLE.admin).some(({ text }) => text.includes('The sync is requested')),
+      );
+      expect(service.requests.all.filter(({ path }) => path.endsWith('/sync'))).toHaveLength(1);
+    });
+
+    it('is carried out again where the process died over the click, but not for a second click', async () => {
+      const { slack, service, app } = house;
+      const caller = { workspace: TEAM, user: PEOPLE.admin, channel: CHANNEL, messageTs: '1.2' };
+      const value = JSON.stringify({ account: ACCOUNT, id: 'r-1' });
+      const synced = () => service.requests.all.filter(({ path }) => path.endsWith('/sync')).length;
+      const said = () => slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text);
+      const click = async (requestId: string, answer: string) => {
+        const before = said().length;
+        await app.deckhand.engine.send('requests', {
+          kind: 'action',
+          workspace: TEAM,
+          caller: { ...caller, requestId },
+          actionId: 'hosting:sync',
+          value,
+        });
+        await slack.until(() =>
+          said()
+            .slice(before)
+            .some((text) => text.includes(answer)),
+        );
+      };
+      await click('t-1', 'The sync is requested');
+      await click('t-1', 'The sync is requested');
+      await click('t-2', 'That button was used already.');
+      expect(synced()).toBe(2);
+    });
+
+    it('names what was not found', async () => {
+      const said = await answerTo(house, 'admin', () =>
+        house.as('admin').command(CHANNEL, '/deckhand hosting sync r-9'),
+      );
+      expect(said).toContain('The service has no managed resource `r-9`.');
+    });
+  });
+});

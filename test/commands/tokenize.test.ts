@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanCommandText, splitWords } from '../../src/commands/tokenize.ts';
+
+describe('what a person types', () => {
+  it.each([
+    ['  test   storefront ', 'test storefront'],
+    ['test “my shop”', 'test "my shop"'],
+    ['test ‘shop’', "test 'shop'"],
+    ['connect <https://acme.example.com|acme.example.com>', 'connect acme.example.com'],
+    ['connect <https://acme.example.com/projects>', 'connect https://acme.example.com/projects'],
+    ['projects a &amp; b', 'projects a & b'],
+    ['test\u00a0storefront\u200b', 'test storefront'],
+    ['test —account acme', 'test --account acme'],
+    ['test –account acme', 'test --account acme'],
+    ['', ''],
+  ])('%j is cleaned to %j', (typed, cleaned) => {
+    expect(cleanCommandText(typed)).toBe(cleaned);
+  });
+
+  it.each([
+    ['test storefront web-1', ['test', 'storefront', 'web-1'], {}],
+    ['test "my shop"', ['test', 'my shop'], {}],
+    ["use 'my shop'", ['use', 'my shop'], {}],
+    ['test ‘my shop’ web-1', ['test', 'my shop', 'web-1'], {}],
+    ["use ann's shop", ['use', "ann's", 'shop'], {}],
+    ["use ann's bob's", ['use', "ann's", "bob's"], {}],
+    ['test shop --account acme', ['test', 'shop'], { account: 'acme' }],
+    ['test --account=acme shop', ['test', 'shop'], { account: 'acme' }],
+    ['digest add --skip-quiet daily', ['digest', 'add', 'daily'], { 'skip-quiet': true }],
+    ['digest add cron:"*/5 * * * *" UTC', ['digest', 'add', 'cron:*/5 * * * *', 'UTC'], {}],
+    ['test --account', ['test'], { account: true }],
+    ['test `shop` *web-1* _x_', ['test', 'shop', 'web-1', 'x'], {}],
+    ['test "', ['test'], {}],
+  ])('%j is split', (typed, words, flags) => {
+    expect(splitWords(typed, ['skip-quiet'])).toEqual({ words, flags });
+  });
+
+  it('never throws, and cleaning twice changes nothing more', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (typed) => {
+        const once = cleanCommandText(typed.replaceAll('&', ''));
+        expect(cleanCommandText(once)).toBe(once);
+        splitWords(typed);
+      }),
+    );
+  });
+});

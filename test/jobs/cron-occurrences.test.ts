@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CronError, parseCron } from '../../src/jobs/cron.ts';
+import { lastSlot, nextSlot } from '../../src/jobs/cron-occurrences.ts';
+import { parseZone } from '../../src/jobs/zone.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+/** Lord Howe moves by half an hour, Casablanca twice around Ramadan, Apia once skipped a whole day. */
+const ZONES = [
+  'UTC',
+  'Europe/Lisbon',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Africa/Casablanca',
+  'Asia/Kathmandu',
+  'America/St_Johns',
+  'Pacific/Apia',
+];
+
+function slotsAfter(cron: string, zone: string, after: string, count: number): string[] {
+  const slots: string[] = [];
+  let at = Date.parse(after);
+  for (let n = 0; n < count; n += 1) {
+    at = nextSlot(cron, zone, at);
+    slots.push(new Date(at).toISOString().replace(':00.000Z', 'Z'));
+  }
+  return slots;
+}
+
+function localTime(zone: string, instant: number): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(
+    instant,
+  );
+}
+
+describe('the next slots', () => {
+  test.each([
+    ['every day', '0 9 * * *', 'UTC', '2026-01-01T09:00Z', ['2026-01-02T09:00Z', '2026-01-03T09:00Z']],
+    [
+      'a weekday',
+      '30 8 * * mon',
+      'Europe/Lisbon',
+      '2026-03-28T00:00Z',
+      ['2026-03-30T07:30Z', '2026-04-06T07:30Z'],
+    ],
+    ['day or weekday', '0 0 13 * 5', 'UTC', '2026-02-12T12:00Z', ['2026-02-13T00:00Z', '2026-02-20T00:00Z']],
+    ['29 February', '0 0 29 2 *', 'UTC', '2096-03-01T00:00Z', ['2104-02-29T00:00Z']],
+    [
+      'a skipped time, right after the gap',
+      '30 1 * * *',
+      'Europe/Lisbon',
+      '2026-03-28T02:00Z',
+      ['2026-03-29T01:00Z', '2026-03-30T00:30Z'],
+    ],
+    [
+      'a doubled time, the first one only',
+      '30 1 * * *',
+      'America/New_York',
+      '2026-10-31T12:00Z',
+      ['2026-11-01T05:30Z', '2026-11-02T06:30Z'],
+    ],
+    [
+      'many skipped times, once, together with the one that stands there',
+      '*/30 * * * *',
+      'Europe/Lisbon',
+      '2026-03-29T00:00Z',
+      ['2026-03-29T00:30Z', '2026-03-29T01:00Z', '2026-03-29T01:30Z'],
+    ],
+    [
+      'half an hour skipped',
+      '15 2 * * *',
+      'Australia/Lord_Howe',
+      '2026-10-03T00:00Z',
+      ['2026-10-03T15:30Z', '2026-10-04T15:15Z'],
+    ],
+    [
+      'half an hour doubled',
+      '45 1 * * *',
+      'Australia/Lord_Howe',
+      '2026-04-04T00:00Z',
+      ['2026-04-04T14:45Z', '2026-04-05T15:15Z'],
+    ],
+    [
+      'a skipped midnight',
+      '0 0 * * *',
+      'America/Santiago',
+      '2026-09-05T12:00Z',
+      ['2026-09-06T04:00Z', '2026-09-07T03:00Z'],
+    ],
+    [
+      'a skipped day',
+      '0 9 * * *',
+      'Pacific/Apia',
+      '2011-12-29T00:00Z',
+      ['2011-12-29T19:00Z', '2011-12-30T10:00Z', '2011-12-30T19:00Z'],
+    ],
+  ])('%s', (_, cron, zone, after, expected) => {
+    expect(slotsAfter(cron, zone, after, expected.length)).toEqual(expected);
+  });
+
+  test('over 400 days come once, in order, at the local time that was asked for', () => {
+    for (const zone of ZONES) {
+      const start = Date.parse('2026-01-01T12:00Z');
+      let slots = 0;
+      const dates = new Set<string>();
+      for (let at = nextSlot('30 9 * * *', zone, start); at <= start + 400 * DAY; ) {
+        const [date = '', time] = localTime(zone, at).split(' ');
+        expect([zone, time]).toEqual([zone, '09:30']);
+        dates.add(date);
+        slots += 1;
+        const next = nextSlot('30 9 * * *', zone, at);
+        expect(next).toBeGreaterThan(at);
+        at = next;
+      }
+      expect([zone, slots, dates.size]).toEqual([zone, 400, 400]);
+    }
+  });
+});
+
+describe('for any schedule, zone and instant', () => {
+  const field = (min: number, max: number): fc.Arbitrary<string> =>
+    fc.oneof(
+      fc.constant('*'),
+      fc.integer({ min, max }).map(String),
+      fc
+        .tuple(fc.integer({ min, max }), fc.integer({ min, max }))
+        .map((pair) => pair.sort((a, b) => a - b).join('-')),
+      fc.integer({ min: 2, max: 9 }).map((step) => `*/${step}`),
+    );
+  // Of the days only those that every month has.
+  const cron = fc
+    .tuple(field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6))
+    .map((fields) => fields.join(' '));
+  const zone = fc.constantFrom(...ZONES);
+  const instant = fc.integer({ min: Date.parse('2010-01-01'), max: Date.parse('2040-01-01') });
+
+  test('no slot lies between an instant and its next slot, seen from either side', () => {
+    fc.assert(
+      fc.property(cron, zone, instant, (expression, where, at) => {
+        const next = nextSlot(expression, where, at);
+        expect(next).toBeGreaterThan(at);
+        expect(lastSlot(expression, where, next)).toBe(next);
+        const last = lastSlot(expression, where, next - 1);
+        expect(last).toBeLessThanOrEqual(at);
+        expect(nextSlot(expression, where, last)).toBe(next);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a slot stands at a local time of the schedule, or right where the clocks were put forward', () => {
+    fc.assert(
+      fc.property(cron, zone, instant, (expression, where, at) => {
+        const slot = nextSlot(expression, where, at);
+        const parsed = parseCron(expression);
+        const [date = '', time = ''] = localTime(where, slot).split(' ');
+        const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
+        const [hour = 0, minute = 0] = time.split(':').map(Number);
+        const isDue =
+          parsed.isDue({ year, month, day }) &&
+          parsed.hours.includes(hour) &&
+          parsed.minutes.includes(minute);
+        const [hourBefore = 0, minuteBefore = 0] = (localTime(where, slot - MINUTE).split(' ')[1] ?? '')
+          .split(':')
+          .map(Number);
+        const isAfterGap = (hour * 60 + minute - hourBefore * 60 - minuteBefore + 1440) % 1440 !== 1;
+        const isAfterSkippedDay = localTime(where, slot - MINUTE).slice(0, 10) < date && time === '00:00';
+        expect(isDue || isAfterGap || isAfterSkippedDay).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('what a person types', () => {
+  test.each([
+    ['', 'five fields'],
+    ['0 9 * *', 'five fields'],
+    ['0 0 9 * * *', 'five fields'],
+    ['@daily', 'five fields'],
+    ['61 * * * *', 'minute (0-59)'],
+    ['0 25 * * *', 'hour (0-23)'],
+    ['0 9 32 * 8', 'day of month (1-31), day of week'],
+    ['0 9 31 2 *', 'day of month'],
+    ['0 9 L * *', 'day of month'],
+    ['0 9 * * 5#2', 'five fields'],
+    ['0 9 * xyz *', 'month (1-12 or jan-dec)'],
+    ['0-99999999999 * * * *', 'five fields'],
+    ['*/0 * * * *', 'minute (0-59)'],
+    ['0 9 * * 1; rm', 'five fields'],
+  ])('“%s” is refused, saying what is wrong: %s', (text, part) => {
+    expect(() => parseCron(text)).toThrow(CronError);
+    expect(() => parseCron(text)).toThrow(part);
+  });
+
+  test('a time zone gets its usual spelling, and what is none is refused', () => {
+    expect([' europe/LISBON', 'utc', 'Asia/Kolkata'].map(parseZone)).toEqual([
+      'Europe/Lisbon',
+      'UTC',
+      'Asia/Kolkata',
+    ]);
+    for (const text of ['', '+02:00', 'Mars/Base', '2', '../etc'])
+      expect(() => parseZone(text)).toThrow('IANA');
+  });
+});

@@ -1,0 +1,174 @@
+import { TestClock } from 'pg-boss';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/core/clock.ts';
+import type { Engine, Job, JobData, WorkOptions } from '../../src/jobs/jobs.ts';
+import { createPostgresEngine } from '../../src/jobs/pg-boss-jobs.ts';
+import { createLocalEngine } from '../../src/jobs/sqlite-jobs.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { temporarySqlite } from '../support/temporary.ts';
+
+/** A place where engines run, and the clock they go by. */
+export interface Site {
+  now(): number;
+  advance(ms: number): Promise<void>;
+  /** Sets the wall clock alone, forwards or backwards. */
+  jump(ms: number): Promise<void>;
+  /** An engine as one replica has it; it is not started. */
+  engine(): Promise<Replica>;
+}
+
+export interface Replica {
+  engine: Engine;
+  /** As after `kill -9`: whatever runs stays as it is, and its heartbeat ends. */
+  kill(): Promise<void>;
+}
+
+export interface EngineKind {
+  name: string;
+  replicas: boolean;
+  site(start?: string): Promise<Site>;
+}
+
+const START = '2026-03-02T09:00:00Z';
+
+async function localSite(start?: string): Promise<Site> {
+  const url = await temporarySqlite();
+  const clock = createManualClock(start ?? START);
+  return {
+    now: clock.now,
+    advance: clock.advance,
+    jump: async (ms) => clock.jump(ms),
+    engine: async () => {
+      const own = mortal(clock);
+      const store = await openStore(url, { clock: own });
+      const engine = createLocalEngine({ store, clock: own, random: () => 0.5 });
+      let isOpen = true;
+      const close = async (): Promise<void> => {
+        own.end();
+        if (isOpen) await store.close();
+        isOpen = false;
+      };
+      onTestFinished(close);
+      return { engine, kill: close };
+    },
+  };
+}
+
+/** The database's clock and pg-boss's move together with ours. */
+async function postgresSite(start?: string): Promise<Site> {
+  const url = await freshDatabase();
+  const bossClock = new TestClock(start ?? START);
+  return {
+    now: () => bossClock.now(),
+    advance: (ms) => bossClock.tick(ms),
+    jump: (ms) => bossClock.setTime(bossClock.now() + ms),
+    engine: async () => {
+      const clock = mortal(clockOf(bossClock));
+      const engine = createPostgresEngine({ url, clock, bossClock, random: () => 0.5 });
+      const close = async (): Promise<void> => {
+        clock.end();
+        await engine.close();
+      };
+      onTestFinished(close);
+      return { engine, kill: close };
+    },
+  };
+}
+
+function clockOf(bossClock: TestClock): Clock {
+  return {
+    now: () => bossClock.now(),
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const timer = bossClock.setTimeout(resolve, ms);
+        signal?.addEventListener('abort', () => {
+          bossClock.clearTimeout(timer);
+          reject(signal.reason);
+        });
+      }),
+  };
+}
+
+/** One replica's clock: once the replica is dead, nothing that sleeps in it wakes. */
+function mortal(clock: Clock): Clock & { end(): void } {
+  let isAlive = true;
+  return {
+    now: clock.now,
+    sleep: async (ms, signal) => {
+      await clock.sleep(ms, signal);
+      if (!isAlive) await new Promise(() => undefined);
+    },
+    end: () => {
+      isAlive = false;
+    },
+  };
+}
+
+export const ENGINES: readonly EngineKind[] = [
+  { name: 'local', replicas: false, site: localSite },
+  { name: 'postgres', replicas: true, site: postgresSite },
+];
+
+/** Data of the jobs in these tests. */
+export type TestData = JobData & { n: number; slotAt?: number };
+
+export const ONCE: WorkOptions<TestData> = { concurrency: 10, attempts: 3, backoffMs: 1_000 };
+
+/** A handler that keeps what it was given and ends when it is told to. */
+export interface Handled {
+  jobs: Array<Job<TestData>>;
+  handler: (job: Job<TestData>) => Promise<void>;
+  /** Resolves when `count` jobs were given in all. */
+  given(count: number): Promise<void>;
+}
+
+export function collect(act: (job: Job<TestData>) => Promise<void> = async () => undefined): Handled {
+  const jobs: Array<Job<TestData>> = [];
+  let waiting: Array<{ count: number; resolve: () => void }> = [];
+  return {
+    jobs,
+    handler: async (job) => {
+      jobs.push(job);
+      waiting = waiting.filter(({ count, resolve }) => {
+        if (jobs.length < count) return true;
+        resolve();
+        return false;
+      });
+      await act(job);
+    },
+    given: (count) =>
+      new Promise((resolve) => {
+        if (jobs.length >= count) resolve();
+        else waiting.push({ count, resolve });
+      }),
+  };
+}
+
+/** Until the job's signal aborts; then it is handed back. */
+export function untilAborted(job: Job<TestData>): Promise<void> {
+  return new Promise((_, reject) => {
+    if (job.signal.aborted) return reject(job.signal.reason);
+    job.signal.addEventListener('abort', () => reject(job.signal.reason), { once: true });
+  });
+}
+
+/** Starts an engine that stops with the test, unless it was killed before. */
+export async function started(site: Site, prepare: (engine: Engine) => void): Promise<Replica> {
+  const replica = await site.engine();
+  prepare(replica.engine);
+  await replica.engine.start();
+  let isAlive = true;
+  onTestFinished(async () => {
+    if (isAlive) await replica.engine.stop(0);
+  });
+  return {
+    engine: replica.engine,
+    kill: async () => {
+      isAlive = false;
+      await replica.kill();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import process from 'node:process';
+import { systemClock } from '../../src/core/clock.ts';
+import type { JobData } from '../../src/jobs/jobs.ts';
+import { openBackend } from '../../src/open-backend.ts';
+
+/** A process that is to be killed: works on jobs of five steps each and says what it does, line by line. */
+const [, , url = '', jobs = '0'] = process.argv;
+const STEPS = 5;
+
+type Steps = JobData & { name: number; step: number };
+
+function say(line: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(`${line}\n`, () => resolve()));
+}
+
+const { engine } = await openBackend(url, { clock: systemClock });
+engine.work<Steps>(
+  'steps',
+  async (job) => {
+    for (let step = job.data.step + 1; step <= STEPS; step += 1) {
+      await say(`step ${job.data.name} ${step}`);
+      await job.save({ ...job.data, step });
+    }
+    await say(`end ${job.data.name}`);
+  },
+  { concurrency: 3, attempts: 1, backoffMs: 10 },
+);
+for (let name = 0; name < Number(jobs); name += 1) {
+  await engine.send<Steps>('steps', { workspace: 'T1', name, step: 0 }, { key: String(name) });
+}
+await say('sent');
+await engine.start();

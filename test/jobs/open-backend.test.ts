@@ -1,0 +1,35 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { systemClock } from '../../src/core/clock.ts';
+import { openBackend } from '../../src/open-backend.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { temporarySqlite } from '../support/temporary.ts';
+import { collect, ONCE, type TestData } from './fixtures.ts';
+
+const Note = z.object({ text: z.string() });
+
+describe.each([
+  { name: 'sqlite', fresh: temporarySqlite },
+  { name: 'postgres', fresh: freshDatabase },
+])('a STORE_URL of $name', ({ fresh }) => {
+  test('alone chooses where documents and jobs are kept, and both outlive the process', async () => {
+    const url = await fresh();
+    const first = await openBackend(url, { clock: systemClock });
+    await first.store.collection('notes', Note).put('T1', 'a', { text: 'kept' });
+    await first.engine.send<TestData>('q', { workspace: 'T1', n: 1 });
+    await first.close();
+
+    const second = await openBackend(url, { clock: systemClock });
+    const handled = collect();
+    second.engine.work('q', handled.handler, ONCE);
+    await second.engine.start();
+    onTestFinished(async () => {
+      await second.engine.stop(1_000);
+      await second.close();
+    });
+    await handled.given(1);
+
+    expect(await second.store.collection('notes', Note).get('T1', 'a')).toEqual({ text: 'kept' });
+    expect(handled.jobs[0]?.data).toEqual({ workspace: 'T1', n: 1 });
+  });
+});

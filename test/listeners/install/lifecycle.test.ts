@@ -1,0 +1,194 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { isPostgres } from '../../../src/store/open-store.ts';
+import { DATABASES } from '../../store/databases.ts';
+import { ask } from '../../support/asking.ts';
+import { openBrowser } from '../../support/installing.ts';
+import { sendJson } from '../../support/signed.ts';
+import {
+  API_KEY,
+  CHANNEL,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../../support/test-world.ts';
+
+let house: TestWorld;
+afterEach(() => house.stop());
+
+/** All that the database holds, as whoever has its files or a login reads it. */
+async function stored(): Promise<string> {
+  const url = house.config.STORE_URL;
+  if (isPostgres(url)) return dump(url);
+  const folder = dirname(url.slice('sqlite://'.length));
+  const files = await readdir(folder);
+  return (await Promise.all(files.map((file) => readFile(join(folder, file), 'latin1')))).join('\n');
+}
+
+async function dump(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const tables = await client.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+      WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+  );
+  const rows: string[] = [];
+  for (const { name } of tables.rows)
+    rows.push(
+      ...(await client.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`)).rows.map(
+        ({ row }) => row,
+      ),
+    );
+  await client.end();
+  return rows.join('\n');
+}
+
+const posted = () => JSON.stringify(house.slack.messages(TEAM, CHANNEL));
+
+async function installAndWork(): Promise<void> {
+  await openBrowser(house).install(TEAM, PEOPLE.admin);
+  await house.connect();
+  const ann = house.as('admin');
+  await ann.command(CHANNEL, '/deckhand use storefront');
+  await ann.command(CHANNEL, '/deckhand test storefront');
+  await house.slack.until(() => posted().includes('2 of 2'));
+  // This one is being followed when the end comes.
+  house.service.faults.add({ path: '/acme/projects/billing-api/**', method: 'GET', delayMs: 200 });
+  await ann.command(CHANNEL, '/deckhand test billing-api');
+  await house.slack.until(() => posted().includes('Billing API'));
+}
+
+describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fresh }) => {
+  it('leaves nothing that can be read', async () => {
+    house = await openTestWorld({ byOauth: true, env: { STORE_URL: await fresh() } });
+    await installAndWork();
+    const canaries = ['Storefront', 'Billing API', EMAIL, ...Object.values(PEOPLE), CHANNEL, TEAM, 'House'];
+    expect(await stored()).toContain('Storefront');
+
+    house.slack.uninstall(TEAM);
+
+    await house.logged('"event":"uninstalled"');
+    await idle();
+    const left = isPostgres(house.config.STORE_URL) ? await stored() : await afterTheLastWrite();
+    for (const canary of [...canaries, API_KEY.slice(-4)]) expect(left.includes(canary), canary).toBe(false);
+    expect(await house.app.deckhand.runs.list(TEAM)).toEqual([]);
+  });
+});
+
+/** Until the jobs that the two events are have ended. */
+function idle(): Promise<void> {
+  return vi.waitFor(async () => {
+    const { queues } = await house.app.deckhand.engine.stats();
+    expect(Object.values(queues).filter(({ waiting, running }) => waiting + running > 0)).toEqual([]);
+  }, 10_000);
+}
+
+/** The job that erased names its workspace, and ends after it: the next sweep takes its trace too. */
+async function afterTheLastWrite(): Promise<string> {
+  await house.app.deckhand.store.erase('T0NOBODY');
+  return stored();
+}
+
+describe('the events of an installation', () => {
+  it('come in any order and again, and end it once', async () => {
+    house = await openTestWorld({ byOauth: true });
+    await installAndWork();
+    house.slack.uninstall(TEAM);
+    await house.logged('"event":"uninstalled"');
+    expect(await house.app.deckhand.installations.about(TEAM)).toBeUndefined();
+    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+  });
+
+  it('are of no concern to an installation that is newer', async () => {
+    house = await openTestWorld({ byOauth: true });
+    await installAndWork();
+    const past = Math.floor(Date.now() / 1000) - 60;
+    await late({ type: 'app_uninstalled' }, past);
+    await late({ type: 'tokens_revoked', tokens: { bot: ['U0BOT'] } }, past);
+    await idle();
+    expect(await house.app.deckhand.installations.about(TEAM)).toBeDefined();
+    expect(await ask(house, '/deckhand accounts')).toContain('acme');
+  });
+
+  it('spare a workspace where only a person’s token was revoked', async () => {
+    house = await openTestWorld({ byOauth: true });
+    await openBrowser(house).install(TEAM, PEOPLE.admin);
+    await late({ type: 'tokens_revoked', tokens: { oauth: [PEOPLE.admin], bot: [] } }, soon());
+    await idle();
+    expect(await house.app.deckhand.installations.about(TEAM)).toBeDefined();
+  });
+
+  it('spare a workspace whose environment token still works', async () => {
+    house = await openTestWorld();
+    await house.connect();
+    await late({ type: 'app_uninstalled' }, soon());
+    await idle();
+    expect(await ask(house, '/deckhand accounts')).toContain('acme');
+    house.slack.uninstall(TEAM);
+    await house.logged('"event":"uninstalled"');
+    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+  });
+
+  it('let a workspace be installed again, with nothing of before', async () => {
+    house = await openTestWorld({ byOauth: true });
+    await installAndWork();
+    house.slack.uninstall(TEAM);
+    await house.logged('"event":"uninstalled"');
+    await openBrowser(house).install(TEAM, PEOPLE.admin);
+    await idle();
+    expect(await ask(house, '/deckhand accounts', 'admin')).toContain('No account');
+  });
+});
+
+describe('an organisation', () => {
+  const enterprise = { id: 'E0GROUP', name: 'House Group' };
+
+  it('is one installation for all its workspaces', async () => {
+    house = await openTestWorld({ byOauth: true });
+    const people = Object.values(PEOPLE).map((id) => ({ id }));
+    for (const id of ['T0EAST', 'T0WEST'])
+      house.slack.addWorkspace({
+        id,
+        name: id,
+        enterprise,
+        installed: false,
+        users: people,
+        channels: [{ id: `C0${id}`, name: 'deploys', members: Object.values(PEOPLE) }],
+      });
+    await openBrowser(house).install('T0EAST', PEOPLE.member, { orgWide: true });
+    const { installations } = house.app.deckhand;
+    expect(await installations.token('E0GROUP')).toMatch(/^xoxb-/);
+    expect(await installations.token('T0EAST')).toBeUndefined();
+    const ben = house.slack.as('T0WEST', PEOPLE.member);
+    await ben.command('deploys', '/deckhand connect');
+    await house.slack.until(() => ben.openView()?.content.callback_id === 'connect');
+
+    house.slack.changeTeamAccess('T0WEST', false);
+    await house.logged('team access revoked');
+    house.slack.changeTeamAccess('T0WEST', true);
+    await house.logged('team access granted');
+
+    house.slack.uninstall('T0EAST');
+    await house.logged('"event":"uninstalled"');
+    expect(await installations.token('E0GROUP')).toBeUndefined();
+  });
+});
+
+const soon = () => Math.floor(Date.now() / 1000) + 1;
+
+/** An event as Slack sends it when it happened at `seconds`. */
+async function late(what: { type: string; [field: string]: unknown }, seconds: number): Promise<void> {
+  const answer = await sendJson(house, {
+    type: 'event_callback',
+    event_id: `Ev${what.type}${seconds}`,
+    event_time: seconds,
+    team_id: TEAM,
+    authorizations: [{ team_id: TEAM, enterprise_id: null, is_enterprise_install: false }],
+    event: what,
+  });
+  expect(answer.status).toBe(200);
+}

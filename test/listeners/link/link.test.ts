@@ -1,0 +1,324 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ask } from '../../support/asking.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { CHANNEL, EMAIL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const PUBLIC_URL = 'https://deckhand.example.com';
+const SECRET = 'CanaryClientSecret-0a1b2c3d4e5f';
+const CLIENT = {
+  id: 'deckhand',
+  secret: SECRET,
+  name: 'Deckhand',
+  redirectUris: [`${PUBLIC_URL}/service/oauth/callback`],
+};
+const MINUTE = 60_000;
+
+interface Seen {
+  status: number;
+  text: string;
+  location: string;
+  headers: Headers;
+}
+
+/** A browser with cookies of its own, behind the proxy that makes us public. */
+function openBrowser(house: TestWorld) {
+  const jar = new Map<string, string>();
+  async function open(address: string, form?: Record<string, string>): Promise<Seen> {
+    const isOurs = address.startsWith(PUBLIC_URL);
+    const response = await fetch(address.replace(PUBLIC_URL, house.origin), {
+      redirect: 'manual',
+      headers: isOurs ? { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') } : {},
+      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      jar.set(name, value);
+    }
+    const { status, headers } = response;
+    return { status, text: await response.text(), location: headers.get('location') ?? '', headers };
+  }
+  /** Decides on the service's page; the address that the browser is sent to. */
+  async function decide(authorise: string, decision: 'approve' | 'deny'): Promise<string> {
+    const params = Object.fromEntries(new URL(authorise).searchParams);
+    const sent = await open(`${house.service.authUrl}/oauth/authorize`, { ...params, user: EMAIL, decision });
+    return sent.location;
+  }
+  return { open, decide };
+}
+
+describe('linking', () => {
+  let house: TestWorld;
+  let clock: ManualClock;
+  let browser: ReturnType<typeof openBrowser>;
+  beforeEach(async () => {
+    clock = createManualClock(Date.now());
+    house = await openLinkable({ clock });
+    browser = openBrowser(house);
+  });
+  afterEach(() => house.stop());
+
+  it('goes from the command through the browser to a direct message, and is seen and taken back', async () => {
+    await house.connect();
+    expect(await ask(house, '/deckhand whoami')).toContain('is not linked');
+    const start = await linkButton(house);
+    const away = await browser.open(start);
+    const authorise = new URL(away.location);
+    expect(authorise.origin).toBe(house.service.authUrl);
+    expect(Object.fromEntries(authorise.searchParams)).toMatchObject({
+      client_id: 'deckhand',
+      response_type: 'code',
+      redirect_uri: `${PUBLIC_URL}/service/oauth/callback`,
+      scope: 'email_address assignments',
+      code_challenge_method: 'S256',
+    });
+    expect(away.headers.get('set-cookie')).toMatch(
+      /^deckhand-link-.*Path=\/service\/oauth\/callback; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    const done = await browser.open(await browser.decide(away.location, 'approve'));
+    expect(done.status).toBe(200);
+    expect(done.text).toContain('“Ben Member” is linked');
+    expect(done.text).toContain('return to Slack');
+    expect(done.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(done.headers.get('cache-control')).toBe('no-store');
+    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.member).length === 1);
+    expect(house.slack.dms(TEAM, PEOPLE.member)[0]?.text).toContain('is linked');
+    expect(await ask(house, '/deckhand whoami')).toContain('is linked since');
+    const grants = house.service.world.state.grants;
+    expect(grants).toMatchObject([
+      { email: EMAIL, scopes: ['email_address', 'assignments'], revoked: false },
+    ]);
+
+    const unlinked = await ask(house, '/deckhand unlink');
+    expect(unlinked).toContain('list of authorised applications');
+    expect(await house.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeUndefined();
+    expect(await ask(house, '/deckhand unlink')).toContain('You are not linked');
+  });
+
+  it('leaves no token, code or secret in a log line, the database, Slack or a page', async () => {
+    const away = await browser.open(await linkButton(house));
+    const callback = await browser.decide(away.location, 'approve');
+    const done = await browser.open(callback);
+    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.member).length === 1);
+    const [grant] = house.service.world.state.grants;
+    const { code = '', state = '' } = Object.fromEntries(new URL(callback).searchParams);
+    const places = {
+      log: house.logs.join('\n'),
+      database: await bytesIn(house.folder),
+      slack: JSON.stringify(house.slack.calls),
+      page: done.text,
+    };
+    for (const [place, text] of Object.entries(places))
+      for (const secret of [grant?.accessToken ?? '', code, state, SECRET])
+        expect(secret !== '' && text.includes(secret), `a secret stands in the ${place}`).toBe(false);
+    expect(places.database).toContain('sealedTokens');
+  });
+
+  it('is refused when the person says no', async () => {
+    const away = await browser.open(await linkButton(house));
+    const page = await browser.open(await browser.decide(away.location, 'deny'));
+    expect(page.status).toBe(403);
+    expect(page.text).toContain('You said no');
+    await expectNoLink(house);
+  });
+
+  it('counts once', async () => {
+    const start = await linkButton(house);
+    const away = await browser.open(start);
+    const callback = await browser.decide(away.location, 'approve');
+    await browser.open(callback);
+    const again = await browser.open(callback);
+    expect([again.status, (await browser.open(start)).status]).toEqual([410, 410]);
+    expect(again.text).toContain('used already');
+    expect(house.service.world.state.grants.filter(({ revoked }) => !revoked)).toHaveLength(1);
+  });
+
+  it('ends only in the browser that began it', async () => {
+    const away = await browser.open(await linkButton(house));
+    const callback = await browser.decide(away.location, 'approve');
+    const page = await openBrowser(house).open(callback);
+    expect(page.status).toBe(403);
+    expect(page.text).toContain('Another browser');
+    expect((await browser.open(callback)).status).toBe(410);
+    await expectNoLink(house);
+  });
+
+  it('runs out after ten minutes, before the browser opens and after', async () => {
+    const start = await linkButton(house);
+    const away = await browser.open(start);
+    const callback = await browser.decide(away.location, 'approve');
+    await clock.advance(10 * MINUTE);
+    const [late, old] = [await browser.open(callback), await browser.open(start)];
+    expect([late.status, old.status]).toEqual([410, 410]);
+    expect(late.text).toContain('took too long');
+    await expectNoLink(house);
+  });
+
+  it.each([
+    ['a state that nobody issued', '?code=abc&state=made-up'],
+    ['no state', '?code=abc'],
+    ['markup', '?state=%3Cscript%3E&error=%3Cscript%3E&error_description=%3Cscript%3E'],
+  ])('refuses %s', async (_, search) => {
+    const page = await browser.open(`${PUBLIC_URL}/service/oauth/callback${search}`);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('not a request of ours');
+    expect(page.text).not.toContain('<script');
+  });
+
+  it('names the person as text, whatever they are called', async () => {
+    house.slack.changePerson(TEAM, PEOPLE.member, { real_name: '<script>"&' });
+    const away = await browser.open(await linkButton(house));
+    const page = await browser.open(await browser.decide(away.location, 'approve'));
+    expect(page.text).toContain('“&lt;script&gt;&quot;&amp;” is linked');
+  });
+
+  it('keeps people apart: another’s state links that person only', async () => {
+    const [ann, ben] = [await linkButton(house, 'admin'), await linkButton(house, 'member')];
+    const away = await browser.open(ben);
+    await browser.open(ann);
+    await browser.open(await browser.decide(away.location, 'approve'));
+    expect(await house.app.deckhand.links.get(TEAM, PEOPLE.admin)).toBeUndefined();
+    expect(await house.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeDefined();
+  });
+
+  it.each([
+    ['refuses the code', { status: 400, body: { error: 'invalid_grant' } }, 'The service refused'],
+    ['answers no JSON', { badJson: true }, 'answered unexpectedly'],
+    ['drops the connection', { drop: true }, 'cannot be reached'],
+  ])('has a page for a service that %s', async (_, fault, words) => {
+    const away = await browser.open(await linkButton(house));
+    const callback = await browser.decide(away.location, 'approve');
+    house.service.faults.add({ path: '/oauth/token', ...fault });
+    const page = await browser.open(callback);
+    expect(page.status).toBe(502);
+    expect(page.text).toContain(words);
+    expect(await house.logged('nobody was linked')).toContain('link_failed');
+    await expectNoLink(house);
+  });
+
+  it('has a page for a service that cannot be reached at the start, and goes on when it can', async () => {
+    const start = await linkButton(house);
+    house.service.faults.add({ path: '/.well-known/**', drop: true, times: 1 });
+    expect((await browser.open(start)).text).toContain('cannot be reached');
+    const away = await browser.open(start);
+    expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
+  });
+
+  it('works without discovery, by the addresses of the specification', async () => {
+    house.service.faults.add({ path: '/.well-known/**', status: 404, body: {} });
+    const away = await browser.open(await linkButton(house));
+    expect(away.location).toContain(`${house.service.authUrl}/oauth/authorize?`);
+    expect(away.location).not.toContain('code_challenge');
+    expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
+  });
+
+  it('sends the secret to no other host, whatever discovery says', async () => {
+    const foreign = await listen();
+    const elsewhere = `http://127.0.0.1:${(foreign.server.address() as AddressInfo).port}`;
+    const { authUrl } = house.service;
+    house.service.faults.add({
+      path: '/.well-known/**',
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: {
+        issuer: authUrl,
+        authorization_endpoint: `${elsewhere}/oauth/authorize`,
+        token_endpoint: `${elsewhere}/oauth/token`,
+      },
+    });
+    try {
+      const away = await browser.open(await linkButton(house));
+      expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
+      expect(foreign.requests).toBe(0);
+    } finally {
+      foreign.server.close();
+    }
+  });
+
+  it.each([
+    ['only a token', { access_token: 'canary' }],
+    [
+      'nulls',
+      { access_token: 'canary', token_type: 'bearer', expires_in: null, scope: null, refresh_token: null },
+    ],
+    ['more than was asked for', { access_token: 'canary', id_token: 'x', extra: { a: 1 }, expires_in: '60' }],
+  ])('takes a token answer with %s', async (_, body) => {
+    const away = await browser.open(await linkButton(house));
+    const callback = await browser.decide(away.location, 'approve');
+    const headers = { 'content-type': 'application/json' };
+    house.service.faults.add({ path: '/oauth/token', status: 200, body, headers });
+    expect((await browser.open(callback)).status).toBe(200);
+    expect(await house.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeDefined();
+  });
+});
+
+describe('linking that is not set up', () => {
+  it('says which variable is missing', async () => {
+    const house = await openLinkable({ env: { PUBLIC_URL: '' } });
+    try {
+      expect(await ask(house, '/deckhand link')).toContain('PUBLIC_URL');
+      const page = await fetch(`${house.origin}/service/oauth/callback?state=x`);
+      expect(page.status).toBe(404);
+    } finally {
+      await house.stop();
+    }
+  });
+
+  it('is absent without an OAuth client', async () => {
+    const house = await openTestWorld();
+    try {
+      expect(await ask(house, '/deckhand help')).not.toContain('unlink');
+    } finally {
+      await house.stop();
+    }
+  });
+});
+
+async function openLinkable(options: {
+  clock?: ManualClock;
+  env?: Record<string, string>;
+}): Promise<TestWorld> {
+  return openTestWorld({
+    ...options,
+    oauthClients: [CLIENT],
+    env: {
+      PUBLIC_URL,
+      SERVICE_OAUTH_CLIENT_ID: CLIENT.id,
+      SERVICE_OAUTH_CLIENT_SECRET: SECRET,
+      ...options.env,
+    },
+  });
+}
+
+/** Where the button leads that only the asker sees. */
+async function linkButton(house: TestWorld, who: 'admin' | 'member' = 'member'): Promise<string> {
+  const before = house.slack.ephemerals(TEAM, PEOPLE[who]).length;
+  await house.as(who).command(CHANNEL, '/deckhand link');
+  await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE[who]).length > before);
+  const message = house.slack.ephemerals(TEAM, PEOPLE[who]).at(-1);
+  return /"url":"([^"]+)"/.exec(JSON.stringify(message?.blocks))?.[1] ?? '';
+}
+
+async function expectNoLink({ app, slack }: TestWorld): Promise<void> {
+  expect(await app.deckhand.links.get(TEAM, PEOPLE.member)).toBeUndefined();
+  expect(slack.dms(TEAM, PEOPLE.member)).toEqual([]);
+}
+
+async function listen(): Promise<{ server: Server; requests: number }> {
+  const heard = { server: createServer(), requests: 0 };
+  heard.server.on('request', (_, response) => {
+    heard.requests += 1;
+    response.end();
+  });
+  await new Promise<void>((resolve) => heard.server.listen(0, '127.0.0.1', resolve));
+  return heard;
+}
+
+async function bytesIn(folder: string): Promise<string> {
+  const files = (await readdir(folder)).filter((name) => name.includes('sqlite'));
+  const contents = await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')));
+  return contents.join('\n');
+}

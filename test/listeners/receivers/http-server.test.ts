@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Listener, listen } from '../../../src/listeners/receivers/http-server.ts';
+import { createLog } from '../../../src/observability/log.ts';
+
+describe('the listener', () => {
+  let listener: Listener;
+  const logs: string[] = [];
+
+  beforeEach(async () => {
+    listener = await listen(
+      {
+        'POST /in': async (request, response) => {
+          const body = await text(request);
+          response.end(`got ${body.length}`);
+        },
+        'GET /broken': () => {
+          throw new Error('canary in an error');
+        },
+      },
+      {
+        host: '127.0.0.1',
+        port: 0,
+        log: createLog('debug', (line) => logs.push(line)),
+        slowest: { headersMs: 100, requestMs: 200 },
+      },
+    );
+  });
+  afterEach(() => listener.close());
+
+  async function send(bytes: string): Promise<{ socket: Socket; answer: Promise<string> }> {
+    const socket = connect(listener.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(bytes);
+    return { socket, answer: text(socket) };
+  }
+
+  it.each([
+    ['its headers', 'POST /in HTTP/1.1\r\nhost: x\r\n'],
+    ['its body', 'POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc'],
+  ])('cuts a client that is slow with %s', async (_, bytes) => {
+    const { answer } = await send(bytes);
+    expect(await answer).toMatch(/^(HTTP\/1\.1 408|$)/);
+  });
+
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
+    ['two lengths', 'POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\na', 400],
+    [
+      'a length and chunks',
+      'POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
+      400,
+    ],
+  ])('answers %s with a 4xx', async (_, bytes, status) => {
+    const { answer } = await send(bytes);
+    expect(await answer).toContain(`HTTP/1.1 ${status}`);
+  });
+
+  it('tells nobody why it failed, and the log alone', async () => {
+    const answer = await fetch(`http://127.0.0.1:${listener.port}/broken`);
+    expect([answer.status, await answer.text()]).toEqual([500, 'something went wrong']);
+    expect(logs.join('')).toContain('canary in an error');
+  });
+
+  it('lets nothing be kept, framed, run or loaded, whatever the answer', async () => {
+    for (const path of ['/nowhere', '/in', '/broken', '//evil.example/%2e%2e']) {
+      const { headers } = await fetch(`http://127.0.0.1:${listener.port}${path}`);
+      expect(Object.fromEntries(headers), path).toMatchObject({
+        'cache-control': 'no-store',
+        'content-security-policy': expect.stringMatching(
+          /^default-src 'none'; style-src 'sha256-\S+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+        ),
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'referrer-policy': 'no-referrer',
+        'strict-transport-security': 'max-age=31536000',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+      });
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { createLog } from '../../src/observability/log.ts';
+import { openTracing } from '../../src/observability/open-tracing.ts';
+import type { Tracing } from '../../src/observability/tracing.ts';
+
+const Value = z
+  .looseObject({
+    stringValue: z.string().optional(),
+    intValue: z.union([z.number(), z.string()]).optional(),
+    boolValue: z.boolean().optional(),
+  })
+  .transform(({ stringValue, intValue, boolValue }) => stringValue ?? intValue ?? boolValue);
+const Attributes = z
+  .array(z.object({ key: z.string(), value: Value }))
+  .transform((all) => Object.fromEntries(all.map(({ key, value }) => [key, value])));
+const SpanShape = z.looseObject({
+  traceId: z.string(),
+  spanId: z.string(),
+  parentSpanId: z.string().optional(),
+  name: z.string(),
+  kind: z.number(),
+  attributes: Attributes,
+  status: z.looseObject({ code: z.number().optional(), message: z.string().optional() }),
+});
+/** OTLP's JSON of a request that exports traces. */
+const Exported = z.object({
+  resourceSpans: z.array(
+    z.looseObject({
+      resource: z.looseObject({ attributes: Attributes }),
+      scopeSpans: z.array(z.looseObject({ spans: z.array(SpanShape) })),
+    }),
+  ),
+});
+
+export type ReceivedSpan = z.output<typeof SpanShape>;
+
+/** A collector on a port of its own, over real HTTP. */
+export interface Collector {
+  origin: string;
+  /** What came, as it was sent. */
+  requests: Array<{ path: string; type: string; body: Buffer }>;
+  /** All spans, of those requests that came as JSON. */
+  spans(): ReceivedSpan[];
+  resource(): Record<string, unknown>;
+}
+
+export async function startCollector(status = 200): Promise<Collector> {
+  const requests: Collector['requests'] = [];
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      requests.push({ path: request.url ?? '', type: request.headers['content-type'] ?? '', body });
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const exported = () =>
+    requests.flatMap(({ body }) => Exported.parse(JSON.parse(body.toString())).resourceSpans);
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    spans: () => exported().flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
+    resource: () => exported()[0]?.resource.attributes ?? {},
+  };
+}
+
+/** Tracing that sends to the collector; `close` sends what is left. */
+export function traceTo(
+  { origin }: Collector,
+  write: (line: string) => void = () => undefined,
+): Promise<Tracing> {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', origin);
+  vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'authorization=Collector-Secret');
+  const settings = { protocol: 'http/json', sampler: 'parentbased_always_on', ratio: 1 } as const;
+  return openTracing(settings, '0.0.0-test', createLog('info', write));
+}

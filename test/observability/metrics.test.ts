@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
+import { request } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { CHANNEL, openTestWorld, type TestWorld } from '../support/test-world.ts';
+
+const docs = join(import.meta.dirname, '..', '..', 'docs');
+
+const Alerts = z.strictObject({
+  groups: z.array(
+    z.strictObject({
+      name: z.string(),
+      rules: z.array(
+        z.strictObject({
+          alert: z.string().regex(/^[A-Z][A-Za-z]+$/),
+          expr: z.string(),
+          for: z
+            .string()
+            .regex(/^\d+[smh]$/)
+            .optional(),
+          labels: z.strictObject({ severity: z.enum(['page', 'warn', 'info']) }),
+          annotations: z.strictObject({ summary: z.string(), action: z.string() }),
+        }),
+      ),
+    }),
+  ),
+});
+const rules = Alerts.parse(parse(readFileSync(join(docs, 'alerts.yml'), 'utf8'))).groups.flatMap(
+  (group) => group.rules,
+);
+
+const Dashboard = z.looseObject({
+  panels: z.array(
+    z.looseObject({
+      id: z.number(),
+      title: z.string(),
+      targets: z.array(z.looseObject({ expr: z.string() })).default([]),
+    }),
+  ),
+});
+const { panels } = Dashboard.parse(
+  JSON.parse(readFileSync(join(docs, 'grafana-dashboard.json'), 'utf8')) as unknown,
+);
+
+const queries = [
+  ...rules.map(({ alert, expr }) => ({ name: alert, expr })),
+  ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ name: title, expr }))),
+];
+
+/** What Prometheus adds to every scrape by itself. */
+const PROMETHEUS_OWN = new Set(['up']);
+const LABELS_OWN = ['job', 'instance'];
+
+/** What Grafana puts in before it asks. */
+function filledIn(expr: string): string {
+  return expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'deckhand');
+}
+
+/** Names of metrics and labels in an expression. @throws where it is not PromQL */
+function namesIn(expr: string): { metrics: string[]; labels: string[] } {
+  const metrics: string[] = [];
+  const labels: string[] = [];
+  parser.parse(expr).iterate({
+    enter(node) {
+      if (node.type.isError) throw new SyntaxError(`not PromQL at ${node.from}: ${expr}`);
+      const text = expr.slice(node.from, node.to);
+      if (node.name === 'Identifier' && node.node.parent?.name === 'VectorSelector') metrics.push(text);
+      if (node.name === 'LabelName') labels.push(text);
+    },
+  });
+  return { metrics, labels };
+}
+
+/** What a process tells in which everything has happened once. */
+async function toldByAll(): Promise<string> {
+  const metrics = createMetrics('0.0.0', async () => ({
+    queues: { requests: { waiting: 1, running: 1, oldestDueMs: 1 } },
+  }));
+  metrics.ack(1);
+  metrics.refused('forged');
+  metrics.command('whoami', 'command', 'done');
+  metrics.slackCall('chat.postMessage', 'ok', 1);
+  metrics.serviceCall('getProfile', 'ok', 1);
+  metrics.followed(1);
+  metrics.job('requests', 'done');
+  metrics.uncertainDelivery();
+  metrics.slot('digest', 'posted', 1);
+  return metrics.text();
+}
+
+/** Every series name, with the labels it comes with. */
+async function seriesOf(): Promise<Map<string, Set<string>>> {
+  const series = new Map<string, Set<string>>();
+  for (const [, name = '', labels = ''] of (await toldByAll()).matchAll(
+    /^([a-z0-9_]+)(?:\{(.*)\})? \S+$/gm,
+  )) {
+    const known = series.get(name) ?? new Set();
+    for (const [, label = ''] of labels.matchAll(/([a-z_]+)="/g)) known.add(label);
+    series.set(name, known);
+  }
+  return series;
+}
+
+async function scrape(house: TestWorld): Promise<{ type: string; text: string }> {
+  const { headers, body } = await request(`${house.origin}/metrics`);
+  return { type: String(headers['content-type']), text: await body.text() };
+}
+
+describe('alert rules and dashboard', () => {
+  it.each(queries)('$name asks in PromQL for what there is: $expr', async ({ expr }) => {
+    const series = await seriesOf();
+    const { metrics, labels } = namesIn(filledIn(expr));
+    expect(metrics.length).toBeGreaterThan(0);
+    expect(metrics.filter((name) => !series.has(name) && !PROMETHEUS_OWN.has(name))).toEqual([]);
+    const known = new Set([...LABELS_OWN, ...metrics.flatMap((name) => [...(series.get(name) ?? [])])]);
+    expect(labels.filter((label) => !known.has(label))).toEqual([]);
+  });
+
+  it('leaves none of our metrics unseen', async () => {
+    const shown = new Set(
+      panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => namesIn(filledIn(expr)).metrics)),
+    );
+    const ours = [...(await seriesOf()).keys()].filter((name) => name.startsWith('deckhand_'));
+    // Of a histogram one series is enough.
+    const baseOf = (name: string) => name.replace(/_(bucket|count|sum)$/, '');
+    const shownBases = new Set([...shown].map(baseOf));
+    expect(ours.filter((name) => !shownBases.has(baseOf(name)))).toEqual([]);
+  });
+
+  it('names every rule and panel once', () => {
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  });
+
+  it('is told apart from what is not PromQL', () => {
+    expect(() => namesIn('sum by (rate(x[5m])')).toThrow(SyntaxError);
+  });
+});
+
+describe('/metrics', () => {
+  it('names ours by Prometheus’ convention, and says what each is', async () => {
+    const text = await toldByAll();
+    const helps = new Map(
+      [...text.matchAll(/^# HELP (deckhand_\S+) (.+)$/gm)].map(([, name, help]) => [name, help]),
+    );
+    const types = [...text.matchAll(/^# TYPE (deckhand_\S+) (\S+)$/gm)];
+    expect(types.length).toBeGreaterThan(10);
+    for (const [, name = '', type] of types) {
+      expect(name).toMatch(/^deckhand(_[a-z]+)+$/);
+      expect(name).not.toMatch(/_(ms|milliseconds|minutes|kb|percent|count|sum|bucket)$/);
+      expect(name.endsWith('_total'), name).toBe(type === 'counter');
+      if (type === 'histogram') expect(name).toMatch(/_(seconds|bytes)$/);
+      expect(helps.get(name)).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+
+  it('tells what happened, in Prometheus’ format', async () => {
+    const house = await openTestWorld();
+    onTestFinished(() => house.stop());
+    await house.connect();
+    await house.as('member').command(CHANNEL, '/deckhand test storefront');
+    await expect
+      .poll(async () => (await scrape(house)).text)
+      .toMatch(/^deckhand_jobs_total{queue="follow-test",outcome="done"} 1$/m);
+    await request(`${house.origin}/slack/events`, { method: 'POST', body: 'unsigned' });
+
+    const { type, text } = await scrape(house);
+    expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(text).toMatch(/^deckhand_ack_duration_seconds_count [1-9]/m);
+    expect(text).toMatch(/^deckhand_commands_total{command="test",by="command",outcome="done"} 1$/m);
+    expect(text).toMatch(/^deckhand_commands_total{command="connect",by="form",outcome="done"} 1$/m);
+    expect(text).toMatch(/^deckhand_requests_refused_total{reason="[^"]+"} 1$/m);
+    expect(text).toMatch(/^deckhand_queue_jobs{queue="follow-test",state="waiting"} 0$/m);
+    expect(text).toMatch(/^deckhand_build_info{version="0.0.0-test",node="v[\d.]+"} 1$/m);
+    expect(text).toContain('deckhand_engine_up 1');
+  });
+
+  it('is told also while the engine does not answer', async () => {
+    const metrics = createMetrics('0.0.0', () => Promise.reject(new Error('no database')));
+    metrics.followed(1);
+    const text = await metrics.text();
+    expect(text).toContain('deckhand_engine_up 0');
+    expect(text).toContain('deckhand_followed_runs 1');
+  });
+});

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { startSimulatedService } from '../../sandbox/service/server.ts';
+import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import { startDeckhand } from '../support/deckhand-process.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
+import { startCollector } from './collector.ts';
+
+describe('Deckhand as a process', () => {
+  let slack: LocalSlack;
+  let env: Record<string, string>;
+
+  beforeEach(async () => {
+    const service = await startSimulatedService();
+    slack = await startLocalSlack();
+    onTestFinished(async () => {
+      await Promise.all([slack.stop(), service.stop()]);
+    });
+    const { botToken } = furnish(slack);
+    env = environment(slack, service, botToken, await temporaryFolder());
+  });
+
+  /** Starts it, has it answer a command, and ends it; resolves with its log and the modules of traces it loaded. */
+  async function answerOnce(more: Record<string, string>): Promise<{ log: string[]; loaded: string[] }> {
+    const hook = join(import.meta.dirname, 'loaded.ts');
+    const deckhand = await startDeckhand({ ...env, ...more }, ['--import', hook]);
+    slack.deliverTo(`${deckhand.origin}/slack/events`);
+    await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand help');
+    await slack.until(() => slack.ephemerals(TEAM, PEOPLE.member).length > 0);
+    deckhand.signal('SIGTERM');
+    expect(await deckhand.ended).toBe(0);
+    return { log: deckhand.log, loaded: deckhand.errors };
+  }
+
+  it('loads nothing of traces unless they are switched on', async () => {
+    expect(await answerOnce({})).toMatchObject({ loaded: [] });
+  });
+
+  it('sends protobuf to the standard path, under the name it is given, and what is left at its end', async () => {
+    const collector = await startCollector();
+    const { loaded } = await answerOnce({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin,
+      OTEL_SERVICE_NAME: 'deckhand-of-the-house',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=harbour',
+    });
+    expect(loaded.some((line) => line.includes('@opentelemetry/sdk-trace'))).toBe(true);
+    expect(collector.requests.map(({ path, type }) => ({ path, type }))).toContainEqual({
+      path: '/v1/traces',
+      type: 'application/x-protobuf',
+    });
+    const sent = collector.requests.map(({ body }) => body.toString('latin1')).join('');
+    for (const words of ['command help', 'slash_command', 'deckhand-of-the-house', 'harbour'])
+      expect(sent).toContain(words);
+  });
+
+  it('says once that the collector takes nothing, without its headers, and works on', async () => {
+    const collector = await startCollector(401);
+    const { log } = await answerOnce({
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.origin}/elsewhere`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Collector-Secret',
+    });
+    expect(collector.requests[0]?.path).toBe('/elsewhere');
+    const lines = log.filter((line) => line.includes('traces_not_sent'));
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ level: 'warn', reason: '401' }]);
+    expect(log.join()).not.toContain('Collector-Secret');
+    expect(log.at(-1)).toContain('"event":"stopped"');
+  });
+
+  it('tells its port however little it is to log', async () => {
+    const { log } = await answerOnce({ LOG_LEVEL: 'error' });
+    expect(log.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(['listening']);
+  });
+});

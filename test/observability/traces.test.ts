@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../support/manual-clock.ts';
+import { API_KEY, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from '../support/test-world.ts';
+import { type Collector, type ReceivedSpan, startCollector, traceTo } from './collector.ts';
+
+const CLIENT = 3;
+const ERROR = 2;
+
+/** Names from the root down to the span, joined. */
+function wayTo(all: readonly ReceivedSpan[], span: ReceivedSpan): string {
+  const parent = all.find(({ spanId }) => spanId === span.parentSpanId);
+  return parent === undefined ? span.name : `${wayTo(all, parent)} > ${span.name}`;
+}
+
+describe('traces of what people ask for', () => {
+  let collector: Collector;
+  let house: TestWorld;
+  let spans: () => Promise<ReceivedSpan[]>;
+
+  beforeEach(async () => {
+    collector = await startCollector();
+    const tracing = await traceTo(collector);
+    house = await openTestWorld({ tracing });
+    onTestFinished(() => house.stop());
+    await house.connect();
+    spans = async () => {
+      await house.app.stop(10_000);
+      await tracing.close();
+      return collector.spans();
+    };
+  });
+
+  /** The spans of the trace that has the one span of this name. */
+  function traceWith(all: readonly ReceivedSpan[], name: string): ReceivedSpan[] {
+    const [only, second] = all.filter((span) => span.name === name);
+    expect(only).toBeDefined();
+    expect(second).toBeUndefined();
+    return all.filter(({ traceId }) => traceId === only?.traceId);
+  }
+
+  it('a command, its call of the service and its answer are one trace', async () => {
+    await house.as('member').command(CHANNEL, '/deckhand whoami');
+    await house.slack.until(() => house.slack.ephemerals(TEAM, 'U0BEN').length > 0);
+
+    const trace = traceWith(await spans(), 'command whoami');
+    expect(trace.map((span) => wayTo(trace, span))).toEqual(
+      expect.arrayContaining([
+        'slash_command',
+        'slash_command > command whoami',
+        'slash_command > command whoami > GET getProfile',
+        'slash_command > command whoami > POST response_url',
+      ]),
+    );
+    expect(trace.find(({ name }) => name === 'GET getProfile')).toMatchObject({
+      kind: CLIENT,
+      attributes: {
+        'http.request.method': 'GET',
+        'http.response.status_code': 200,
+        'server.address': '127.0.0.1',
+        'server.port': Number(new URL(house.config.SERVICE_BASE_URL.replace('{account}', 'a')).port),
+        'deckhand.operation': 'getProfile',
+      },
+    });
+    expect(trace.find(({ name }) => name === 'command whoami')?.attributes).toEqual({
+      'deckhand.command': 'whoami',
+      'deckhand.workspace': TEAM,
+      'deckhand.outcome': 'done',
+    });
+    expect(collector.resource()).toMatchObject({
+      'service.name': 'deckhand',
+      'service.version': '0.0.0-test',
+    });
+  });
+
+  it('a test run is one trace from the command through its stored jobs to its posts, also over a restart', async () => {
+    house.service.world.setRunOutcome({ account: 'acme', project: 'storefront', durationMs: 40_000 });
+    const looked = house.service.requests.nextArrival(({ path }) => path.includes('/test_access/'));
+    await house.as('member').command(CHANNEL, '/deckhand test storefront');
+    await looked;
+    await house.restart(async () => undefined);
+    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL)[0]?.text.includes('2 of 2'));
+
+    const trace = traceWith(await spans(), 'command test');
+    const follow = 'slash_command > process requests > command test > process follow-test';
+    const ways = trace.map((span) => wayTo(trace, span));
+    expect(ways).toEqual(
+      expect.arrayContaining([
+        'slash_command > process requests > command test > POST chat.postMessage',
+        `${follow} > POST startTestAccess`,
+        `${follow} > GET getTestAccess`,
+        `${follow} > POST chat.update`,
+        `${follow} > POST chat.postMessage`,
+      ]),
+    );
+    expect(
+      trace
+        .filter(({ name }) => name === 'process follow-test')
+        .map((span) => span.attributes['deckhand.outcome']),
+    ).toEqual(['handed_back', 'done']);
+  });
+
+  it('holds nothing that was typed, and no secret', async () => {
+    const member = house.as('member');
+    await member.command(CHANNEL, `/deckhand test storefront ${'k'.repeat(40)}`);
+    await member.command(CHANNEL, '/deckhand nonsense sesame@example.com');
+    await member.command(CHANNEL, '/deckhand projects storefront');
+    await member.command(CHANNEL, '/deckhand whoami');
+    await house.slack.until(() => house.slack.ephemerals(TEAM, 'U0BEN').length > 3);
+    const tokens = [house.config.SLACK_BOT_TOKEN, house.config.SLACK_SIGNING_SECRET, 'Collector-Secret'];
+    expect(await spans()).not.toEqual([]);
+
+    const sent = collector.requests.map(({ body }) => body.toString()).join();
+    const typed = [
+      'kkkk',
+      'nonsense',
+      'sesame',
+      'storefront',
+      'commands/',
+      'Basic ',
+      house.config.ENCRYPTION_KEYS,
+    ];
+    for (const secret of [API_KEY, EMAIL, ...tokens, ...typed].map(String))
+      expect(sent).not.toContain(secret);
+  });
+
+  it('what fails says which kind of failure it was', async () => {
+    house.service.faults.add({ path: '/acme/profile', status: 500, times: 9 });
+    await house.as('member').command(CHANNEL, '/deckhand whoami');
+    await house.slack.until(() => house.slack.ephemerals(TEAM, 'U0BEN').length > 0);
+
+    const trace = traceWith(await spans(), 'command whoami');
+    const calls = trace.filter(({ name }) => name === 'GET getProfile');
+    expect(calls.map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([
+      undefined,
+      1,
+      2,
+      3,
+    ]);
+    expect(calls[0]).toMatchObject({
+      status: { code: ERROR },
+      attributes: { 'error.type': 'unexpected', 'http.response.status_code': 500 },
+    });
+    expect(trace.find(({ name }) => name === 'command whoami')).toMatchObject({
+      status: { code: ERROR },
+      attributes: { 'deckhand.outcome': 'failed' },
+    });
+  });
+});
+
+describe('traces of what goes by itself', () => {
+  it('a digest is one of its own, from its slot to its post', async () => {
+    const collector = await startCollector();
+    const tracing = await traceTo(collector);
+    const time = createManualClock('2026-03-02T08:58:00Z');
+    const house = await openTestWorld({ tracing, time });
+    onTestFinished(() => house.stop());
+    house.slack.invite(TEAM, CHANNEL, 'bot');
+    await house.connect();
+    await house.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC today');
+    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL).length > 0);
+    await time.advance(120_000);
+    const digest = () =>
+      house.slack.messages(TEAM, CHANNEL).find(({ text }) => text.includes('Deployment digest'));
+    await house.slack.until(digest);
+    await house.app.stop(10_000);
+    await tracing.close();
+
+    const spans = collector.spans();
+    const slot = spans.find(({ name }) => name === 'process digest');
+    expect(slot).toMatchObject({ attributes: { 'deckhand.workspace': TEAM, 'deckhand.outcome': 'done' } });
+    expect(slot).not.toHaveProperty('parentSpanId');
+    const trace = spans.filter(({ traceId }) => traceId === slot?.traceId).map((span) => wayTo(spans, span));
+    expect(trace).toEqual(
+      expect.arrayContaining([
+        'process digest',
+        'process digest > GET getActivity',
+        'process digest > POST chat.postMessage',
+      ]),
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** A house whose time stands still until it is moved, with Deckhand in the channel and an account connected. */
+export interface DigestHouse extends TestWorld {
+  time: ManualClock;
+  /** The digests that stand in the channel, oldest first. */
+  posted(): ReturnType<TestWorld['slack']['messages']>;
+  /** Waits until so many stand there. */
+  untilPosted(amount: number): Promise<void>;
+  /** What the admin types, and the channel's answer. */
+  say(line: string): Promise<string>;
+  /** Waits until the latest slot of the digest has ended. */
+  untilLast(outcome: string, id?: string): Promise<void>;
+  /** Lets time pass in small steps until the check holds. */
+  passUntil(check: () => boolean | Promise<boolean>): Promise<void>;
+  /** The id of the only digest. */
+  id(): Promise<string>;
+  deploy(succeeded: boolean, hoursAgo?: number, project?: string): void;
+}
+
+export async function openDigestHouse(start = '2026-03-02T08:00:00Z'): Promise<DigestHouse> {
+  const time = createManualClock(start);
+  const house = await openTestWorld({ time });
+  house.slack.invite(TEAM, CHANNEL, 'bot');
+  await house.connect();
+  const { slack } = house;
+  const messages = () => slack.messages(TEAM, CHANNEL);
+  const posted = () => messages().filter(({ text }) => text.includes('Deployment digest'));
+  const digests = () => house.app.deckhand.digests.list(TEAM);
+
+  return Object.assign(house, {
+    time,
+    posted,
+    untilPosted: async (amount: number) => {
+      await slack.until(() => posted().length >= amount, { what: `${amount} digests` });
+    },
+    async say(line: string) {
+      const before = messages().length;
+      await house.as('admin').command(CHANNEL, `/deckhand ${line}`);
+      await slack.until(() => messages().length > before, { what: `an answer to ${line}` });
+      return messages().at(-1)?.text ?? '';
+    },
+    async untilLast(outcome: string, id?: string) {
+      const isThere = async () =>
+        (await digests()).some((one) => one.last?.outcome === outcome && (id ?? one.id) === one.id);
+      while (!(await isThere())) await turns(1);
+    },
+    async passUntil(check: () => boolean | Promise<boolean>) {
+      while (!(await check())) {
+        await time.advance(STEP_MS);
+        await turns(TURNS_A_STEP);
+      }
+    },
+    async id() {
+      const [only] = await digests();
+      if (only === undefined) throw new Error('there is no digest');
+      return only.id;
+    },
+    deploy(succeeded: boolean, hoursAgo = 1, project = 'storefront') {
+      const endedAt = time.now() - hoursAgo * HOUR;
+      house.service.world.addDeployment({ account: ACCOUNT, project, succeeded, endedAt, user: 'Kim' });
+    },
+  });
+}
+
+/** Small beside any time-out, so that answers on the wire are in time. */
+const STEP_MS = 1_000;
+const TURNS_A_STEP = 10;
+
+/** Lets what is on the wire arrive. */
+async function turns(amount: number): Promise<void> {
+  for (let turn = 0; turn < amount; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export { ACCOUNT, CHANNEL, PEOPLE, TEAM };

@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { advance, cursorAfter, PAGE_SIZE } from '../../../src/scheduler/watches/feed-cursor.ts';
+import type { ActivityEvent } from '../../../src/service/activity.ts';
+import type { FeedCursor } from '../../../src/workspace/watches.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const DAY = 86_400_000;
+
+function event(ref: string, seconds: number, more: Partial<ActivityEvent> = {}): ActivityEvent {
+  return {
+    event: 'deploy_completed',
+    properties: { end_ref: ref, servers: ['web-1'] },
+    project: { name: 'Storefront', permalink: 'storefront', identifier: 'p1' },
+    user: 'Kim',
+    created_at: new Date(NOW + seconds * 1000).toISOString(),
+    ...more,
+  };
+}
+
+const refs = (events: readonly ActivityEvent[]) => events.map(({ properties }) => properties.end_ref);
+const many = (amount: number, from = 0, step = 1) =>
+  Array.from({ length: amount }, (_, at) => event(`e${from + at}`, (from + at) * step)).reverse();
+
+describe('what is new in a page', () => {
+  const before = [event('b', 20), event('a', 10)];
+
+  it.each<[string, ActivityEvent[], ActivityEvent[], Array<string | null>]>([
+    ['nothing, where nothing happened', before, before, []],
+    ['what stands on top, oldest first', before, [event('d', 40), event('c', 30), ...before], ['c', 'd']],
+    ['everything, where nothing was there', [], before, ['a', 'b']],
+    ['what came in the same second', before, [event('c', 20), ...before], ['c']],
+    ['what looks the same but is there once more', before, [event('b', 20), ...before], ['b']],
+    ['nothing in another order', [event('b', 10), event('a', 10)], [event('a', 10), event('b', 10)], []],
+    ['what came late', before, [event('b', 20), event('c', 15), event('a', 10)], ['c']],
+    ['nothing that only left', before, [event('b', 20)], []],
+    [
+      'nothing in another zone’s writing',
+      before,
+      before.map((one) => ({ ...one, created_at: inTokyo(one.created_at) })),
+      [],
+    ],
+    [
+      'nothing under another name',
+      before,
+      before.map((one) => ({
+        ...one,
+        user: 'Kim K.',
+        project: { name: 'Shop', permalink: 'shop', identifier: 'p1' },
+      })),
+      [],
+    ],
+    [
+      'another project’s, server’s or kind of event of the same second',
+      before,
+      [
+        event('b', 20, { project: { name: 'B', permalink: 'b', identifier: 'p2' } }),
+        event('b', 20, { properties: { end_ref: 'b', servers: ['web-2'] } }),
+        event('b', 20, { event: 'deploy_failed' }),
+        ...before,
+      ],
+      ['b', 'b', 'b'],
+    ],
+  ])('is %s', (_what, first, second, expected) => {
+    const found = advance(cursorAfter(first, NOW), second, NOW);
+    expect(refs(found.fresh)).toEqual(expected);
+    expect(found.isCut).toBe(false);
+    expect(advance(found.place, second, NOW).fresh).toEqual([]);
+  });
+
+  it('comes back to a page that lacked it without being new again', () => {
+    const place = advance(cursorAfter([event('b', 20), event('a', 10)], NOW), [event('a', 10)], NOW).place;
+    expect(advance(place, [event('b', 20), event('a', 10)], NOW).fresh).toEqual([]);
+  });
+
+  it('is not what slides into a full page when others are deleted', () => {
+    const old = many(130);
+    const page = old.slice(0, PAGE_SIZE);
+    const slid = [...old.slice(0, 50), ...old.slice(80, 130)];
+    expect(advance(cursorAfter(page, NOW), slid, NOW).fresh).toEqual([]);
+  });
+
+  it('is told after a burst that was older than what a page holds, also within one second', () => {
+    const burst = many(PAGE_SIZE, 0, 0);
+    const found = advance(cursorAfter(burst, NOW), [event('x', 0), ...burst.slice(0, -1)], NOW);
+    expect(refs(found.fresh)).toEqual(['x']);
+    expect(found.isCut).toBe(false);
+  });
+
+  it.each([
+    [99, false],
+    [100, true],
+    [250, true],
+  ])('says after %i events that some may be missing: %s', (amount, isCut) => {
+    const all = [...many(amount, 10), ...before];
+    const found = advance(cursorAfter(before, NOW), all.slice(0, PAGE_SIZE), NOW);
+    expect(found.isCut).toBe(isCut);
+    expect(found.fresh).toHaveLength(Math.min(amount, PAGE_SIZE));
+  });
+
+  it('says that some may be missing after a pause longer than the range', () => {
+    const place = cursorAfter(before, NOW);
+    expect(advance(place, [event('z', 9 * DAY)], NOW + 9 * DAY).isCut).toBe(true);
+    expect(advance(place, before, NOW + 9 * DAY).isCut).toBe(false);
+  });
+
+  it('keeps a bounded memory', () => {
+    let place = cursorAfter([], NOW);
+    for (let round = 0; round < 50; round += 1) place = advance(place, many(60, round * 60), NOW).place;
+    expect(JSON.stringify(place).length).toBeLessThan(20_000);
+    expect(advance(place, many(60, 49 * 60), NOW).fresh).toEqual([]);
+    expect(advance(place, many(60, 0), NOW).fresh).toEqual([]);
+  });
+});
+
+/** Steps between looks: how many events come, how far apart, how the page is shuffled, whether we are killed. */
+const step = fc.record({
+  gaps: fc.array(fc.nat({ max: 3 }), { maxLength: 60 }),
+  page: fc.constantFrom('as it is', 'shuffled', 'stale'),
+  isKilled: fc.boolean(),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** A feed that goes on, and somebody who reads it. */
+class Reading {
+  readonly feed: ActivityEvent[];
+  readonly told: Array<string | null> = [];
+  #second: number;
+  #place: FeedCursor;
+  /** How much of the feed was on a page that was read. */
+  #read: number;
+
+  constructor(first: number) {
+    this.feed = many(first).toReversed();
+    this.#second = first;
+    this.#read = first;
+    this.#place = cursorAfter(pageOf(this.feed), NOW);
+  }
+
+  /** More at once than a page holds is another test's matter. */
+  fits({ gaps }: Step): boolean {
+    return this.feed.length + gaps.length - this.#read < PAGE_SIZE;
+  }
+
+  take({ gaps, page, isKilled }: Step): void {
+    const stale = pageOf(this.feed);
+    for (const gap of gaps) this.#happen(gap);
+    const whole = pageOf(this.feed);
+    const found = advance(this.#place, { 'as it is': whole, shuffled: reordered(whole), stale }[page], NOW);
+    expect(found.isCut).toBe(false);
+    // A process that dies before it stored its place looks again from the old one.
+    if (isKilled) return;
+    if (page !== 'stale') this.#read = this.feed.length;
+    this.told.push(...refs(found.fresh));
+    this.#place = JSON.parse(JSON.stringify(found.place));
+  }
+
+  #happen(gap: number): void {
+    this.#second += gap;
+    this.feed.push(event(gap === 2 ? 'same' : `e${this.feed.length}`, this.#second));
+  }
+}
+
+describe('a feed that is looked at again and again', () => {
+  it('gives every event exactly once, over restarts, lost looks, equal seconds and shuffled pages', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 140 }), fc.array(step, { maxLength: 25 }), (first, steps) => {
+        const reading = new Reading(first);
+        for (const one of steps) if (reading.fits(one)) reading.take(one);
+        reading.take({ gaps: [], page: 'as it is', isKilled: false });
+        expect(reading.told.toSorted()).toEqual(refs(reading.feed.slice(first)).toSorted());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never misses silently: with any number of events between two looks all are told, or that some are missing', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 150 }), fc.nat({ max: 250 }), fc.nat({ max: 2 }), (first, amount, apart) => {
+        const old = many(first, 0, apart);
+        const all = [...many(amount, first, apart), ...old];
+        const found = advance(cursorAfter(old.slice(0, PAGE_SIZE), NOW), all.slice(0, PAGE_SIZE), NOW);
+        const isWhole = found.fresh.length === amount;
+        expect(isWhole || found.isCut).toBe(true);
+        if (amount < PAGE_SIZE) expect(isWhole).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** Most recent first. */
+function pageOf(feed: readonly ActivityEvent[]): ActivityEvent[] {
+  return feed.slice(-PAGE_SIZE).reverse();
+}
+
+/** Events of one second in another order, as a database without a tie-break gives them; the cut stays where it was. */
+function reordered(page: readonly ActivityEvent[]): ActivityEvent[] {
+  return page.toReversed().toSorted((one, other) => (one.created_at < other.created_at ? 1 : -1));
+}
+
+function inTokyo(instant: string): string {
+  return `${new Date(Date.parse(instant) + 9 * 3_600_000).toISOString().slice(0, 19)}+09:00`;
+}

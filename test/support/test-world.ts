@@ -1,0 +1,297 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
+import { type LocalSlack, type LocalSlackOptions, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { WorkspaceOptions } from '../../sandbox/slack/state/workspaces.ts';
+import { buildPage } from '../../sandbox/slack/web/build.ts';
+import { createApp, type DeckhandApp } from '../../src/app.ts';
+import { type Config, oauthClientOf, parseConfig } from '../../src/config.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
+import { countRepeated } from '../../src/observability/uncertain-delivery.ts';
+import { openBackend } from '../../src/open-backend.ts';
+import { openInstallations } from '../../src/open-installations.ts';
+import { createService } from '../../src/service/client.ts';
+import { createSlack } from '../../src/slack/slack.ts';
+import { createWeb } from '../../src/slack/web.ts';
+import { createSealer } from '../../src/store/sealer.ts';
+import { freePort } from './free-port.ts';
+
+/** Ann is the workspace's admin, Ben a member, Bea keeps the books. */
+export const PEOPLE = { admin: 'U0ANN', member: 'U0BEN', billing: 'U0BEA' } as const;
+export const TEAM = 'T0HOUSE';
+export const CHANNEL = 'C0DEPLOYS';
+export const ACCOUNT = 'acme';
+export const EMAIL = 'ann@example.com';
+export const API_KEY = 'HouseKey00HouseKey00HouseKey00HouseKey00';
+
+/** Deckhand between a simulated service and a local Slack, all over real HTTP in this process. */
+export interface TestWorld {
+  slack: LocalSlack;
+  service: SimulatedService;
+  app: DeckhandApp;
+  config: Config;
+  /** `http://127.0.0.1:<port>` */
+  origin: string;
+  /** Every line of the log so far. */
+  logs: string[];
+  /** Resolves with the first line, also one of the past, that holds the words. */
+  logged(words: string): Promise<string>;
+  /** Where the SQLite file is. */
+  folder: string;
+  as(who: keyof typeof PEOPLE): ReturnType<LocalSlack['as']>;
+  /** Fills and submits the connect modal as the admin. */
+  connect(): Promise<void>;
+  /** Stops Deckhand, and starts it anew on the same store. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TestWorldOptions {
+  /** Environment variables in place of the usual ones. */
+  env?: Record<string, string>;
+  /** Projects of the account; two small ones by default. */
+  projects?: NonNullable<Parameters<SimulatedService['world']['addAccount']>[0]['projects']>;
+  seed?: 'empty' | 'demo';
+  /** Serves the workspace's web page at `slack.origin`. */
+  page?: boolean;
+  /** Applications registered with the service. */
+  oauthClients?: NonNullable<Parameters<typeof startSimulatedService>[0]>['oauthClients'] & object;
+  /** Deckhand's time; the system's by default. */
+  clock?: Clock;
+  /** The time of all three, which a test moves. */
+  time?: Clock;
+  /** How the app is registered with the local Slack, beside the manifest. */
+  slackApp?: NonNullable<LocalSlackOptions['app']>;
+  /** Nothing is installed yet: workspaces come by OAuth. */
+  byOauth?: boolean;
+  /** How long Deckhand waits for an answer of the service, in milliseconds; 15 s by default. */
+  serviceTimeoutMs?: number;
+  /** How many times faster the service's time runs; its tests take seconds otherwise. */
+  speed?: number;
+  /** Off by default. */
+  tracing?: Tracing;
+}
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+
+export async function openTestWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
+  const service = await startSimulatedService({
+    seed: options.seed ?? 'empty',
+    ...(options.time === undefined ? { speed: options.speed ?? 20 } : { now: options.time.now, speed: 1 }),
+    oauthClients: options.oauthClients ?? [],
+  });
+  const pageDir = options.page ? await buildPage() : undefined;
+  const slack = await startLocalSlack({
+    app: {
+      ...appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml')),
+      ...(options.byOauth === true ? { redirectUrls: undefined } : {}),
+      ...options.slackApp,
+    },
+    ...(pageDir === undefined ? {} : { pageDir }),
+    ...(options.time === undefined ? {} : { now: options.time.now }),
+  });
+  const { botToken } = furnish(slack, { installed: options.byOauth !== true });
+  if (options.seed !== 'demo') addTestAccount(service, options.projects);
+  const folder = await mkdtemp(join(tmpdir(), 'deckhand-house-'));
+  const env = environment(slack, service, botToken, folder);
+  const many = options.byOauth === true ? await manyWorkspaces(slack) : {};
+  const config = parseConfig({ ...env, ...many, ...options.env });
+  const { logs, write, logged } = keepLog();
+  const { app, close } = await openDeckhand(config, write, options);
+  let running = { app, close, origin: '' };
+
+  async function begin(): Promise<void> {
+    const { port } = await running.app.start();
+    running.origin = `http://127.0.0.1:${port}`;
+    slack.deliverTo(`${running.origin}/slack/events`);
+  }
+  await begin();
+
+  return {
+    slack,
+    service,
+    get app() {
+      return running.app;
+    },
+    config,
+    get origin() {
+      return running.origin;
+    },
+    logs,
+    logged,
+    folder,
+    as: (who) => slack.as(TEAM, PEOPLE[who]),
+    connect: () => connectAccount(slack),
+    async restart(meanwhile) {
+      await running.close();
+      await meanwhile();
+      running = { ...(await openDeckhand(config, write, options)), origin: '' };
+      await begin();
+    },
+    async stop() {
+      await running.close();
+      await Promise.all([slack.stop(), service.stop()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Many workspaces by OAuth, where browsers reach us at a port of our own. */
+async function manyWorkspaces(slack: LocalSlack): Promise<Record<string, string>> {
+  const port = await freePort();
+  return { ...oauthEnvironment(slack, `http://127.0.0.1:${port}`), PORT: String(port) };
+}
+
+/** What is different where many workspaces install Deckhand. */
+export function oauthEnvironment({ app }: LocalSlack, publicUrl: string): Record<string, string> {
+  return {
+    SLACK_BOT_TOKEN: '',
+    SLACK_CLIENT_ID: app.clientId,
+    SLACK_CLIENT_SECRET: app.clientSecret,
+    PUBLIC_URL: publicUrl,
+  };
+}
+
+export function furnish(slack: LocalSlack, options: Partial<WorkspaceOptions> = {}): { botToken: string } {
+  return slack.addWorkspace({
+    ...options,
+    id: TEAM,
+    name: 'House',
+    users: [
+      { id: PEOPLE.admin, name: 'ann', real_name: 'Ann Admin', is_admin: true, tz: 'Europe/Lisbon' },
+      { id: PEOPLE.member, name: 'ben', real_name: 'Ben Member', tz: 'America/New_York' },
+      { id: PEOPLE.billing, name: 'bea', real_name: 'Bea Billing', tz: 'Asia/Tokyo' },
+    ],
+    channels: [
+      { id: CHANNEL, name: 'deploys', members: Object.values(PEOPLE) },
+      { id: 'C0BILLING', name: 'billing', members: Object.values(PEOPLE) },
+    ],
+  });
+}
+
+/** The variables of one Deckhand in one workspace; polling is quick, because tests wait for it. */
+export function environment(
+  slack: LocalSlack,
+  service: SimulatedService,
+  botToken: string,
+  folder: string,
+): Record<string, string> {
+  return {
+    SLACK_SIGNING_SECRET: slack.app.signingSecret,
+    SLACK_BOT_TOKEN: botToken,
+    SLACK_API_URL: slack.apiUrl,
+    SLACK_AUTHORIZE_URL: slack.authorizeUrl,
+    SLACK_RESPONSE_HOSTS: slack.responseHost,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    SERVICE_BASE_URL: service.baseUrl,
+    SERVICE_SIGNUP_URL: service.signupUrl,
+    SERVICE_AUTH_URL: service.authUrl,
+    SERVICE_SITES_DOMAIN: service.sitesDomain,
+    STORE_URL: `sqlite://${join(folder, 'deckhand.sqlite')}`,
+    ENCRYPTION_KEYS: `k1:${KEY}`,
+    POLL_INTERVAL_MS: '40',
+    LOG_LEVEL: 'debug',
+  };
+}
+
+/** The account that `connectHouse` connects. */
+export function addTestAccount(service: SimulatedService, projects: TestWorldOptions['projects']): void {
+  service.world.addAccount({
+    name: ACCOUNT,
+    users: [{ email: EMAIL, apiKey: API_KEY, role: 'admin' }],
+    projects: projects ?? [
+      { name: 'Storefront', permalink: 'storefront', servers: [{ name: 'web-1' }, { name: 'web-2' }] },
+      { name: 'Billing API', permalink: 'billing-api', servers: [{ name: 'api-1' }] },
+    ],
+  });
+}
+
+async function openDeckhand(
+  config: Config,
+  write: (line: string) => void,
+  { time, clock = time ?? systemClock, serviceTimeoutMs: timeoutMs, tracing = NO_TRACING }: TestWorldOptions,
+): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
+  const log = createLog(config.LOG_LEVEL, write);
+  const metrics = createMetrics('0.0.0-test', () => backend.engine.stats());
+  const backend = await openBackend(config.STORE_URL, { clock, log, tracing, onJobEnd: metrics.job });
+  const { store, engine } = backend;
+  const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
+  const service = createService({
+    baseUrl: config.SERVICE_BASE_URL,
+    signupUrl: config.SERVICE_SIGNUP_URL,
+    oauth: oauthClientOf(config),
+    version: '0.0.0-test',
+    clock,
+    hookTypes: config.SERVICE_HOOK_TYPES,
+    tracing,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+  const web = createWeb(config.SLACK_API_URL, log);
+  const installations = openInstallations(config, { web, store, sealer, clock, log });
+  const responseHosts = config.SLACK_RESPONSE_HOSTS.split(',');
+  const slack = createSlack({
+    web,
+    installations,
+    clock,
+    log,
+    responseHosts,
+    tracing,
+    onRepeat: (workspace, { channel, label, clientMsgId }) =>
+      countRepeated({ log, metrics }, { workspace, channel, delivery: label ?? clientMsgId }),
+  });
+  const app = createApp(config, {
+    clock,
+    log,
+    metrics,
+    store,
+    sealer,
+    engine,
+    service,
+    slack,
+    installations,
+    tracing,
+  });
+  async function close(): Promise<void> {
+    await app.stop(500);
+    await Promise.all([service.close(), web.close()]);
+    await backend.close();
+  }
+  return { app, close };
+}
+
+function keepLog(): Pick<TestWorld, 'logs' | 'logged'> & { write: (line: string) => void } {
+  const logs: string[] = [];
+  const waiting = new Set<(line: string) => void>();
+  return {
+    logs,
+    write: (line) => {
+      logs.push(line);
+      for (const check of [...waiting]) check(line);
+    },
+    logged: (words) =>
+      new Promise((resolve) => {
+        const check = (line: string): void => {
+          if (!line.includes(words)) return;
+          waiting.delete(check);
+          resolve(line);
+        };
+        waiting.add(check);
+        for (const line of logs) check(line);
+      }),
+  };
+}
+
+/** Fills and submits the connect modal as the admin. */
+export async function connectAccount(slack: LocalSlack): Promise<void> {
+  const ann = slack.as(TEAM, PEOPLE.admin);
+  await ann.command(CHANNEL, '/deckhand connect');
+  await slack.until(() => ann.openView()?.content.callback_id === 'connect');
+  const answer = await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+  if (answer.outcome !== 'ok') throw new Error(`connecting failed: ${answer.outcome} ${answer.body}`);
+}

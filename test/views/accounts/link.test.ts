@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import { linkLine, linkMessage } from '../../../src/views/accounts/link.ts';
+import { linkedPage } from '../../../src/views/accounts/link-pages.ts';
+import { pageOf } from '../../../src/views/blocks/page.ts';
+
+const NOW = Date.parse('2026-03-02T09:00:00Z');
+const URL = 'https://deckhand.example.com/service/oauth/start?ticket=abc';
+
+describe('how a person’s link is shown', () => {
+  it.each([
+    [undefined, 'is not linked: `/deckhand link`'],
+    [{ linkedAt: NOW }, 'is linked since <!date^'],
+    [{ linkedAt: NOW, scope: 'email_address' }, 'with email_address.'],
+    [{ linkedAt: NOW, expiresAt: NOW + 1 }, 'is linked since'],
+    [{ linkedAt: NOW, expiresAt: NOW }, 'ended <!date^'],
+  ])('%j', (link, words) => {
+    expect(linkLine(link, NOW, '/deckhand')).toContain(words);
+  });
+
+  it('is a message that Slack takes, whatever the scope is called', () => {
+    const scope = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('<!channel>', 'x'.repeat(10_000)),
+    );
+    fc.assert(
+      fc.property(scope, (text) => {
+        const message = linkMessage(URL, { linkedAt: NOW, scope: text }, NOW, '/deckhand');
+        expect(checkMessageBlocks(message.blocks)).toEqual([]);
+        expect(message.text).not.toContain('<!channel>');
+      }),
+    );
+  });
+
+  it('is a page on which no name becomes markup', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (name) => {
+        const tags = pageOf(linkedPage(`${name}<b>`, '/deckhand')).match(/<\/?[a-z0-9]+/gi) ?? [];
+        const known = ['html', 'head', 'meta', 'title', 'style', 'body', 'main', 'h1', 'p'];
+        expect(tags.filter((tag) => !known.includes(tag.replace(/<\/?/, '').toLowerCase()))).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
+import { ServiceError, type ServiceErrorKind } from '../../../src/service/errors.ts';
+import { signupModal } from '../../../src/views/accounts/signup.ts';
+import { type SignupFault, signupFault } from '../../../src/views/accounts/signup-failures.ts';
+import { signedUpMessage, verifiedMessage } from '../../../src/views/accounts/signup-reply.ts';
+import { withBanner, withFieldErrors } from '../../../src/views/blocks/modal.ts';
+
+const NOW = Date.parse('2026-03-02T09:00:00Z');
+const AT = { now: NOW, webSignup: 'https://signup.example.com' };
+
+function faultFor(kind: ServiceErrorKind, status: number, ...messages: string[]): SignupFault {
+  return signupFault(new ServiceError(kind, 'signUp', { status, messages, retryAt: NOW + 60_000 }), AT);
+}
+
+describe('what a refused sign-up says', () => {
+  it.each<[string, SignupFault, string[], string]>([
+    ['400 of both', faultFor('rejected', 400), ['email'], 'missing or not valid'],
+    ['400 of the e-mail', faultFor('rejected', 400, 'Email is invalid'), ['email'], 'Email is invalid'],
+    ['400 of the password', faultFor('rejected', 400, 'Password is missing'), ['password'], 'does not take'],
+    ['401', faultFor('unauthorized', 401, 'Wrong'), ['password'], 'not its password'],
+    ['403, locked', faultFor('forbidden', 403, 'Account locked'), [], 'locked for a while'],
+    ['403, blocked', faultFor('forbidden', 403, 'Blocked'), [], 'The service blocked the sign-up'],
+    ['403, disposable', faultFor('forbidden', 403, 'Disposable domain'), ['email'], 'no disposable'],
+    ['409 of the name', faultFor('rejected', 409, 'Account name taken'), ['account_name'], 'Choose another'],
+    ['409 of the e-mail', faultFor('rejected', 409, 'E-mail in use'), ['email'], 'connect it instead'],
+    ['409 of either', faultFor('rejected', 409), ['account_name'], 'Choose another'],
+    ['422 of the password', faultFor('invalid', 422, 'Password too short'), ['password'], 'too short'],
+    ['422 of the terms', faultFor('invalid', 422, 'Terms missing'), ['terms_accepted'], 'must be accepted'],
+    ['422 of the package', faultFor('invalid', 422, 'No such package'), ['package'], 'no such package'],
+    ['422 of nothing in particular', faultFor('invalid', 422, 'No'), [], 'did not accept the sign-up'],
+    ['422 without a word', faultFor('invalid', 422), [], 'did not accept the sign-up'],
+    [
+      '422, two-factor',
+      faultFor('invalid', 422, 'Two-factor is on'),
+      [],
+      '<https://signup.example.com|on the web>',
+    ],
+    ['429', faultFor('busy', 429), [], 'Try again <!date^'],
+    ['503', faultFor('busy', 503), [], 'billing is unavailable'],
+    ['another', faultFor('rejected', 418, 'Tea'), [], 'Tea'],
+  ])('%s', (_, fault, fields, words) => {
+    expect(Object.keys(fault.errors)).toEqual(fields);
+    expect([...Object.values(fault.errors), fault.base].join(' ')).toContain(words);
+  });
+
+  it('takes the fields that the service names, and keeps the rest on top', () => {
+    const fields = { password: ['is weak'], colour: ['is odd'], base: ['<!here> no'] };
+    const fault = signupFault(new ServiceError('invalid', 'signUp', { status: 422, fields }), AT);
+    expect(fault.errors).toEqual({ password: expect.stringContaining('is weak') });
+    expect(fault.base).toContain('is odd; &lt;!here&gt; no');
+  });
+});
+
+const foreign = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc.constantFrom(
+    '',
+    '<!channel>',
+    '``` & *x*',
+    '\u202eevil',
+    '👩‍👩‍👧‍👧'.repeat(2_000),
+    'x'.repeat(10_000),
+    '\n\n',
+  ),
+);
+const deployKey = fc.option(fc.record({ publicKey: foreign, fingerprint: foreign }), { nil: undefined });
+
+describe('whatever the service sends, Slack takes', () => {
+  it('the news of a sign-up', () => {
+    const view = fc.record({
+      account: foreign,
+      displayName: foreign,
+      email: foreign,
+      keyTail: fc.string({ maxLength: 4 }),
+      isVerified: fc.boolean(),
+      deployKey,
+      oauthUrls: fc.dictionary(foreign, fc.oneof(fc.webUrl(), foreign)),
+      word: fc.constant('/deckhand'),
+    });
+    fc.assert(
+      fc.property(view, (signedUp) => {
+        const message = signedUpMessage(signedUp);
+        expect(checkMessageBlocks(message.blocks)).toEqual([]);
+        const markup = message.blocks.flatMap((block) =>
+          block.type === 'section' ? [block.text?.text] : [],
+        );
+        expect([message.text, ...markup].join('\n')).not.toContain('<!channel>');
+        expect(message.text.length).toBeLessThan(4_000);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('the news that the key works', () => {
+    fc.assert(
+      fc.property(foreign, deployKey, (account, key) => {
+        expect(checkMessageBlocks(verifiedMessage(account, key, '/deckhand').blocks)).toEqual([]);
+      }),
+    );
+  });
+
+  it('the form with its faults', () => {
+    const error = fc.record({
+      status: fc.constantFrom(400, 401, 403, 409, 422, 429, 503, 418),
+      fields: fc.dictionary(fc.constantFrom('email', 'password', 'base', 'x'), fc.array(foreign)),
+      messages: fc.array(foreign),
+    });
+    fc.assert(
+      fc.property(error, fc.nat(3), (details, left) => {
+        const { errors, base } = signupFault(new ServiceError('invalid', 'signUp', details), AT);
+        const form = signupModal({ channel: 'C1' }, { perHour: 3, left, freeAt: NOW });
+        const faulty = withFieldErrors(base === undefined ? form : withBanner(form, base), errors);
+        expect(checkView(faulty, 'modal')).toEqual([]);
+      }),
+    );
+  });
+});

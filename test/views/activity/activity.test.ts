@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import type { ActivityEvent, ActivityStats } from '../../../src/service/activity.ts';
+import { type ActivityAsk, activityMessage, eventLine } from '../../../src/views/activity/activity.ts';
+import { statsBlocks } from '../../../src/views/activity/stats.ts';
+import { hostileText } from '../../support/hostile.ts';
+
+const ASKER = { kind: 'asker', isShared: false } as const;
+const ASK: ActivityAsk = { account: 'acme', range: 'last_7_days', stats: false, page: 0, zone: 'UTC' };
+const EVENT: ActivityEvent = {
+  event: 'deploy_completed',
+  properties: { end_ref: 'abcdef0123456789', servers: ['web-1', 'web-2'] },
+  project: { name: 'Storefront', permalink: 'storefront', identifier: 'p-1' },
+  user: 'Ada',
+  created_at: '2026-11-20T12:00:00Z',
+};
+
+function feed(events: ActivityEvent[], stats?: ActivityStats) {
+  return { events, stats };
+}
+
+function many(count: number): ActivityEvent[] {
+  return Array.from({ length: count }, (_, at) => ({ ...EVENT, user: `person ${at}` }));
+}
+
+function textOf(blocks: unknown): string {
+  return JSON.stringify(blocks);
+}
+
+describe('an event', () => {
+  it.each<[string, Partial<ActivityEvent>, string]>([
+    ['all of it', {}, '*Storefront*  deploy completed  `abcdef0`  on web-1, web-2  by Ada'],
+    ['an unknown type', { event: 'ssl_cert_renewed' }, ':small_blue_diamond: '],
+    ['an unknown type in words', { event: 'ssl_cert_renewed' }, 'ssl cert renewed'],
+    ['a name of JavaScript’s own', { event: 'constructor' }, ':small_blue_diamond: '],
+    ['a failure', { event: 'deploy_failed' }, ':x: '],
+    [
+      'nothing to tell',
+      { properties: { end_ref: null, servers: [] }, user: null },
+      '*Storefront*  deploy completed',
+    ],
+    ['no project', { project: null }, '*no project*'],
+    [
+      'many servers',
+      { properties: { end_ref: null, servers: ['a', 'b', 'c', 'd', 'e'] } },
+      'on a, b, c, and 2 more',
+    ],
+    ['markup', { user: '<!channel>' }, 'by &lt;!channel&gt;'],
+  ])('%s', (_what, change, expected) => {
+    expect(eventLine({ ...EVENT, ...change })).toContain(expected);
+  });
+});
+
+describe('the feed', () => {
+  it('is grouped by day in the reader’s zone, and says which', () => {
+    const events = [
+      { ...EVENT, created_at: '2026-11-20T03:00:00Z' },
+      { ...EVENT, created_at: '2026-11-19T12:00:00Z' },
+    ];
+    const inUtc = textOf(activityMessage(ASK, feed(events), ASKER).blocks);
+    expect(inUtc).toContain('Friday 20 November');
+    expect(inUtc).toContain('Thursday 19 November');
+    const inNewYork = textOf(
+      activityMessage({ ...ASK, zone: 'America/New_York' }, feed(events), ASKER).blocks,
+    );
+    expect(inNewYork).not.toContain('Friday');
+    expect(inNewYork).toContain('Days in America/New_York');
+  });
+
+  it('has pages, and says when it holds the latest 100 only', () => {
+    const first = textOf(activityMessage(ASK, feed(many(100)), ASKER).blocks);
+    expect(first).toContain('page 1 of 9');
+    expect(first).toContain('latest 100 events only');
+    expect(first).toContain('Older');
+    expect(first).not.toContain('Newer');
+    const last = textOf(activityMessage({ ...ASK, page: 8 }, feed(many(100)), ASKER).blocks);
+    expect(last).toContain('person 99');
+    expect(last).toContain('Newer');
+    expect(last).not.toContain('Older');
+    expect(textOf(activityMessage(ASK, feed(many(99)), ASKER).blocks)).not.toContain('latest 100');
+  });
+
+  it('shows the last page where the feed became shorter meanwhile', () => {
+    expect(textOf(activityMessage({ ...ASK, page: 7 }, feed(many(3)), ASKER).blocks)).toContain('person 2');
+  });
+
+  it('of one project leaves the others out, and says so of the figures', () => {
+    const other = { ...EVENT, project: { name: 'Other', permalink: 'other', identifier: 'p-2' } };
+    const ask = { ...ASK, stats: true, project: { permalink: 'storefront', name: 'Storefront' } };
+    const message = activityMessage(ask, feed([EVENT, other]), ASKER);
+    expect(message.text).toContain('1 event');
+    expect(textOf(message.blocks)).not.toContain('Other');
+    expect(textOf(message.blocks)).toContain('of the whole account');
+  });
+
+  it('says that nothing happened', () => {
+    expect(activityMessage(ASK, feed([]), ASKER).text).toBe(
+      'Activity of `acme`, the last 7 days: nothing happened',
+    );
+  });
+
+  it('has no buttons in a channel, but who shared it', () => {
+    const blocks = activityMessage(ASK, feed(many(50)), { kind: 'channel', sharedBy: 'U1' }).blocks;
+    expect(textOf(blocks)).not.toContain('actions');
+    expect(textOf(blocks)).toContain('shared by <@U1>');
+  });
+});
+
+const STATS: ActivityStats = {
+  total_deployments: 1234,
+  total_deployments_delta: 5,
+  success_rate: 95.24,
+  success_rate_delta: -1.26,
+  avg_duration: '1m 12s',
+  active_servers: 7,
+};
+
+describe('the figures', () => {
+  it.each<[string, Partial<ActivityStats>, string]>([
+    ['a rise', {}, '*Deployments*\n1,234  ▲ 5'],
+    ['a fall', {}, '*Success rate*\n95.2 %  ▼ 1.3 points'],
+    ['no change', { total_deployments_delta: 0 }, '1,234  no change'],
+    ['null', { success_rate: null, success_rate_delta: null }, '*Success rate*\n—  —'],
+    ['nothing to compare with', { success_rate_delta: null }, '95.2 %  —'],
+    ['not told', { active_servers: undefined }, '*Active servers*\nn/a'],
+    ['a delta not told', { total_deployments_delta: undefined }, '1,234  n/a'],
+    ['almost all', { success_rate: 99.97 }, '99.9 %'],
+    ['all', { success_rate: 100 }, '100 %'],
+    ['a duration', {}, '*Average duration*\n1m 12s'],
+    ['no duration', { avg_duration: null }, '*Average duration*\n—'],
+  ])('%s', (_what, change, expected) => {
+    const [tiles] = statsBlocks({ ...STATS, ...change }, 'today');
+    const shown = tiles?.type === 'section' ? tiles.fields?.map(({ text }) => text) : [];
+    expect(shown?.some((text) => text.includes(expected))).toBe(true);
+  });
+
+  it.each([
+    ['today', 'for today; ▲ ▼ compare with the same part of yesterday'],
+    ['last_7_days', 'for the last 7 days; ▲ ▼ compare with the 7 days before'],
+    ['last_30_days', 'for the last 30 days; ▲ ▼ compare with the 30 days before'],
+    ['this_week', 'for this week; ▲ ▼ compare with the same part of last week'],
+  ] as const)('of %s say what they compare with', (range, expected) => {
+    expect(textOf(statsBlocks(STATS, range))).toContain(expected);
+  });
+
+  it.each([
+    ['none', undefined],
+    ['an unknown shape', {} as ActivityStats],
+  ])('of %s are said to be unknown, not shown as 0', (_what, stats) => {
+    const shown = textOf(statsBlocks(stats, 'today'));
+    expect(shown).toContain('no figures');
+    expect(shown).not.toContain('0');
+  });
+});
+
+const hostileEvent: fc.Arbitrary<ActivityEvent> = fc.record({
+  event: hostileText,
+  properties: fc.record({
+    end_ref: fc.option(hostileText),
+    servers: fc.array(hostileText, { maxLength: 8 }),
+  }),
+  project: fc.option(fc.record({ name: hostileText, permalink: hostileText, identifier: hostileText })),
+  user: fc.option(hostileText),
+  created_at: fc.date({ noInvalidDate: true, min: new Date(0) }).map((date) => date.toISOString()),
+});
+const anyFigure = fc.option(fc.double({ noNaN: true }), { nil: undefined });
+
+it('is a message that Slack takes, whatever the service tells', () => {
+  fc.assert(
+    fc.property(
+      fc.array(hostileEvent, { maxLength: 100 }),
+      fc.record({
+        total_deployments: anyFigure,
+        total_deployments_delta: anyFigure,
+        success_rate: anyFigure,
+        success_rate_delta: anyFigure,
+        avg_duration: fc.option(hostileText),
+        active_servers: anyFigure,
+      }),
+      hostileText,
+      fc.nat(12),
+      (events, stats, name, page) => {
+        const ask = { ...ASK, stats: true, page };
+        const filter = { project: { permalink: events[0]?.project?.permalink ?? name, name } };
+        for (const one of [ask, { ...ask, ...filter }]) {
+          const message = activityMessage(one, { events, stats }, ASKER);
+          expect(checkMessageBlocks(message.blocks)).toEqual([]);
+          expect(message.text.length).toBeLessThan(4000);
+          expect(JSON.stringify(message.blocks).length).toBeLessThan(13_000);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ActivityEvent } from '../../../src/service/activity.ts';
+import {
+  altText,
+  type DeploymentsData,
+  type DeploymentsDay,
+  deploymentsByDay,
+} from '../../../src/views/activity/deployments-chart.ts';
+import { hostileText } from '../../support/hostile.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+
+function event(created_at: string, type = 'deploy_completed'): ActivityEvent {
+  return { event: type, properties: { end_ref: null, servers: [] }, project: null, user: null, created_at };
+}
+
+function day(name: string, succeeded = 0, failed = 0, cancelled = 0): DeploymentsDay {
+  return { day: name, succeeded, failed, cancelled };
+}
+
+describe('deployments by day', () => {
+  it.each([
+    ['today', 1, '2026-11-20'],
+    ['this_week', 5, '2026-11-16'],
+    ['last_7_days', 7, '2026-11-14'],
+    ['last_30_days', 30, '2026-10-22'],
+  ] as const)('of %s are %i days from %s, also empty ones', (range, count, first) => {
+    const days = deploymentsByDay([], { range, zone: 'UTC', now: NOW, isCut: false });
+    expect(days).toHaveLength(count);
+    expect(days[0]).toEqual(day(first));
+    expect(days.at(-1)?.day).toBe('2026-11-20');
+  });
+
+  it('count how each ended, and nothing that is no deployment or goes on', () => {
+    const types = [
+      ...['deploy_completed', 'deploy_completed', 'deploy_failed', 'deploy_aborted', 'deploy_cancelled'],
+      ...['deploy_started', 'project_created', 'toString'],
+    ];
+    const events = types.map((type) => event('2026-11-20T01:00:00Z', type));
+    expect(deploymentsByDay(events, { range: 'today', zone: 'UTC', now: NOW, isCut: false })).toEqual([
+      day('2026-11-20', 2, 1, 2),
+    ]);
+  });
+
+  it('begin in the zone, also where clocks change', () => {
+    const events = [
+      event('2026-11-20T03:00:00Z'),
+      event('2026-11-01T05:30:00Z'),
+      event('2026-11-01T06:30:00Z'),
+    ];
+    const days = deploymentsByDay(events, {
+      range: 'last_30_days',
+      zone: 'America/New_York',
+      now: NOW,
+      isCut: false,
+    });
+    expect(days.filter(({ succeeded }) => succeeded > 0)).toEqual([
+      day('2026-11-01', 2),
+      day('2026-11-19', 1),
+    ]);
+    expect(new Set(days.map((one) => one.day)).size).toBe(days.length);
+  });
+
+  it('begin with the oldest event of a rolling week', () => {
+    const days = deploymentsByDay([event('2026-11-13T13:00:00Z')], {
+      range: 'last_7_days',
+      zone: 'UTC',
+      now: NOW,
+      isCut: false,
+    });
+    expect(days[0]).toEqual(day('2026-11-13', 1));
+  });
+
+  it('of a cut feed leave out the days of which nothing is known', () => {
+    const days = deploymentsByDay([event('2026-11-19T13:00:00Z')], {
+      range: 'last_30_days',
+      zone: 'UTC',
+      now: NOW,
+      isCut: true,
+    });
+    expect(days.map((one) => one.day)).toEqual(['2026-11-19', '2026-11-20']);
+  });
+});
+
+const DATA: DeploymentsData = {
+  title: 'acme, the last 7 days',
+  zone: 'UTC',
+  isCut: false,
+  days: [day('2026-11-19', 1000, 2, 1), day('2026-11-20', 1)],
+};
+const rates = [80, null, 90, 95.25, 100].map((rate, at) => ({ day: `2026-11-0${at + 1}`, rate }));
+
+describe('the words for the picture', () => {
+  it.each<[string, Partial<DeploymentsData>, string]>([
+    [
+      'say the same',
+      {},
+      'Chart of deployments per day, acme, the last 7 days. 1,004 deployments: 1,001 succeeded, 2 failed, 1 cancelled. Thursday 19 November: 1,000 succeeded, 2 failed, 1 cancelled; Friday 20 November: 1 succeeded.',
+    ],
+    ['say that there were none', { days: [day('2026-11-20')] }, '7 days. No deployments.'],
+    ['say one as one', { days: [day('2026-11-20', 1)] }, '1 deployment: 1 succeeded.'],
+    ['say what is missing', { isCut: true }, 'latest events only'],
+    ['say how the rate went', { rates }, 'Success rate from 80 % on 1 Nov to 100 % on 5 Nov.'],
+  ])('%s', (_what, change, expected) => {
+    expect(altText({ ...DATA, ...change })).toContain(expected);
+  });
+
+  it('say nothing of a rate with fewer than four values', () => {
+    expect(altText({ ...DATA, rates: rates.slice(0, 4) })).not.toContain('Success rate');
+  });
+
+  it('never get longer than Slack takes', () => {
+    fc.assert(
+      fc.property(hostileText, fc.nat(62), (title, length) => {
+        const days = Array.from({ length }, () => day('2026-11-20', 1e9, 1e9, 1e9));
+        expect(altText({ ...DATA, title, days }).length).toBeLessThanOrEqual(1000);
+      }),
+    );
+  });
+});

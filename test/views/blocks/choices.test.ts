@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
+import { settingsMessage, settingsModal } from '../../../src/views/admin/settings.ts';
+import { chooseServerMessage, menuPlace, searchMenu } from '../../../src/views/blocks/choices.ts';
+import { mrkdwn } from '../../../src/views/blocks/text.ts';
+import { chooseProjectMessage, chosenText } from '../../../src/views/projects/projects.ts';
+import { hostileText } from '../../support/hostile.ts';
+
+const key = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 });
+const place = fc.record({ account: key, project: key, run: hostileText });
+
+describe('menus in messages', () => {
+  it('come back with the place they stand for, or are left out where Slack has no room for it', () => {
+    fc.assert(
+      fc.property(place, (random) => {
+        const [menu] = searchMenu({ actionId: 'server', placeholder: 'Choose', place: random });
+        if (menu === undefined) expect(JSON.stringify(random).length).toBeGreaterThan(255 - 'about '.length);
+        else expect(menuPlace(menu.block_id ?? '')).toEqual(random);
+      }),
+    );
+  });
+
+  it('ask for a server in a message that Slack takes', () => {
+    fc.assert(
+      fc.property(hostileText, place, (said, random) => {
+        expect(checkMessageBlocks(chooseServerMessage(mrkdwn(said), random).blocks)).toEqual([]);
+      }),
+    );
+  });
+
+  it.each(['run test', '', '{"account":"acme"}', 'about {"account":1}'])('know no place in %j', (blockId) => {
+    expect(menuPlace(blockId)).toBeUndefined();
+  });
+
+  it.each([1, 100, 101, 1000])('ask for one of %i projects, and keep what was typed', (amount) => {
+    const projects = Array.from({ length: amount }, (_, at) => ({
+      name: '<!channel>'.repeat(50),
+      permalink: `p-${at}`,
+      identifier: `p-${at}`,
+      last_deployed_at: null,
+      starred: false,
+    }));
+    const { blocks } = chooseProjectMessage(projects, 'test --account acme');
+    expect(checkMessageBlocks(blocks)).toEqual([]);
+    expect(chosenText(blocks[1]?.block_id ?? '')).toBe('test --account acme');
+    expect(JSON.stringify(blocks)).toContain(amount > 100 ? 'external_select' : 'static_select');
+  });
+
+  it('ask for words where no permalink fits into a menu', () => {
+    const permalink = 'x'.repeat(151);
+    const odd = { name: 'Odd', permalink, identifier: permalink, last_deployed_at: null, starred: false };
+    expect(checkMessageBlocks(chooseProjectMessage([odd], 'test').blocks)).toEqual([]);
+  });
+});
+
+describe('the settings of a channel', () => {
+  const settings = fc.record({
+    project: fc.option(fc.record({ permalink: key, name: hostileText }), { nil: undefined }),
+    threads: fc.boolean(),
+    layout: fc.constantFrom('full' as const, 'compact' as const),
+    zone: fc.option(fc.constantFrom('UTC', 'America/Argentina/Buenos_Aires'), { nil: undefined }),
+  });
+
+  it('stand in a form and a message that Slack takes', () => {
+    fc.assert(
+      fc.property(settings, (random) => {
+        expect(checkView(settingsModal({ channel: 'C1', account: 'acme' }, random), 'modal')).toEqual([]);
+        expect(checkMessageBlocks(settingsMessage(random).blocks)).toEqual([]);
+        expect(settingsMessage(random).text).not.toMatch(/<[!@#]/);
+      }),
+    );
+  });
+});

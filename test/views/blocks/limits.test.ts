@@ -1,0 +1,389 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ActivityEvent } from '../../../src/service/activity.ts';
+import type { Profile } from '../../../src/service/profile.ts';
+import type { Project } from '../../../src/service/projects.ts';
+import type { Server } from '../../../src/service/servers.ts';
+import type { TestRun } from '../../../src/service/test-access.ts';
+import { accountsMessage } from '../../../src/views/accounts/accounts.ts';
+import { connectFirstMessage, connectModal } from '../../../src/views/accounts/connect.ts';
+import { linkedMessage, notLinkedMessage, unlinkedMessage } from '../../../src/views/accounts/link.ts';
+import { profileMessage } from '../../../src/views/accounts/profile.ts';
+import { neverVerifiedMessage, verifiedButRefusedMessage } from '../../../src/views/accounts/signup-reply.ts';
+import { feedBlocks } from '../../../src/views/activity/activity.ts';
+import { auditMessage } from '../../../src/views/admin/audit.ts';
+import { doctorMessage } from '../../../src/views/admin/doctor.ts';
+import { rolesMessage, rolesModal } from '../../../src/views/admin/roles.ts';
+import { failureMessage } from '../../../src/views/blocks/failures.ts';
+import type { KnownBlock, Message } from '../../../src/views/blocks/message.ts';
+import { mrkdwn } from '../../../src/views/blocks/text.ts';
+import { workingMessage } from '../../../src/views/blocks/working.ts';
+import {
+  digestPausedMessage,
+  digestResumedMessage,
+  digestSnoozedMessage,
+} from '../../../src/views/digests/changed.ts';
+import { startMessage } from '../../../src/views/help/start.ts';
+import { welcomeMessage } from '../../../src/views/help/welcome.ts';
+import {
+  notifyOffMessage,
+  notifyOnMessage,
+  notifyPausedMessage,
+  notifyResumedMessage,
+  notifyStateMessage,
+} from '../../../src/views/invoices/channel.ts';
+import { invoiceSentMessage } from '../../../src/views/invoices/invoices.ts';
+import { projectsMessage } from '../../../src/views/projects/projects.ts';
+import { betaMessage, enrolledMessage, handOverBlocks } from '../../../src/views/servers/beta.ts';
+import { createdNotice, creatingNotice, handOverModal } from '../../../src/views/servers/confirm.ts';
+import { orderedNews } from '../../../src/views/servers/provisioning.ts';
+import { openTestMessage, testModal } from '../../../src/views/test-access/form.ts';
+import {
+  alreadyRunningMessage,
+  type News,
+  newsOf,
+  startedMessage,
+  testRootMessage,
+} from '../../../src/views/test-access/test-run.ts';
+import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.ts';
+import { stoppedMessage, watchCard, watchListMessage } from '../../../src/views/watches/watch.ts';
+import { expectAccepted, type Shown } from '../../support/accepted.ts';
+import { hostileText } from '../../support/hostile.ts';
+
+const WORD = '/deckhand';
+const NOW = Date.parse('2026-03-02T09:00:00Z');
+
+const text = hostileText;
+const safe = text.map((foreign) => mrkdwn(foreign, 500));
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const many = <T>(value: fc.Arbitrary<T>, maxLength = 150) => fc.array(value, { maxLength });
+const slug = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
+const url = maybe(fc.oneof(fc.webUrl(), text));
+
+const account = fc.record({
+  name: slug,
+  email: text,
+  keyTail: fc.string({ maxLength: 4 }),
+  state: fc.constantFrom('ok' as const, 'unverified' as const, 'broken' as const),
+  connectedBy: fc.constant('U0ANN'),
+  connectedAt: fc.constant(NOW),
+});
+
+const profile: fc.Arbitrary<Profile> = fc.record({
+  first_name: text,
+  last_name: text,
+  email_address: text,
+  time_zone: fc.option(text),
+  account: fc.record({
+    name: text,
+    permalink: text,
+    beta_features: fc.boolean(),
+    static_hosting_eligible: fc.boolean(),
+    managed_vps_eligible: fc.boolean(),
+    suspended: fc.boolean(),
+    trialling: fc.boolean(),
+  }),
+});
+
+const project: fc.Arbitrary<Project> = fc.record({
+  name: text,
+  permalink: text,
+  identifier: text,
+  last_deployed_at: fc.option(fc.constantFrom('2026-03-02T09:00:00Z', 'no date')),
+  starred: fc.boolean(),
+});
+
+const named = fc.record({ identifier: text, name: text });
+const place = fc.record({ permalink: text, name: text });
+const target = fc.record({ account: slug, project: place, server: maybe(named) });
+const outcome = { status: fc.constantFrom('ok' as const, 'error' as const), message: fc.option(text) };
+const run: fc.Arbitrary<Pick<TestRun, 'status' | 'results'>> = fc.record({
+  status: fc.constantFrom('running' as const, 'completed' as const, 'failed' as const),
+  results: maybe(
+    fc.record(
+      {
+        repository: fc.record(outcome),
+        servers: many(fc.record({ ...outcome, name: text, identifier: text })),
+      },
+      { requiredKeys: ['servers'] },
+    ),
+  ),
+});
+const testState = fc.oneof(
+  fc.constant({ kind: 'starting' as const }),
+  fc.record({ kind: fc.constant('running' as const), trouble: maybe(safe) }),
+  fc.record({ kind: fc.constant('ended' as const), run }),
+  fc.record({ kind: fc.constant('stopped' as const), reason: safe }),
+  fc.record({ kind: fc.constant('lost' as const), run: maybe(text) }),
+);
+const testView = fc.record({
+  target,
+  askedBy: fc.constant('U0ANN'),
+  startedAt: fc.constant(NOW),
+  now: fc.constant(NOW + 90_000),
+  state: testState,
+  layout: fc.constantFrom('full' as const, 'compact' as const),
+});
+
+const event: fc.Arbitrary<ActivityEvent> = fc.record({
+  event: text,
+  properties: fc.record({ end_ref: fc.option(text), servers: many(text, 8) }),
+  project: fc.option(fc.record({ name: text, permalink: text, identifier: text })),
+  user: fc.option(text),
+  created_at: fc.constantFrom('2026-03-02T09:00:00Z', '2026-03-01T09:00:00Z'),
+});
+const entry = fc.record({
+  at: fc.constant(NOW),
+  who: fc.oneof(fc.constant('U0ANN'), text),
+  what: text,
+  where: maybe(fc.oneof(fc.constant('C0'), text)),
+  target: maybe(text),
+  result: fc.constantFrom('done' as const, 'refused' as const, 'failed' as const),
+});
+const shortId = fc.stringMatching(/^[a-z0-9]{5}$/);
+const slackId = fc.stringMatching(/^S[A-Z0-9]{8}$/);
+const userIds = fc.uniqueArray(fc.stringMatching(/^U[A-Z0-9]{8}$/), { maxLength: 60 });
+const holders = fc.record({ admin: userIds, operator: userIds, billing: userIds });
+/** As a form carries it; what is longer, no address of the service can name. */
+const shortPlace = fc.record({
+  permalink: text.map((value) => value.slice(0, 255) || 'p'),
+  name: text.map((name) => name.slice(0, 100)),
+});
+const shownState = fc.oneof(
+  fc.constant({ kind: 'active' as const }),
+  fc.record({ kind: fc.constant('paused' as const), reason: safe, at: fc.constant(NOW) }),
+);
+const last = maybe(fc.record({ at: fc.constant(NOW), said: safe }));
+const lookedAt = maybe(fc.constant(NOW));
+const watch = fc.record({
+  watch: fc.record({
+    id: shortId,
+    mode: fc.constantFrom('all' as const, 'failures' as const, 'transitions' as const),
+    project: maybe(place),
+    setUpBy: fc.constant('U0ANN'),
+    setUpAt: fc.constant(NOW),
+    state: shownState,
+    last,
+  }),
+  channel: fc.constant('C0'),
+  account: slug,
+  lookedAt,
+  failures: fc.nat(5),
+});
+const billingChannel = fc.record({
+  account: slug,
+  setBy: fc.constant('U0ANN'),
+  setAt: fc.constant(NOW),
+  state: shownState,
+  last,
+  lookedAt,
+  failures: fc.nat(5),
+});
+
+const placedNotices = fc.record({
+  id: slug.map((name) => `invoices ${name}`),
+  channel: fc.constant('C0BILLING'),
+  account: slug,
+});
+
+const shownRun = fc.record({
+  target,
+  status: fc.constantFrom('running' as const, 'completed' as const, 'stopped' as const, 'lost' as const),
+  reachable: maybe(fc.nat()),
+  total: maybe(fc.nat()),
+  startedAt: fc.constant(NOW),
+  endedAt: maybe(fc.constant(NOW)),
+});
+const server: fc.Arbitrary<Server> = fc.record({
+  identifier: text,
+  name: text,
+  protocol_type: text,
+  server_path: fc.option(text),
+  last_revision: fc.option(text),
+  preferred_branch: fc.option(text),
+  notify_email: fc.boolean(),
+  server_group_identifier: fc.option(text),
+  hostname: fc.option(text),
+  port: fc.option(text),
+  username: fc.option(text),
+  use_ssh_keys: fc.boolean(),
+  host_key: fc.option(text),
+  static_hosting: fc.constant(null),
+  managed_vps: fc.option(
+    fc.record({
+      hosted_resource_identifier: fc.option(text),
+      status: text,
+      ip_address: fc.option(text),
+      region: text,
+      size: text,
+    }),
+  ),
+});
+
+const explained = fc.record({
+  text: safe,
+  next: maybe(safe),
+  reference: maybe(fc.constant('0a1b2c3d')),
+  link: maybe(fc.record({ label: text, url: fc.webUrl() })),
+});
+const finding = fc.record({ what: safe, isWell: fc.boolean(), said: safe });
+const start = fc.record({
+  word: fc.constant(WORD),
+  accounts: many(fc.record({ name: slug, state: fc.constantFrom('ok', 'unverified', 'broken') }), 3),
+  channel: fc.record({ project: maybe(place) }),
+  isAdmin: fc.boolean(),
+  canSignUp: fc.boolean(),
+});
+const draft = fc.record({
+  channel: fc.constant('C0'),
+  account: slug,
+  protocol: fc.constantFrom('static_hosting' as const, 'managed_vps' as const),
+});
+
+type Made = Shown | News | readonly (News | Message)[];
+
+/** A builder with random data for it: whatever it is given, Slack must take what it makes. */
+function row<A extends unknown[]>(
+  build: (...given: A) => Made,
+  ...given: { [K in keyof A]: fc.Arbitrary<A[K]> }
+): { name: string; check: () => void } {
+  const property = fc.property(fc.tuple(...given) as unknown as fc.Arbitrary<A>, (args) => {
+    for (const shown of partsOf(build(...args))) expectAccepted(shown);
+  });
+  return { name: build.name, check: () => fc.assert(property, { numRuns: 40 }) };
+}
+
+function partsOf(made: Made): Shown[] {
+  if (isBlocks(made)) return [made];
+  if (isList(made)) return made.flatMap(partsOf);
+  return 'message' in made ? [made.message] : [made];
+}
+
+function isBlocks(made: Made): made is KnownBlock[] {
+  return isList(made) && made.every((part) => 'type' in part);
+}
+
+function isList(made: Made): made is Extract<Made, readonly unknown[]> {
+  return Array.isArray(made);
+}
+
+const word = fc.constant(WORD);
+const asker = fc.constant('U0ANN');
+
+const BUILDERS = [
+  row(accountsMessage, many(account, 60), maybe(slug), word),
+  row(betaMessage, fc.record({ account: slug, profile, mayEnroll: fc.boolean(), word })),
+  row(enrolledMessage, slug, fc.constantFrom('new', 'already', 'off'), word),
+  row(handOverBlocks, slug, url),
+  row(
+    connectModal,
+    fc.record({ channel: maybe(fc.constant('C0')), account: maybe(text), replay: maybe(text) }),
+  ),
+  row(connectFirstMessage, word, text),
+  row(doctorMessage, fc.array(finding, { minLength: 1, maxLength: 60 })),
+  row(failureMessage, explained),
+  row(invoiceSentMessage, slug, fc.nat()),
+  row(linkedMessage, word),
+  row(unlinkedMessage),
+  row(notLinkedMessage, word),
+  row(
+    profileMessage,
+    fc.record({
+      profile,
+      account: slug,
+      keyTail: fc.string({ maxLength: 4 }),
+      roles: many(safe, 4),
+      link: maybe(safe),
+    }),
+  ),
+  row(projectsMessage, slug, many(project), maybe(text)),
+  row(orderedNews, fc.record({ account: slug, project: place, server: named, cost: maybe(text) })),
+  row(handOverModal, draft, url),
+  row(creatingNotice, text),
+  row(createdNotice, text),
+  row(neverVerifiedMessage, slug),
+  row(verifiedButRefusedMessage, slug, safe),
+  row(startMessage, start),
+  row(testRootMessage, testView),
+  row(newsOf, target, run, fc.constantFrom('full', 'compact')),
+  row(startedMessage, target),
+  row(alreadyRunningMessage, target, asker, fc.constant(NOW), maybe(fc.webUrl())),
+  row(workingMessage),
+  row(welcomeMessage, start),
+  row(feedBlocks, many(event, 100), fc.constant('UTC')),
+  row(
+    auditMessage,
+    many(entry, 50),
+    fc.record({ size: fc.nat(50), page: fc.nat(8), upTo: maybe(text) }),
+    fc.boolean(),
+  ),
+  row(digestPausedMessage, shortId, asker, word),
+  row(digestResumedMessage, shortId, asker, maybe(fc.constant(NOW))),
+  row(digestSnoozedMessage, shortId, asker, fc.constant(NOW), word),
+  row(
+    rolesModal,
+    fc.record({
+      users: holders,
+      groups: maybe(fc.record({ held: holders, all: many(fc.record({ id: slackId, name: text })) })),
+      channel: maybe(fc.constant({ id: 'C0', commands: ['test'], all: ['test', 'activity'] })),
+    }),
+  ),
+  row(rolesMessage, holders, maybe(many(slug, 40))),
+  row(
+    testModal,
+    fc.record({ account: slug, project: maybe(shortPlace), channel: maybe(fc.constant('C0')) }),
+    fc.uniqueArray(slug, { maxLength: 150 }),
+  ),
+  row(openTestMessage),
+  row(projectUnfurl, slug, project, maybe(shownRun)),
+  row(serverUnfurl, slug, text, server),
+  row(watchCard, watch, safe, word),
+  row(stoppedMessage, watch, asker),
+  row(
+    watchListMessage,
+    many(watch, 60),
+    fc.record({ list: fc.constantFrom('here', 'all'), elsewhere: fc.nat(5), word }),
+  ),
+  row(notifyOnMessage, slug, asker, fc.boolean(), word),
+  row(notifyOffMessage, many(slug, 40), asker),
+  row(notifyPausedMessage, placedNotices, word),
+  row(notifyResumedMessage, placedNotices),
+  row(notifyStateMessage, many(billingChannel, 30), word),
+];
+
+/** What builders are made of: each of them bounds what it is given, and is met through them. */
+const PARTS = new Set(['lists.ts', 'message.ts', 'modal.ts', 'table.ts']);
+const MADE = new Set(['Message', 'Message[]', 'ModalView', 'KnownBlock[]', 'News', 'News[]']);
+
+describe('whatever it is given, Slack takes', () => {
+  it.each(BUILDERS)('$name', ({ check }) => check());
+});
+
+describe('the table', () => {
+  const here = import.meta.dirname;
+  const views = join(here, '..', '..', '..', 'src', 'views');
+  const read = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
+
+  /** The other tests with properties, for builders whose data is so particular that theirs stand there. */
+  const others = globSync('**/*.test.ts', { cwd: join(here, '..', '..') })
+    .filter((file) => !file.endsWith('limits.test.ts'))
+    .map((file) => read(join(here, '..', '..'), file))
+    .filter((source) => source.includes('fc.property('));
+
+  const made = globSync('**/*.ts', { cwd: views })
+    .filter((file) => !PARTS.has(basename(file)))
+    .flatMap((file) =>
+      read(views, file)
+        .split(/^export function /m)
+        .slice(1),
+    )
+    .filter((source) => MADE.has(/\): ([\w[\]]+) \{\n/.exec(source)?.[1] ?? ''))
+    .map((source) => source.slice(0, source.indexOf('(')));
+
+  it.each(made)('has %s, or another test does', (name) => {
+    const isHere = BUILDERS.some((builder) => builder.name === name);
+    expect(isHere || others.some((source) => source.includes(`${name}(`))).toBe(true);
+  });
+});

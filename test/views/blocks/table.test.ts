@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import { listBlocks } from '../../../src/views/blocks/lists.ts';
+import { table } from '../../../src/views/blocks/table.ts';
+import { mrkdwn } from '../../../src/views/blocks/text.ts';
+
+const hostile = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 300 }),
+  fc.constantFrom('', '\u202eevil', '<!channel>', '👩‍👩‍👧‍👦'.repeat(500), 'x'.repeat(10_000)),
+);
+
+describe('long lists', () => {
+  it('shows every row of a short table and nothing more', () => {
+    const blocks = table([{ title: 'Name' }], [['one'], ['']]);
+    expect(blocks).toMatchObject([
+      { type: 'table', rows: [[{ text: 'Name' }], [{ text: 'one' }], [{ text: '—' }]] },
+    ]);
+  });
+
+  it('cuts a table with as many more as are left', () => {
+    const blocks = table(
+      [{ title: 'Name' }],
+      Array.from({ length: 250 }, (_, at) => [`row ${at}`]),
+    );
+    expect(JSON.stringify(blocks)).toContain('row 98');
+    expect(JSON.stringify(blocks[1])).toContain('and 151 more');
+  });
+
+  it('keeps every line of a list that fits, and counts those that do not', () => {
+    const lines = Array.from({ length: 400 }, (_, at) => `line ${at} ${'x'.repeat(40)}`);
+    const text = JSON.stringify(listBlocks(lines));
+    const shown = text.match(/line \d+/g)?.length ?? 0;
+    expect(text).toContain(`and ${400 - shown} more`);
+    expect(listBlocks(lines.slice(0, 100))).toHaveLength(2);
+    expect(JSON.stringify(listBlocks(lines.slice(0, 100)))).not.toContain('more');
+  });
+
+  it('gives what Slack accepts, whatever the service says', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(hostile, hostile), { maxLength: 150 }), (rows) => {
+        const lines = rows.map(([one, other]) => `${mrkdwn(one)} ${mrkdwn(other)}`);
+        const blocks = [...table([{ title: 'One' }, { title: 'Other' }], rows), ...listBlocks(lines)];
+        expect(checkMessageBlocks(blocks)).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
+import type { ActivityEvent } from '../../../src/service/activity.ts';
+import { deploymentsByDay } from '../../../src/views/activity/deployments-chart.ts';
+import type { Message } from '../../../src/views/blocks/message.ts';
+import { mrkdwn } from '../../../src/views/blocks/text.ts';
+import { digestAddedMessage, digestRemovedMessage } from '../../../src/views/digests/changed.ts';
+import { type AccountReport, digestMessage } from '../../../src/views/digests/digest.ts';
+import { digestModal } from '../../../src/views/digests/form.ts';
+import { digestListMessage } from '../../../src/views/digests/list.ts';
+import { threadMessages } from '../../../src/views/digests/thread.ts';
+import type { ShownDigest } from '../../../src/views/digests/words.ts';
+import { pausedMessage } from '../../../src/views/schedules/paused.ts';
+import { hostileText } from '../../support/hostile.ts';
+
+const NOW = Date.parse('2026-03-02T09:00:00Z');
+
+const event: fc.Arbitrary<ActivityEvent> = fc.record({
+  event: fc.oneof(hostileText, fc.constantFrom('deploy_completed', 'deploy_failed')),
+  properties: fc.record({
+    end_ref: fc.option(hostileText),
+    servers: fc.array(hostileText, { maxLength: 8 }),
+  }),
+  project: fc.option(fc.record({ name: hostileText, permalink: hostileText, identifier: hostileText })),
+  user: fc.option(hostileText),
+  created_at: fc
+    .integer({ min: 0, max: 30 * 24 })
+    .map((hours) => new Date(NOW - hours * 3_600_000).toISOString()),
+});
+const figure = fc.option(fc.double({ noNaN: true }), { nil: undefined });
+const stats = fc.record({
+  total_deployments: figure,
+  total_deployments_delta: figure,
+  success_rate: fc.option(fc.double({ noNaN: true })),
+  success_rate_delta: figure,
+  avg_duration: fc.option(hostileText),
+  active_servers: figure,
+});
+const told = fc
+  .tuple(hostileText, fc.array(event, { maxLength: 100 }), fc.option(stats, { nil: undefined }), fc.boolean())
+  .map(
+    ([account, events, figures, isCut]): AccountReport => ({
+      kind: 'told',
+      account,
+      activity: { events, stats: figures },
+      data: {
+        title: account,
+        zone: 'UTC',
+        days: deploymentsByDay(events, { range: 'last_30_days', zone: 'UTC', now: NOW, isCut }),
+        isCut,
+      },
+    }),
+  );
+const failed = fc
+  .tuple(hostileText, hostileText)
+  .map(([account, said]): AccountReport => ({ kind: 'failed', account, said: mrkdwn(said, 500) }));
+const reports = fc.array(fc.oneof(told, failed), { maxLength: 12 });
+
+const digest: fc.Arbitrary<ShownDigest> = fc.record(
+  {
+    id: fc.constant('d7k2'),
+    channel: fc.constant('C1'),
+    cadence: fc.oneof(
+      fc.constant({ kind: 'daily' as const, time: '09:00' }),
+      hostileText.map((cron) => ({ kind: 'cron' as const, cron })),
+    ),
+    zone: fc.constantFrom('UTC', 'America/Argentina/Buenos_Aires'),
+    range: fc.constantFrom(
+      'today' as const,
+      'last_7_days' as const,
+      'last_30_days' as const,
+      'this_week' as const,
+    ),
+    account: hostileText,
+    project: fc.record({ permalink: hostileText, name: hostileText }),
+    skipQuiet: fc.boolean(),
+    setUpBy: fc.constant('U1'),
+    setUpAt: fc.constant(NOW),
+  },
+  { requiredKeys: ['id', 'channel', 'cadence', 'zone', 'range', 'skipQuiet', 'setUpBy', 'setUpAt'] },
+);
+
+function expectTaken({ text, blocks }: Message): void {
+  expect(checkMessageBlocks(blocks)).toEqual([]);
+  expect(text.length).toBeGreaterThan(0);
+  expect(text.length).toBeLessThanOrEqual(4000);
+  expect(JSON.stringify(blocks).length).toBeLessThan(13_500);
+  // What pictures show is told as plain text.
+  const marked = JSON.stringify([text, blocks], (key, value) => (key === 'alt_text' ? '' : value));
+  expect(marked).not.toContain('<!channel>');
+}
+
+describe('whatever the service tells, Slack takes', () => {
+  it('the message of a digest, with and without pictures', () => {
+    fc.assert(
+      fc.property(digest, reports, fc.boolean(), (shown, all, isPreview) => {
+        const files = new Map(all.map(({ account }, at) => [account, `F0FILE${at}`]));
+        const frame = { digest: shown, lateSince: NOW, next: NOW, isPreview };
+        expectTaken(digestMessage(frame, all, files));
+        expectTaken(digestMessage(frame, all));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('its thread', () => {
+    fc.assert(
+      fc.property(digest, reports, (shown, all) => {
+        for (const message of threadMessages(all, shown)) expectTaken(message);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('the list of digests, and what is said of one', () => {
+    const state = fc.oneof(
+      fc.constant({ kind: 'active' as const }),
+      hostileText.map((reason) => ({ kind: 'paused' as const, reason: mrkdwn(reason), at: NOW, by: 'U1' })),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(digest, state), { maxLength: 30 }), fc.nat(3), (all, elsewhere) => {
+        const listed = all.map(([one, standing]) => ({ ...one, state: standing, next: NOW }));
+        expectTaken(digestListMessage(listed, { scope: 'all', elsewhere, word: '/deckhand' }));
+        for (const [one] of all.slice(0, 2)) {
+          expectTaken(digestAddedMessage(one, [NOW, NOW], '/deckhand'));
+          expectTaken(digestRemovedMessage(one, 'U1', '/deckhand'));
+        }
+        expectTaken(
+          pausedMessage({ reason: 'so', what: all.map(() => 'the digest `d7k2` in <#C1>'), next: 'Do.' }),
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('the form, however it is filled in', () => {
+    const value = fc.option(fc.oneof(hostileText, fc.constantFrom('cron', 'daily', 'UTC', 'today')), {
+      nil: undefined,
+    });
+    const values = fc.record({
+      cadence: value,
+      zone: value,
+      range: value,
+      account: value,
+      project: value,
+      cron: value,
+    });
+    fc.assert(
+      fc.property(
+        values,
+        fc.array(fc.stringMatching(/^[a-z0-9-]{1,20}$/), { maxLength: 120 }),
+        hostileText,
+        (filled, accounts, next) => {
+          const view = digestModal({
+            origin: { channel: 'C1', accounts: [...new Set(accounts)] },
+            values: filled,
+            next,
+          });
+          expect(checkView(view, 'modal')).toEqual([]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the message of a digest', () => {
+  const base = { id: 'd7k2', channel: 'C1', cadence: { kind: 'daily' as const, time: '09:00' }, zone: 'UTC' };
+  const shown: ShownDigest = { ...base, range: 'this_week', skipQuiet: false, setUpBy: 'U1', setUpAt: NOW };
+
+  it('shows null as an em dash and what is missing as n/a, and says what the deltas compare with', () => {
+    const activity = {
+      events: [],
+      stats: {
+        total_deployments: 3,
+        total_deployments_delta: undefined,
+        success_rate: null,
+        success_rate_delta: null,
+      },
+    };
+    const data = { title: 'acme', zone: 'UTC', days: [], isCut: false };
+    const { blocks, text } = digestMessage({ digest: shown }, [
+      { kind: 'told', account: 'acme', activity, data } as AccountReport,
+    ]);
+    const said = JSON.stringify(blocks);
+    expect(said).toContain('*Deployments*\\n3  n/a');
+    expect(said).toContain('*Success rate*\\n—  —');
+    expect(said).toContain('*Active servers*\\nn/a');
+    expect(said).toContain('Figures for this week; ▲ ▼ compare with the same part of last week');
+    expect(text).toBe('Deployment digest, this week. `acme`: 3 deployments');
+  });
+
+  it('carries its buttons, and a preview none', () => {
+    const actions = (isPreview: boolean) =>
+      digestMessage({ digest: shown, isPreview }, []).blocks.flatMap((block) =>
+        block.type === 'actions' ? block.elements.map((one) => ('text' in one ? one.text?.text : '')) : [],
+      );
+    expect(actions(false)).toEqual(['Snooze a week', 'Pause', 'Preview']);
+    expect(actions(true)).toEqual([]);
+  });
+});

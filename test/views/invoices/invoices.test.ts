@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import type { Invoice } from '../../../src/service/invoices.ts';
+import { invoicesMessage, invoiceTitle } from '../../../src/views/invoices/invoices.ts';
+import { hostileText } from '../../support/hostile.ts';
+
+const PAID: Invoice = {
+  number: 1001,
+  kind: 'subscription',
+  currency: 'eur',
+  total: '0049.50',
+  vat: '8.2',
+  paid: true,
+  paid_at: '2026-11-02T23:30:00Z',
+  created_at: '2026-11-01T23:30:00Z',
+  download_url: 'https://acme.example.com/account/invoices/1001.pdf',
+};
+const UNPAID: Invoice = {
+  ...PAID,
+  number: 1002,
+  paid: false,
+  paid_at: null,
+  vat: null,
+  currency: 'jpy',
+  total: '1200',
+};
+
+function rowsOf(invoices: Invoice[], zone = 'UTC'): string[][] {
+  const table = invoicesMessage('acme', invoices, zone).blocks.find((block) => block.type === 'table');
+  return (table?.rows ?? []).map((row) => row.map((cell) => (cell.type === 'raw_text' ? cell.text : '')));
+}
+
+describe('the invoices', () => {
+  it('stand in a table, amounts as given and each in its own currency', () => {
+    expect(rowsOf([UNPAID, PAID])).toEqual([
+      ['Number', 'Date', 'Kind', 'Total', 'VAT', 'Paid'],
+      ['1002', '1 Nov 2026', 'subscription', '1200 JPY', '—', '⚠️ unpaid'],
+      ['1001', '1 Nov 2026', 'subscription', '0049.50 EUR', '8.2 EUR', '2 Nov 2026'],
+    ]);
+  });
+
+  it('are dated in the reader’s zone', () => {
+    expect(rowsOf([PAID], 'Asia/Tokyo')[1]?.slice(1)).toEqual([
+      '2 Nov 2026',
+      'subscription',
+      '0049.50 EUR',
+      '8.2 EUR',
+      '3 Nov 2026',
+    ]);
+  });
+
+  it('that are unpaid are named first', () => {
+    const message = invoicesMessage('acme', [UNPAID, PAID], 'UTC');
+    expect(message.text).toBe('2 invoices of `acme`, 1 unpaid');
+    expect(JSON.stringify(message.blocks)).toContain('1 unpaid: `1002` (1200 JPY)');
+  });
+
+  it('have a button for each of the latest and each unpaid one', () => {
+    const old = Array.from({ length: 8 }, (_, at) => ({ ...PAID, number: 900 - at }));
+    const shown = JSON.stringify(invoicesMessage('acme', [PAID, ...old, UNPAID], 'UTC').blocks);
+    expect(shown.match(/PDF of \d+(?: \(unpaid\))?/g)).toEqual([
+      'PDF of 1001',
+      'PDF of 900',
+      'PDF of 899',
+      'PDF of 1002 (unpaid)',
+    ]);
+  });
+
+  it('over a table’s size are counted', () => {
+    const many = Array.from({ length: 130 }, (_, at) => ({ ...PAID, number: at }));
+    expect(rowsOf(many)).toHaveLength(100);
+    expect(JSON.stringify(invoicesMessage('acme', many, 'UTC').blocks)).toContain('and 31 more');
+  });
+
+  it('are said to be none', () => {
+    expect(invoicesMessage('acme', [], 'UTC').text).toContain('no invoices yet');
+  });
+
+  it('never show the address of the PDF', () => {
+    expect(JSON.stringify(invoicesMessage('acme', [PAID, UNPAID], 'UTC'))).not.toContain('http');
+  });
+
+  it('have a title that tells the amount and whether it is paid', () => {
+    expect(invoiceTitle('acme', 1002, UNPAID)).toBe('Invoice 1002 of acme, 1200 JPY, unpaid');
+    expect(invoiceTitle('acme', 7, undefined)).toBe('Invoice 7 of acme');
+  });
+
+  it('are a message that Slack takes, whatever the service tells', () => {
+    const day = fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
+    const invoice = fc.record({
+      number: fc.nat(),
+      kind: hostileText,
+      currency: hostileText,
+      total: hostileText,
+      vat: fc.option(hostileText),
+      paid: fc.boolean(),
+      paid_at: fc.option(day),
+      created_at: day,
+      download_url: fc.option(hostileText),
+    });
+    const invoices = fc.uniqueArray(invoice, { selector: ({ number }) => number, maxLength: 150 });
+    fc.assert(
+      fc.property(invoices, (all) => {
+        expect(checkMessageBlocks(invoicesMessage('acme', all, 'Europe/Lisbon').blocks)).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import type { ActivityEvent } from '../../../src/service/activity.ts';
+import type { Invoice } from '../../../src/service/invoices.ts';
+import type { Message } from '../../../src/views/blocks/message.ts';
+import {
+  notifyOffMessage,
+  notifyOnMessage,
+  notifyStateMessage,
+} from '../../../src/views/invoices/channel.ts';
+import { type InvoiceNews, invoiceNotices } from '../../../src/views/invoices/notice.ts';
+import { type WatchNews, watchMessages } from '../../../src/views/watches/news.ts';
+import {
+  type ListedWatch,
+  stoppedMessage,
+  watchCard,
+  watchListMessage,
+} from '../../../src/views/watches/watch.ts';
+import { hostileText } from '../../support/hostile.ts';
+
+const instant = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
+const created_at = instant.map((at) => at.toISOString());
+/** Accounts are slugs. */
+const account = fc.constantFrom('acme', 'a'.repeat(63));
+const millis = instant.map((at) => at.getTime());
+
+const event: fc.Arbitrary<ActivityEvent> = fc.record({
+  event: fc.oneof(hostileText, fc.constantFrom('deploy_completed', 'deploy_failed')),
+  properties: fc.record({
+    end_ref: fc.option(hostileText),
+    servers: fc.array(hostileText, { maxLength: 5 }),
+  }),
+  project: fc.option(fc.record({ name: hostileText, permalink: hostileText, identifier: hostileText })),
+  user: fc.option(hostileText),
+  created_at,
+});
+const watchNews: fc.Arbitrary<WatchNews> = fc.record({
+  event,
+  turn: fc.constantFrom(undefined, 'started failing', 'recovered'),
+});
+const invoice: fc.Arbitrary<Invoice> = fc.record({
+  number: fc.nat(),
+  kind: hostileText,
+  currency: hostileText,
+  total: hostileText,
+  vat: fc.option(hostileText),
+  paid: fc.boolean(),
+  paid_at: fc.option(created_at),
+  created_at,
+  download_url: fc.option(hostileText),
+});
+const invoiceNews: fc.Arbitrary<InvoiceNews> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('new' as const, 'paid' as const), invoice }),
+  fc.record({ kind: fc.constant('unpaid' as const), invoice, days: fc.nat() }),
+);
+const state = fc.oneof(
+  fc.constant({ kind: 'active' as const }),
+  fc.record({
+    kind: fc.constant('paused' as const),
+    reason: fc.constant('the channel is archived'),
+    at: millis,
+  }),
+);
+const last = fc.option(fc.record({ at: millis, said: fc.constant('3 events') }), { nil: undefined });
+const listed: fc.Arbitrary<ListedWatch> = fc.record({
+  watch: fc.record({
+    id: fc.constant('w7k2'),
+    mode: fc.constantFrom('all', 'failures', 'transitions'),
+    project: fc.option(fc.record({ name: hostileText }), { nil: undefined }),
+    setUpBy: fc.constant('U1'),
+    setUpAt: millis,
+    state,
+    last,
+  }),
+  channel: fc.constant('C1'),
+  account,
+  lookedAt: fc.option(millis, { nil: undefined }),
+  failures: fc.nat(),
+});
+
+function expectFit(message: Message): void {
+  const shown = JSON.stringify(message);
+  expect(checkMessageBlocks(message.blocks), shown.slice(0, 500)).toEqual([]);
+  expect(message.text.length).toBeGreaterThan(0);
+  expect(message.text.length).toBeLessThanOrEqual(4000);
+  expect(textOf(message)).toBeLessThanOrEqual(13_000);
+  expect(shown).not.toMatch(/<!channel>|<https:\/\/evil/);
+}
+
+/** What Slack counts of a message's blocks, and refuses over about 13,000. */
+function textOf({ blocks }: Message): number {
+  const texts = JSON.stringify(blocks).match(/"text":"(?:[^"\\\\]|\\\\.)*"/g) ?? [];
+  return texts.reduce((sum, text) => sum + text.length - 9, 0);
+}
+
+describe('notices', () => {
+  it('of events fit Slack, whatever the service says and however much', () => {
+    fc.assert(
+      fc.property(
+        fc.array(watchNews, { maxLength: 100 }),
+        fc.boolean(),
+        account,
+        fc.array(fc.constant('w7k2'), { maxLength: 60 }),
+        (news, isCut, of, ids) => {
+          if (news.length === 0 && !isCut) return;
+          const { root, replies } = watchMessages({ news, isCut, account: of, ids, word: '/deckhand' });
+          for (const message of [root, ...replies]) expectFit(message);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('of events lose none, in order, in the message or its thread', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100 }), (amount) => {
+        const refs = Array.from({ length: amount }, (_, at) => `r${100 + at}`);
+        const news = refs.map((end_ref): WatchNews => ({ event: deployment(end_ref), turn: undefined }));
+        const { root, replies } = watchMessages({
+          news,
+          isCut: false,
+          account: 'acme',
+          ids: [],
+          word: '/deckhand',
+        });
+        const shown = JSON.stringify([root.blocks, ...replies.map(({ blocks }) => blocks)]);
+        expect(shown.match(/`r\d+`/g)).toEqual(refs.map((ref) => `\`${ref}\``));
+        expect(replies.length > 0).toBe(amount > 10);
+      }),
+    );
+  });
+
+  it('of invoices fit Slack, each with its button', () => {
+    fc.assert(
+      fc.property(fc.array(invoiceNews, { minLength: 1, maxLength: 50 }), account, (news, of) => {
+        const { root, replies } = invoiceNotices(of, news);
+        for (const message of [root, ...replies]) expectFit(message);
+        const shown = JSON.stringify([root, ...replies]);
+        expect(shown.match(/invoices:pdf#/g)).toHaveLength(news.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('and their lists fit Slack, whatever is watched', () => {
+    const listing = fc.record({
+      list: fc.constantFrom('here', 'all'),
+      elsewhere: fc.nat(),
+      word: fc.constant('/deckhand'),
+    });
+    fc.assert(
+      fc.property(fc.array(listed, { maxLength: 40 }), listing, account, (watches, how, of) => {
+        expectFit(watchListMessage(watches, how));
+        for (const one of watches.slice(0, 1)) {
+          expectFit(watchCard(one, '<@U1> set it up', '/deckhand'));
+          expectFit(stoppedMessage(one, 'U1'));
+        }
+        const channels = watches.map(({ watch, ...rest }) => ({ ...rest, ...watch, setBy: 'U1', setAt: 0 }));
+        expectFit(notifyStateMessage(channels, '/deckhand'));
+        expectFit(notifyOnMessage(of, 'U1', false, '/deckhand'));
+        expectFit(notifyOffMessage([of], 'U1'));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function deployment(end_ref: string): ActivityEvent {
+  return {
+    event: 'deploy_completed',
+    properties: { end_ref, servers: ['web-1'] },
+    project: { name: 'Storefront', permalink: 'storefront', identifier: 'p1' },
+    user: 'Kim',
+    created_at: '2026-11-20T12:00:00Z',
+  };
+}
