@@ -1,15 +1,52 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
 import { defineConfig } from 'vitest/config';
+
+/** What starts processes, a browser, Postgres or threads, or takes seconds to compute; all other files are quick. */
+const HEAVY = [
+  'test/browser/**/*.test.ts',
+  'test/commands/activity/activity.test.ts',
+  'test/commands/digests/digest.test.ts',
+  'test/commands/workflows/kill.test.ts',
+  'test/drain-process.test.ts',
+  'test/fuzz/**/*.test.ts',
+  'test/jobs/**/*.test.ts',
+  'test/listeners/install/{lifecycle,tokens}.test.ts',
+  'test/observability/{jobs,process}.test.ts',
+  'test/process/**/*.test.ts',
+  'test/sandbox/demo.test.ts',
+  'test/sandbox/service/{conformance,main}.test.ts',
+  'test/sandbox/slack/web/{accessibility,inspector,keyboard,local-workspace,modal,renderer}.test.ts',
+  'test/scheduler/activity/*.test.ts',
+  'test/scheduler/digests/digest.test.ts',
+  'test/scheduler/invoices/notices.test.ts',
+  'test/security/{isolation,walk}.test.ts',
+  'test/store/*.test.ts',
+];
+
+// Compiled code is kept between workers, the processes they start, and runs.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'deckhand-tests');
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    // Most tests wait for sockets and child processes, so that more of them than cores go well together.
-    maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    // Files of one worker share its modules: loading them took longer than most files' tests.
+    isolate: false,
+    // Node runs our TypeScript as it is.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    // Many tests wait for sockets and child processes, so that one more than cores goes well together.
+    maxWorkers: availableParallelism() + 1,
+    // Never waited out where all is well: a loaded machine takes many times as long as an idle one.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     restoreMocks: true,
     unstubEnvs: true,
+    projects: [
+      { extends: true, test: { name: 'quick', exclude: HEAVY } },
+      { extends: true, test: { name: 'heavy', include: HEAVY } },
+    ],
   },
 });

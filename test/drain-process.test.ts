@@ -1,9 +1,10 @@
 import { request } from 'undici';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type SimulatedService, startSimulatedService } from '../sandbox/service/server.ts';
-import { type LocalSlack, startLocalSlack } from '../sandbox/slack/server.ts';
+import type { LocalSlack } from '../sandbox/slack/server.ts';
 import { type DeckhandProcess, startDeckhand } from './support/deckhand-process.ts';
 import { openProxy, type ServiceProxy } from './support/proxy.ts';
+import { startSlack } from './support/start-slack.ts';
 import { temporaryFolder } from './support/temporary.ts';
 import {
   ACCOUNT,
@@ -33,7 +34,7 @@ describe.each([
 
   beforeEach(async () => {
     service = await startSimulatedService({ speed: 20 });
-    slack = await startLocalSlack({ app: { socketMode } });
+    slack = await startSlack({ app: { socketMode } });
     proxy = await openProxy();
     proxy.target = slack.origin;
     onTestFinished(async () => {

@@ -285,7 +285,7 @@ describe('a store that fails', () => {
       const block = root?.blocks?.find(({ type }) => type === 'actions');
       return root === undefined || block === undefined ? undefined : { ts: root.ts, block };
     };
-    await house.slack.until(() => again() !== undefined, { timeoutMs: 15_000 });
+    await house.slack.until(() => again() !== undefined);
     loseStore();
     const { ts, block } = again() ?? { ts: '', block: {} };
     const name = { actionId: 'test:again', blockId: String(block.block_id) };

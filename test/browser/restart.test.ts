@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoControls } from '../../sandbox/demo/controls.ts';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {
   addTestAccount,
@@ -24,7 +25,7 @@ describeInBrowser('a kill in the middle of a run, from the page’s own side pan
   let botToken: string;
   beforeAll(async () => {
     service = await startSimulatedService();
-    slack = await startLocalSlack({ pageDir: await buildPage() });
+    slack = await startSlack({ pageDir: await buildPage() });
     botToken = furnish(slack).botToken;
     addTestAccount(service, undefined);
   });

@@ -4,9 +4,10 @@ import { giveTour } from '../../sandbox/demo/tour.ts';
 import { addDemoWorkspaces } from '../../sandbox/demo/workspaces.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { environment } from '../support/test-world.ts';
 
@@ -20,7 +21,7 @@ describeInBrowser('the tour of the demo', () => {
   let product: Product;
   beforeAll(async () => {
     service = await startSimulatedService({ seed: 'demo', speed: 20 });
-    slack = await startLocalSlack({
+    slack = await startSlack({
       pageDir: await buildPage(),
       app: appFromManifestFile(`${import.meta.dirname}/../../manifest.yml`),
     });

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { createProduct } from '../../sandbox/demo/product.ts';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
-import { startLocalSlack } from '../../sandbox/slack/server.ts';
 import { openProxy } from '../support/proxy.ts';
 import { sendSigned } from '../support/signed.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 import { answerChange, fuzzCase } from './cases.ts';
 
@@ -42,7 +42,7 @@ const TENTHS = 10;
  */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const service = await startSimulatedService({ seed: 'demo', speed: 20 });
-  const slack = await startLocalSlack();
+  const slack = await startSlack();
   const proxy = await openProxy();
   proxy.target = service.origin;
   const { botToken } = furnish(slack);
@@ -69,7 +69,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   return report;
 }
 
-type Slack = Awaited<ReturnType<typeof startLocalSlack>>;
+type Slack = Awaited<ReturnType<typeof startSlack>>;
 
 async function connect(slack: Slack): Promise<void> {
   const { account, email, apiKey } = DEMO_USERS.admin;
@@ -150,6 +150,6 @@ async function stillAnswers(slack: Slack): Promise<boolean> {
     slack.ephemerals(TEAM, PEOPLE.billing).filter(({ text }) => text.includes('can do')).length;
   const before = marks();
   await slack.as(TEAM, PEOPLE.billing).command(CHANNEL, '/deckhand help');
-  await slack.until(() => marks() > before, { timeoutMs: 30_000, what: 'help after all that' });
+  await slack.until(() => marks() > before, { what: 'help after all that' });
   return true;
 }

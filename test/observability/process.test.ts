@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { startDeckhand } from '../support/deckhand-process.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 import { startCollector } from './collector.ts';
@@ -13,7 +14,7 @@ describe('Deckhand as a process', () => {
 
   beforeEach(async () => {
     const service = await startSimulatedService();
-    slack = await startLocalSlack();
+    slack = await startSlack();
     onTestFinished(async () => {
       await Promise.all([slack.stop(), service.stop()]);
     });

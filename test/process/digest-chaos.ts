@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
 import { createMachineClock } from './machine-clock.ts';
 import { judge, postsOf, setUpDigests, untilPosted, type Verdict } from './slot-posts.ts';
@@ -32,7 +33,7 @@ interface Options {
 /** Kills Deckhand with `kill -9` at random moments while its digests fall due each minute, and counts what came of it. */
 export async function runChaos({ kills, digests, onSlot }: Options): Promise<ChaosResult> {
   const service = await startSimulatedService();
-  const slack = await startLocalSlack();
+  const slack = await startSlack();
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-chaos-'));
   const { botToken } = furnish(slack);
   addTestAccount(service, undefined);

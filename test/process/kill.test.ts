@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {
   addTestAccount,
@@ -28,7 +29,7 @@ describe('a process that is killed', () => {
 
   beforeEach(async () => {
     service = await startSimulatedService({ speed: 20 });
-    slack = await startLocalSlack();
+    slack = await startSlack();
     const { botToken } = furnish(slack);
     for (const id of CHANNELS.slice(1))
       slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
@@ -66,17 +67,16 @@ describe('a process that is killed', () => {
     for (let at = 0; at < RUNS; at += 1)
       await ben.command(CHANNELS[at % CHANNELS.length] ?? CHANNEL, `/deckhand test shop-${at}`);
     const started = () => roots().filter(({ ts }) => replies(ts).length === 1).length;
-    await slack.until(() => started() === RUNS, { timeoutMs: 30_000, what: 'all runs to be followed' });
+    await slack.until(() => started() === RUNS, { what: 'all runs to be followed' });
     service.clock.advance(36_000_000);
-    await slack.until(() => posted() >= RUNS + 10, { timeoutMs: 20_000, what: 'news in the threads' });
+    await slack.until(() => posted() >= RUNS + 10, { what: 'news in the threads' });
     await product.kill();
     expect(posted(), 'killed in the middle').toBeLessThan(RUNS * REPLIES - 1);
     await restart();
     const ended = () => roots().length === RUNS && roots().every(({ text }) => text.includes('6 of 6'));
-    await slack.until(ended, { timeoutMs: 30_000, what: 'all runs to end' });
+    await slack.until(ended, { what: 'all runs to end' });
     // A channel's post may have been between its stored intent and Slack: it is never doubled, and missing at most.
     await slack.until(() => posted() >= RUNS * REPLIES - CHANNELS.length, {
-      timeoutMs: 20_000,
       what: 'every reply',
     });
     await product.stop();
@@ -94,7 +94,7 @@ describe('a process that is killed', () => {
     fault.remove();
     expect(roots()).toHaveLength(0);
     await restart();
-    await slack.until(() => roots()[0]?.text.includes('6 of 6'), { timeoutMs: 30_000 });
+    await slack.until(() => roots()[0]?.text.includes('6 of 6'));
     expect(roots()).toHaveLength(1);
     expect(logs.filter((line) => line.includes('"event":"delivery_uncertain"'))).toHaveLength(1);
   });
@@ -105,7 +105,7 @@ describe('a process that is killed', () => {
     await product.stop();
     expect(logs.some((line) => line.includes('"event":"stopped"'))).toBe(true);
     await restart();
-    await slack.until(() => roots()[0]?.text.includes('6 of 6'), { timeoutMs: 30_000 });
+    await slack.until(() => roots()[0]?.text.includes('6 of 6'));
     await slack.until(() => replies(roots()[0]?.ts ?? '').length === REPLIES);
   });
 });

@@ -5,12 +5,12 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
-import { startLocalSlack } from '../../sandbox/slack/server.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 
 it('goes on where whoever reads its log goes away', async () => {
-  const [service, slack] = await Promise.all([startSimulatedService(), startLocalSlack()]);
+  const [service, slack] = await Promise.all([startSimulatedService(), startSlack()]);
   onTestFinished(async () => void (await Promise.all([service.stop(), slack.stop()])));
   const { botToken } = furnish(slack);
   const env = environment(slack, service, botToken, await temporaryFolder());

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {
   addTestAccount,
@@ -26,7 +27,7 @@ describe('three replicas on one Postgres', () => {
 
   beforeEach(async () => {
     service = await startSimulatedService();
-    slack = await startLocalSlack();
+    slack = await startSlack();
     const { botToken } = furnish(slack);
     const projects = Array.from({ length: RUNS }, (_, at) => ({
       name: `Shop ${at}`,
@@ -64,12 +65,12 @@ describe('three replicas on one Postgres', () => {
       await ben.command(CHANNEL, `/deckhand test shop-${at}`);
     }
     const running = () => roots().filter(({ ts }) => replies(ts).length === 1).length;
-    await slack.until(() => running() === RUNS, { timeoutMs: 30_000, what: 'all runs to be followed' });
+    await slack.until(() => running() === RUNS, { what: 'all runs to be followed' });
     await replicas[1]?.kill();
     service.clock.advance(3_600_000);
     const ended = () =>
       roots().filter(({ ts }) => replies(ts).some((text) => text.includes('2 of 2'))).length;
-    await slack.until(() => ended() === RUNS, { timeoutMs: 45_000, what: 'all runs to end' });
+    await slack.until(() => ended() === RUNS, { what: 'all runs to end' });
     expect(roots()).toHaveLength(RUNS);
     for (const { ts } of roots()) {
       expect(new Set(replies(ts)).size).toBe(replies(ts).length);

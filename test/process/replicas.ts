@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
 import { setDatabaseClock } from './database-clock.ts';
 import { createMachineClock } from './machine-clock.ts';
@@ -34,7 +35,7 @@ export interface Replicas {
 export async function openReplicas(options: { digests: number; answerMs: number }): Promise<Replicas> {
   const postgres = await startPostgres();
   const service = await startSimulatedService();
-  const slack = await startLocalSlack();
+  const slack = await startSlack();
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-replicas-'));
   const { botToken } = furnish(slack);
   addTestAccount(service, undefined);

@@ -29,7 +29,7 @@ export async function setUpDigests(slack: LocalSlack, digests: number): Promise<
     channels.flatMap((channel) =>
       slack.messages(TEAM, channel).flatMap(({ text }) => /set up the digest `(\w+)`/.exec(text)?.[1] ?? []),
     );
-  await slack.until(() => ids().length === digests, { timeoutMs: 30_000, what: 'all digests to be set up' });
+  await slack.until(() => ids().length === digests, { what: 'all digests to be set up' });
   return ids();
 }
 

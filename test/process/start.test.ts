@@ -6,8 +6,9 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { DATABASES } from '../store/databases.ts';
+import { startSlack } from '../support/start-slack.ts';
 import {
   addTestAccount,
   CHANNEL,
@@ -31,7 +32,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
 
   beforeEach(async () => {
     service = await startSimulatedService({ speed: 20 });
-    slack = await startLocalSlack();
+    slack = await startSlack();
     const { botToken } = furnish(slack);
     addTestAccount(service, undefined);
     env = { ...environment(slack, service, botToken, '.'), STORE_URL: await fresh(), ENCRYPTION_KEYS: OLD };

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {
   ACCOUNT,
@@ -28,7 +29,7 @@ describe('a process that watches and is killed', () => {
 
   beforeEach(async () => {
     service = await startSimulatedService({ speed: 20 });
-    slack = await startLocalSlack();
+    slack = await startSlack();
     const { botToken } = furnish(slack);
     for (const channel of [CHANNEL, BILLING]) slack.invite(TEAM, channel, 'bot');
     addTestAccount(service, undefined);
@@ -94,7 +95,6 @@ describe('a process that watches and is killed', () => {
     }
     const counts = () => [...told(CHANNEL, refs), ...told(BILLING, numbers)];
     await slack.until(() => counts().every((times) => times > 0), {
-      timeoutMs: 30_000,
       what: 'all to be told',
     });
     expect(counts()).toEqual([...refs, ...numbers].map(() => 1));

@@ -16,7 +16,7 @@ it.each([{ malformed: true }, { drop: 'after' as const }, { status: 502 }])(
   async (fault) => {
     house.slack.fault({ method: 'chat.postMessage', ...fault, times: 1 });
     await house.as('member').command(CHANNEL, '/deckhand test storefront');
-    await house.slack.until(() => roots().at(-1)?.text.includes('2 of 2'), { timeoutMs: 15_000 });
+    await house.slack.until(() => roots().at(-1)?.text.includes('2 of 2'));
     expect(new Set(roots().map((root) => root.client_msg_id)).size).toBe(1);
     expect(await house.app.deckhand.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 1$/m);
     expect(await house.logged('"event":"delivery_uncertain"')).toContain(roots()[0]?.client_msg_id);

@@ -1,12 +1,13 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LocalSlack, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { singleInstallation } from '../../src/slack/installations.ts';
 import { createSlack, type Slack } from '../../src/slack/slack.ts';
 import { createWeb, type Web } from '../../src/slack/web.ts';
+import { startSlack } from '../support/start-slack.ts';
 import { furnish, TEAM } from '../support/test-world.ts';
 
 const CHANNEL = 'C0DEPLOYS';
@@ -24,7 +25,7 @@ describe('uploading a file', () => {
   let slack: Slack;
   let web: Web;
   beforeEach(async () => {
-    local = await startLocalSlack();
+    local = await startSlack();
     const { botToken } = furnish(local);
     ({ slack, web } = slackAt(local.apiUrl, botToken));
     local.invite(TEAM, CHANNEL, 'bot');

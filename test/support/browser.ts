@@ -8,12 +8,12 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 const candidates = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
 const pictures = join(import.meta.dirname, '..', 'screenshots');
-/** Shorter than a test may take, so that a failure names what was waited for. */
-const PATIENCE_MS = 15_000;
+/** Long enough for a loaded machine, and shorter than a test may take, so that a failure names what was waited for. */
+const TIMEOUT_MS = 60_000;
 const args = [
   '--no-sandbox',
   '--disable-gpu',
@@ -48,17 +48,23 @@ export interface BrowserHandle {
   open(url: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
+let browser: Promise<Browser> | undefined;
+
+/** Chromium, started with the first test that needs it and shared by all files of this worker; it ends with the worker. */
+function sharedBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: executable() ?? '', args });
+  return browser;
+}
+
 /**
- * Starts Chromium for the tests of this file or `describe`, and ends it with them. A test fails when one of its
- * pages threw, logged an error or ran into its content security policy.
+ * A browser for the tests of this file or `describe`. A test fails when one of its pages threw, logged an error or
+ * ran into its content security policy.
  */
 export function useBrowser(): BrowserHandle {
-  let browser: Browser | undefined;
   let contexts: BrowserContext[] = [];
   let faults: string[] = [];
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executable() ?? '', args });
-  });
+  // The start is no part of a test's time.
+  beforeAll(async () => void (await sharedBrowser()));
   afterEach(async () => {
     const [open, heard] = [contexts, faults];
     contexts = [];
@@ -66,14 +72,15 @@ export function useBrowser(): BrowserHandle {
     await Promise.all(open.map((context) => context.close()));
     expect(heard, 'errors in the page').toEqual([]);
   });
-  afterAll(() => browser?.close());
   return {
     open: async (url, options = {}) => {
-      if (browser === undefined) throw new Error('open() is for inside a test');
-      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      const context = await (await sharedBrowser()).newContext({
+        viewport: { width: 1440, height: 900 },
+        ...options,
+      });
       contexts.push(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(PATIENCE_MS);
+      page.setDefaultTimeout(TIMEOUT_MS);
       listen(page, faults);
       await page.goto(url);
       return page;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
-import { type LocalSlack, type LocalSlackOptions, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack, LocalSlackOptions } from '../../sandbox/slack/server.ts';
 import type { WorkspaceOptions } from '../../sandbox/slack/state/workspaces.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { createApp, type DeckhandApp } from '../../src/app.ts';
@@ -20,6 +20,7 @@ import { createSlack } from '../../src/slack/slack.ts';
 import { createWeb } from '../../src/slack/web.ts';
 import { createSealer } from '../../src/store/sealer.ts';
 import { freePort } from './free-port.ts';
+import { startSlack } from './start-slack.ts';
 
 /** Ann is the workspace's admin, Ben a member, Bea keeps the books. */
 export const PEOPLE = { admin: 'U0ANN', member: 'U0BEN', billing: 'U0BEA' } as const;
@@ -78,6 +79,8 @@ export interface TestWorldOptions {
 }
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
+/** Read once: each test registers the app anew. */
+const MANIFEST_APP = appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml'));
 
 export async function openTestWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
   const service = await startSimulatedService({
@@ -86,9 +89,9 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
     oauthClients: options.oauthClients ?? [],
   });
   const pageDir = options.page ? await buildPage() : undefined;
-  const slack = await startLocalSlack({
+  const slack = await startSlack({
     app: {
-      ...appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml')),
+      ...MANIFEST_APP,
       ...(options.byOauth === true ? { redirectUrls: undefined } : {}),
       ...options.slackApp,
     },

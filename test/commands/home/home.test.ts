@@ -10,7 +10,7 @@ afterEach(() => house.stop());
 const shown = (who: keyof typeof PEOPLE = 'member') =>
   JSON.stringify(house.slack.home(TEAM, PEOPLE[who])?.content.blocks ?? []);
 const shows = (words: string, who: keyof typeof PEOPLE = 'member') =>
-  house.slack.until(() => shown(who).includes(words), { what: `"${words}" on App Home`, timeoutMs: 20_000 });
+  house.slack.until(() => shown(who).includes(words), { what: `"${words}" on App Home` });
 const published = () => house.slack.calls.filter(({ method }) => method === 'views.publish');
 
 describe('App Home', () => {
@@ -118,7 +118,7 @@ describe('App Home', () => {
     const before = published().length;
     const { home } = house.app.deckhand;
     await Promise.all(Array.from({ length: 50 }, () => home.refresh(TEAM)));
-    await house.slack.until(() => published().length > before, { timeoutMs: 20_000 });
+    await house.slack.until(() => published().length > before);
     expect(published().length).toBe(before + 1);
   });
 

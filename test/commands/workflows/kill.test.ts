@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createProduct } from '../../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../../sandbox/service/server.ts';
 import { appFromManifestFile } from '../../../sandbox/slack/registered-app.ts';
-import { startLocalSlack } from '../../../sandbox/slack/server.ts';
+import { startSlack } from '../../support/start-slack.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import {
   ACCOUNT,
@@ -17,7 +17,7 @@ import {
 it('a workflow step ends with its run, also where the process was killed in between', async () => {
   const service = await startSimulatedService({ speed: 20 });
   const app = appFromManifestFile(join(import.meta.dirname, '..', '..', '..', 'manifest.yml'));
-  const slack = await startLocalSlack({ app });
+  const slack = await startSlack({ app });
   const { botToken } = furnish(slack);
   addTestAccount(service, undefined);
   const product = createProduct(
@@ -36,7 +36,7 @@ it('a workflow step ends with its run, also where the process was killed in betw
     expect(slack.functionRun(TEAM, id)?.state).toBe('running');
     status.remove();
     await restart();
-    await slack.until(() => slack.functionRun(TEAM, id)?.state === 'succeeded', { timeoutMs: 40_000 });
+    await slack.until(() => slack.functionRun(TEAM, id)?.state === 'succeeded');
     expect(slack.functionRun(TEAM, id)?.outputs).toMatchObject({ status: 'completed', reachable: 2 });
   } finally {
     await product.stop();

@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startLocalSlack } from '../../../sandbox/slack/server.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { createInstallations, type Installations } from '../../../src/slack/installations.ts';
 import { createSlackOauth } from '../../../src/slack/oauth.ts';
@@ -10,6 +9,7 @@ import { createSealer } from '../../../src/store/sealer.ts';
 import { DATABASES } from '../../store/databases.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
+import { startSlack } from '../../support/start-slack.ts';
 import { temporarySqlite } from '../../support/temporary.ts';
 import { furnish, PEOPLE, TEAM } from '../../support/test-world.ts';
 
@@ -18,7 +18,7 @@ const KEYS = parseEncryptionKeys(`k1:${Buffer.alloc(32, 7).toString('base64')}`)
 
 async function openRotating() {
   const clock = createManualClock(Date.now());
-  const slack = await startLocalSlack({ app: { tokenRotation: true }, now: () => clock.now() });
+  const slack = await startSlack({ app: { tokenRotation: true }, now: () => clock.now() });
   onTestFinished(() => slack.stop());
   furnish(slack, { installed: false });
   const logs: string[] = [];

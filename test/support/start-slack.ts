@@ -1,0 +1,14 @@
+import { type LocalSlack, type LocalSlackOptions, startLocalSlack } from '../../sandbox/slack/server.ts';
+
+/** Never waited out where all is well: a loaded machine takes many times as long as an idle one. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** A local Slack whose `until` gives a loaded machine time. */
+export async function startSlack(options?: LocalSlackOptions): Promise<LocalSlack> {
+  const slack = await startLocalSlack(options);
+  const { until } = slack;
+  return Object.assign(slack, {
+    until: ((check, { timeoutMs = LONGEST_WAIT_MS, what } = {}) =>
+      until(check, { timeoutMs, ...(what === undefined ? {} : { what }) })) satisfies LocalSlack['until'],
+  });
+}
