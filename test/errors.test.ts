@@ -19,8 +19,8 @@ import {
 /** What happened; what the person does, resolving with all they read; the sentence; the next step; a reference? */
 type Row = [
   what: string,
-  given: (house: TestWorld) => unknown,
-  when: (house: TestWorld) => Promise<string>,
+  given: (world: TestWorld) => unknown,
+  when: (world: TestWorld) => Promise<string>,
   says: string,
   next: string,
   more?: 'with a reference',
@@ -32,7 +32,7 @@ const A_DATE = new Date(Date.now() + 3_600_000).toUTCString();
 const BROKEN = { status: 200, body: { odd: true } };
 
 const nothing = (): void => undefined;
-const typing = (line: string) => (house: TestWorld) => ask(house, `/deckhand ${line}`, 'admin');
+const typing = (line: string) => (world: TestWorld) => ask(world, `/deckhand ${line}`, 'admin');
 const whoami = typing('whoami');
 
 /** The root message of a test, once it has stopped. */
@@ -45,33 +45,33 @@ async function testing({ as, slack }: TestWorld): Promise<string> {
 }
 
 /** What stands in the form, or under its fields, after it was sent. */
-async function sending(house: TestWorld, line: string, form: string, values: object): Promise<string> {
-  const ann = house.as('admin');
+async function sending(world: TestWorld, line: string, form: string, values: object): Promise<string> {
+  const ann = world.as('admin');
   await ann.command(CHANNEL, `/deckhand ${line}`);
-  await house.slack.until(() => ann.openView()?.content.callback_id === form);
+  await world.slack.until(() => ann.openView()?.content.callback_id === form);
   const answer = await ann.submit(form, { ...values });
   return JSON.stringify(answer.errors ?? ann.openView()?.content.blocks);
 }
 
 const connecting =
   (change: object = {}) =>
-  (house: TestWorld) =>
-    sending(house, 'connect', 'connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY, ...change });
+  (world: TestWorld) =>
+    sending(world, 'connect', 'connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY, ...change });
 
-async function adding(house: TestWorld): Promise<string> {
-  const ann = house.as('admin');
+async function adding(world: TestWorld): Promise<string> {
+  const ann = world.as('admin');
   await ann.command(CHANNEL, '/deckhand integration add storefront');
-  await house.slack.until(() => ann.openView()?.content.callback_id === 'integration.add');
+  await world.slack.until(() => ann.openView()?.content.callback_id === 'integration.add');
   const { id = '', hash } = ann.openView() ?? {};
   await ann.click({ viewId: id }, { actionId: 'hook_type', selected: 'cdn_cache' });
-  await house.slack.until(() => ann.openView()?.hash !== hash);
+  await world.slack.until(() => ann.openView()?.hash !== hash);
   const values = { name: 'Cache', 'properties.zone_id': 'z1', 'properties.path_prefix': '/' };
   const answer = await ann.submit('integration.add', values);
   return JSON.stringify(answer.errors ?? ann.openView()?.content.blocks);
 }
 
-const editing = (house: TestWorld) =>
-  sending(house, 'integration edit none-such storefront', 'integration.edit', {
+const editing = (world: TestWorld) =>
+  sending(world, 'integration edit none-such storefront', 'integration.edit', {
     hook_type: 'http_req',
     name: 'Other',
   });
@@ -144,59 +144,59 @@ const ROWS: readonly Row[] = [
   ['a dropped connection as a test starts', failing({ method: 'POST', drop: true }), testing, 'cannot be reached', 'Try again in a minute.'],
 ];
 
-function expectAnswer(house: TestWorld, said: string, [, , , says, next, more]: Row): void {
+function expectAnswer(world: TestWorld, said: string, [, , , says, next, more]: Row): void {
   expect(said).toContain(says);
   expect(said).toContain(next);
   expect(said, 'no stack trace').not.toMatch(/\.ts:\d|\bat \w+ \(|node_modules|Error:/);
   expect(said, 'no secret').not.toContain(API_KEY);
   const reference = /Reference `([0-9a-f]{8})`/.exec(said)?.[1];
   expect(reference !== undefined, 'a reference').toBe(more === 'with a reference');
-  const logged = house.logs.filter((line) => line.includes(`"reference":"${reference}"`));
+  const logged = world.logs.filter((line) => line.includes(`"reference":"${reference}"`));
   expect(logged).toHaveLength(reference === undefined ? 0 : 1);
 }
 
-/** A house of one test, with an account in it. */
-async function houseOfItsOwn(options: TestWorldOptions): Promise<TestWorld> {
-  const house = await openTestWorld({ clock: briskClock, ...options });
-  onTestFinished(() => house.stop());
-  await hold(house.app, 'ok');
-  return house;
+/** A world of one test, with an account in it. */
+async function worldOfItsOwn(options: TestWorldOptions): Promise<TestWorld> {
+  const world = await openTestWorld({ clock: briskClock, ...options });
+  onTestFinished(() => world.stop());
+  await hold(world.app, 'ok');
+  return world;
 }
 
 describe('what the service does', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   beforeAll(async () => {
-    house = await openTestWorld({ clock: briskClock });
+    world = await openTestWorld({ clock: briskClock });
   });
-  afterAll(() => house.stop());
-  beforeEach(() => mend(house));
+  afterAll(() => world.stop());
+  beforeEach(() => mend(world));
 
   it.each(ROWS)('%s: is told where it was caused, in one sentence with a next step', async (...row) => {
     const [, given, when] = row;
-    const others = house.slack.ephemerals(TEAM, PEOPLE.billing).length;
-    const before = house.slack.messages(TEAM, CHANNEL).length;
-    await given(house);
-    expectAnswer(house, await when(house), row);
-    expect(house.slack.ephemerals(TEAM, PEOPLE.billing)).toHaveLength(others);
-    expect(house.slack.messages(TEAM, CHANNEL)).toHaveLength(before + (when === testing ? 1 : 0));
+    const others = world.slack.ephemerals(TEAM, PEOPLE.billing).length;
+    const before = world.slack.messages(TEAM, CHANNEL).length;
+    await given(world);
+    expectAnswer(world, await when(world), row);
+    expect(world.slack.ephemerals(TEAM, PEOPLE.billing)).toHaveLength(others);
+    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(before + (when === testing ? 1 : 0));
   });
 
   it('a revoked key marks the connection broken until a new one works', async () => {
-    house.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
-    await whoami(house);
-    expect(await typing('accounts')(house)).toContain(':x: the key was revoked or rotated');
-    house.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 200, body: [], times: 1 });
-    await typing('projects')(house);
-    expect(await typing('accounts')(house)).toContain(':white_check_mark: works');
+    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    await whoami(world);
+    expect(await typing('accounts')(world)).toContain(':x: the key was revoked or rotated');
+    world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 200, body: [], times: 1 });
+    await typing('projects')(world);
+    expect(await typing('accounts')(world)).toContain(':white_check_mark: works');
   });
 
   it('a form that fills later shows there what went wrong', async () => {
-    failing({ status: 500 }, 'profile')(house);
-    const ann = house.as('admin');
+    failing({ status: 500 }, 'profile')(world);
+    const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand server add storefront');
     const shown = () => JSON.stringify(ann.openView() ?? {});
-    await house.slack.until(() => shown().includes('answered unexpectedly'));
-    expectAnswer(house, shown(), [
+    await world.slack.until(() => shown().includes('answered unexpectedly'));
+    expectAnswer(world, shown(), [
       '',
       nothing,
       whoami,
@@ -210,14 +210,14 @@ describe('what the service does', () => {
 describe('a service that cannot be reached', () => {
   const TOLD = ['The service cannot be reached.', 'Try again in a minute.'] as const;
 
-  it.each<[string, TestWorldOptions, (house: TestWorld) => unknown]>([
+  it.each<[string, TestWorldOptions, (world: TestWorld) => unknown]>([
     ['does not answer in time', { serviceTimeoutMs: 200 }, failing({ delayMs: 60_000 })],
     ['is not there', {}, ({ service }) => service.stop()],
     ['has no address', { env: { SERVICE_BASE_URL: 'https://{account}.service.invalid' } }, nothing],
   ])('because it %s is called that', async (_, options, given) => {
-    const house = await houseOfItsOwn(options);
-    await given(house);
-    expectAnswer(house, await whoami(house), ['', nothing, whoami, ...TOLD]);
+    const world = await worldOfItsOwn(options);
+    await given(world);
+    expectAnswer(world, await whoami(world), ['', nothing, whoami, ...TOLD]);
   });
 });
 
@@ -227,18 +227,18 @@ describe('a store that fails', () => {
     'Try again in a minute.',
     'with a reference',
   ] as const;
-  let house: TestWorld;
+  let world: TestWorld;
   let database: DatabaseSync;
   let undo: string;
   beforeEach(async () => {
-    house = await openTestWorld({ clock: briskClock });
-    await hold(house.app, 'ok');
-    database = new DatabaseSync(join(house.folder, 'deckhand.sqlite'));
+    world = await openTestWorld({ clock: briskClock });
+    await hold(world.app, 'ok');
+    database = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
   });
   afterEach(async () => {
     database.exec(undo);
     database.close();
-    await house.stop();
+    await world.stop();
   });
 
   function loseStore(): void {
@@ -254,14 +254,14 @@ describe('a store that fails', () => {
 
   it('in a command is told with a reference', async () => {
     loseStore();
-    expectAnswer(house, await whoami(house), ['', nothing, whoami, ...TOLD]);
+    expectAnswer(world, await whoami(world), ['', nothing, whoami, ...TOLD]);
     expect(
-      house.logs.some((line) => line.includes('"event":"store_failed"') && line.includes('"stack"')),
+      world.logs.some((line) => line.includes('"event":"store_failed"') && line.includes('"stack"')),
     ).toBe(true);
   });
 
   const expectNothingDone = (said: string) =>
-    expectAnswer(house, said, [
+    expectAnswer(world, said, [
       '',
       nothing,
       whoami,
@@ -272,25 +272,25 @@ describe('a store that fails', () => {
 
   it('before a change is stored is told with a reference, and nothing is done', async () => {
     loseStore();
-    const said = await typing('test storefront')(house);
+    const said = await typing('test storefront')(world);
     expectNothingDone(said);
-    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
   it('before a click is stored is told to who clicked, and nothing is done', async () => {
-    const roots = () => house.slack.messages(TEAM, CHANNEL);
-    await house.as('member').command(CHANNEL, '/deckhand test storefront');
+    const roots = () => world.slack.messages(TEAM, CHANNEL);
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
     const again = () => {
       const [root] = roots();
       const block = root?.blocks?.find(({ type }) => type === 'actions');
       return root === undefined || block === undefined ? undefined : { ts: root.ts, block };
     };
-    await house.slack.until(() => again() !== undefined);
+    await world.slack.until(() => again() !== undefined);
     loseStore();
     const { ts, block } = again() ?? { ts: '', block: {} };
     const name = { actionId: 'test:again', blockId: String(block.block_id) };
-    const said = await answerTo(house, 'admin', () =>
-      house.as('admin').click({ channel: CHANNEL, ts }, name),
+    const said = await answerTo(world, 'admin', () =>
+      world.as('admin').click({ channel: CHANNEL, ts }, name),
     );
     expectNothingDone(said);
     expect(roots()).toHaveLength(1);
@@ -298,30 +298,30 @@ describe('a store that fails', () => {
 
   it('in the middle of a change lets it wait, and it is carried out once the store is well', async () => {
     breakCollection('channels');
-    const { outcome } = await house.as('admin').command(CHANNEL, '/deckhand use storefront');
+    const { outcome } = await world.as('admin').command(CHANNEL, '/deckhand use storefront');
     expect(outcome).toBe('ok');
-    await house.logged('"event":"job_failed"');
-    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    await world.logged('"event":"job_failed"');
+    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
     database.exec('DROP TRIGGER broken');
     undo = '';
-    await house.slack.until(() =>
-      house.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('bound this channel')),
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('bound this channel')),
     );
   });
 
   it('in the middle of a form is told in the form with a reference', async () => {
     breakCollection('accounts');
-    expectAnswer(house, await connecting()(house), ['', nothing, whoami, ...TOLD]);
+    expectAnswer(world, await connecting()(world), ['', nothing, whoami, ...TOLD]);
   });
 });
 
 it('a bug is told with a reference', async () => {
-  const house = await houseOfItsOwn({});
+  const world = await worldOfItsOwn({});
   const odd = z.object({ project: z.number() });
-  await house.app.deckhand.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
+  await world.app.deckhand.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
   const told = ['Something went wrong on our side.', 'Try again', 'with a reference'] as const;
-  expectAnswer(house, await typing('test')(house), ['', nothing, whoami, ...told]);
-  expect(house.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);
+  expectAnswer(world, await typing('test')(world), ['', nothing, whoami, ...told]);
+  expect(world.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);
 });
 
 /** Those of 7.2 that test/commands/accounts/signup.test.ts does not meet. */
@@ -333,7 +333,7 @@ describe('what a sign-up meets', () => {
       at.service.faults.add({ path: '/api/v1/signup', status, body: { status: 'error', errors } });
     };
 
-  it.each<[string, (house: TestWorld) => unknown, string, string]>([
+  it.each<[string, (world: TestWorld) => unknown, string, string]>([
     ['400', refusing(400, 'Email is not valid'), '{"email":"', 'does not take this e-mail address'],
     ['403, locked', refusing(403, 'Account locked'), '', 'Wait before you try again.'],
     [
@@ -346,10 +346,10 @@ describe('what a sign-up meets', () => {
     ['422, the terms', refusing(422, 'Terms missing'), '{"terms_accepted":"', 'must be accepted'],
     ['422, the package', refusing(422, 'No such package'), '{"package":"', 'has no such package'],
   ])('%s is told in the form, with what to do and what is left', async (_, given, where, says) => {
-    const house = await houseOfItsOwn({});
-    await given(house);
-    const said = await sending(house, 'signup', 'signup', FORM);
-    expectAnswer(house, said, ['', nothing, whoami, says, '2 of 3 attempts']);
+    const world = await worldOfItsOwn({});
+    await given(world);
+    const said = await sending(world, 'signup', 'signup', FORM);
+    expectAnswer(world, said, ['', nothing, whoami, says, '2 of 3 attempts']);
     expect(said).toContain(where);
   });
 });
@@ -404,36 +404,36 @@ describe('what Slack does', () => {
       'with a reference',
     ],
   ])('%s: is told to the asker alone', async (...row) => {
-    const house = await houseOfItsOwn({});
+    const world = await worldOfItsOwn({});
     const [, given, when] = row;
-    await given(house);
-    expectAnswer(house, await when(house), row);
-    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    await given(world);
+    expectAnswer(world, await when(world), row);
+    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
   it('a rate limit that passes soon is waited for', async () => {
-    const house = await houseOfItsOwn({});
-    house.slack.fault({ method: 'chat.postMessage', status: 429, retryAfter: 1, times: 1 });
-    await house.as('member').command(CHANNEL, '/deckhand test storefront');
-    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL)[0]?.text.includes('completed'));
+    const world = await worldOfItsOwn({});
+    world.slack.fault({ method: 'chat.postMessage', status: 429, retryAfter: 1, times: 1 });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('completed'));
   });
 
   it('a rate limit of a form is told where waiting would be too long', async () => {
-    const house = await houseOfItsOwn({});
-    house.slack.fault({ method: 'views.open', status: 429, retryAfter: 600 });
-    const said = await typing('connect')(house);
-    expectAnswer(house, said, ['', nothing, whoami, 'Slack asks me to slow down.', 'Try again in a minute.']);
+    const world = await worldOfItsOwn({});
+    world.slack.fault({ method: 'views.open', status: 429, retryAfter: 600 });
+    const said = await typing('connect')(world);
+    expectAnswer(world, said, ['', nothing, whoami, 'Slack asks me to slow down.', 'Try again in a minute.']);
   });
 
   it('a response address that has run out is made up for by a message to the same person', async () => {
-    const house = await houseOfItsOwn({});
-    failing({ delayMs: 200 }, 'profile')(house);
-    const asked = house.service.requests.nextArrival();
-    const said = whoami(house);
+    const world = await worldOfItsOwn({});
+    failing({ delayMs: 200 }, 'profile')(world);
+    const asked = world.service.requests.nextArrival();
+    const said = whoami(world);
     await asked;
-    house.slack.advance(31 * 60_000);
+    world.slack.advance(31 * 60_000);
     expect(await said).toContain(EMAIL);
-    await house.logged('"event":"response_url_failed","status":404');
+    await world.logged('"event":"response_url_failed","status":404');
   });
 
   it.each([
@@ -441,31 +441,31 @@ describe('what Slack does', () => {
     ['out of reach', { error: 'not_in_channel' }],
     ['busy for long', { status: 429, retryAfter: 600 }],
   ])('a person in a channel that is %s is answered by direct message', async (_, fault) => {
-    const house = await houseOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
-    house.slack.fault({ method: 'chat.postEphemeral', ...fault });
-    await house.as('member').command(CHANNEL, '/deckhand whoami');
-    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.member).length === 1);
-    expect(JSON.stringify(house.slack.dms(TEAM, PEOPLE.member))).toContain(EMAIL);
+    const world = await worldOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
+    world.slack.fault({ method: 'chat.postEphemeral', ...fault });
+    await world.as('member').command(CHANNEL, '/deckhand whoami');
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
+    expect(JSON.stringify(world.slack.dms(TEAM, PEOPLE.member))).toContain(EMAIL);
   });
 
   it('that takes no answer at all is in the log', async () => {
-    const house = await houseOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
-    house.slack.fault({ method: '*', error: 'token_revoked' });
-    await house.as('member').command(CHANNEL, '/deckhand whoami');
-    await house.logged('"event":"answer_failed"');
+    const world = await worldOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
+    world.slack.fault({ method: '*', error: 'token_revoked' });
+    await world.as('member').command(CHANNEL, '/deckhand whoami');
+    await world.logged('"event":"answer_failed"');
   });
 });
 
 describe('what is sent again', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   beforeAll(async () => {
-    house = await openTestWorld({ clock: briskClock });
+    world = await openTestWorld({ clock: briskClock });
   });
-  afterAll(() => house.stop());
-  beforeEach(() => mend(house));
+  afterAll(() => world.stop());
+  beforeEach(() => mend(world));
 
   const sent = (method: string, path: RegExp) =>
-    house.service.requests.all.filter((request) => request.method === method && path.test(request.path))
+    world.service.requests.all.filter((request) => request.method === method && path.test(request.path))
       .length;
 
   it.each<[string, Parameters<typeof failing>[0]]>([
@@ -474,12 +474,12 @@ describe('what is sent again', () => {
     ['500', { status: 500 }],
     ['a dropped connection', { drop: true }],
   ])('a GET that met %s, three times at most', async (_, fault) => {
-    failing({ ...fault, times: 3 }, 'profile')(house);
-    expect(await whoami(house)).toContain(EMAIL);
+    failing({ ...fault, times: 3 }, 'profile')(world);
+    expect(await whoami(world)).toContain(EMAIL);
     expect(sent('GET', /profile/)).toBe(4);
-    house.service.requests.clear();
-    failing(fault, 'profile')(house);
-    expect(await whoami(house)).not.toContain(EMAIL);
+    world.service.requests.clear();
+    failing(fault, 'profile')(world);
+    expect(await whoami(world)).not.toContain(EMAIL);
     expect(sent('GET', /profile/)).toBe(4);
   });
 
@@ -491,8 +491,8 @@ describe('what is sent again', () => {
     ['an answer that is no JSON, once', 1, { badJson: true, afterHandling: true }],
     ['a refusal, once', 1, { status: 409, body: { error: 'No' } }],
   ])('a POST that met %s', async (_, times, fault) => {
-    failing({ method: 'POST', ...fault }, 'projects/storefront/test_access')(house);
-    await testing(house);
+    failing({ method: 'POST', ...fault }, 'projects/storefront/test_access')(world);
+    await testing(world);
     expect(sent('POST', /test_access/)).toBe(times);
   });
 
@@ -500,11 +500,11 @@ describe('what is sent again', () => {
     ['429', { status: 429 }],
     ['503 with Retry-After', { status: 503, retryAfter: '0' }],
   ])('a POST that met %s and was certainly not carried out', async (_, fault) => {
-    failing({ method: 'POST', ...fault, times: 2 }, 'projects/storefront/test_access')(house);
-    const roots = () => house.slack.messages(TEAM, CHANNEL);
+    failing({ method: 'POST', ...fault, times: 2 }, 'projects/storefront/test_access')(world);
+    const roots = () => world.slack.messages(TEAM, CHANNEL);
     const { length } = roots();
-    await house.as('member').command(CHANNEL, '/deckhand test storefront');
-    await house.slack.until(() => roots()[length]?.text.includes('completed'));
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() => roots()[length]?.text.includes('completed'));
     expect(sent('POST', /test_access/)).toBe(3);
   });
 
@@ -513,8 +513,8 @@ describe('what is sent again', () => {
     ['a dropped connection, once', 1, { drop: true }],
     ['429, three times at most', 4, { status: 429 }],
   ])('a PATCH that met %s', async (_, times, fault) => {
-    failing({ method: 'PATCH', ...fault }, 'projects/*/integrations/*')(house);
-    await editing(house);
+    failing({ method: 'PATCH', ...fault }, 'projects/*/integrations/*')(world);
+    await editing(world);
     expect(sent('PATCH', /integrations/)).toBe(times);
   });
 });

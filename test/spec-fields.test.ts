@@ -137,7 +137,7 @@ const INVOICE = {
 };
 
 /** Records that one answer of the service fills and one command shows. */
-const SHOWN: ReadonlyArray<[command: string, given: (house: TestWorld) => void, fields: Fields]> = [
+const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, fields: Fields]> = [
   [
     'whoami',
     answering('profile', PROFILE),
@@ -159,9 +159,9 @@ const SHOWN: ReadonlyArray<[command: string, given: (house: TestWorld) => void, 
   ],
   [
     'beta enroll',
-    (house) => {
-      answering('profile', { ...PROFILE, account: { ...PROFILE.account, beta_features: false } })(house);
-      answering('beta/enrollments', { enrolled: true, beta_features: true }, 'POST')(house);
+    (world) => {
+      answering('profile', { ...PROFILE, account: { ...PROFILE.account, beta_features: false } })(world);
+      answering('beta/enrollments', { enrolled: true, beta_features: true }, 'POST')(world);
     },
     [
       ['2.4 enrolled', 'is enrolled in the managed-resources beta'],
@@ -170,9 +170,9 @@ const SHOWN: ReadonlyArray<[command: string, given: (house: TestWorld) => void, 
   ],
   [
     'server show srv-1 storefront',
-    (house) => {
-      failing({ status: 404 }, 'projects/storefront/servers')(house);
-      answering('projects/storefront/servers/srv-1', SITE)(house);
+    (world) => {
+      failing({ status: 404 }, 'projects/storefront/servers')(world);
+      answering('projects/storefront/servers/srv-1', SITE)(world);
     },
     [
       ['2.5 identifier', 'Identifier `srv-1`'],
@@ -188,9 +188,9 @@ const SHOWN: ReadonlyArray<[command: string, given: (house: TestWorld) => void, 
   ],
   [
     'server show srv-2 storefront',
-    (house) => {
-      failing({ status: 404 }, 'projects/storefront/servers')(house);
-      answering('projects/storefront/servers/srv-2', MACHINE)(house);
+    (world) => {
+      failing({ status: 404 }, 'projects/storefront/servers')(world);
+      answering('projects/storefront/servers/srv-2', MACHINE)(world);
     },
     [
       ['2.5 managed_vps.hosted_resource_identifier', '*Managed resource*  `res-33`'],
@@ -202,10 +202,10 @@ const SHOWN: ReadonlyArray<[command: string, given: (house: TestWorld) => void, 
   ],
   [
     'hosting show res-33',
-    (house) => {
-      answering('hosted_resources/res-33', RESOURCE)(house);
+    (world) => {
+      answering('hosted_resources/res-33', RESOURCE)(world);
       const sizes = [{ slug: 'medium', label: '2 vCPU', monthly_cost: 24.5, currency: 'eur' }];
-      answering('managed_hosting/sizes', { sizes })(house);
+      answering('managed_hosting/sizes', { sizes })(world);
     },
     [
       ['2.6 identifier', 'Identifier `res-33`'],
@@ -299,19 +299,19 @@ const SHOWN: ReadonlyArray<[command: string, given: (house: TestWorld) => void, 
 ];
 
 describe('a field of the specification', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   beforeAll(async () => {
-    house = await openTestWorld({ clock: briskClock });
+    world = await openTestWorld({ clock: briskClock });
   });
-  afterAll(() => house.stop());
-  beforeEach(() => mend(house));
+  afterAll(() => world.stop());
+  beforeEach(() => mend(world));
 
   describe.each(SHOWN)('on /deckhand %s', (command, given, fields) => {
     let said: string;
     beforeAll(async () => {
-      await mend(house);
-      given(house);
-      said = await ask(house, `/deckhand ${command}`, 'admin');
+      await mend(world);
+      given(world);
+      said = await ask(world, `/deckhand ${command}`, 'admin');
     });
     it.each(fields)('%s reads %j', (_, shown) => {
       expect(said).toContain(shown);
@@ -319,18 +319,18 @@ describe('a field of the specification', () => {
   });
 
   it('2.13 download_url: followed for the PDF, never shown, and only on the account’s own host', async () => {
-    answering('account/invoices', [INVOICE])(house);
-    expect(await ask(house, '/deckhand invoices', 'admin')).not.toContain('elsewhere');
-    expect(await ask(house, '/deckhand invoices 1001', 'admin')).toContain('another host than the account’s');
+    answering('account/invoices', [INVOICE])(world);
+    expect(await ask(world, '/deckhand invoices', 'admin')).not.toContain('elsewhere');
+    expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain('another host than the account’s');
   });
 
   it('2.3 account.permalink, 2.6 ssh_key.identifier and 2.9 server.identifier: read, and told to nobody', async () => {
-    answering('profile', PROFILE)(house);
-    expect(await ask(house, '/deckhand whoami', 'admin')).not.toContain('acme-inc');
-    answering('hosted_resources/res-33', RESOURCE)(house);
-    expect(await ask(house, '/deckhand hosting show res-33', 'admin')).not.toContain('key-9');
-    answering('projects/storefront/build_configurations/bc-1', BUILD)(house);
-    expect(await ask(house, '/deckhand build bc-1 storefront', 'admin')).not.toContain('srv-3');
+    answering('profile', PROFILE)(world);
+    expect(await ask(world, '/deckhand whoami', 'admin')).not.toContain('acme-inc');
+    answering('hosted_resources/res-33', RESOURCE)(world);
+    expect(await ask(world, '/deckhand hosting show res-33', 'admin')).not.toContain('key-9');
+    answering('projects/storefront/build_configurations/bc-1', BUILD)(world);
+    expect(await ask(world, '/deckhand build bc-1 storefront', 'admin')).not.toContain('srv-3');
   });
 
   it('2.8: identifier, status, created_at, completed_at and results, repository and servers, status and message', async () => {
@@ -343,39 +343,39 @@ describe('a field of the specification', () => {
         { name: 'web-9', identifier: 'srv-9', status: 'error', message: 'Refused' },
       ],
     };
-    failing({ method: 'POST', status: 200, body: running }, runs)(house);
-    failing({ status: 200, body: running, times: 1 }, `${runs}/run-8`)(house);
+    failing({ method: 'POST', status: 200, body: running }, runs)(world);
+    failing({ status: 200, body: running, times: 1 }, `${runs}/run-8`)(world);
     const completed = { ...running, status: 'completed', completed_at: AT, results };
-    failing({ status: 200, body: completed }, `${runs}/run-8`)(house);
-    await house.as('member').command(CHANNEL, '/deckhand test storefront');
-    const root = () => house.slack.messages(TEAM, CHANNEL).at(-1);
-    const thread = () => house.slack.thread(TEAM, CHANNEL, root()?.ts ?? '').map(({ text }) => text);
-    await house.slack.until(() => thread().length === 5);
+    failing({ status: 200, body: completed }, `${runs}/run-8`)(world);
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);
+    const thread = () => world.slack.thread(TEAM, CHANNEL, root()?.ts ?? '').map(({ text }) => text);
+    await world.slack.until(() => thread().length === 5);
     expect(root()?.text).toContain('completed: 1 of 2 reachable, repository not reachable');
     expect(thread().join('\n')).toMatch(/Repository not reachable: No such repository/);
     expect(thread().join('\n')).toMatch(/\*web-8\* reachable/);
     expect(thread().join('\n')).toMatch(/\*web-9\* not reachable: Refused/);
-    expect(JSON.stringify(house.slack.thread(TEAM, CHANNEL, root()?.ts ?? ''))).toContain('srv-9');
+    expect(JSON.stringify(world.slack.thread(TEAM, CHANNEL, root()?.ts ?? ''))).toContain('srv-9');
   });
 
   it('2.10: identifier, hook_type, name and the three flags are kept and told', async () => {
     const record = { hook_type: 'cdn_cache', name: 'Edge', created_at: AT, updated_at: AT };
     const flags = { send_on_start: true, send_on_completion: false, send_on_failure: true };
-    answering('projects/*/integrations', { identifier: 'int-1', ...record, ...flags }, 'POST')(house);
-    const ann = house.as('admin');
+    answering('projects/*/integrations', { identifier: 'int-1', ...record, ...flags }, 'POST')(world);
+    const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand integration add storefront');
-    await house.slack.until(() => ann.openView()?.content.callback_id === 'integration.add');
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'integration.add');
     const { id = '', hash } = ann.openView() ?? {};
     await ann.click({ viewId: id }, { actionId: 'hook_type', selected: 'cdn_cache' });
-    await house.slack.until(() => ann.openView()?.hash !== hash);
+    await world.slack.until(() => ann.openView()?.hash !== hash);
     await ann.submit('integration.add', {
       name: 'Edge',
       'properties.zone_id': 'z',
       'properties.path_prefix': '/',
     });
-    const told = () => house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text ?? '';
-    await house.slack.until(() => told().includes('*Edge*'));
-    const [kept] = await house.app.deckhand.integrations.list(TEAM);
+    const told = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text ?? '';
+    await world.slack.until(() => told().includes('*Edge*'));
+    const [kept] = await world.app.deckhand.integrations.list(TEAM);
     expect(kept).toMatchObject({
       identifier: 'int-1',
       hookType: 'cdn_cache',
@@ -398,14 +398,14 @@ describe('a field of the specification', () => {
       mcp_config: { account: 'northwind', api_key: `Secret${'x'.repeat(30)}Tail`, email: 'n@example.org' },
       email_verified: false,
     };
-    house.service.faults.add({ path: '/api/v1/signup', status: 201, body });
-    const ann = house.as('admin');
+    world.service.faults.add({ path: '/api/v1/signup', status: 201, body });
+    const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand signup');
-    await house.slack.until(() => ann.openView()?.content.callback_id === 'signup');
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'signup');
     const form = { email: 'n@example.org', password: 'long enough', terms_accepted: ['true'] };
     await ann.submit('signup', form);
-    const seen = () => JSON.stringify(house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? '');
-    await house.slack.until(() => seen().includes('northwind'));
+    const seen = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? '');
+    await world.slack.until(() => seen().includes('northwind'));
     const said = seen().replaceAll('\\"', '"');
     for (const words of [
       '*North Wind* (`northwind`)',
@@ -419,7 +419,7 @@ describe('a field of the specification', () => {
     ])
       expect(said).toContain(words);
     for (const hidden of ['Secret', API_KEY, EMAIL, 'acc-2']) expect(said).not.toContain(hidden);
-    expect(await house.app.deckhand.accounts.get(TEAM, 'northwind')).toMatchObject({ state: 'unverified' });
-    await house.app.deckhand.accounts.disconnect(TEAM, 'northwind');
+    expect(await world.app.deckhand.accounts.get(TEAM, 'northwind')).toMatchObject({ state: 'unverified' });
+    await world.app.deckhand.accounts.disconnect(TEAM, 'northwind');
   });
 });

@@ -10,16 +10,16 @@ const HOUR = 3_600_000;
 describeInBrowser('a digest, set up in its form and read with its picture', () => {
   const browser = useBrowser();
   const time = createManualClock('2026-03-02T08:00:00Z');
-  let house: TestWorld;
+  let world: TestWorld;
   beforeAll(async () => {
-    house = await openTestWorld({ seed: 'demo', page: true, time });
-    house.slack.invite(TEAM, CHANNEL, 'bot');
-    await connectDemo(house);
+    world = await openTestWorld({ seed: 'demo', page: true, time });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await connectDemo(world);
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
 
   it('is previewed for one person, and posted for all at its time', async () => {
-    const { page, type, dialog, messages } = await visit(browser, house, 'admin', CHANNEL, {
+    const { page, type, dialog, messages } = await visit(browser, world, 'admin', CHANNEL, {
       bypassCSP: true,
     });
     await type('/deckhand digest add');
@@ -37,7 +37,7 @@ describeInBrowser('a digest, set up in its form and read with its picture', () =
     await messages.getByRole('button', { name: 'Preview' }).click();
     const preview = messages.getByRole('article').filter({ hasText: 'a preview: only you see this' });
     await preview.getByRole('img', { name: /deployments: .* failed/ }).waitFor();
-    const other = await visit(browser, house, 'member', CHANNEL, README_SIZE);
+    const other = await visit(browser, world, 'member', CHANNEL, README_SIZE);
     await other.messages.getByText(/set up the digest/).waitFor();
     expect(await other.messages.getByText('Success rate').count()).toBe(0);
 

@@ -8,15 +8,15 @@ import { connectDemo, README_SIZE, visit } from './workspace.ts';
 
 describeInBrowser('forms, as a person fills them', () => {
   const browser = useBrowser();
-  let house: TestWorld;
+  let world: TestWorld;
   beforeAll(async () => {
-    house = await openTestWorld({ seed: 'demo', page: true });
-    await connectDemo(house);
+    world = await openTestWorld({ seed: 'demo', page: true });
+    await connectDemo(world);
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
 
   it('asks for exactly what each type of integration needs, and says under a field what is wrong with it', async () => {
-    const { page, type, dialog, messages } = await visit(browser, house, 'admin', CHANNEL, README_SIZE);
+    const { page, type, dialog, messages } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
     await type('/deckhand integration add storefront');
     const form = dialog('Add an integration');
     const menu = form.getByRole('combobox', { name: 'Type' });
@@ -48,7 +48,7 @@ describeInBrowser('forms, as a person fills them', () => {
     "Array.from(document.querySelectorAll('[data-block-id^=properties]'), (one) => one.dataset.blockId)";
 
   it('signs up, and shows what to do with what came of it', async () => {
-    const { page, type, dialog, messages } = await visit(browser, house, 'admin');
+    const { page, type, dialog, messages } = await visit(browser, world, 'admin');
     await type('/deckhand signup');
     const form = dialog('Create an account');
     await form.getByLabel('E-mail address').fill('new@shop.example.com');
@@ -65,16 +65,16 @@ describeInBrowser('forms, as a person fills them', () => {
   });
 
   it('refuses a member politely, for their eyes only', async () => {
-    const { type, messages } = await visit(browser, house, 'member');
+    const { type, messages } = await visit(browser, world, 'member');
     await type('/deckhand integration add storefront');
     await messages.getByText(/needs the role/).waitFor();
-    const others = await visit(browser, house, 'billing');
+    const others = await visit(browser, world, 'billing');
     await others.messages.waitFor();
     expect(await others.messages.getByText(/needs the role/).count()).toBe(0);
   });
 
   it('lists invoices as a table and sends a PDF where only the asker sees it', async () => {
-    const { page, type, messages, dialog } = await visit(browser, house, 'admin', 'C0BILLING');
+    const { page, type, messages, dialog } = await visit(browser, world, 'admin', 'C0BILLING');
     await type('/deckhand invoices');
     await messages.getByRole('table').waitFor();
     await messages.getByRole('button', { name: /PDF/ }).first().click();
@@ -99,7 +99,7 @@ describeInBrowser('forms, as a person fills them', () => {
   });
 
   it('shows an activity feed in which axe finds nothing serious, light or dark', async () => {
-    const { page, type } = await visit(browser, house, 'admin', CHANNEL, {
+    const { page, type } = await visit(browser, world, 'admin', CHANNEL, {
       bypassCSP: true,
       colorScheme: 'light',
     });

@@ -7,15 +7,15 @@ import { README_SIZE, visit } from './workspace.ts';
 
 describeInBrowser('App Home, as a person opens it', () => {
   const browser = useBrowser();
-  let house: TestWorld;
+  let world: TestWorld;
   beforeAll(async () => {
-    house = await openTestWorld({ seed: 'demo', page: true });
-    house.slack.invite(TEAM, CHANNEL, 'bot');
+    world = await openTestWorld({ seed: 'demo', page: true });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
 
   it('leads from the first steps to what goes on, and pauses and resumes what is planned', async () => {
-    const { page, dialog } = await visit(browser, house, 'admin', CHANNEL, {
+    const { page, dialog } = await visit(browser, world, 'admin', CHANNEL, {
       bypassCSP: true,
       ...README_SIZE,
     });
@@ -32,9 +32,9 @@ describeInBrowser('App Home, as a person opens it', () => {
     await home.getByText('works').waitFor();
     await home.getByText('Success rate').waitFor();
 
-    await house.as('admin').command(CHANNEL, '/deckhand digest add weekly:mon 09:00 Europe/Lisbon');
-    await house.as('admin').command(CHANNEL, '/deckhand invoices notify here');
-    await house.as('admin').command(CHANNEL, '/deckhand test storefront');
+    await world.as('admin').command(CHANNEL, '/deckhand digest add weekly:mon 09:00 Europe/Lisbon');
+    await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
+    await world.as('admin').command(CHANNEL, '/deckhand test storefront');
     await home.getByText('6 of 7 reachable').waitFor();
     await home.getByText('The digest').waitFor();
     await home.getByText('The invoice notices').waitFor();
@@ -48,7 +48,7 @@ describeInBrowser('App Home, as a person opens it', () => {
   });
 
   it('shows a member no button that a member may not press, and lets nobody write to the app', async () => {
-    const { page } = await visit(browser, house, 'member');
+    const { page } = await visit(browser, world, 'member');
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     const home = page.getByRole('region', { name: 'Deckhand Home' });
     await home.getByText('An admin gives roles with').waitFor();

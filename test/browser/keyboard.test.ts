@@ -6,15 +6,15 @@ import { connectDemo, visit } from './workspace.ts';
 
 describeInBrowser('a day’s work by keyboard alone', () => {
   const browser = useBrowser();
-  let house: TestWorld;
+  let world: TestWorld;
   beforeAll(async () => {
-    house = await openTestWorld({ seed: 'demo', page: true });
-    await connectDemo(house);
+    world = await openTestWorld({ seed: 'demo', page: true });
+    await connectDemo(world);
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
 
   it('opens a channel, completes a command, and presses a button in a message', async () => {
-    const { page } = await visit(browser, house, 'admin', 'C0BILLING');
+    const { page } = await visit(browser, world, 'admin', 'C0BILLING');
     await focused(page.getByRole('textbox', { name: 'Message #billing' }));
     await walkTo(page, 'Shift+Tab', page.getByRole('button', { name: 'deploys', exact: true }));
     await page.keyboard.press('Enter');
@@ -40,7 +40,7 @@ describeInBrowser('a day’s work by keyboard alone', () => {
   });
 
   it('fills a form of lists, a time and a box, refuses it with Escape, and is back where it was', async () => {
-    const { page, dialog, messages } = await visit(browser, house, 'admin');
+    const { page, dialog, messages } = await visit(browser, world, 'admin');
     const composer = page.getByRole('textbox', { name: 'Message #deploys' });
     const form = dialog('Add a digest');
     const open = async (): Promise<void> => {

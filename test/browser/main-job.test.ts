@@ -6,16 +6,16 @@ import { README_SIZE, visit } from './workspace.ts';
 
 describeInBrowser('the main job, as a person does it', () => {
   const browser = useBrowser();
-  let house: TestWorld;
+  let world: TestWorld;
   beforeAll(async () => {
-    house = await openTestWorld({ seed: 'demo', page: true });
+    world = await openTestWorld({ seed: 'demo', page: true });
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
 
   it('connects, tests, and shows the outcome with its thread', async () => {
     const { page, type, dialog, messages, thread } = await visit(
       browser,
-      house,
+      world,
       'admin',
       CHANNEL,
       README_SIZE,

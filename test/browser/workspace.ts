@@ -21,12 +21,12 @@ const CHANNEL_NAMES: Record<string, string> = { [CHANNEL]: 'deploys', C0BILLING:
 
 export async function visit(
   browser: BrowserHandle,
-  house: Pick<TestWorld, 'slack'>,
+  world: Pick<TestWorld, 'slack'>,
   who: keyof typeof PEOPLE,
   channel: string = CHANNEL,
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
-  const page = await browser.open(`${house.slack.origin}/#/${TEAM}/${PEOPLE[who]}/${channel}`, options);
+  const page = await browser.open(`${world.slack.origin}/#/${TEAM}/${PEOPLE[who]}/${channel}`, options);
   const name = CHANNEL_NAMES[channel] ?? channel;
   const composer = page.getByRole('textbox', { name: `Message #${name}` });
   return {
@@ -42,10 +42,10 @@ export async function visit(
 }
 
 /** Connects the demo's account without the page, for tests that are about something else. */
-export async function connectDemo(house: TestWorld): Promise<void> {
-  const ann = house.as('admin');
+export async function connectDemo(world: TestWorld): Promise<void> {
+  const ann = world.as('admin');
   await ann.command(CHANNEL, '/deckhand connect');
-  await house.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+  await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
   const { account, email, apiKey } = DEMO_USERS.admin;
   await ann.submit('connect', { account, email, api_key: apiKey });
 }

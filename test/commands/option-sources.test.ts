@@ -9,17 +9,17 @@ const MANY = Array.from({ length: 130 }, (_, at) => ({
 }));
 
 describe('menus in place of identifiers', () => {
-  let house: TestWorld;
-  afterEach(() => house.stop());
+  let world: TestWorld;
+  afterEach(() => world.stop());
 
   async function enter(options: Parameters<typeof openTestWorld>[0] = {}): Promise<void> {
-    house = await openTestWorld(options);
-    await house.connect();
+    world = await openTestWorld(options);
+    await world.connect();
   }
 
   /** The latest message that only this person sees. */
   function latest(who: keyof typeof PEOPLE) {
-    const message = house.slack
+    const message = world.slack
       .ephemerals(TEAM, PEOPLE[who])
       .findLast(({ text }) => !text.includes('Connected *'));
     if (message === undefined) throw new Error('nothing was said');
@@ -27,61 +27,61 @@ describe('menus in place of identifiers', () => {
   }
 
   const look = (who: keyof typeof PEOPLE, actionId: string, query: string) =>
-    house.as(who).suggest(latest(who), { actionId, query });
+    world.as(who).suggest(latest(who), { actionId, query });
 
   it('searches the projects where there are more than a plain menu holds, and runs what was typed', async () => {
     await enter({ projects: MANY });
-    await ask(house, '/deckhand test');
+    await ask(world, '/deckhand test');
     const menu = await look('member', 'projects:choose', 'shop 12');
     const others = Array.from({ length: 10 }, (_, at) => `shop-12${at}`);
     expect(menu.options.map(({ value }) => value)).toEqual(['shop-12', ...others]);
-    await house.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'shop-12' });
-    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL).length > 0);
-    expect(house.slack.messages(TEAM, CHANNEL)[0]?.text).toContain('Shop 12');
+    await world.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'shop-12' });
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
+    expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain('Shop 12');
   });
 
   it('asks the service once while a person types', async () => {
     await enter({ projects: MANY });
-    await ask(house, '/deckhand test');
-    house.service.requests.clear();
+    await ask(world, '/deckhand test');
+    world.service.requests.clear();
     for (const query of ['s', 'sh', 'sho', 'shop']) await look('member', 'projects:choose', query);
-    expect(house.service.requests.all).toEqual([]);
+    expect(world.service.requests.all).toEqual([]);
   });
 
   it('asks which server is to be shown, and shows the one chosen', async () => {
     await enter();
-    expect(await ask(house, '/deckhand server show')).toContain('Which project');
-    const asked = await answerTo(house, 'member', () =>
-      house.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'storefront' }),
+    expect(await ask(world, '/deckhand server show')).toContain('Which project');
+    const asked = await answerTo(world, 'member', () =>
+      world.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'storefront' }),
     );
     expect(asked).toContain('Which server do you mean?');
     const menu = await look('member', 'server', 'web-2');
     expect(menu.options.map(({ text }) => text)).toEqual([expect.objectContaining({ text: 'web-2' })]);
     const value = String(menu.options[0]?.value);
-    const shown = await answerTo(house, 'member', () =>
-      house.as('member').click(latest('member'), { actionId: 'server', selected: value }),
+    const shown = await answerTo(world, 'member', () =>
+      world.as('member').click(latest('member'), { actionId: 'server', selected: value }),
     );
     expect(shown).toContain('*web-2*');
   });
 
   it('offers the servers of the project where a test names one that is not there', async () => {
     await enter();
-    expect(await ask(house, '/deckhand test storefront wbe-1')).toContain('There is no server `wbe-1`');
+    expect(await ask(world, '/deckhand test storefront wbe-1')).toContain('There is no server `wbe-1`');
     const menu = await look('member', 'server', '');
     expect(menu.options).toHaveLength(2);
     const value = String(menu.options[0]?.value);
-    await house.as('member').click(latest('member'), { actionId: 'server', selected: value });
-    const { slack } = house;
+    await world.as('member').click(latest('member'), { actionId: 'server', selected: value });
+    const { slack } = world;
     await slack.until(() => slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('completed')));
     expect(slack.messages(TEAM, CHANNEL)[0]?.text).toContain('*web-1* in *Storefront*');
   });
 
   it('takes what is typed where the service lists no servers', async () => {
     await enter();
-    house.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 404 });
-    await ask(house, '/deckhand server show --account acme');
-    await answerTo(house, 'member', () =>
-      house.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'storefront' }),
+    world.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 404 });
+    await ask(world, '/deckhand server show --account acme');
+    await answerTo(world, 'member', () =>
+      world.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'storefront' }),
     );
     const menu = await look('member', 'server', 'web-2');
     expect(menu.options).toEqual([expect.objectContaining({ value: 'web-2' })]);
@@ -89,20 +89,20 @@ describe('menus in place of identifiers', () => {
 
   it('offers every invoice to those who keep the books, and to nobody else', async () => {
     await enter();
-    const owner = house.service.world.state.accounts.get(ACCOUNT)?.users[0];
+    const owner = world.service.world.state.accounts.get(ACCOUNT)?.users[0];
     if (owner !== undefined) owner.billing = true;
     for (let at = 0; at < 20; at += 1)
-      house.service.world.addInvoice({ account: ACCOUNT, number: 2000 + at });
-    await ask(house, '/deckhand invoices', 'admin');
+      world.service.world.addInvoice({ account: ACCOUNT, number: 2000 + at });
+    await ask(world, '/deckhand invoices', 'admin');
     const menu = await look('admin', 'invoice', '2003');
     expect(menu.options.map(({ value }) => value)).toEqual(['2003']);
-    const sent = await answerTo(house, 'admin', () =>
-      house.as('admin').click(latest('admin'), { actionId: 'invoice', selected: '2003' }),
+    const sent = await answerTo(world, 'admin', () =>
+      world.as('admin').click(latest('admin'), { actionId: 'invoice', selected: '2003' }),
     );
     expect(sent).toContain('I sent you invoice `2003`');
-    const list = await ask(house, '/deckhand invoices', 'admin');
+    const list = await ask(world, '/deckhand invoices', 'admin');
     expect(list).toContain('20 invoices');
-    await house.app.deckhand.roles.set(TEAM, {
+    await world.app.deckhand.roles.set(TEAM, {
       admin: [PEOPLE.billing],
       operator: [],
       billing: [],
@@ -114,13 +114,13 @@ describe('menus in place of identifiers', () => {
 
   it('logs a failure of the service, and offers what was typed', async () => {
     await enter();
-    house.service.faults.add({ path: '/**', status: 500, body: { error_code: 'internal_error' } });
-    await house.as('admin').command(CHANNEL, '/deckhand settings');
-    await house.slack.until(() => house.as('admin').openView() !== undefined);
-    const viewId = house.as('admin').openView()?.id ?? '';
-    const menu = await house.as('admin').suggest({ viewId }, { actionId: 'project', query: 'storefront' });
+    world.service.faults.add({ path: '/**', status: 500, body: { error_code: 'internal_error' } });
+    await world.as('admin').command(CHANNEL, '/deckhand settings');
+    await world.slack.until(() => world.as('admin').openView() !== undefined);
+    const viewId = world.as('admin').openView()?.id ?? '';
+    const menu = await world.as('admin').suggest({ viewId }, { actionId: 'project', query: 'storefront' });
     expect(menu.options).toEqual([expect.objectContaining({ value: 'storefront' })]);
-    const unheard = await house.as('admin').suggest({ viewId }, { actionId: 'project', query: '' });
+    const unheard = await world.as('admin').suggest({ viewId }, { actionId: 'project', query: '' });
     expect(unheard.options).toEqual([]);
   });
 });

@@ -2,60 +2,49 @@ import { createHmac } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  API_KEY,
-  CHANNEL,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from '../support/test-world.ts';
+import { describe, expect } from 'vitest';
+import { test } from '../support/fixtures.ts';
+import { API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 describe('the front door', () => {
-  let house: TestWorld;
-  beforeEach(async () => {
-    house = await openTestWorld();
-  });
-  afterEach(() => house.stop());
+  const privately = (world: TestWorld, who: keyof typeof PEOPLE) =>
+    world.slack.ephemerals(TEAM, PEOPLE[who]).map(({ text }) => text);
+  const told = (world: TestWorld, who: keyof typeof PEOPLE, words: string) =>
+    world.slack.until(() => privately(world, who).some((text) => text.includes(words)), { what: words });
 
-  const privately = (who: keyof typeof PEOPLE) =>
-    house.slack.ephemerals(TEAM, PEOPLE[who]).map(({ text }) => text);
-  const told = (who: keyof typeof PEOPLE, words: string) =>
-    house.slack.until(() => privately(who).some((text) => text.includes(words)), { what: words });
-
-  it('acknowledges every command before it calls the service, and opens a modal in time', async () => {
-    await house.connect();
-    house.service.faults.add({ path: '/**', delayMs: 10_000 });
-    const ann = house.as('admin');
-    for (const { name } of house.app.commands) {
+  test('acknowledges every command before it calls the service, and opens a modal in time', async ({
+    world,
+  }) => {
+    await world.connect();
+    world.service.faults.add({ path: '/**', delayMs: 10_000 });
+    const ann = world.as('admin');
+    for (const { name } of world.app.commands) {
       const { outcome, ackMs } = await ann.command(CHANNEL, `/deckhand ${name} storefront`);
       expect(outcome, name).toBe('ok');
       expect(ackMs, name).toBeLessThan(1_000);
     }
     await ann.command(CHANNEL, '/deckhand connect');
-    await house.slack.until(() => ann.openViews().some((view) => view.content.callback_id === 'connect'));
+    await world.slack.until(() => ann.openViews().some((view) => view.content.callback_id === 'connect'));
   });
 
-  it('says after two seconds that it goes on', async () => {
-    await house.connect();
-    house.service.faults.add({ path: '/acme/profile', delayMs: 2_500, times: 1 });
-    await house.as('member').command(CHANNEL, '/deckhand whoami');
-    await told('member', 'Still working');
-    await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).length === 2);
+  test('says after two seconds that it goes on', async ({ world }) => {
+    await world.connect();
+    world.service.faults.add({ path: '/acme/profile', delayMs: 2_500, times: 1 });
+    await world.as('member').command(CHANNEL, '/deckhand whoami');
+    await told(world, 'member', 'Still working');
+    await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length === 2);
   });
 
-  it('runs the command that was typed before connecting after it', async () => {
-    await house.as('admin').command(CHANNEL, '/deckhand test storefront');
-    await told('admin', 'No account is connected');
-    await house.connect();
-    await house.slack.until(() =>
-      house.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('2 of 2 reachable'),
+  test('runs the command that was typed before connecting after it', async ({ world }) => {
+    await world.as('admin').command(CHANNEL, '/deckhand test storefront');
+    await told(world, 'admin', 'No account is connected');
+    await world.connect();
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('2 of 2 reachable'),
     );
   });
 
-  it.each([
+  test.for([
     ['tst', 'Did you mean `test`'],
     ['tset', 'Did you mean `test`'],
     ['qwertyuiop', 'I do not know `qwertyuiop`'],
@@ -63,21 +52,21 @@ describe('the front door', () => {
     ['whoami --colour red', 'There is no option `--colour`'],
     ['<!channel>', 'I do not know'],
     ['x'.repeat(10_000), 'I do not know'],
-  ])('answers %.30j with what to do instead', async (typed, answer) => {
-    await house.connect();
-    await house.as('member').command(CHANNEL, `/deckhand ${typed}`);
-    await told('member', answer);
+  ] as const)('answers %.30j with what to do instead', async ([typed, answer], { world }) => {
+    await world.connect();
+    await world.as('member').command(CHANNEL, `/deckhand ${typed}`);
+    await told(world, 'member', answer);
   });
 
-  it('refuses politely and in private what needs a role, and writes it down', async () => {
-    await house.as('member').command(CHANNEL, '/deckhand connect');
-    await told('member', 'needs the role *admin*');
-    await house.logged('"result":"refused"');
-    expect(house.slack.messages(TEAM, CHANNEL)).toHaveLength(0);
+  test('refuses politely and in private what needs a role, and writes it down', async ({ world }) => {
+    await world.as('member').command(CHANNEL, '/deckhand connect');
+    await told(world, 'member', 'needs the role *admin*');
+    await world.logged('"result":"refused"');
+    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(0);
   });
 
-  it('answers a button and a form that it does not know', async () => {
-    const { deliver } = await signed(house);
+  test('answers a button and a form that it does not know', async ({ world }) => {
+    const { deliver } = await signed(world);
     const action = await deliver({
       type: 'block_actions',
       team: { id: TEAM },
@@ -87,7 +76,7 @@ describe('the front door', () => {
       actions: [{ action_id: 'gone:button', block_id: 'b', type: 'button', action_ts: '1' }],
     });
     expect(action.status).toBe(200);
-    await told('member', 'older version');
+    await told(world, 'member', 'older version');
     const view = {
       id: 'V1',
       hash: 'h',
@@ -106,37 +95,37 @@ describe('the front door', () => {
     expect(submission.text).toContain('older version');
   });
 
-  it.each([
+  test.for([
     ['six minutes old', -360],
     ['six minutes ahead', 360],
-  ])('refuses a request that is %s', async (_, seconds) => {
-    const { send } = await signed(house);
+  ] as const)('refuses a request that is %s', async ([_, seconds], { world }) => {
+    const { send } = await signed(world);
     expect((await send('command=%2Fdeckhand', { offset: seconds })).status).toBe(401);
   });
 
-  it('refuses the replay of a signed request', async () => {
-    const { send } = await signed(house);
+  test('refuses the replay of a signed request', async ({ world }) => {
+    const { send } = await signed(world);
     const body = 'ssl_check=1&token=t';
     expect((await send(body)).status).toBe(200);
     expect((await send(body)).status).toBe(401);
   });
 
-  it.each([
+  test.for([
     ['a wrong signature', { signature: 'v0=00' }, 'ssl_check=1', 401],
     ['an unknown content type', { type: 'text/xml' }, '<a/>', 400],
     ['JSON that is none', { type: 'application/json' }, '{', 400],
     ['a list', { type: 'application/json' }, '[]', 400],
     ['nothing that Slack sends', { type: 'application/json; charset=utf-8' }, '{"type":"odd"}', 400],
     ['more than two megabytes', {}, `a=${'x'.repeat(2_000_000)}`, 413],
-  ])('answers %s with the fitting status', async (_, options, body, status) => {
-    const { send } = await signed(house);
+  ] as const)('answers %s with the fitting status', async ([_, options, body, status], { world }) => {
+    const { send } = await signed(world);
     expect((await send(body, options)).status).toBe(status);
   });
 
-  it.each(['view_submission', 'block_actions', 'shortcut', 'block_suggestion'])(
+  test.for(['view_submission', 'block_actions', 'shortcut', 'block_suggestion'])(
     'answers a %s without its parts as malformed, not as a fault of its own',
-    async (type) => {
-      const { deliver } = await signed(house);
+    async (type, { world }) => {
+      const { deliver } = await signed(world);
       for (const parts of [
         {},
         { view: null, actions: null, user: null },
@@ -146,19 +135,23 @@ describe('the front door', () => {
     },
   );
 
-  it('takes commands that come without the identifier of a request, each as a new one', async () => {
-    const { send } = await signed(house);
+  test('takes commands that come without the identifier of a request, each as a new one', async ({
+    world,
+  }) => {
+    const { send } = await signed(world);
     const who = { team_id: TEAM, user_id: PEOPLE.member, channel_id: CHANNEL };
     for (const text of ['help', 'qwertyuiop'])
       expect(
         (await send(new URLSearchParams({ command: '/deckhand', text, ...who }).toString())).status,
       ).toBe(200);
-    await told('member', 'What Deckhand can do');
-    await told('member', 'I do not know');
+    await told(world, 'member', 'What Deckhand can do');
+    await told(world, 'member', 'I do not know');
   });
 
-  it('takes a form with a charset, and answers the ssl check and the url verification', async () => {
-    const { send } = await signed(house);
+  test('takes a form with a charset, and answers the ssl check and the url verification', async ({
+    world,
+  }) => {
+    const { send } = await signed(world);
     expect(
       (await send('ssl_check=1', { type: 'application/x-www-form-urlencoded; charset=utf-8' })).status,
     ).toBe(200);
@@ -168,8 +161,10 @@ describe('the front door', () => {
     expect(JSON.parse(challenge.text)).toEqual({ challenge: 'abc' });
   });
 
-  it('answers 404, 405 and its probes with headers that let nothing be kept or framed', async () => {
-    const get = (path: string) => request(`${house.origin}${path}`);
+  test('answers 404, 405 and its probes with headers that let nothing be kept or framed', async ({
+    world,
+  }) => {
+    const get = (path: string) => request(`${world.origin}${path}`);
     expect((await get('/healthz')).statusCode).toBe(200);
     expect((await get('/readyz')).statusCode).toBe(200);
     expect((await get('/slack/events')).statusCode).toBe(405);
@@ -179,8 +174,8 @@ describe('the front door', () => {
     expect(await (await get('/metrics')).body.text()).toContain('deckhand_ack_duration_seconds_count');
   });
 
-  it('does not follow a response address to a host that is not allowed', async () => {
-    const { send } = await signed(house);
+  test('does not follow a response address to a host that is not allowed', async ({ world }) => {
+    const { send } = await signed(world);
     const form = new URLSearchParams({
       command: '/deckhand',
       text: 'help',
@@ -191,27 +186,27 @@ describe('the front door', () => {
       response_url: 'https://evil.example/commands/T/1/x',
     });
     await send(form.toString());
-    await house.logged('response_url_refused');
-    await told('member', 'What Deckhand can do');
+    await world.logged('response_url_refused');
+    await told(world, 'member', 'What Deckhand can do');
   });
 
-  it('keeps every secret out of logs, Slack and the database', async () => {
-    await house.connect();
+  test('keeps every secret out of logs, Slack and the database', async ({ world }) => {
+    await world.connect();
     for (const command of ['accounts', 'whoami', 'doctor', 'projects', 'test storefront'])
-      await house.as('admin').command(CHANNEL, `/deckhand ${command}`);
-    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('2 of 2'));
-    const files = await readdir(house.folder);
-    const stored = await Promise.all(files.map((file) => readFile(join(house.folder, file), 'latin1')));
-    const shown = JSON.stringify([house.slack.calls, house.slack.modals(TEAM, PEOPLE.admin)]);
+      await world.as('admin').command(CHANNEL, `/deckhand ${command}`);
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('2 of 2'));
+    const files = await readdir(world.folder);
+    const stored = await Promise.all(files.map((file) => readFile(join(world.folder, file), 'latin1')));
+    const shown = JSON.stringify([world.slack.calls, world.slack.modals(TEAM, PEOPLE.admin)]);
     const basic = Buffer.from(`${EMAIL}:${API_KEY}`).toString('base64');
     for (const secret of [
       API_KEY,
       basic,
-      house.config.SLACK_BOT_TOKEN ?? '',
-      house.config.SLACK_SIGNING_SECRET ?? '',
+      world.config.SLACK_BOT_TOKEN ?? '',
+      world.config.SLACK_SIGNING_SECRET ?? '',
     ]) {
       expect(stored.join('').includes(secret), 'in the database').toBe(false);
-      expect(house.logs.join('').includes(secret), 'in the log').toBe(false);
+      expect(world.logs.join('').includes(secret), 'in the log').toBe(false);
       expect(shown.includes(secret), 'in Slack').toBe(false);
     }
   });
@@ -223,15 +218,15 @@ interface Answer {
 }
 
 /** Sends requests as Slack would sign them, or nearly. */
-async function signed(house: TestWorld) {
+async function signed(world: TestWorld) {
   async function send(
     body: string,
     options: { type?: string; offset?: number; signature?: string } = {},
   ): Promise<Answer> {
     const timestamp = String(Math.floor(Date.now() / 1000) + (options.offset ?? 0));
-    const secret = house.slack.app.signingSecret;
+    const secret = world.slack.app.signingSecret;
     const signature = `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`;
-    const answer = await request(`${house.origin}/slack/events`, {
+    const answer = await request(`${world.origin}/slack/events`, {
       method: 'POST',
       body,
       headers: {

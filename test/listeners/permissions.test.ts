@@ -18,19 +18,19 @@ const guardedActions = actions.filter(({ action }) => action.role !== 'member');
 const guardedSubmissions = submissions.filter(({ submission }) => submission.role !== 'member');
 
 describe('a member', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   let serial = 0;
   beforeAll(async () => {
-    house = await openTestWorld({
+    world = await openTestWorld({
       env: {
         PUBLIC_URL: 'https://deckhand.example.com',
         SERVICE_OAUTH_CLIENT_ID: 'deckhand',
         SERVICE_OAUTH_CLIENT_SECRET: 'secret',
       },
     });
-    await house.connect();
+    await world.connect();
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
 
   const asked = () => {
     serial += 1;
@@ -52,17 +52,17 @@ describe('a member', () => {
     state: { values: {} },
   });
   const changes = () =>
-    house.service.requests.all.filter(({ method }) => method !== 'GET').map(({ path }) => path);
+    world.service.requests.all.filter(({ method }) => method !== 'GET').map(({ path }) => path);
 
   async function refused(what: string): Promise<void> {
-    const [latest] = await house.app.deckhand.audit.latest(TEAM, 1);
+    const [latest] = await world.app.deckhand.audit.latest(TEAM, 1);
     expect(latest?.entry, what).toMatchObject({ who: PEOPLE.member, what, result: 'refused' });
   }
 
   it.each(guarded.map(({ name, role }) => [name, role] as const))(
     'is refused `%s`, which needs %s',
     async (name, role) => {
-      expect(await ask(house, `/deckhand ${name} 1`)).toContain(`needs the role *${role}*`);
+      expect(await ask(world, `/deckhand ${name} 1`)).toContain(`needs the role *${role}*`);
       await refused(name);
     },
   );
@@ -70,8 +70,8 @@ describe('a member', () => {
   it.each(guardedActions.map(({ action, command }) => [action.actionId, action, command] as const))(
     'is refused the button %s, however it comes to be pressed',
     async (actionId, action, command) => {
-      const answer = await answerTo(house, 'member', () =>
-        sendPayload(house, {
+      const answer = await answerTo(world, 'member', () =>
+        sendPayload(world, {
           ...asked(),
           type: 'block_actions',
           channel: { id: CHANNEL },
@@ -89,7 +89,7 @@ describe('a member', () => {
       ({ submission, command }) => [submission.callbackId, submission, command] as const,
     ),
   )('is refused the form %s, however it comes to be sent', async (callbackId, submission, command) => {
-    const answer = await sendPayload(house, {
+    const answer = await sendPayload(world, {
       ...asked(),
       type: 'view_submission',
       view: viewOf(callbackId),
@@ -101,8 +101,8 @@ describe('a member', () => {
   it.each(guardedShortcuts.map(({ shortcut, command }) => [shortcut.callbackId, shortcut, command] as const))(
     'is refused the shortcut %s',
     async (callback_id, shortcut, command) => {
-      const answer = await answerTo(house, 'member', () =>
-        sendPayload(house, {
+      const answer = await answerTo(world, 'member', () =>
+        sendPayload(world, {
           ...asked(),
           type: 'message_action',
           callback_id,

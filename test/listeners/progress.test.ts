@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { test } from '../support/fixtures.ts';
 import {
   ACCOUNT,
   API_KEY,
@@ -18,62 +19,58 @@ const clock: Clock = {
 };
 
 describe('what takes its time', () => {
-  let house: TestWorld;
-  beforeEach(async () => {
-    house = await openTestWorld({ clock, serviceTimeoutMs: 10_000 });
-  });
-  afterEach(() => house.stop());
+  test.override({ worldOptions: { clock, serviceTimeoutMs: 10_000 } });
 
-  const said = () => house.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
+  const said = (world: TestWorld) => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
 
-  it('as a command says so after two seconds, and from ten on for how long', async () => {
-    await house.connect();
-    house.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
-    await house.as('member').command(CHANNEL, '/deckhand whoami');
-    await house.slack.until(() => said().at(-1)?.includes('ann@example.com'));
-    expect(said().slice(0, 2)).toEqual([
+  test('as a command says so after two seconds, and from ten on for how long', async ({ world }) => {
+    await world.connect();
+    world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
+    await world.as('member').command(CHANNEL, '/deckhand whoami');
+    await world.slack.until(() => said(world).at(-1)?.includes('ann@example.com'));
+    expect(said(world).slice(0, 2)).toEqual([
       expect.stringMatching(/Still working on it:/),
       expect.stringContaining('10 s so far'),
     ]);
   });
 
-  it('as a click says so too', async () => {
-    await house.connect();
-    await house.as('member').command(CHANNEL, '/deckhand activity');
-    const feed = await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).at(-1));
-    house.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 500, times: 1 });
-    await house.as('member').click({ channel: CHANNEL, ts: feed.ts }, { actionId: 'activity:share' });
-    await house.slack.until(() => said().some((text) => text.includes('Still working')));
+  test('as a click says so too', async ({ world }) => {
+    await world.connect();
+    await world.as('member').command(CHANNEL, '/deckhand activity');
+    const feed = await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).at(-1));
+    world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 500, times: 1 });
+    await world.as('member').click({ channel: CHANNEL, ts: feed.ts }, { actionId: 'activity:share' });
+    await world.slack.until(() => said(world).some((text) => text.includes('Still working')));
   });
 
-  it('as a form says for how long, until the outcome takes its place', async () => {
-    const ann = house.as('admin');
+  test('as a form says for how long, until the outcome takes its place', async ({ world }) => {
+    const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand connect');
-    await house.slack.until(() => ann.openView()?.content.callback_id === 'connect');
-    house.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
     await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
     const shown = () => JSON.stringify(ann.openView()?.content.blocks ?? []);
     expect(shown()).toContain('One moment');
-    await house.slack.until(() => shown().includes('10 s so far'));
-    await house.slack.until(() => shown().includes('Done'));
+    await world.slack.until(() => shown().includes('10 s so far'));
+    await world.slack.until(() => shown().includes('Done'));
   });
 
-  it('as a test run shows how many have their result', async () => {
-    await house.stop();
+  test('as a test run shows how many have their result', async ({ world }) => {
+    await world.stop();
     const quick: Clock = { ...clock, now: () => systemClock.now() };
-    house = await openTestWorld({ clock: quick });
-    await house.connect();
+    world = await openTestWorld({ clock: quick });
+    await world.connect();
     const running = { identifier: 'run-1', status: 'running', created_at: new Date().toISOString() };
     const results = {
       repository: { status: 'ok' },
       servers: [{ identifier: 'web-1', name: 'web-1', status: 'ok' }],
     };
     const path = `/${ACCOUNT}/projects/*/test_access/*`;
-    house.service.faults.add({ path, status: 503, times: 3 });
-    house.service.faults.add({ path, status: 200, body: { ...running, results } });
-    await house.as('member').command(CHANNEL, '/deckhand test storefront');
-    await house.slack.until(() =>
-      house.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('running, 2 tested so far'),
+    world.service.faults.add({ path, status: 503, times: 3 });
+    world.service.faults.add({ path, status: 200, body: { ...running, results } });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('running, 2 tested so far'),
     );
   });
 });

@@ -105,8 +105,8 @@ async function seriesOf(): Promise<Map<string, Set<string>>> {
   return series;
 }
 
-async function scrape(house: TestWorld): Promise<{ type: string; text: string }> {
-  const { headers, body } = await request(`${house.origin}/metrics`);
+async function scrape(world: TestWorld): Promise<{ type: string; text: string }> {
+  const { headers, body } = await request(`${world.origin}/metrics`);
   return { type: String(headers['content-type']), text: await body.text() };
 }
 
@@ -159,16 +159,16 @@ describe('/metrics', () => {
   });
 
   it('tells what happened, in Prometheus’ format', async () => {
-    const house = await openTestWorld();
-    onTestFinished(() => house.stop());
-    await house.connect();
-    await house.as('member').command(CHANNEL, '/deckhand test storefront');
+    const world = await openTestWorld();
+    onTestFinished(() => world.stop());
+    await world.connect();
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await expect
-      .poll(async () => (await scrape(house)).text)
+      .poll(async () => (await scrape(world)).text)
       .toMatch(/^deckhand_jobs_total{queue="follow-test",outcome="done"} 1$/m);
-    await request(`${house.origin}/slack/events`, { method: 'POST', body: 'unsigned' });
+    await request(`${world.origin}/slack/events`, { method: 'POST', body: 'unsigned' });
 
-    const { type, text } = await scrape(house);
+    const { type, text } = await scrape(world);
     expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(text).toMatch(/^deckhand_ack_duration_seconds_count [1-9]/m);
     expect(text).toMatch(/^deckhand_commands_total{command="test",by="command",outcome="done"} 1$/m);

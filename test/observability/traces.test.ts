@@ -14,17 +14,17 @@ function wayTo(all: readonly ReceivedSpan[], span: ReceivedSpan): string {
 
 describe('traces of what people ask for', () => {
   let collector: Collector;
-  let house: TestWorld;
+  let world: TestWorld;
   let spans: () => Promise<ReceivedSpan[]>;
 
   beforeEach(async () => {
     collector = await startCollector();
     const tracing = await traceTo(collector);
-    house = await openTestWorld({ tracing });
-    onTestFinished(() => house.stop());
-    await house.connect();
+    world = await openTestWorld({ tracing });
+    onTestFinished(() => world.stop());
+    await world.connect();
     spans = async () => {
-      await house.app.stop(10_000);
+      await world.app.stop(10_000);
       await tracing.close();
       return collector.spans();
     };
@@ -39,8 +39,8 @@ describe('traces of what people ask for', () => {
   }
 
   it('a command, its call of the service and its answer are one trace', async () => {
-    await house.as('member').command(CHANNEL, '/deckhand whoami');
-    await house.slack.until(() => house.slack.ephemerals(TEAM, 'U0BEN').length > 0);
+    await world.as('member').command(CHANNEL, '/deckhand whoami');
+    await world.slack.until(() => world.slack.ephemerals(TEAM, 'U0BEN').length > 0);
 
     const trace = traceWith(await spans(), 'command whoami');
     expect(trace.map((span) => wayTo(trace, span))).toEqual(
@@ -57,7 +57,7 @@ describe('traces of what people ask for', () => {
         'http.request.method': 'GET',
         'http.response.status_code': 200,
         'server.address': '127.0.0.1',
-        'server.port': Number(new URL(house.config.SERVICE_BASE_URL.replace('{account}', 'a')).port),
+        'server.port': Number(new URL(world.config.SERVICE_BASE_URL.replace('{account}', 'a')).port),
         'deckhand.operation': 'getProfile',
       },
     });
@@ -73,12 +73,12 @@ describe('traces of what people ask for', () => {
   });
 
   it('a test run is one trace from the command through its stored jobs to its posts, also over a restart', async () => {
-    house.service.world.setRunOutcome({ account: 'acme', project: 'storefront', durationMs: 40_000 });
-    const looked = house.service.requests.nextArrival(({ path }) => path.includes('/test_access/'));
-    await house.as('member').command(CHANNEL, '/deckhand test storefront');
+    world.service.world.setRunOutcome({ account: 'acme', project: 'storefront', durationMs: 40_000 });
+    const looked = world.service.requests.nextArrival(({ path }) => path.includes('/test_access/'));
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await looked;
-    await house.restart(async () => undefined);
-    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL)[0]?.text.includes('2 of 2'));
+    await world.restart(async () => undefined);
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('2 of 2'));
 
     const trace = traceWith(await spans(), 'command test');
     const follow = 'slash_command > process requests > command test > process follow-test';
@@ -100,13 +100,13 @@ describe('traces of what people ask for', () => {
   });
 
   it('holds nothing that was typed, and no secret', async () => {
-    const member = house.as('member');
+    const member = world.as('member');
     await member.command(CHANNEL, `/deckhand test storefront ${'k'.repeat(40)}`);
     await member.command(CHANNEL, '/deckhand nonsense sesame@example.com');
     await member.command(CHANNEL, '/deckhand projects storefront');
     await member.command(CHANNEL, '/deckhand whoami');
-    await house.slack.until(() => house.slack.ephemerals(TEAM, 'U0BEN').length > 3);
-    const tokens = [house.config.SLACK_BOT_TOKEN, house.config.SLACK_SIGNING_SECRET, 'Collector-Secret'];
+    await world.slack.until(() => world.slack.ephemerals(TEAM, 'U0BEN').length > 3);
+    const tokens = [world.config.SLACK_BOT_TOKEN, world.config.SLACK_SIGNING_SECRET, 'Collector-Secret'];
     expect(await spans()).not.toEqual([]);
 
     const sent = collector.requests.map(({ body }) => body.toString()).join();
@@ -117,16 +117,16 @@ describe('traces of what people ask for', () => {
       'storefront',
       'commands/',
       'Basic ',
-      house.config.ENCRYPTION_KEYS,
+      world.config.ENCRYPTION_KEYS,
     ];
     for (const secret of [API_KEY, EMAIL, ...tokens, ...typed].map(String))
       expect(sent).not.toContain(secret);
   });
 
   it('what fails says which kind of failure it was', async () => {
-    house.service.faults.add({ path: '/acme/profile', status: 500, times: 9 });
-    await house.as('member').command(CHANNEL, '/deckhand whoami');
-    await house.slack.until(() => house.slack.ephemerals(TEAM, 'U0BEN').length > 0);
+    world.service.faults.add({ path: '/acme/profile', status: 500, times: 9 });
+    await world.as('member').command(CHANNEL, '/deckhand whoami');
+    await world.slack.until(() => world.slack.ephemerals(TEAM, 'U0BEN').length > 0);
 
     const trace = traceWith(await spans(), 'command whoami');
     const calls = trace.filter(({ name }) => name === 'GET getProfile');
@@ -152,17 +152,17 @@ describe('traces of what goes by itself', () => {
     const collector = await startCollector();
     const tracing = await traceTo(collector);
     const time = createManualClock('2026-03-02T08:58:00Z');
-    const house = await openTestWorld({ tracing, time });
-    onTestFinished(() => house.stop());
-    house.slack.invite(TEAM, CHANNEL, 'bot');
-    await house.connect();
-    await house.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC today');
-    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL).length > 0);
+    const world = await openTestWorld({ tracing, time });
+    onTestFinished(() => world.stop());
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.connect();
+    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC today');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
     await time.advance(120_000);
     const digest = () =>
-      house.slack.messages(TEAM, CHANNEL).find(({ text }) => text.includes('Deployment digest'));
-    await house.slack.until(digest);
-    await house.app.stop(10_000);
+      world.slack.messages(TEAM, CHANNEL).find(({ text }) => text.includes('Deployment digest'));
+    await world.slack.until(digest);
+    await world.app.stop(10_000);
     await tracing.close();
 
     const spans = collector.spans();

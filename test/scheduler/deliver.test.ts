@@ -2,23 +2,23 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliver, deliveryOf } from '../../src/scheduler/deliver.ts';
 import { SlackFailure } from '../../src/slack/failure.ts';
 import { say } from '../../src/views/blocks/message.ts';
-import { CHANNEL, type DigestHouse, openDigestHouse, TEAM } from './digests/digest-house.ts';
+import { CHANNEL, type DigestWorld, openDigestWorld, TEAM } from './digests/digest-world.ts';
 
 describe('a delivery', () => {
-  let house: DigestHouse;
+  let world: DigestWorld;
   beforeEach(async () => {
-    house = await openDigestHouse();
+    world = await openDigestWorld();
   });
-  afterEach(() => house.stop());
+  afterEach(() => world.stop());
 
   const what = { workspace: TEAM, id: 'a slot', channel: CHANNEL, message: say('Hello') };
-  const stand = () => house.slack.messages(TEAM, CHANNEL).filter(({ text }) => text === 'Hello');
+  const stand = () => world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text === 'Hello');
   const uncertain = async () =>
-    /^deckhand_delivery_uncertain_total (\d+)$/m.exec(await house.app.deckhand.metrics.text())?.[1];
-  const state = async () => (await deliveryOf(house.app.deckhand.store, TEAM, what.id))?.state;
+    /^deckhand_delivery_uncertain_total (\d+)$/m.exec(await world.app.deckhand.metrics.text())?.[1];
+  const state = async () => (await deliveryOf(world.app.deckhand.store, TEAM, what.id))?.state;
 
   it('is posted once, however often it is asked for', async () => {
-    const { deckhand } = house.app;
+    const { deckhand } = world.app;
     const shown = await Promise.all([
       deliver(deckhand, what),
       deliver(deckhand, what),
@@ -31,22 +31,22 @@ describe('a delivery', () => {
 
   it('is posted again under the same name, and counted, where nobody knows whether Slack has it', async () => {
     // What a process leaves that was killed between Slack's answer and its own record.
-    const deliveries = house.app.deckhand.store.collection('deliveries', {
+    const deliveries = world.app.deckhand.store.collection('deliveries', {
       parse: (value: unknown) => value,
     } as never);
-    const posting = { state: 'posting', at: house.time.now(), channel: CHANNEL };
+    const posting = { state: 'posting', at: world.time.now(), channel: CHANNEL };
     await deliveries.put(TEAM, what.id, posting as never);
-    await deliver(house.app.deckhand, what);
+    await deliver(world.app.deckhand, what);
     expect(stand()).toHaveLength(1);
     expect(await uncertain()).toBe('1');
-    expect(house.logs.some((line) => line.includes('"event":"delivery_uncertain"'))).toBe(true);
+    expect(world.logs.some((line) => line.includes('"event":"delivery_uncertain"'))).toBe(true);
     expect(await state()).toBe('posted');
   });
 
   it('is repeated under the same name where the answer was lost, and counted', async () => {
-    house.slack.fault({ method: 'chat.postMessage', drop: 'after', times: 1 });
-    const delivered = deliver(house.app.deckhand, what);
-    await house.passUntil(async () => (await state()) === 'posted');
+    world.slack.fault({ method: 'chat.postMessage', drop: 'after', times: 1 });
+    const delivered = deliver(world.app.deckhand, what);
+    await world.passUntil(async () => (await state()) === 'posted');
     await delivered;
     expect(new Set(stand().map((message) => message.client_msg_id)).size).toBe(1);
     expect(await uncertain()).toBe('1');
@@ -55,18 +55,18 @@ describe('a delivery', () => {
   it.each(['is_archived', 'not_in_channel', 'restricted_action', 'account_inactive', 'invalid_blocks'])(
     'leaves nothing where Slack refuses with %s, so that it can be posted later without doubt',
     async (error) => {
-      house.slack.fault({ method: 'chat.postMessage', error, times: 1 });
-      await expect(deliver(house.app.deckhand, what)).rejects.toThrow(SlackFailure);
+      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+      await expect(deliver(world.app.deckhand, what)).rejects.toThrow(SlackFailure);
       expect(await state()).toBeUndefined();
-      await deliver(house.app.deckhand, what);
+      await deliver(world.app.deckhand, what);
       expect(stand()).toHaveLength(1);
       expect(await uncertain()).toBe('0');
     },
   );
 
   it('counts as done where Slack knows it, but somebody has deleted it', async () => {
-    house.slack.fault({ method: 'chat.postMessage', error: 'duplicate_message_not_found', times: 1 });
-    expect(await deliver(house.app.deckhand, what)).toEqual({ channel: CHANNEL, ts: '' });
+    world.slack.fault({ method: 'chat.postMessage', error: 'duplicate_message_not_found', times: 1 });
+    expect(await deliver(world.app.deckhand, what)).toEqual({ channel: CHANNEL, ts: '' });
     expect(await state()).toBe('posted');
   });
 });

@@ -44,37 +44,37 @@ const step = fc.record({
 });
 
 describe('three workspaces with the same channel and people', () => {
-  let house: TestWorld;
+  let world: TestWorld;
 
   beforeAll(async () => {
-    house = await openTestWorld({ byOauth: true });
+    world = await openTestWorld({ byOauth: true });
     for (const side of SIDES) {
       const users = [{ email: side.email, apiKey: side.apiKey, role: 'admin' as const, billing: true }];
-      house.service.world.addAccount({ name: side.account, users, projects: [side.project] });
+      world.service.world.addAccount({ name: side.account, users, projects: [side.project] });
       const members = Object.values(PEOPLE);
-      house.slack.addWorkspace({
+      world.slack.addWorkspace({
         id: side.team,
         name: `Side ${side.n}`,
         installed: false,
         users: members.map((id) => ({ id, name: id.toLowerCase(), is_admin: id === PEOPLE.admin })),
         channels: [{ id: CHANNEL, name: 'deploys', members }],
       });
-      await openBrowser(house).install(side.team, PEOPLE.admin);
+      await openBrowser(world).install(side.team, PEOPLE.admin);
     }
     await Promise.all(SIDES.map(connect));
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
 
   async function connect({ team, account, email, apiKey }: Side): Promise<void> {
-    const ann = house.slack.as(team, PEOPLE.admin);
+    const ann = world.slack.as(team, PEOPLE.admin);
     await ann.command(CHANNEL, '/deckhand connect');
-    await house.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
     await ann.submit('connect', { account, email, api_key: apiKey });
   }
 
   /** All that people of a workspace can see, and all that was sent there. */
   function seenIn({ team }: Side): string {
-    const { slack } = house;
+    const { slack } = world;
     const roots = slack.messages(team, CHANNEL);
     return JSON.stringify([
       slack.calls.filter((call) => call.team === team).map(({ args }) => args),
@@ -93,7 +93,7 @@ describe('three workspaces with the same channel and people', () => {
   const answered = (typed: number) =>
     vi.waitFor(
       async () => {
-        const metrics = await house.app.deckhand.metrics.text();
+        const metrics = await world.app.deckhand.metrics.text();
         const counts = [...metrics.matchAll(/^deckhand_commands_total\{[^}]*\} (\d+)/gm)];
         expect(counts.reduce((sum, [, count]) => sum + Number(count), 0)).toBeGreaterThanOrEqual(typed);
       },
@@ -106,7 +106,7 @@ describe('three workspaces with the same channel and people', () => {
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 12 }), async (steps) => {
         await Promise.all(
           steps.map(({ side, other, who, line }) =>
-            house.slack.as(side.team, who).command(CHANNEL, `/deckhand ${line(other)}`),
+            world.slack.as(side.team, who).command(CHANNEL, `/deckhand ${line(other)}`),
           ),
         );
         typed += steps.length;
@@ -123,12 +123,12 @@ describe('three workspaces with the same channel and people', () => {
   }, 120_000);
 
   it('ask the service with their own key alone', () => {
-    const asked = new Set(house.service.requests.all.map(({ account, user }) => `${account} ${user}`));
+    const asked = new Set(world.service.requests.all.map(({ account, user }) => `${account} ${user}`));
     expect(asked).toEqual(new Set(SIDES.map(({ account, email }) => `${account} ${email}`)));
   });
 
   it('call Slack with their own token alone, also at once', async () => {
-    const { slack } = house.app.deckhand;
+    const { slack } = world.app.deckhand;
     const asked = Array.from({ length: 30 }, (_, at) => SIDES[at % SIDES.length] ?? SIDES[0]);
     const answers = await Promise.all(
       asked.map((side) => slack.call(side?.team ?? '', 'auth.test', (client) => client.auth.test())),
@@ -137,7 +137,7 @@ describe('three workspaces with the same channel and people', () => {
   });
 
   it('keep their records apart in the store', async () => {
-    const { deckhand } = house.app;
+    const { deckhand } = world.app;
     for (const side of SIDES) {
       const kept = JSON.stringify([
         await deckhand.accounts.list(side.team),

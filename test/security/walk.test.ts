@@ -20,35 +20,35 @@ function makeHostile(value: unknown, key: string): unknown {
 }
 
 describe('a walk through all commands, buttons and forms, where all that the service says is hostile', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   let proxy: ServiceProxy;
 
   beforeAll(async () => {
     proxy = await openProxy();
-    house = await openTestWorld({
+    world = await openTestWorld({
       seed: 'demo',
       env: { SERVICE_BASE_URL: `${proxy.origin}/{account}`, LOG_LEVEL: 'trace' },
     });
-    proxy.target = house.service.origin;
-    const ann = house.as('admin');
+    proxy.target = world.service.origin;
+    const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand connect');
-    await house.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
     await ann.submit('connect', { account: 'acme', email, api_key: apiKey });
     proxy.change = (body) => {
-      const ours = body.replaceAll(house.service.origin, proxy.origin);
+      const ours = body.replaceAll(world.service.origin, proxy.origin);
       return JSON.stringify(makeHostile(JSON.parse(ours), ''));
     };
-    await walk(house);
+    await walk(world);
   }, 180_000);
   afterAll(async () => {
-    await house.stop();
+    await world.stop();
     await proxy.close();
   });
 
   it('shows what the service said, and meets no bug', () => {
     expect(JSON.stringify(produced()).split('evil.example').length).toBeGreaterThan(100);
-    expect(house.logs.filter((line) => line.includes('"event":"bug"'))).toEqual([]);
-    expect(house.slack.files(TEAM).length).toBeGreaterThan(0);
+    expect(world.logs.filter((line) => line.includes('"event":"bug"'))).toEqual([]);
+    expect(world.slack.files(TEAM).length).toBeGreaterThan(0);
   });
 
   it('lets no mention, link or direction mark of it come alive', () => {
@@ -59,10 +59,10 @@ describe('a walk through all commands, buttons and forms, where all that the ser
   it('leads nobody to a foreign address', () => {
     const known = new Set([
       proxy.origin,
-      house.service.origin,
-      house.slack.origin,
+      world.service.origin,
+      world.slack.origin,
       'https://house.slack.com',
-      `https://walked.${house.config.SERVICE_SITES_DOMAIN}`,
+      `https://walked.${world.config.SERVICE_SITES_DOMAIN}`,
     ]);
     const foreign = produced()
       .flatMap((payload) => addressesOf(payload))
@@ -71,8 +71,8 @@ describe('a walk through all commands, buttons and forms, where all that the ser
   });
 
   it('writes no secret into the log', () => {
-    const lines = house.logs.join('');
-    const { config, slack } = house;
+    const lines = world.logs.join('');
+    const { config, slack } = world;
     const received = slack.deliveries.map(({ payload }) => payload as Record<string, unknown>);
     const handles = received.flatMap(({ trigger_id, response_url }) => [trigger_id, response_url]);
     const secrets = [
@@ -95,7 +95,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
       readFileSync(join(root, file), 'utf8'),
     );
     const source = sources.join('\n');
-    const lines = house.logs.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = world.logs.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(new Set(lines.flatMap((line) => Object.keys(line)).filter((name) => !FIELDS.has(name)))).toEqual(
       new Set(),
     );
@@ -104,9 +104,9 @@ describe('a walk through all commands, buttons and forms, where all that the ser
   });
 
   it('leaves an entry in the audit log for every change', async () => {
-    const entries = await house.app.deckhand.audit.latest(TEAM, 1000);
+    const entries = await world.app.deckhand.audit.latest(TEAM, 1000);
     const what = new Set(entries.map(({ entry }) => entry.what));
-    const durable = house.app.commands.filter((command) => command.durable === true).map(({ name }) => name);
+    const durable = world.app.commands.filter((command) => command.durable === true).map(({ name }) => name);
     expect([...what]).toEqual(expect.arrayContaining(['connect', 'settings', 'roles', 'use', 'test']));
     const missing = durable.filter((name) => ![...what].some((one) => one.startsWith(name)));
     expect(missing).toEqual([]);
@@ -114,7 +114,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
 
   /** Everything that was sent to Slack: calls, messages by whatever way, answers to forms and menus. */
   function produced(): unknown[] {
-    const { slack } = house;
+    const { slack } = world;
     const seen = Object.values(PEOPLE).flatMap((user) => [
       ...slack.ephemerals(TEAM, user),
       ...slack.dms(TEAM, user),

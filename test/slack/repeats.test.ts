@@ -1,35 +1,33 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { say } from '../../src/views/blocks/message.ts';
-import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { test } from '../support/fixtures.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
-let house: TestWorld;
-beforeEach(async () => {
-  house = await openTestWorld();
-  await house.connect();
-});
-afterEach(() => house.stop());
+test.override({ connected: true });
 
-const roots = () => house.slack.messages(TEAM, CHANNEL);
+const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 
-it.each([{ malformed: true }, { drop: 'after' as const }, { status: 502 }])(
+test.for([{ malformed: true }, { drop: 'after' as const }, { status: 502 }])(
   'a root whose post was answered with %o is posted again under its name, and counted',
-  async (fault) => {
-    house.slack.fault({ method: 'chat.postMessage', ...fault, times: 1 });
-    await house.as('member').command(CHANNEL, '/deckhand test storefront');
-    await house.slack.until(() => roots().at(-1)?.text.includes('2 of 2'));
-    expect(new Set(roots().map((root) => root.client_msg_id)).size).toBe(1);
-    expect(await house.app.deckhand.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 1$/m);
-    expect(await house.logged('"event":"delivery_uncertain"')).toContain(roots()[0]?.client_msg_id);
+  async (fault, { world }) => {
+    world.slack.fault({ method: 'chat.postMessage', ...fault, times: 1 });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2'));
+    expect(new Set(roots(world).map((root) => root.client_msg_id)).size).toBe(1);
+    expect(await world.app.deckhand.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 1$/m);
+    expect(await world.logged('"event":"delivery_uncertain"')).toContain(roots(world)[0]?.client_msg_id);
   },
 );
 
-it('what a person alone is told outlasts a Slack that fails for a while, and each repetition is counted', async () => {
-  const { slack } = house.app.deckhand;
-  house.slack.fault({ method: 'chat.postEphemeral', status: 502, times: 3 });
+test('what a person alone is told outlasts a Slack that fails for a while, and each repetition is counted', async ({
+  world,
+}) => {
+  const { slack } = world.app.deckhand;
+  world.slack.fault({ method: 'chat.postEphemeral', status: 502, times: 3 });
   await slack.postEphemeral(TEAM, { channel: CHANNEL, user: PEOPLE.member }, say('Here you are'));
-  expect(house.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text)).toEqual(['Here you are']);
+  expect(world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text)).toEqual(['Here you are']);
   // The admin is told of the connected account in the same moment, and meets some of the faults.
   await expect
-    .poll(() => house.app.deckhand.metrics.text())
+    .poll(() => world.app.deckhand.metrics.text())
     .toMatch(/^deckhand_delivery_uncertain_total 3$/m);
 });

@@ -6,17 +6,17 @@ import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../support/test-wo
 
 describe('a disk that is full', () => {
   let disk: Disk | undefined;
-  let house: TestWorld | undefined;
+  let world: TestWorld | undefined;
 
   beforeEach(async (context) => {
     const folder = await temporaryFolder();
     disk = mountDisk(folder);
     if (disk === undefined) context.skip('a small disk can be mounted by root on Linux alone');
-    house = await openTestWorld({ env: { STORE_URL: `sqlite://${folder}/deckhand.sqlite` } });
+    world = await openTestWorld({ env: { STORE_URL: `sqlite://${folder}/deckhand.sqlite` } });
   });
   afterEach(async () => {
     disk?.free();
-    await house?.stop();
+    await world?.stop();
     disk?.close();
   });
 
@@ -24,18 +24,18 @@ describe('a disk that is full', () => {
     slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('bound this channel'));
 
   it('is told to the asker and the load balancer, and forgotten once there is room', async () => {
-    if (house === undefined) return;
-    const { origin, slack } = house;
+    if (world === undefined) return;
+    const { origin, slack } = world;
     const isReady = async () => (await fetch(`${origin}/readyz`)).status;
-    await house.connect();
+    await world.connect();
     disk?.fill();
     await expect.poll(isReady).toBe(503);
-    expect(await ask(house, '/deckhand use storefront', 'admin')).toMatch(
+    expect(await ask(world, '/deckhand use storefront', 'admin')).toMatch(
       /cannot store anything right now, so nothing was done\. Try again in a minute\. Reference `\w+`/,
     );
     disk?.free();
     await expect.poll(isReady).toBe(200);
-    await house.as('admin').command(CHANNEL, '/deckhand use storefront');
-    await slack.until(() => bound(house as TestWorld).length === 1);
+    await world.as('admin').command(CHANNEL, '/deckhand use storefront');
+    await slack.until(() => bound(world as TestWorld).length === 1);
   });
 });

@@ -2,11 +2,11 @@ import { CHANNEL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
 
 /** What only the asker reads after a command, text and blocks as one string. */
 export async function ask(
-  house: TestWorld,
+  world: TestWorld,
   line: string,
   who: keyof typeof PEOPLE = 'member',
 ): Promise<string> {
-  return answerTo(house, who, () => house.as(who).command(CHANNEL, line));
+  return answerTo(world, who, () => world.as(who).command(CHANNEL, line));
 }
 
 /** What only this person reads after an act of theirs. */

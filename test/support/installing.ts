@@ -7,7 +7,7 @@ export interface Seen {
 }
 
 /** A browser with cookies of its own that goes through the install. */
-export function openBrowser(house: Pick<TestWorld, 'slack' | 'origin'>) {
+export function openBrowser(world: Pick<TestWorld, 'slack' | 'origin'>) {
   const jar = new Map<string, string>();
   async function open(address: string): Promise<Seen> {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -20,7 +20,7 @@ export function openBrowser(house: Pick<TestWorld, 'slack' | 'origin'>) {
   }
   /** Opens our page; where its first button, or the one with this label, leads to. */
   async function begin(label = 'Add to Slack'): Promise<string> {
-    const { text } = await open(`${house.origin}/slack/install`);
+    const { text } = await open(`${world.origin}/slack/install`);
     const links = [...text.matchAll(/<a href="([^"]+)">([^<]+)</g)];
     const found = links.find(([, , said]) => said === label)?.[1] ?? '';
     return found.replaceAll('&amp;', '&');
@@ -32,7 +32,7 @@ export function openBrowser(house: Pick<TestWorld, 'slack' | 'origin'>) {
     choice?: { allow?: boolean; orgWide?: boolean },
   ): Promise<Seen> {
     const authorize = await begin();
-    return open(house.slack.as(team, user).install(authorize, choice));
+    return open(world.slack.as(team, user).install(authorize, choice));
   }
   return { jar, open, begin, install };
 }

@@ -28,10 +28,10 @@ export async function sendSigned(
 }
 
 /** A click or form, as Slack sends it. */
-export function sendPayload(house: Pick<TestWorld, 'slack' | 'origin'>, payload: object): Promise<Answer> {
-  return sendSigned(house, new URLSearchParams({ payload: JSON.stringify(payload) }).toString());
+export function sendPayload(world: Pick<TestWorld, 'slack' | 'origin'>, payload: object): Promise<Answer> {
+  return sendSigned(world, new URLSearchParams({ payload: JSON.stringify(payload) }).toString());
 }
 
-export function sendJson(house: Pick<TestWorld, 'slack' | 'origin'>, body: object): Promise<Answer> {
-  return sendSigned(house, JSON.stringify(body), { type: 'application/json' });
+export function sendJson(world: Pick<TestWorld, 'slack' | 'origin'>, body: object): Promise<Answer> {
+  return sendSigned(world, JSON.stringify(body), { type: 'application/json' });
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import type { LocalSlack, LocalSlackOptions } from '../../sandbox/slack/server.ts';
@@ -100,7 +101,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
   });
   const { botToken } = furnish(slack, { installed: options.byOauth !== true });
   if (options.seed !== 'demo') addTestAccount(service, options.projects);
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-house-'));
+  const folder = await mkdtemp(join(tmpdir(), 'deckhand-world-'));
   const env = environment(slack, service, botToken, folder);
   const many = options.byOauth === true ? await manyWorkspaces(slack) : {};
   const config = parseConfig({ ...env, ...many, ...options.env });
@@ -200,6 +201,10 @@ export function environment(
     ENCRYPTION_KEYS: `k1:${KEY}`,
     POLL_INTERVAL_MS: '40',
     LOG_LEVEL: 'debug',
+    // A process of its own starts in half the time with the code that another one has compiled.
+    ...(process.env.NODE_COMPILE_CACHE === undefined
+      ? {}
+      : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
   };
 }
 

@@ -47,24 +47,24 @@ const MOST_CLICKS = 120;
 const LAST = /^disconnect:/;
 
 /** Runs every command, presses every kind of button once, and fills in every form that opens, as the admin. */
-export async function walk(house: TestWorld): Promise<void> {
-  const ann = house.as('admin');
+export async function walk(world: TestWorld): Promise<void> {
+  const ann = world.as('admin');
   const pressed = new Set<string>();
-  for (const command of house.app.commands) {
+  for (const command of world.app.commands) {
     const words = WORDS[command.name] ?? [''];
     const lines = [...words.map((rest) => `${command.name} ${rest}`.trim()), ...(command.examples ?? [])];
     for (const line of new Set(lines)) {
       await ann.command(CHANNEL, `/deckhand ${line}`);
-      await quiet(house);
-      await finishForms(house);
+      await quiet(world);
+      await finishForms(world);
     }
-    await pressAll(house, pressed);
+    await pressAll(world, pressed);
   }
 }
 
 /** Until nothing has moved in Slack for a moment, or what goes on is a long run that goes on by itself. */
-async function quiet(house: TestWorld): Promise<void> {
-  const count = () => house.slack.calls.length + house.slack.deliveries.length + house.logs.length;
+async function quiet(world: TestWorld): Promise<void> {
+  const count = () => world.slack.calls.length + world.slack.deliveries.length + world.logs.length;
   for (let tries = 0; tries < 10; tries += 1) {
     const before = count();
     await wait(QUIET_MS);
@@ -72,29 +72,29 @@ async function quiet(house: TestWorld): Promise<void> {
   }
 }
 
-async function finishForms(house: TestWorld): Promise<void> {
-  const ann = house.as('admin');
+async function finishForms(world: TestWorld): Promise<void> {
+  const ann = world.as('admin');
   for (let tries = 0; tries < 4 && ann.openView() !== undefined; tries += 1) {
-    await fillForm(house);
+    await fillForm(world);
     if (ann.openView()?.content.submit !== undefined) await ann.submit();
-    await quiet(house);
+    await quiet(world);
   }
   while (ann.openView() !== undefined) await ann.close();
 }
 
-async function fillForm(house: TestWorld): Promise<void> {
-  const ann = house.as('admin');
+async function fillForm(world: TestWorld): Promise<void> {
+  const ann = world.as('admin');
   const view = ann.openView();
   for (const block of (view?.content.blocks ?? []) as Block[]) {
     const { element, block_id: blockId } = block;
     if (view === undefined || element === undefined || blockId === undefined) continue;
-    const value = await valueFor(house, view.id, blockId, element);
+    const value = await valueFor(world, view.id, blockId, element);
     if (value !== undefined) ann.fill(view.id, { [blockId]: value });
   }
 }
 
 async function valueFor(
-  house: TestWorld,
+  world: TestWorld,
   viewId: string,
   blockId: string,
   element: Element,
@@ -112,7 +112,7 @@ async function valueFor(
       return [PEOPLE.admin];
     case 'external_select': {
       const name = { blockId, actionId: element.action_id ?? '', query: '' };
-      const { options } = await house.as('admin').suggest({ viewId }, name);
+      const { options } = await world.as('admin').suggest({ viewId }, name);
       return (options as Array<{ value?: string }>)[0]?.value;
     }
     default:
@@ -121,10 +121,10 @@ async function valueFor(
 }
 
 /** Each kind of button or menu, told by its `action_id` without what only tells rows apart. */
-async function pressAll(house: TestWorld, pressed: Set<string>): Promise<void> {
-  const ann = house.as('admin');
+async function pressAll(world: TestWorld, pressed: Set<string>): Promise<void> {
+  const ann = world.as('admin');
   for (let clicks = 0; clicks < MOST_CLICKS; clicks += 1) {
-    const next = elementsOn(house).find(
+    const next = elementsOn(world).find(
       ({ element }) =>
         !pressed.has(kindOf(element)) && !LAST.test(kindOf(element)) && element.url === undefined,
     );
@@ -134,19 +134,19 @@ async function pressAll(house: TestWorld, pressed: Set<string>): Promise<void> {
     const use = { actionId: element.action_id ?? '', blockId };
     const place = { channel: next.channel, ts };
     if (element.type === 'button') await ann.click(place, use);
-    else await choose(house, place, element, use);
-    await quiet(house);
-    await finishForms(house);
+    else await choose(world, place, element, use);
+    await quiet(world);
+    await finishForms(world);
   }
 }
 
 async function choose(
-  house: TestWorld,
+  world: TestWorld,
   place: { channel: string; ts: string },
   element: Element,
   name: { actionId: string; blockId: string },
 ): Promise<void> {
-  const ann = house.as('admin');
+  const ann = world.as('admin');
   const suggested =
     element.type === 'external_select' ? (await ann.suggest(place, { ...name, query: '' })).options : [];
   const selected = element.options?.[0]?.value ?? (suggested as Array<{ value?: string }>)[0]?.value;

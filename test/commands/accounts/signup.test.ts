@@ -23,17 +23,17 @@ const FORM = {
 const MINUTE = 60_000;
 
 describe('signing up', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   let clock: ManualClock;
   beforeEach(async () => {
     clock = createManualClock(Date.now());
-    house = await openTestWorld({ clock });
+    world = await openTestWorld({ clock });
   });
-  afterEach(() => house.stop());
+  afterEach(() => world.stop());
 
   it('creates the account, connects it and tells what to do next, to the person alone', async () => {
-    await openForm(house);
-    const answer = await house.as('admin').submit('signup', {
+    await openForm(world);
+    const answer = await world.as('admin').submit('signup', {
       ...FORM,
       full_name: 'Nora North',
       package: 'business',
@@ -41,16 +41,16 @@ describe('signing up', () => {
       newsletter_opt_in: ['true'],
     });
     expect(answer.body).toContain('clear');
-    const reply = await privately(house, 'Northwind');
-    const [user] = house.service.world.state.accounts.get('northwind')?.users ?? [];
-    const { publicKey, fingerprint } = house.service.world.state.accounts.get('northwind')?.sshKey ?? {};
+    const reply = await privately(world, 'Northwind');
+    const [user] = world.service.world.state.accounts.get('northwind')?.users ?? [];
+    const { publicKey, fingerprint } = world.service.world.state.accounts.get('northwind')?.sshKey ?? {};
     expect(reply).toContain(publicKey);
     expect(reply).toContain(fingerprint);
     expect(reply).toContain('answers 401');
     expect(reply).toContain(`••••${user?.apiKey?.slice(-4)}`);
-    expect(reply).toContain(`${house.service.origin}/oauth/repositories/codehost_a?account=northwind`);
-    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
-    const sent = house.service.requests.all.find(({ path }) => path === '/api/v1/signup')?.body;
+    expect(reply).toContain(`${world.service.origin}/oauth/repositories/codehost_a?account=northwind`);
+    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    const sent = world.service.requests.all.find(({ path }) => path === '/api/v1/signup')?.body;
     expect(sent).toMatchObject({
       email: 'new@example.org',
       terms_accepted: true,
@@ -65,78 +65,78 @@ describe('signing up', () => {
   });
 
   it('says to verify first, looks less and less often, and tells when the key works', async () => {
-    await openForm(house);
-    await house.as('admin').submit('signup', FORM);
-    await privately(house, 'Northwind');
-    await house.as('admin').command(CHANNEL, '/deckhand projects');
-    await privately(house, 'once its e-mail address is verified');
-    await house.as('admin').command(CHANNEL, '/deckhand accounts');
-    await privately(house, 'waits for its e-mail to be verified');
+    await openForm(world);
+    await world.as('admin').submit('signup', FORM);
+    await privately(world, 'Northwind');
+    await world.as('admin').command(CHANNEL, '/deckhand projects');
+    await privately(world, 'once its e-mail address is verified');
+    await world.as('admin').command(CHANNEL, '/deckhand accounts');
+    await privately(world, 'waits for its e-mail to be verified');
 
-    await looksAfter(house, clock, 34_000);
-    await looksAfter(house, clock, 68_000);
-    await planned(house);
-    expect(house.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
-    await verify(house);
-    await looksAfter(house, clock, 140_000);
-    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.admin).length === 1);
-    const [told] = house.slack.dms(TEAM, PEOPLE.admin);
+    await looksAfter(world, clock, 34_000);
+    await looksAfter(world, clock, 68_000);
+    await planned(world);
+    expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
+    await verify(world);
+    await looksAfter(world, clock, 140_000);
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.admin).length === 1);
+    const [told] = world.slack.dms(TEAM, PEOPLE.admin);
     expect(told?.text).toContain('is verified: the key works');
-    expect(await planned(house, 0)).toBe(0);
-    await house.as('admin').command(CHANNEL, '/deckhand projects');
-    await privately(house, 'No projects');
+    expect(await planned(world, 0)).toBe(0);
+    await world.as('admin').command(CHANNEL, '/deckhand projects');
+    await privately(world, 'No projects');
   });
 
   it('gives up after a week, and says so once', async () => {
-    await openForm(house);
-    await house.as('admin').submit('signup', FORM);
-    await planned(house);
-    await looksAfter(house, clock, 7 * 24 * 60 * MINUTE + MINUTE);
-    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.admin).length === 1);
-    expect(house.slack.dms(TEAM, PEOPLE.admin)[0]?.text).toContain('not verified within 7 days');
-    expect(await planned(house, 0)).toBe(0);
+    await openForm(world);
+    await world.as('admin').submit('signup', FORM);
+    await planned(world);
+    await looksAfter(world, clock, 7 * 24 * 60 * MINUTE + MINUTE);
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.admin).length === 1);
+    expect(world.slack.dms(TEAM, PEOPLE.admin)[0]?.text).toContain('not verified within 7 days');
+    expect(await planned(world, 0)).toBe(0);
   });
 
   it('stops looking once the account is disconnected', async () => {
-    await openForm(house);
-    await house.as('admin').submit('signup', FORM);
-    await planned(house);
-    await house.app.deckhand.accounts.disconnect(TEAM, 'northwind');
+    await openForm(world);
+    await world.as('admin').submit('signup', FORM);
+    await planned(world);
+    await world.app.deckhand.accounts.disconnect(TEAM, 'northwind');
     await clock.advance(MINUTE);
-    expect(await planned(house, 0)).toBe(0);
-    expect(house.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
+    expect(await planned(world, 0)).toBe(0);
+    expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
   });
 
   it('signs up once, however often the button is clicked', async () => {
-    await openForm(house);
-    const ann = house.as('admin');
+    await openForm(world);
+    const ann = world.as('admin');
     const answers = await Promise.all([
       ann.submit('signup', FORM),
       ann.submit('signup'),
       ann.submit('signup'),
     ]);
     expect(answers.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
-    expect(signups(house)).toBe(1);
-    await privately(house, 'Northwind');
-    const told = house.slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Northwind'));
+    expect(signups(world)).toBe(1);
+    await privately(world, 'Northwind');
+    const told = world.slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Northwind'));
     expect(told).toHaveLength(1);
   });
 
   it('tells the limit before it is met, counts what is left, and says when the next is free', async () => {
-    await openForm(house);
-    expect(shown(house)).toContain('3 sign-up attempts an hour');
-    expect(shown(house)).toContain('3 were left');
-    const ann = house.as('admin');
+    await openForm(world);
+    expect(shown(world)).toContain('3 sign-up attempts an hour');
+    expect(shown(world)).toContain('3 were left');
+    const ann = world.as('admin');
     expect((await ann.submit('signup', { ...FORM, password: 'short' })).errors?.password).toContain(
       '2 of 3 attempts this hour are left',
     );
     expect((await ann.submit('signup', { ...FORM, password: 'tiny' })).errors?.password).toContain('1 of 3');
     await ann.submit('signup', { ...FORM, password: 'small' });
     await ann.close();
-    await openForm(house);
-    expect(shown(house)).toContain('all are used: the next is free <!date^');
+    await openForm(world);
+    expect(shown(world)).toContain('all are used: the next is free <!date^');
     await ann.submit('signup', FORM);
-    expect(shown(house)).toContain('too many sign-up attempts. Try again <!date^');
+    expect(shown(world)).toContain('too many sign-up attempts. Try again <!date^');
   });
 
   it.each([
@@ -145,25 +145,25 @@ describe('signing up', () => {
     ['422, the password', { password: 'short' }, 'password', 'may be too short'],
     ['403, a disposable address', { email: 'x@disposable.example' }, undefined, 'blocked the sign-up'],
   ])('says what %s means under its field', async (_, change, field, words) => {
-    await openForm(house);
-    const answer = await house.as('admin').submit('signup', { ...FORM, ...change });
-    if (field === undefined) expect(shown(house)).toContain(words);
+    await openForm(world);
+    const answer = await world.as('admin').submit('signup', { ...FORM, ...change });
+    if (field === undefined) expect(shown(world)).toContain(words);
     else expect(answer.errors?.[field]).toContain(words);
-    expect(house.service.world.state.accounts.size).toBe(1);
+    expect(world.service.world.state.accounts.size).toBe(1);
   });
 
   it('sends a person with two-factor authentication to the web', async () => {
-    house.service.world.setIdentity({ email: FORM.email, password: PASSWORD, twoFactor: true });
-    await openForm(house);
-    await house.as('admin').submit('signup', FORM);
-    expect(shown(house)).toContain(`<${house.service.origin}|on the web>`);
+    world.service.world.setIdentity({ email: FORM.email, password: PASSWORD, twoFactor: true });
+    await openForm(world);
+    await world.as('admin').submit('signup', FORM);
+    expect(shown(world)).toContain(`<${world.service.origin}|on the web>`);
   });
 
   it('does not call the service unless the terms are accepted', async () => {
-    await openForm(house);
+    await openForm(world);
     const { terms_accepted: _, ...form } = FORM;
-    expect((await house.as('admin').submit('signup', form)).errors).toHaveProperty('terms_accepted');
-    expect(signups(house)).toBe(0);
+    expect((await world.as('admin').submit('signup', form)).errors).toHaveProperty('terms_accepted');
+    expect(signups(world)).toBe(0);
   });
 
   it.each([
@@ -171,73 +171,73 @@ describe('signing up', () => {
     ['a lost answer', { drop: true, afterHandling: true }, 'cannot tell whether the account was created'],
     ['an answer that is no JSON', { badJson: true, afterHandling: true }, 'If a verification e-mail arrives'],
   ])('says what to do after %s', async (_, fault, words) => {
-    house.service.faults.add({ path: '/api/v1/signup', ...fault });
-    await openForm(house);
-    await house.as('admin').submit('signup', FORM);
-    expect(shown(house)).toContain(words);
-    expect(signups(house)).toBe(1);
+    world.service.faults.add({ path: '/api/v1/signup', ...fault });
+    await openForm(world);
+    await world.as('admin').submit('signup', FORM);
+    expect(shown(world)).toContain(words);
+    expect(signups(world)).toBe(1);
   });
 
   it('tells of a slow sign-up once it is done, and puts all back but the password where it failed', async () => {
-    await openForm(house);
-    house.service.faults.add({ path: '/api/v1/signup', delayMs: 300, status: 409, body: {}, times: 1 });
-    expect(await submitSlowly(house, clock)).toContain('One moment');
-    await house.slack.until(() => shown(house).includes('Choose another'));
-    expect(shown(house)).toContain('"initial_value":"new@example.org"');
-    expect(shown(house)).not.toContain(PASSWORD);
-    house.service.faults.add({ path: '/api/v1/signup', delayMs: 300, afterHandling: true, times: 1 });
-    expect(await submitSlowly(house, clock)).toContain('One moment');
-    await privately(house, 'Northwind');
-    expect(shown(house)).toContain('Done');
+    await openForm(world);
+    world.service.faults.add({ path: '/api/v1/signup', delayMs: 300, status: 409, body: {}, times: 1 });
+    expect(await submitSlowly(world, clock)).toContain('One moment');
+    await world.slack.until(() => shown(world).includes('Choose another'));
+    expect(shown(world)).toContain('"initial_value":"new@example.org"');
+    expect(shown(world)).not.toContain(PASSWORD);
+    world.service.faults.add({ path: '/api/v1/signup', delayMs: 300, afterHandling: true, times: 1 });
+    expect(await submitSlowly(world, clock)).toContain('One moment');
+    await privately(world, 'Northwind');
+    expect(shown(world)).toContain('Done');
   });
 
   it('never loses sight of an account whose key it cannot keep', async () => {
     const made = { account: { subdomain: 'not a slug', name: 'North' }, api_key: 'k'.repeat(40) };
-    house.service.faults.add({ path: '/api/v1/signup', status: 201, body: made });
-    await openForm(house);
-    await house.as('admin').submit('signup', FORM);
-    expect(shown(house)).toContain('Do not sign up again');
-    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+    world.service.faults.add({ path: '/api/v1/signup', status: 201, body: made });
+    await openForm(world);
+    await world.as('admin').submit('signup', FORM);
+    expect(shown(world)).toContain('Do not sign up again');
+    expect(await world.app.deckhand.accounts.list(TEAM)).toEqual([]);
   });
 
   it('is offered where nothing is connected, and the wait for the e-mail is shown afterwards', async () => {
-    const offered = await answerTo(house, 'admin', () => house.as('admin').command(CHANNEL, '/deckhand'));
+    const offered = await answerTo(world, 'admin', () => world.as('admin').command(CHANNEL, '/deckhand'));
     expect(offered).toContain('Create an account');
-    const [message] = house.slack.ephemerals(TEAM, PEOPLE.admin);
-    await house.as('admin').click({ channel: CHANNEL, ts: message?.ts ?? '' }, { actionId: 'signup:open' });
-    await house.slack.until(() => house.as('admin').openView()?.content.callback_id === 'signup');
-    await house.as('admin').submit('signup', FORM);
-    await privately(house, 'Northwind');
-    expect(await ask(house, '/deckhand')).toContain('waits for its e-mail address to be verified');
+    const [message] = world.slack.ephemerals(TEAM, PEOPLE.admin);
+    await world.as('admin').click({ channel: CHANNEL, ts: message?.ts ?? '' }, { actionId: 'signup:open' });
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'signup');
+    await world.as('admin').submit('signup', FORM);
+    await privately(world, 'Northwind');
+    expect(await ask(world, '/deckhand')).toContain('waits for its e-mail address to be verified');
   });
 
   it('is for admins', async () => {
-    await house.as('member').command(CHANNEL, '/deckhand signup');
-    await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).length === 1);
-    expect(house.slack.ephemerals(TEAM, PEOPLE.member)[0]?.text).toContain('needs the role *admin*');
+    await world.as('member').command(CHANNEL, '/deckhand signup');
+    await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length === 1);
+    expect(world.slack.ephemerals(TEAM, PEOPLE.member)[0]?.text).toContain('needs the role *admin*');
   });
 
   it('leaves neither password nor key in a log line, the database or anything sent to Slack', async () => {
-    await openForm(house);
-    const ann = house.as('admin');
-    house.service.faults.add({ path: '/api/v1/signup', status: 500, times: 1 });
+    await openForm(world);
+    const ann = world.as('admin');
+    world.service.faults.add({ path: '/api/v1/signup', status: 500, times: 1 });
     await ann.submit('signup', FORM);
-    house.service.faults.add({ path: '/api/v1/signup', status: 422, times: 1, body: { base: ['No.'] } });
+    world.service.faults.add({ path: '/api/v1/signup', status: 422, times: 1, body: { base: ['No.'] } });
     await ann.submit('signup');
     await ann.submit('signup', FORM);
-    await privately(house, 'Northwind');
-    await looksAfter(house, clock, MINUTE);
-    await verify(house);
-    await planned(house);
-    await looksAfter(house, clock, 2 * MINUTE);
-    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.admin).length === 1);
-    const key = house.service.world.state.accounts.get('northwind')?.users[0]?.apiKey ?? '';
+    await privately(world, 'Northwind');
+    await looksAfter(world, clock, MINUTE);
+    await verify(world);
+    await planned(world);
+    await looksAfter(world, clock, 2 * MINUTE);
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.admin).length === 1);
+    const key = world.service.world.state.accounts.get('northwind')?.users[0]?.apiKey ?? '';
     expect(key).toHaveLength(40);
     const places = {
-      log: house.logs.join('\n'),
-      database: await bytesIn(house.folder),
-      slack: JSON.stringify(house.slack.calls),
-      answers: JSON.stringify(house.slack.deliveries.map(({ body }) => body)),
+      log: world.logs.join('\n'),
+      database: await bytesIn(world.folder),
+      slack: JSON.stringify(world.slack.calls),
+      answers: JSON.stringify(world.slack.deliveries.map(({ body }) => body)),
     };
     for (const [place, text] of Object.entries(places))
       for (const secret of [PASSWORD, key])
@@ -249,13 +249,13 @@ describe('signing up', () => {
 
 describe('without a sign-up address', () => {
   it('there is no such command', async () => {
-    const house = await openTestWorld({ env: { SERVICE_SIGNUP_URL: '' } });
+    const world = await openTestWorld({ env: { SERVICE_SIGNUP_URL: '' } });
     try {
-      await house.as('admin').command(CHANNEL, '/deckhand help');
-      await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.admin).length === 1);
-      expect(JSON.stringify(house.slack.ephemerals(TEAM, PEOPLE.admin))).not.toContain('signup');
+      await world.as('admin').command(CHANNEL, '/deckhand help');
+      await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin).length === 1);
+      expect(JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin))).not.toContain('signup');
     } finally {
-      await house.stop();
+      await world.stop();
     }
   });
 });
@@ -266,16 +266,16 @@ async function openForm({ as, slack }: TestWorld): Promise<void> {
 }
 
 /** Sends the form, and lets the front door's patience run out before the service answers. */
-async function submitSlowly(house: TestWorld, clock: ManualClock): Promise<string> {
-  const arrived = house.service.requests.nextArrival(({ path }) => path === '/api/v1/signup');
-  const answer = house.as('admin').submit('signup', FORM);
+async function submitSlowly(world: TestWorld, clock: ManualClock): Promise<string> {
+  const arrived = world.service.requests.nextArrival(({ path }) => path === '/api/v1/signup');
+  const answer = world.as('admin').submit('signup', FORM);
   await arrived;
   await clock.advance(2_000);
   return (await answer).body;
 }
 
-function shown(house: TestWorld): string {
-  return JSON.stringify(house.as('admin').openView()?.content.blocks);
+function shown(world: TestWorld): string {
+  return JSON.stringify(world.as('admin').openView()?.content.blocks);
 }
 
 function signups({ service }: TestWorld): number {
@@ -294,9 +294,9 @@ async function privately({ slack }: TestWorld, words: string): Promise<string> {
 }
 
 /** Moves time on once a look is planned, and waits for the service to be asked. */
-async function looksAfter(house: TestWorld, clock: ManualClock, ms: number): Promise<void> {
-  await planned(house);
-  const asked = house.service.requests.next(
+async function looksAfter(world: TestWorld, clock: ManualClock, ms: number): Promise<void> {
+  await planned(world);
+  const asked = world.service.requests.next(
     ({ account, path }) => account === 'northwind' && path === '/projects',
   );
   await clock.advance(ms);

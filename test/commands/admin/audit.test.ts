@@ -4,20 +4,20 @@ import { createManualClock, type ManualClock } from '../../support/manual-clock.
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 describe('audit', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   let clock: ManualClock;
   beforeEach(async () => {
     clock = createManualClock(Date.now());
-    house = await openTestWorld({ clock });
-    await house.connect();
+    world = await openTestWorld({ clock });
+    await world.connect();
   });
-  afterEach(() => house.stop());
+  afterEach(() => world.stop());
 
   it('shows who did what and what was refused, newest first, to admins alone', async () => {
     await clock.advance(1000);
-    expect(await ask(house, '/deckhand audit')).toContain('needs the role *admin*');
+    expect(await ask(world, '/deckhand audit')).toContain('needs the role *admin*');
     await clock.advance(1000);
-    const said = await ask(house, '/deckhand audit', 'admin');
+    const said = await ask(world, '/deckhand audit', 'admin');
     expect(said).toMatch(
       new RegExp(`no_entry.*<@${PEOPLE.member}>.*audit.*refused.*<@${PEOPLE.admin}>.*connect`),
     );
@@ -25,30 +25,30 @@ describe('audit', () => {
   });
 
   it('turns pages that stay in place while more happens', async () => {
-    const { audit } = house.app.deckhand;
+    const { audit } = world.app.deckhand;
     for (let n = 1; n <= 12; n += 1) {
       await clock.advance(1);
       await audit.record(TEAM, { who: PEOPLE.admin, what: `change ${n}`, result: 'done' });
     }
-    const first = await ask(house, '/deckhand audit 5', 'admin');
+    const first = await ask(world, '/deckhand audit 5', 'admin');
     expect(changesIn(first)).toEqual([12, 11, 10, 9, 8]);
     await audit.record(TEAM, { who: PEOPLE.admin, what: 'change 99', result: 'done' });
     await turn('Older');
-    await house.slack.until(() => shown().includes('change 7'));
+    await world.slack.until(() => shown().includes('change 7'));
     expect(changesIn(shown())).toEqual([7, 6, 5, 4, 3]);
     await turn('Older');
-    await house.slack.until(() => shown().includes('change 2`'));
+    await world.slack.until(() => shown().includes('change 2`'));
     expect(shown()).not.toContain('Older');
     await turn('Newer');
-    await house.slack.until(() => shown().includes('change 7'));
+    await world.slack.until(() => shown().includes('change 7'));
   });
 
   it.each(['0', '51', 'all'])('refuses a page of %s', async (n) => {
-    expect(await ask(house, `/deckhand audit ${n}`, 'admin')).toContain('usage');
+    expect(await ask(world, `/deckhand audit ${n}`, 'admin')).toContain('usage');
   });
 
   it('keeps entries for 400 days', async () => {
-    const { audit } = house.app.deckhand;
+    const { audit } = world.app.deckhand;
     await clock.advance(400 * 86_400_000 - 1000);
     expect(await audit.latest(TEAM, 10)).toHaveLength(1);
     await clock.advance(2000);
@@ -56,14 +56,14 @@ describe('audit', () => {
   });
 
   it('writes a line for each entry, under one name', async () => {
-    await house.as('member').command(CHANNEL, '/deckhand connect');
-    const line = JSON.parse(await house.logged('"result":"refused"'));
+    await world.as('member').command(CHANNEL, '/deckhand connect');
+    const line = JSON.parse(await world.logged('"result":"refused"'));
     expect(line).toMatchObject({ event: 'audit', workspace: TEAM, user: PEOPLE.member, command: 'connect' });
   });
 
   /** Told apart from what else the admin is told at some moment. */
   const log = () =>
-    house.slack.ephemerals(TEAM, PEOPLE.admin).findLast(({ text }) => text.startsWith('Who did what'));
+    world.slack.ephemerals(TEAM, PEOPLE.admin).findLast(({ text }) => text.startsWith('Who did what'));
   const shown = () => JSON.stringify(log()?.blocks);
 
   async function turn(label: 'Older' | 'Newer'): Promise<void> {
@@ -72,7 +72,7 @@ describe('audit', () => {
     const found = (buttons as Array<{ action_id?: string; text?: { text: string } }>).find(
       ({ text }) => text?.text === label,
     );
-    await house
+    await world
       .as('admin')
       .click({ channel: CHANNEL, ts: card?.ts ?? '' }, { actionId: found?.action_id ?? '' });
   }

@@ -3,21 +3,21 @@ import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../supp
 import { ann } from '../integrations/support.ts';
 
 describe('settings', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   let me: ReturnType<typeof ann>;
   beforeAll(async () => {
-    house = await openTestWorld();
-    await house.connect();
+    world = await openTestWorld();
+    await world.connect();
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
   beforeEach(async () => {
-    house.service.faults.clear();
-    me = ann(house);
+    world.service.faults.clear();
+    me = ann(world);
     for (const view of me.actor.openViews()) await me.actor.close(view.id);
-    await house.app.deckhand.channels.change(TEAM, CHANNEL, () => ({}));
+    await world.app.deckhand.channels.change(TEAM, CHANNEL, () => ({}));
   });
 
-  const stored = () => house.app.deckhand.channels.get(TEAM, CHANNEL);
+  const stored = () => world.app.deckhand.channels.get(TEAM, CHANNEL);
   const look = (actionId: string, query: string) =>
     me.actor.suggest({ viewId: me.view().id }, { actionId, query });
 
@@ -35,7 +35,7 @@ describe('settings', () => {
     const zones = await look('zone', 'lisbon');
     expect(zones.options.map((option) => option.value)).toEqual(['Europe/Lisbon']);
     await me.submit({ threads: 'off', layout: 'compact', project: 'billing-api', zone: 'Europe/Lisbon' });
-    await house.slack.until(() => me.told().at(-1)?.includes('settings') === true);
+    await world.slack.until(() => me.told().at(-1)?.includes('settings') === true);
     expect(await stored()).toEqual({
       account: 'acme',
       project: { permalink: 'billing-api', name: 'Billing API' },
@@ -50,14 +50,14 @@ describe('settings', () => {
   });
 
   it('makes the following of a test quiet: no thread, and the default project', async () => {
-    await house.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
+    await world.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
       account: 'acme',
       project: { permalink: 'storefront', name: 'Storefront' },
     }));
     await me.open('settings');
     await me.submit({ threads: 'off' });
-    await house.as('member').command(CHANNEL, '/deckhand test');
-    const { slack } = house;
+    await world.as('member').command(CHANNEL, '/deckhand test');
+    const { slack } = world;
     await slack.until(() => slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('completed')));
     const root = slack.messages(TEAM, CHANNEL).at(-1);
     expect(root?.text).toContain('Storefront');
@@ -65,26 +65,26 @@ describe('settings', () => {
   });
 
   it('forgets the project and the zone where they are taken out', async () => {
-    await house.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
+    await world.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
       account: 'acme',
       project: { permalink: 'storefront', name: 'Storefront' },
       zone: 'UTC',
     }));
     await me.open('settings');
     await me.submit({ project: null, zone: null });
-    await house.slack.until(() => me.told().at(-1)?.includes('no default project') === true);
+    await world.slack.until(() => me.told().at(-1)?.includes('no default project') === true);
     expect(await stored()).toEqual({ threads: true, layout: 'full' });
   });
 
   it('keeps the project that stays, though the service is down', async () => {
-    await house.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
+    await world.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
       account: 'acme',
       project: { permalink: 'gone-since', name: 'Gone' },
     }));
-    house.service.faults.add({ path: '/**', drop: true });
+    world.service.faults.add({ path: '/**', drop: true });
     await me.open('settings');
     await me.submit({ layout: 'compact' });
-    await house.slack.until(() => me.told().at(-1)?.includes('layout *compact*') === true);
+    await world.slack.until(() => me.told().at(-1)?.includes('layout *compact*') === true);
     expect(await stored()).toMatchObject({ project: { permalink: 'gone-since' } });
   });
 
@@ -106,8 +106,8 @@ describe('settings', () => {
   });
 
   it('is for operators', async () => {
-    await house.as('member').command(CHANNEL, '/deckhand settings');
-    await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
-    expect(house.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('*operator*');
+    await world.as('member').command(CHANNEL, '/deckhand settings');
+    await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
+    expect(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('*operator*');
   });
 });

@@ -1,133 +1,136 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { describe, expect } from 'vitest';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
-let house: TestWorld;
-beforeEach(async () => {
-  house = await openTestWorld();
-});
-afterEach(() => house.stop());
-
-const shown = (who: keyof typeof PEOPLE = 'member') =>
-  JSON.stringify(house.slack.home(TEAM, PEOPLE[who])?.content.blocks ?? []);
-const shows = (words: string, who: keyof typeof PEOPLE = 'member') =>
-  house.slack.until(() => shown(who).includes(words), { what: `"${words}" on App Home` });
-const published = () => house.slack.calls.filter(({ method }) => method === 'views.publish');
+const shown = (world: TestWorld, who: keyof typeof PEOPLE = 'member') =>
+  JSON.stringify(world.slack.home(TEAM, PEOPLE[who])?.content.blocks ?? []);
+const shows = (world: TestWorld, words: string, who: keyof typeof PEOPLE = 'member') =>
+  world.slack.until(() => shown(world, who).includes(words), { what: `"${words}" on App Home` });
+const published = (world: TestWorld) => world.slack.calls.filter(({ method }) => method === 'views.publish');
 
 describe('App Home', () => {
-  it('tells the first steps where nothing is connected, and changes by itself once something is', async () => {
-    await house.as('member').openHome();
-    await shows('Ask an admin to connect');
-    await house.as('admin').openHome();
-    await shows('connect:open', 'admin');
-    await house.connect();
-    await shows('*acme*');
-    await shows('works', 'admin');
-    await shows('Connect accounts and give roles', 'admin');
+  test('tells the first steps where nothing is connected, and changes by itself once something is', async ({
+    world,
+  }) => {
+    await world.as('member').openHome();
+    await shows(world, 'Ask an admin to connect');
+    await world.as('admin').openHome();
+    await shows(world, 'connect:open', 'admin');
+    await world.connect();
+    await shows(world, '*acme*');
+    await shows(world, 'works', 'admin');
+    await shows(world, 'Connect accounts and give roles', 'admin');
   });
 
-  it('shows the week’s figures after what is known at once, however slow the service is', async () => {
-    await house.connect();
-    house.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 1_500, times: 1 });
-    await house.as('member').openHome();
-    await shows('figures are on their way');
-    await shows('*Success rate*');
-    const hashes = published().map(({ args }) => args.hash);
+  test('shows the week’s figures after what is known at once, however slow the service is', async ({
+    world,
+  }) => {
+    await world.connect();
+    world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 1_500, times: 1 });
+    await world.as('member').openHome();
+    await shows(world, 'figures are on their way');
+    await shows(world, '*Success rate*');
+    const hashes = published(world).map(({ args }) => args.hash);
     expect(hashes[0]).toBeUndefined();
     expect(hashes[1]).toEqual(expect.any(String));
   });
 
-  it('says why figures are missing, and shows a connection that broke', async () => {
-    await house.connect();
-    house.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 401 });
-    await house.as('admin').openHome();
-    await shows('was revoked or rotated', 'admin');
-    await shows('Connect again', 'admin');
+  test('says why figures are missing, and shows a connection that broke', async ({ world }) => {
+    await world.connect();
+    world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 401 });
+    await world.as('admin').openHome();
+    await shows(world, 'was revoked or rotated', 'admin');
+    await shows(world, 'Connect again', 'admin');
   });
 
-  it('follows test runs: running, then ended, with a link to the message', async () => {
-    await house.connect();
-    house.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
-    await house.as('member').openHome();
-    await shows('Nothing was tested yet');
-    await house.as('member').command(CHANNEL, '/deckhand test storefront');
-    await shows('running since');
-    await shows('2 of 2 reachable');
-    expect(shown()).toMatch(/<https?:[^|]+\|show>/);
+  test('follows test runs: running, then ended, with a link to the message', async ({ world }) => {
+    await world.connect();
+    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
+    await world.as('member').openHome();
+    await shows(world, 'Nothing was tested yet');
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await shows(world, 'running since');
+    await shows(world, '2 of 2 reachable');
+    expect(shown(world)).toMatch(/<https?:[^|]+\|show>/);
   });
 
-  it('pauses and resumes a digest', async () => {
-    await house.connect();
-    await house.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
-    await house.as('admin').openHome();
-    await shows('digest:pause', 'admin');
+  test('pauses and resumes a digest', async ({ world }) => {
+    await world.connect();
+    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+    await world.as('admin').openHome();
+    await shows(world, 'digest:pause', 'admin');
     const click = (actionId: string) => {
-      const viewId = house.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
-      return house.as('admin').click({ viewId }, { actionId });
+      const viewId = world.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
+      return world.as('admin').click({ viewId }, { actionId });
     };
     await click('digest:pause');
-    await shows('digest:resume', 'admin');
+    await shows(world, 'digest:resume', 'admin');
     await click('digest:resume');
-    await shows('digest:pause', 'admin');
+    await shows(world, 'digest:pause', 'admin');
   });
 
-  it('pauses and resumes invoice notices, which the channel is told again from there', async () => {
-    const users = house.service.world.state.accounts.get(ACCOUNT)?.users ?? [];
+  test('pauses and resumes invoice notices, which the channel is told again from there', async ({
+    world,
+  }) => {
+    const users = world.service.world.state.accounts.get(ACCOUNT)?.users ?? [];
     for (const user of users) user.billing = true;
-    await house.connect();
-    house.slack.invite(TEAM, CHANNEL, 'bot');
-    await house.as('admin').command(CHANNEL, '/deckhand invoices notify here');
-    await house.as('admin').openHome();
-    await shows('invoices:pause', 'admin');
+    await world.connect();
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
+    await world.as('admin').openHome();
+    await shows(world, 'invoices:pause', 'admin');
     const click = (actionId: string) => {
-      const viewId = house.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
-      return house.as('admin').click({ viewId }, { actionId });
+      const viewId = world.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
+      return world.as('admin').click({ viewId }, { actionId });
     };
     await click('invoices:pause');
-    await shows('paused, because somebody paused it', 'admin');
-    await shows('invoices:resume', 'admin');
+    await shows(world, 'paused, because somebody paused it', 'admin');
+    await shows(world, 'invoices:resume', 'admin');
     await click('invoices:resume');
-    await shows('invoices:pause', 'admin');
-    const said = () => house.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
+    await shows(world, 'invoices:pause', 'admin');
+    const said = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
     expect(said().filter((text) => text.includes('is told again of invoices'))).toHaveLength(1);
   });
 
-  it('opens the test form from its button', async () => {
-    await house.connect();
-    await house.as('member').openHome();
-    await shows('test:open');
-    const viewId = house.slack.home(TEAM, PEOPLE.member)?.id ?? '';
-    await house.as('member').click({ viewId }, { actionId: 'test:open' });
-    await house.slack.until(() => house.as('member').openView()?.content.callback_id === 'test');
+  test('opens the test form from its button', async ({ world }) => {
+    await world.connect();
+    await world.as('member').openHome();
+    await shows(world, 'test:open');
+    const viewId = world.slack.home(TEAM, PEOPLE.member)?.id ?? '';
+    await world.as('member').click({ viewId }, { actionId: 'test:open' });
+    await world.slack.until(() => world.as('member').openView()?.content.callback_id === 'test');
   });
 
-  it('takes the newer view where Slack shows another version than it knows', async () => {
-    await house.as('member').openHome();
-    await shows('Welcome aboard');
-    house.slack.fault({ method: 'views.publish', error: 'hash_conflict', times: 1 });
-    await house.connect();
-    await shows('*acme*');
-    const [refused, taken] = published().slice(-2);
+  test('takes the newer view where Slack shows another version than it knows', async ({ world }) => {
+    await world.as('member').openHome();
+    await shows(world, 'Welcome aboard');
+    world.slack.fault({ method: 'views.publish', error: 'hash_conflict', times: 1 });
+    await world.connect();
+    await shows(world, '*acme*');
+    const [refused, taken] = published(world).slice(-2);
     expect(refused?.args.hash).toEqual(expect.any(String));
     expect(taken?.args.hash).toBeUndefined();
   });
 
-  it('is published a few times only, however much happens at once', async () => {
-    await house.connect();
-    await house.as('member').openHome();
-    await shows('*Success rate*');
-    const before = published().length;
-    const { home } = house.app.deckhand;
+  test('is published a few times only, however much happens at once', async ({ world }) => {
+    await world.connect();
+    await world.as('member').openHome();
+    await shows(world, '*Success rate*');
+    const before = published(world).length;
+    const { home } = world.app.deckhand;
     await Promise.all(Array.from({ length: 50 }, () => home.refresh(TEAM)));
-    await house.slack.until(() => published().length > before);
-    expect(published().length).toBe(before + 1);
+    await world.slack.until(() => published(world).length > before);
+    expect(published(world).length).toBe(before + 1);
   });
 
-  it('leaves those alone who look at the messages tab, and gives up where Slack shows no home', async () => {
+  test('leaves those alone who look at the messages tab, and gives up where Slack shows no home', async ({
+    world,
+  }) => {
     const event = { type: 'app_home_opened', user: PEOPLE.member, channel: 'D1' };
-    await house.slack.sendEvent(TEAM, { ...event, tab: 'messages' });
-    house.slack.fault({ method: 'views.publish', error: 'not_enabled', times: 1 });
-    await house.slack.sendEvent(TEAM, { ...event, tab: 'home' });
-    await house.logged('home_refused');
-    expect(published()).toHaveLength(1);
+    await world.slack.sendEvent(TEAM, { ...event, tab: 'messages' });
+    world.slack.fault({ method: 'views.publish', error: 'not_enabled', times: 1 });
+    await world.slack.sendEvent(TEAM, { ...event, tab: 'home' });
+    await world.logged('home_refused');
+    expect(published(world)).toHaveLength(1);
   });
 });

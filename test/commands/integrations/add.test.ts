@@ -38,17 +38,17 @@ const TYPES: ReadonlyArray<[type: string, version: string | undefined, propertie
 const HIDDEN = /key|token/;
 
 describe('integration add', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   let me: ReturnType<typeof ann>;
   beforeAll(async () => {
-    house = await openTestWorld();
-    await house.connect();
+    world = await openTestWorld();
+    await world.connect();
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
   beforeEach(async () => {
-    house.service.faults.clear();
-    house.service.requests.clear();
-    me = ann(house);
+    world.service.faults.clear();
+    world.service.requests.clear();
+    me = ann(world);
     for (const view of me.actor.openViews()) await me.actor.close(view.id);
   });
 
@@ -98,24 +98,24 @@ describe('integration add', () => {
     await me.open('integration add storefront');
     await me.choose('hook_type', 'http_req');
     await me.submit({ name: 'Told *once*', 'properties.url': 'https://hooks.example.com' });
-    await house.slack.until(() => me.told().at(-1)?.includes('Told') === true);
-    const saved = await house.app.deckhand.integrations.find(TEAM, 'told *once*');
+    await world.slack.until(() => me.told().at(-1)?.includes('Told') === true);
+    const saved = await world.app.deckhand.integrations.find(TEAM, 'told *once*');
     expect(me.told().at(-1)).toContain(`\`/deckhand integration edit ${saved?.id}\``);
-    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
   it.each(['chat_a_oauth', 'chat_b'])('gives the asker alone a button to authorise %s', async (type) => {
     await me.open('integration add storefront');
     await me.choose('hook_type', type);
     await me.submit({ name: 'Team room' });
-    await house.slack.until(() => me.told().at(-1)?.includes('authorised') === true);
-    const message = house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
-    expect(JSON.stringify(message)).toContain(`${house.service.origin}/integrations/authorise/`);
+    await world.slack.until(() => me.told().at(-1)?.includes('authorised') === true);
+    const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+    expect(JSON.stringify(message)).toContain(`${world.service.origin}/integrations/authorise/`);
     expect(message?.text).toContain('becomes active as soon as you have');
   });
 
   it('opens no authorisation page but over https', async () => {
-    house.service.faults.add({
+    world.service.faults.add({
       method: 'POST',
       path: `/${ACCOUNT}/projects/storefront/integrations`,
       status: 200,
@@ -125,8 +125,8 @@ describe('integration add', () => {
     await me.open('integration add storefront');
     await me.choose('hook_type', 'chat_b');
     await me.submit({ name: 'Team room' });
-    await house.slack.until(() => me.told().at(-1)?.includes('do not open') === true);
-    expect(JSON.stringify(house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1))).not.toContain('evil.example');
+    await world.slack.until(() => me.told().at(-1)?.includes('do not open') === true);
+    expect(JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1))).not.toContain('evil.example');
   });
 
   it.each([
@@ -168,7 +168,7 @@ describe('integration add', () => {
     [{ url: ['is not reachable'] }],
     [{ integration: { properties: { url: ['is not reachable'] } } }],
   ])('shows a fault of the service under its field: %j', async (body) => {
-    house.service.faults.add({ method: 'POST', path: '/**', status: 422, body, times: 1 });
+    world.service.faults.add({ method: 'POST', path: '/**', status: 422, body, times: 1 });
     await me.open('integration add storefront');
     await me.choose('hook_type', 'http_req');
     const answer = await me.submit({ name: 'x', 'properties.url': 'https://hooks.example.com' });
@@ -176,7 +176,7 @@ describe('integration add', () => {
   });
 
   it('shows a fault of the whole on top, and keeps the form', async () => {
-    house.service.faults.add({
+    world.service.faults.add({
       method: 'POST',
       path: '/**',
       status: 422,
@@ -193,7 +193,7 @@ describe('integration add', () => {
   });
 
   it('says that it may be set up when the answer was lost', async () => {
-    house.service.faults.add({ method: 'POST', path: '/**', drop: true, afterHandling: true, times: 1 });
+    world.service.faults.add({ method: 'POST', path: '/**', drop: true, afterHandling: true, times: 1 });
     await me.open('integration add storefront');
     await me.choose('hook_type', 'http_req');
     await me.submit({ name: 'Lost', 'properties.url': 'https://hooks.example.com' });
@@ -202,30 +202,30 @@ describe('integration add', () => {
   });
 
   it('is for operators', async () => {
-    await house.as('member').command(CHANNEL, '/deckhand integration add storefront');
-    await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
-    expect(house.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('*operator*');
+    await world.as('member').command(CHANNEL, '/deckhand integration add storefront');
+    await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
+    expect(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('*operator*');
   });
 
   it('leaves no secret in the store, the log or any message', async () => {
-    const files = await readdir(house.folder);
-    const bytes = await Promise.all(files.map((file) => readFile(`${house.folder}/${file}`, 'latin1')));
-    const seen = [...bytes, ...house.logs, JSON.stringify(house.slack.ephemerals(TEAM, PEOPLE.admin))];
+    const files = await readdir(world.folder);
+    const bytes = await Promise.all(files.map((file) => readFile(`${world.folder}/${file}`, 'latin1')));
+    const seen = [...bytes, ...world.logs, JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin))];
     expect(seen.filter((text) => text.includes('CANARY'))).toEqual([]);
   });
 });
 
 describe('integration add while the service hangs', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   beforeAll(async () => {
-    house = await openTestWorld();
-    await house.connect();
+    world = await openTestWorld();
+    await world.connect();
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
 
   it('opens at once with all its fields, takes the project as typed, and sends it when the service is back', async () => {
-    const me = ann(house);
-    const hanging = house.service.faults.add({ path: '/**', delayMs: 4_000, times: 1 });
+    const me = ann(world);
+    const hanging = world.service.faults.add({ path: '/**', delayMs: 4_000, times: 1 });
     await me.open('integration add storefront');
     expect(me.fields()).toEqual(['project', 'hook_type', 'name', 'flags']);
     expect(me.block('project')).toMatchObject({ element: { initial_option: { value: 'storefront' } } });
@@ -236,6 +236,6 @@ describe('integration add while the service hangs', () => {
     expect(menu.options.map((option) => option.value)).toEqual(['billing-api']);
     expect(hanging.hits()).toBe(1);
     await me.submit({ name: 'Room', project: 'billing-api' });
-    await house.slack.until(() => me.kept('billing-api').length === 1);
+    await world.slack.until(() => me.kept('billing-api').length === 1);
   });
 });

@@ -6,16 +6,16 @@ const PROJECT = { account: ACCOUNT, project: 'storefront' };
 const HOOK = { hookType: 'http_req', name: 'Made elsewhere', properties: { url: 'https://a.example.com' } };
 
 describe('integration edit', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   let me: ReturnType<typeof ann>;
   beforeAll(async () => {
-    house = await openTestWorld();
-    await house.connect();
+    world = await openTestWorld();
+    await world.connect();
   });
-  afterAll(() => house.stop());
+  afterAll(() => world.stop());
   beforeEach(async () => {
-    house.service.faults.clear();
-    me = ann(house);
+    world.service.faults.clear();
+    me = ann(world);
     for (const view of me.actor.openViews()) await me.actor.close(view.id);
   });
 
@@ -31,16 +31,16 @@ describe('integration edit', () => {
     if (version !== undefined) await me.choose('properties.hook_version', version);
     const fields = Object.entries(properties).map(([key, value]) => [`properties.${key}`, value]);
     await me.submit({ name, flags: ['send_on_failure'], ...Object.fromEntries(fields) });
-    await house.slack.until(() => me.told().at(-1)?.includes(name) === true);
-    house.service.requests.clear();
-    const saved = await house.app.deckhand.integrations.find(TEAM, name);
+    await world.slack.until(() => me.told().at(-1)?.includes(name) === true);
+    world.service.requests.clear();
+    const saved = await world.app.deckhand.integrations.find(TEAM, name);
     if (saved === undefined) throw new Error(`${name} is not remembered`);
     return saved;
   }
 
   async function saved(): Promise<void> {
     const before = me.told().length;
-    await house.slack.until(() => me.told().length > before);
+    await world.slack.until(() => me.told().length > before);
   }
 
   it('sends a new name alone, and remembers it', async () => {
@@ -52,7 +52,7 @@ describe('integration edit', () => {
     await me.submit({ name: 'After' });
     await told;
     expect(me.sent('PATCH')).toEqual([{ integration: { name: 'After' } }]);
-    expect(await house.app.deckhand.integrations.find(TEAM, id)).toMatchObject({ name: 'After' });
+    expect(await world.app.deckhand.integrations.find(TEAM, id)).toMatchObject({ name: 'After' });
     expect(me.told().at(-1)).toContain('changed its name');
   });
 
@@ -63,14 +63,14 @@ describe('integration edit', () => {
     await me.submit({ flags: ['send_on_start'] });
     await told;
     expect(me.sent('PATCH')).toEqual([{ integration: { send_on_start: true, send_on_failure: false } }]);
-    expect(await house.app.deckhand.integrations.find(TEAM, id)).toMatchObject({ flags: ['send_on_start'] });
+    expect(await world.app.deckhand.integrations.find(TEAM, id)).toMatchObject({ flags: ['send_on_start'] });
   });
 
   it('changes the name of one that was set up elsewhere without asking for its type', async () => {
-    const { identifier } = house.service.world.addIntegration({ ...PROJECT, ...HOOK });
+    const { identifier } = world.service.world.addIntegration({ ...PROJECT, ...HOOK });
     await me.open(`integration edit ${identifier} storefront`);
     const told = saved();
-    house.service.requests.clear();
+    world.service.requests.clear();
     await me.submit({ name: 'Named from here' });
     await told;
     expect(me.sent('PATCH')).toEqual([{ integration: { name: 'Named from here' } }]);
@@ -124,7 +124,7 @@ describe('integration edit', () => {
     expect(menu.options[0]).toMatchObject({ value: id, text: { text: 'Needle' } });
     expect(menu.options.at(-1)).toMatchObject({ value: 'needl', description: { text: 'As typed' } });
     await me.choose('integration', id);
-    await house.slack.until(() => me.fields().includes('name'));
+    await world.slack.until(() => me.fields().includes('name'));
     const told = saved();
     await me.submit({ name: 'Thread' });
     await told;
@@ -138,20 +138,20 @@ describe('integration edit', () => {
     const place = { viewId: me.view().id };
     await me.actor.suggest(place, { actionId: 'integration', query: '' });
     await me.choose('integration', one.id);
-    await house.slack.until(() => me.fields().includes('name'));
+    await world.slack.until(() => me.fields().includes('name'));
     me.actor.fill(undefined, { name: 'Half typed', flags: [] });
     await me.choose('integration', other.id);
-    await house.slack.until(() => me.view().values.name?.name?.value === 'Other');
+    await world.slack.until(() => me.view().values.name?.name?.value === 'Other');
     const told = saved();
     await me.submit({ 'properties.url': 'https://c.example.com' });
     await told;
     expect(me.sent('PATCH')).toEqual([{ integration: { properties: { url: 'https://c.example.com' } } }]);
-    expect(house.service.requests.all.at(-1)?.path).toContain(other.identifier);
+    expect(world.service.requests.all.at(-1)?.path).toContain(other.identifier);
   });
 
   it('edits one that was made elsewhere by its identifier: the type first, then what is filled in', async () => {
-    const { identifier } = house.service.world.addIntegration({ ...PROJECT, ...HOOK });
-    house.service.requests.clear();
+    const { identifier } = world.service.world.addIntegration({ ...PROJECT, ...HOOK });
+    world.service.requests.clear();
     await me.open(`integration edit ${identifier} storefront`);
     expect(me.fields()).toEqual(['integration', 'hook_type', 'name', 'flags', 'flags_off']);
     await me.choose('hook_type', 'http_req');
@@ -171,15 +171,15 @@ describe('integration edit', () => {
         },
       },
     ]);
-    expect(await house.app.deckhand.integrations.find(TEAM, identifier)).toMatchObject({
+    expect(await world.app.deckhand.integrations.find(TEAM, identifier)).toMatchObject({
       name: 'Made elsewhere',
       flags: ['send_on_start'],
     });
   });
 
   it('asks in the form for the project where the words and the channel name none', async () => {
-    const { identifier } = house.service.world.addIntegration({ ...PROJECT, ...HOOK });
-    house.service.requests.clear();
+    const { identifier } = world.service.world.addIntegration({ ...PROJECT, ...HOOK });
+    world.service.requests.clear();
     await me.open(`integration edit ${identifier}`);
     expect(me.fields()).toContain('project');
     await me.choose('hook_type', 'http_req');
@@ -192,13 +192,13 @@ describe('integration edit', () => {
   });
 
   it('gives the button to authorise anew, and remembers what was sent', async () => {
-    const { identifier } = house.service.world.addIntegration({
+    const { identifier } = world.service.world.addIntegration({
       ...PROJECT,
       hookType: 'chat_b',
       name: 'Room',
       active: false,
     });
-    await house.app.deckhand.integrations.remember(TEAM, {
+    await world.app.deckhand.integrations.remember(TEAM, {
       identifier,
       hookType: 'chat_b',
       name: 'Room',
@@ -212,10 +212,10 @@ describe('integration edit', () => {
     const told = saved();
     await me.submit({ name: 'Big room' });
     await told;
-    const message = house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+    const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     expect(message?.text).toContain('authorised again');
     expect(JSON.stringify(message)).toContain('/integrations/authorise/');
-    const remembered = await house.app.deckhand.integrations.find(TEAM, identifier);
+    const remembered = await world.app.deckhand.integrations.find(TEAM, identifier);
     expect(remembered).toMatchObject({ name: 'Big room', flags: ['send_on_start'] });
   });
 
@@ -230,7 +230,7 @@ describe('integration edit', () => {
 
   it('opens at once for one that is remembered, though the service hangs', async () => {
     const { id } = await setUp('Quick', 'http_req', { url: 'https://a.example.com' });
-    const hanging = house.service.faults.add({ path: '/**', delayMs: 60_000 });
+    const hanging = world.service.faults.add({ path: '/**', delayMs: 60_000 });
     await me.open(`integration edit ${id}`);
     expect(me.fields()).toContain('properties.url');
     expect(hanging.hits()).toBe(0);
@@ -238,7 +238,7 @@ describe('integration edit', () => {
 
   it('puts what was typed back after a late answer, but no secret', async () => {
     const { id } = await setUp('Late', 'perf_monitor', { application_id: '1', api_key: 'k' });
-    house.service.faults.add({
+    world.service.faults.add({
       method: 'PATCH',
       path: '/**',
       delayMs: 2_300,
@@ -248,7 +248,7 @@ describe('integration edit', () => {
     await me.open(`integration edit ${id}`);
     const answer = me.submit({ 'properties.application_id': '99', 'properties.api_key': 'CANARYlate' });
     await answer;
-    await house.slack.until(() => me.fields().includes('properties.application_id'));
+    await world.slack.until(() => me.fields().includes('properties.application_id'));
     const shown = JSON.stringify(me.view().content);
     expect(shown).toContain('is unknown');
     expect(me.block('properties.application_id')).toMatchObject({ element: { initial_value: '99' } });

@@ -3,9 +3,9 @@ import type { OpenView } from '../../../sandbox/slack/state/types.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 /** The admin at a form of an integration. */
-export function ann(house: TestWorld) {
-  const actor = house.as('admin');
-  const { slack, service } = house;
+export function ann(world: TestWorld) {
+  const actor = world.as('admin');
+  const { slack, service } = world;
 
   function view(): OpenView {
     const shown = actor.openView();

@@ -1,73 +1,65 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type BillingChannel, billingChannelId, billingChannels } from '../../../src/workspace/billing.ts';
 import { answerTo, ask } from '../../support/asking.ts';
-import {
-  ACCOUNT,
-  CHANNEL,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from '../../support/test-world.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const LIST = '/*/account/invoices';
 const PDF = '/*/account/invoices/1001.pdf';
 
 describe('invoices', () => {
-  let house: TestWorld;
-  beforeEach(async () => {
-    house = await openTestWorld();
-    await house.connect();
-    house.service.world.addInvoice({ account: ACCOUNT, number: 1000, paidAt: 1_790_000_000_000 });
-    house.service.world.addInvoice({ account: ACCOUNT, number: 1001, total: '1234.50', currency: 'eur' });
-    setBilling(house, true);
+  test.override({ connected: true });
+  test.beforeEach(async ({ world }) => {
+    world.service.world.addInvoice({ account: ACCOUNT, number: 1000, paidAt: 1_790_000_000_000 });
+    world.service.world.addInvoice({ account: ACCOUNT, number: 1001, total: '1234.50', currency: 'eur' });
+    setBilling(world, true);
   });
-  afterEach(() => house.stop());
 
-  const files = () => house.slack.files(TEAM);
+  const files = (world: TestWorld) => world.slack.files(TEAM);
 
-  it('are listed for the one who asks', async () => {
-    const shown = await ask(house, '/deckhand invoices', 'admin');
+  test('are listed for the one who asks', async ({ world }) => {
+    const shown = await ask(world, '/deckhand invoices', 'admin');
     expect(shown).toContain('2 invoices of `acme`, 1 unpaid');
     expect(shown).toContain('1234.50 EUR');
     expect(shown).not.toContain('http');
-    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
-  it('need the billing role', async () => {
-    expect(await ask(house, '/deckhand invoices')).toContain('This needs the role *billing*');
-    expect(house.service.requests.all.some(({ path }) => path.includes('invoices'))).toBe(false);
+  test('need the billing role', async ({ world }) => {
+    expect(await ask(world, '/deckhand invoices')).toContain('This needs the role *billing*');
+    expect(world.service.requests.all.some(({ path }) => path.includes('invoices'))).toBe(false);
   });
 
-  it('come as a PDF by direct message, with nothing in the channel and no address anywhere', async () => {
-    const said = await ask(house, '/deckhand invoices 1001', 'admin');
+  test('come as a PDF by direct message, with nothing in the channel and no address anywhere', async ({
+    world,
+  }) => {
+    const said = await ask(world, '/deckhand invoices 1001', 'admin');
     expect(said).toContain('as a direct message');
-    const [file] = files();
+    const [file] = files(world);
     expect(file?.bytes?.subarray(0, 5).toString()).toBe('%PDF-');
     expect(file).toMatchObject({
       name: 'acme-invoice-1001.pdf',
       title: 'Invoice 1001 of acme, 1234.50 EUR, unpaid',
     });
-    expect(house.slack.dms(TEAM, PEOPLE.admin)).toHaveLength(1);
-    expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
-    const sent = JSON.stringify(house.slack.calls.filter(({ method }) => method.startsWith('chat.')));
+    expect(world.slack.dms(TEAM, PEOPLE.admin)).toHaveLength(1);
+    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    const sent = JSON.stringify(world.slack.calls.filter(({ method }) => method.startsWith('chat.')));
     expect(sent + said).not.toContain('/account/invoices/');
-    const [latest] = await house.app.deckhand.audit.latest(TEAM, 1);
+    const [latest] = await world.app.deckhand.audit.latest(TEAM, 1);
     expect(latest?.entry).toMatchObject({ who: PEOPLE.admin, what: 'invoices', target: 'acme/1001' });
   });
 
-  it('come by their button too', async () => {
-    await ask(house, '/deckhand invoices', 'admin');
-    const card = house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '';
+  test('come by their button too', async ({ world }) => {
+    await ask(world, '/deckhand invoices', 'admin');
+    const card = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '';
     const press = () =>
-      house.as('admin').click({ channel: CHANNEL, ts: card }, { actionId: 'invoices:pdf#1001' });
-    expect(await answerTo(house, 'admin', press)).toContain('as a direct message');
-    expect(files()).toHaveLength(1);
+      world.as('admin').click({ channel: CHANNEL, ts: card }, { actionId: 'invoices:pdf#1001' });
+    expect(await answerTo(world, 'admin', press)).toContain('as a direct message');
+    expect(files(world)).toHaveLength(1);
   });
 
-  it('stay in the channel that is told of this account’s invoices, and only there', async () => {
-    house.slack.invite(TEAM, CHANNEL, 'bot');
+  test('stay in the channel that is told of this account’s invoices, and only there', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
     const told: BillingChannel = {
       channel: CHANNEL,
       account: 'other',
@@ -78,17 +70,17 @@ describe('invoices', () => {
       known: { settled: [], unpaid: [] },
       pending: [],
     };
-    const stored = billingChannels(house.app.deckhand.store);
+    const stored = billingChannels(world.app.deckhand.store);
     await stored.put(TEAM, billingChannelId(CHANNEL, 'other'), told);
-    expect(await ask(house, '/deckhand invoices 1001', 'admin')).toContain('as a direct message');
+    expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain('as a direct message');
     await stored.put(TEAM, billingChannelId(CHANNEL, ACCOUNT), { ...told, account: ACCOUNT });
-    await house.as('admin').command(CHANNEL, '/deckhand invoices #1001');
-    await house.slack.until(() => house.slack.messages(TEAM, CHANNEL).length > 0);
-    expect(house.slack.messages(TEAM, CHANNEL)[0]?.text).toContain(`for <@${PEOPLE.admin}>`);
-    expect(house.slack.dms(TEAM, PEOPLE.admin)).toHaveLength(1);
+    await world.as('admin').command(CHANNEL, '/deckhand invoices #1001');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
+    expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain(`for <@${PEOPLE.admin}>`);
+    expect(world.slack.dms(TEAM, PEOPLE.admin)).toHaveLength(1);
   });
 
-  it.each<[string, string, (house: TestWorld) => void]>([
+  test.for<[string, string, (world: TestWorld) => void]>([
     ['a number that is unknown', 'The service has no invoice `1001`', forget],
     ['no billing manager', 'Invoices need a billing manager', (at) => setBilling(at, false)],
     [
@@ -104,14 +96,17 @@ describe('invoices', () => {
     ['no PDF', 'is not a PDF', (at) => fault(at, PDF, { nothing: true })],
     ['something too large', 'larger than I take', (at) => fault(at, LIST, 'x'.repeat(6_000_000))],
     ['a busy service', 'busy', (at) => at.service.faults.add({ path: PDF, status: 429, retryAfter: '3600' })],
-  ])('%s is told in its own sentence, and nothing is sent', async (_what, sentence, prepare) => {
-    prepare(house);
-    expect(await ask(house, '/deckhand invoices 1001', 'admin')).toContain(sentence);
-    expect(files()).toEqual([]);
-  });
+  ] as const)(
+    '%s is told in its own sentence, and nothing is sent',
+    async ([_what, sentence, prepare], { world }) => {
+      prepare(world);
+      expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain(sentence);
+      expect(files(world)).toEqual([]);
+    },
+  );
 
-  it('refuses words that are no number', async () => {
-    expect(await ask(house, '/deckhand invoices latest', 'admin')).toContain('`latest` is no invoice number');
+  test('refuses words that are no number', async ({ world }) => {
+    expect(await ask(world, '/deckhand invoices latest', 'admin')).toContain('`latest` is no invoice number');
   });
 });
 

@@ -1,29 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { answerTo, ask } from '../../support/asking.ts';
-import {
-  ACCOUNT,
-  CHANNEL,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from '../../support/test-world.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 describe('beta', () => {
-  let house: TestWorld;
-  beforeEach(async () => {
-    house = await openTestWorld();
-    house.service.world.updateAccount({ account: ACCOUNT, betaFeatures: false });
-    await house.connect();
+  test.beforeEach(async ({ world }) => {
+    world.service.world.updateAccount({ account: ACCOUNT, betaFeatures: false });
+    await world.connect();
   });
-  afterEach(() => house.stop());
 
-  const enrollments = () => house.service.requests.all.filter(({ path }) => path === '/beta/enrollments');
-  const isEnrolled = () => house.service.world.state.accounts.get(ACCOUNT)?.betaFeatures;
+  const enrollments = (world: TestWorld) =>
+    world.service.requests.all.filter(({ path }) => path === '/beta/enrollments');
+  const isEnrolled = (world: TestWorld) => world.service.world.state.accounts.get(ACCOUNT)?.betaFeatures;
 
-  it('shows the status with both flags, each by itself', async () => {
-    house.service.faults.add({
+  test('shows the status with both flags, each by itself', async ({ world }) => {
+    world.service.faults.add({
       path: `/${ACCOUNT}/profile`,
       status: 200,
       body: {
@@ -37,69 +28,71 @@ describe('beta', () => {
         },
       },
     });
-    const said = await ask(house, '/deckhand beta');
+    const said = await ask(world, '/deckhand beta');
     expect(said).toContain('beta is *on* for *Acme*');
     expect(said).toContain('*Static hosting*  :white_check_mark: eligible');
     expect(said).toContain('*Managed servers*  :x: not eligible');
   });
 
-  it('offers an admin to enrol, and a member someone to ask', async () => {
-    expect(await ask(house, '/deckhand beta', 'admin')).toContain('"action_id":"beta:enroll"');
-    const said = await ask(house, '/deckhand beta');
+  test('offers an admin to enrol, and a member someone to ask', async ({ world }) => {
+    expect(await ask(world, '/deckhand beta', 'admin')).toContain('"action_id":"beta:enroll"');
+    const said = await ask(world, '/deckhand beta');
     expect(said).not.toContain('beta:enroll');
     expect(said).toContain('"type":"users_select"');
   });
 
-  it('enrols with the protocol that is named, and says when nothing has changed', async () => {
-    const first = await ask(house, '/deckhand beta enroll static-hosting', 'admin');
+  test('enrols with the protocol that is named, and says when nothing has changed', async ({ world }) => {
+    const first = await ask(world, '/deckhand beta enroll static-hosting', 'admin');
     expect(first).toContain('is enrolled in the managed-resources beta');
-    expect(enrollments()[0]?.body).toEqual({ protocol: 'static_hosting' });
-    expect(isEnrolled()).toBe(true);
-    expect(await ask(house, '/deckhand beta enroll', 'admin')).toContain('nothing has changed');
-    expect(enrollments()[1]?.body).toEqual({});
+    expect(enrollments(world)[0]?.body).toEqual({ protocol: 'static_hosting' });
+    expect(isEnrolled(world)).toBe(true);
+    expect(await ask(world, '/deckhand beta enroll', 'admin')).toContain('nothing has changed');
+    expect(enrollments(world)[1]?.body).toEqual({});
   });
 
-  it('enrols from the button, once that is confirmed', async () => {
-    const { slack } = house;
-    await ask(house, '/deckhand beta', 'admin');
+  test('enrols from the button, once that is confirmed', async ({ world }) => {
+    const { slack } = world;
+    await ask(world, '/deckhand beta', 'admin');
     const place = { channel: CHANNEL, ts: slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '' };
-    const refused = await house.as('admin').click(place, { actionId: 'beta:enroll', confirm: false });
+    const refused = await world.as('admin').click(place, { actionId: 'beta:enroll', confirm: false });
     expect(refused.outcome).toBe('denied');
-    await house.as('admin').click(place, { actionId: 'beta:enroll' });
+    await world.as('admin').click(place, { actionId: 'beta:enroll' });
     await slack.until(() =>
       slack.ephemerals(TEAM, PEOPLE.admin).some(({ text }) => text.includes('is enrolled in')),
     );
-    expect(enrollments()).toHaveLength(1);
+    expect(enrollments(world)).toHaveLength(1);
   });
 
-  it('is enrolled by nobody without the role', async () => {
-    expect(await ask(house, '/deckhand beta enroll')).toContain('This needs the role *admin*');
-    expect(enrollments()).toHaveLength(0);
+  test('is enrolled by nobody without the role', async ({ world }) => {
+    expect(await ask(world, '/deckhand beta enroll')).toContain('This needs the role *admin*');
+    expect(enrollments(world)).toHaveLength(0);
   });
 
-  it('says in words which protocol there is not', async () => {
-    const said = await ask(house, '/deckhand beta enroll ftp', 'admin');
+  test('says in words which protocol there is not', async ({ world }) => {
+    const said = await ask(world, '/deckhand beta enroll ftp', 'admin');
     expect(said).toContain('The service has no beta for `ftp`');
     expect(said).toContain('static_hosting and managed_vps');
-    expect(isEnrolled()).toBe(false);
+    expect(isEnrolled(world)).toBe(false);
   });
 
-  it('does not claim what the service denies', async () => {
+  test('does not claim what the service denies', async ({ world }) => {
     const body = { enrolled: false, beta_features: false };
-    house.service.faults.add({ path: `/${ACCOUNT}/beta/enrollments`, status: 200, body });
-    expect(await ask(house, '/deckhand beta enroll', 'admin')).toContain('the beta is still off');
+    world.service.faults.add({ path: `/${ACCOUNT}/beta/enrollments`, status: 200, body });
+    expect(await ask(world, '/deckhand beta enroll', 'admin')).toContain('the beta is still off');
   });
 
-  it('hands over where the key is not an administrator’s: the page, and a message to who is picked', async () => {
-    const { slack, service } = house;
+  test('hands over where the key is not an administrator’s: the page, and a message to who is picked', async ({
+    world,
+  }) => {
+    const { slack, service } = world;
     service.world.updateUser({ account: ACCOUNT, email: EMAIL, role: 'member' });
-    const said = await ask(house, '/deckhand beta enroll', 'admin');
+    const said = await ask(world, '/deckhand beta enroll', 'admin');
     expect(said).toContain('Only an administrator of the account `acme`');
     expect(said).toContain(`"url":"${service.origin}/${ACCOUNT}/beta_features"`);
     const card = slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     const place = { channel: CHANNEL, ts: card?.ts ?? '' };
-    const told = await answerTo(house, 'admin', () =>
-      house.as('admin').click(place, { actionId: 'beta:tell', selected: PEOPLE.billing }),
+    const told = await answerTo(world, 'admin', () =>
+      world.as('admin').click(place, { actionId: 'beta:tell', selected: PEOPLE.billing }),
     );
     expect(told).toContain(`I told <@${PEOPLE.billing}>`);
     const [dm] = slack.dms(TEAM, PEOPLE.billing);
@@ -107,13 +100,13 @@ describe('beta', () => {
     expect(JSON.stringify(dm?.blocks)).toContain(`${service.origin}/${ACCOUNT}/beta_features`);
   });
 
-  it('makes no button of an address that leads elsewhere than to a safe page', async () => {
-    house.service.faults.add({
+  test('makes no button of an address that leads elsewhere than to a safe page', async ({ world }) => {
+    world.service.faults.add({
       path: `/${ACCOUNT}/beta/enrollments`,
       status: 403,
       body: { error: 'admin_required', message: 'Ask.', beta_url: 'http://evil.example.com/' },
     });
-    const said = await ask(house, '/deckhand beta enroll', 'admin');
+    const said = await ask(world, '/deckhand beta enroll', 'admin');
     expect(said).toContain('"type":"users_select"');
     expect(said).not.toContain('evil');
   });

@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { ask } from '../../support/asking.ts';
-import { openTestWorld, type TestWorld } from '../../support/test-world.ts';
+import { test } from '../../support/fixtures.ts';
 
 const REVISION = '0123456789abcdef0123456789abcdef01234567';
 const HOST_KEY = `ssh-ed25519 ${'A'.repeat(56)}LastTwelve12`;
 
 describe('build', () => {
-  let house: TestWorld;
-  beforeEach(async () => {
-    house = await openTestWorld({
+  test.override({
+    worldOptions: {
       projects: [
         {
           name: 'Storefront',
@@ -30,13 +29,12 @@ describe('build', () => {
           ],
         },
       ],
-    });
-    await house.connect();
+    },
+    connected: true,
   });
-  afterEach(() => house.stop());
 
-  it('shows versions and servers, with what is long cut sensibly', async () => {
-    const said = await ask(house, '/deckhand build b-1');
+  test('shows versions and servers, with what is long cut sensibly', async ({ world }) => {
+    const said = await ask(world, '/deckhand build b-1');
     expect(said).toContain('Default build configuration of Storefront');
     expect(said).toContain('*node*  `24.1`');
     expect(said).toContain('*my tool*  `&lt;latest&gt;`');
@@ -48,15 +46,15 @@ describe('build', () => {
     expect(said).toContain('never deployed');
   });
 
-  it('tells a configuration that is not the default and holds nothing', async () => {
-    const said = await ask(house, '/deckhand build b-2 storefront');
+  test('tells a configuration that is not the default and holds nothing', async ({ world }) => {
+    const said = await ask(world, '/deckhand build b-2 storefront');
     expect(said).toContain('not the default');
     expect(said).toContain('No languages or tools are set.');
     expect(said).toContain('*No servers* use it.');
   });
 
-  it('names a configuration that is not there', async () => {
-    const said = await ask(house, '/deckhand build b-9 storefront');
+  test('names a configuration that is not there', async ({ world }) => {
+    const said = await ask(world, '/deckhand build b-9 storefront');
     expect(said).toContain('The service has no build configuration `b-9` in `storefront`.');
   });
 });

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { answerTo, ask } from '../../support/asking.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 
 const NONE_LISTED = [
   ['sizes', { status: 503, retryAfter: '60' }],
@@ -9,17 +10,15 @@ const NONE_LISTED = [
 ] as const;
 
 describe('hosting', () => {
-  let house: TestWorld;
-  beforeEach(async () => {
-    house = await openTestWorld();
-    await house.connect();
-    house.service.world.addHostedResource({
+  test.override({ connected: true });
+  test.beforeEach(async ({ world }) => {
+    world.service.world.addHostedResource({
       account: ACCOUNT,
       name: 'box one',
       identifier: 'r-1',
       size: 'medium',
     });
-    house.service.world.addHostedResource({
+    world.service.world.addHostedResource({
       account: ACCOUNT,
       name: 'box two',
       identifier: 'r-2',
@@ -27,12 +26,11 @@ describe('hosting', () => {
       ipAddress: null,
     });
   });
-  afterEach(() => house.stop());
 
-  it.each(['/deckhand hosting', '/deckhand hosting list', '/deckhand HOSTING List'])(
+  test.for(['/deckhand hosting', '/deckhand hosting list', '/deckhand HOSTING List'])(
     'lists what there is as a table, on %s',
-    async (line) => {
-      const said = await ask(house, line);
+    async (line, { world }) => {
+      const said = await ask(world, line);
       expect(said).toContain('2 managed resources of acme');
       expect(said).toContain('"type":"table"');
       expect(said).toContain('{"type":"raw_text","text":"box one"}');
@@ -41,29 +39,32 @@ describe('hosting', () => {
     },
   );
 
-  it.each(NONE_LISTED)('shows plain amounts where the price list is no help: %s %j', async (path, fault) => {
-    house.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${path}`, ...fault });
-    const said = await ask(house, '/deckhand hosting');
-    expect(said).toContain('"text":"24.00"');
-    expect(said).not.toContain('$');
-  });
+  test.for(NONE_LISTED)(
+    'shows plain amounts where the price list is no help: %s %j',
+    async ([path, fault], { world }) => {
+      world.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${path}`, ...fault });
+      const said = await ask(world, '/deckhand hosting');
+      expect(said).toContain('"text":"24.00"');
+      expect(said).not.toContain('$');
+    },
+  );
 
-  it('shows regions and sizes as they are now', async () => {
+  test('shows regions and sizes as they are now', async ({ world }) => {
     for (const what of ['regions', 'sizes']) {
-      await ask(house, `/deckhand hosting ${what}`);
-      house.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${what}`, status: 403, body: {} });
-      expect(await ask(house, `/deckhand hosting ${what}`)).toContain('The service refused');
+      await ask(world, `/deckhand hosting ${what}`);
+      world.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${what}`, status: 403, body: {} });
+      expect(await ask(world, `/deckhand hosting ${what}`)).toContain('The service refused');
     }
   });
 
-  it('says so where there is nothing', async () => {
-    house.service.faults.add({ path: `/${ACCOUNT}/hosted_resources`, status: 200, body: [] });
-    expect(await ask(house, '/deckhand hosting')).toContain('`/deckhand server add`');
+  test('says so where there is nothing', async ({ world }) => {
+    world.service.faults.add({ path: `/${ACCOUNT}/hosted_resources`, status: 200, body: [] });
+    expect(await ask(world, '/deckhand hosting')).toContain('`/deckhand server add`');
   });
 
-  it('shows one, by identifier or by name', async () => {
+  test('shows one, by identifier or by name', async ({ world }) => {
     for (const named of ['r-1', 'Box One']) {
-      const said = await ask(house, `/deckhand hosting show ${named}`);
+      const said = await ask(world, `/deckhand hosting show ${named}`);
       expect(said).toContain('*active*: running and ready for deployments');
       expect(said).toContain('*Cost*  $24.00 a month');
       expect(said).toContain('SHA256:');
@@ -71,45 +72,45 @@ describe('hosting', () => {
     }
   });
 
-  it('names what was not found, and the list', async () => {
-    const said = await ask(house, '/deckhand hosting show r-9');
+  test('names what was not found, and the list', async ({ world }) => {
+    const said = await ask(world, '/deckhand hosting show r-9');
     expect(said).toContain('The service has no managed resource `r-9`.');
     expect(said).toContain('`/deckhand hosting list`');
   });
 
-  it('answers words that it does not know with its usage', async () => {
-    expect(await ask(house, '/deckhand hosting show')).toContain('[list|show &lt;id&gt;|sync &lt;id&gt;');
-    expect(await ask(house, '/deckhand hosting paint r-1')).toContain('The usage is');
+  test('answers words that it does not know with its usage', async ({ world }) => {
+    expect(await ask(world, '/deckhand hosting show')).toContain('[list|show &lt;id&gt;|sync &lt;id&gt;');
+    expect(await ask(world, '/deckhand hosting paint r-1')).toContain('The usage is');
   });
 
-  it('offers the regions that can be chosen', async () => {
-    const said = await ask(house, '/deckhand hosting regions');
+  test('offers the regions that can be chosen', async ({ world }) => {
+    const said = await ask(world, '/deckhand hosting regions');
     expect(said).toContain('*Frankfurt*  `fra1`');
     expect(said).not.toContain('Sydney');
   });
 
-  it('prices the sizes in their own currency', async () => {
+  test('prices the sizes in their own currency', async ({ world }) => {
     const sizes = [
       { slug: 's', label: '1 vCPU', monthly_cost: 7.6, currency: 'eur' },
       { slug: 'm', label: '2 vCPU', monthly_cost: 900, currency: 'jpy' },
     ];
-    house.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/sizes`, status: 200, body: { sizes } });
-    const said = await ask(house, '/deckhand hosting sizes');
+    world.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/sizes`, status: 200, body: { sizes } });
+    const said = await ask(world, '/deckhand hosting sizes');
     expect(said).toContain('€7.60');
     expect(said).toContain('¥900');
   });
 
   describe('sync', () => {
-    it('is for operators', async () => {
-      const said = await ask(house, '/deckhand hosting sync r-2');
+    test('is for operators', async ({ world }) => {
+      const said = await ask(world, '/deckhand hosting sync r-2');
       expect(said).toContain('This needs the role *operator*');
-      expect(house.service.requests.all.some(({ path }) => path.endsWith('/sync'))).toBe(false);
+      expect(world.service.requests.all.some(({ path }) => path.endsWith('/sync'))).toBe(false);
     });
 
-    it('confirms the request, then shows the card again once it has changed', async () => {
-      const { service, slack } = house;
+    test('confirms the request, then shows the card again once it has changed', async ({ world }) => {
+      const { service, slack } = world;
       service.world.setProviderState({ account: ACCOUNT, resource: 'r-2', status: 'active' });
-      const said = await ask(house, '/deckhand hosting sync r-2', 'admin');
+      const said = await ask(world, '/deckhand hosting sync r-2', 'admin');
       expect(said).toContain('The sync is requested');
       expect(said).toContain('*error*');
       await service.clock.advance(3_000);
@@ -119,9 +120,9 @@ describe('hosting', () => {
       expect(service.requests.all.filter(({ path }) => path.endsWith('/sync'))).toHaveLength(1);
     });
 
-    it('goes on through failures of the service', async () => {
-      const { service, slack } = house;
-      await ask(house, '/deckhand hosting sync r-1', 'admin');
+    test('goes on through failures of the service', async ({ world }) => {
+      const { service, slack } = world;
+      await ask(world, '/deckhand hosting sync r-1', 'admin');
       service.faults.add({ path: `/${ACCOUNT}/hosted_resources/r-1`, status: 500, times: 2 });
       await service.clock.advance(3_000);
       await slack.until(() =>
@@ -129,19 +130,21 @@ describe('hosting', () => {
       );
     });
 
-    it('works from the card, once', async () => {
-      const { slack, service } = house;
-      await ask(house, '/deckhand hosting show r-1', 'admin');
+    test('works from the card, once', async ({ world }) => {
+      const { slack, service } = world;
+      await ask(world, '/deckhand hosting show r-1', 'admin');
       const card = slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
-      await house.as('admin').click({ channel: CHANNEL, ts: card?.ts ?? '' }, { actionId: 'hosting:sync' });
+      await world.as('admin').click({ channel: CHANNEL, ts: card?.ts ?? '' }, { actionId: 'hosting:sync' });
       await slack.until(() =>
         slack.ephemerals(TEAM, PEOPLE.admin).some(({ text }) => text.includes('The sync is requested')),
       );
       expect(service.requests.all.filter(({ path }) => path.endsWith('/sync'))).toHaveLength(1);
     });
 
-    it('is carried out again where the process died over the click, but not for a second click', async () => {
-      const { slack, service, app } = house;
+    test('is carried out again where the process died over the click, but not for a second click', async ({
+      world,
+    }) => {
+      const { slack, service, app } = world;
       const caller = { workspace: TEAM, user: PEOPLE.admin, channel: CHANNEL, messageTs: '1.2' };
       const value = JSON.stringify({ account: ACCOUNT, id: 'r-1' });
       const synced = () => service.requests.all.filter(({ path }) => path.endsWith('/sync')).length;
@@ -167,9 +170,9 @@ describe('hosting', () => {
       expect(synced()).toBe(2);
     });
 
-    it('names what was not found', async () => {
-      const said = await answerTo(house, 'admin', () =>
-        house.as('admin').command(CHANNEL, '/deckhand hosting sync r-9'),
+    test('names what was not found', async ({ world }) => {
+      const said = await answerTo(world, 'admin', () =>
+        world.as('admin').command(CHANNEL, '/deckhand hosting sync r-9'),
       );
       expect(said).toContain('The service has no managed resource `r-9`.');
     });

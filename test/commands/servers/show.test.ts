@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { ask } from '../../support/asking.ts';
-import { ACCOUNT, openTestWorld, type TestWorld } from '../../support/test-world.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, type TestWorld } from '../../support/test-world.ts';
 
 const STATUSES = [
   ['provisioning', 'being created'],
@@ -12,69 +13,64 @@ const STATUSES = [
 ] as const;
 
 describe('server show', () => {
-  let house: TestWorld;
-  beforeEach(async () => {
-    house = await openTestWorld();
-    await house.connect();
-  });
-  afterEach(() => house.stop());
+  test.override({ connected: true });
 
-  function answerWith(block: Record<string, unknown>): void {
-    house.service.faults.add({
+  function answerWith(world: TestWorld, block: Record<string, unknown>): void {
+    world.service.faults.add({
       method: 'GET',
       path: `/${ACCOUNT}/projects/storefront/servers/web-1`,
       status: 200,
       body: { identifier: 'web-1', name: 'box', protocol_type: 'managed_vps', ...block },
     });
     // The list is outside the spec: without it, what was typed is the identifier.
-    house.service.faults.add({
+    world.service.faults.add({
       method: 'GET',
       path: `/${ACCOUNT}/projects/storefront/servers`,
       status: 404,
     });
   }
 
-  it('finds a server by its name and shows how it is reached', async () => {
-    const said = await ask(house, '/deckhand server show web-1 storefront');
+  test('finds a server by its name and shows how it is reached', async ({ world }) => {
+    const said = await ask(world, '/deckhand server show web-1 storefront');
     expect(said).toContain('*web-1*');
     expect(said).toMatch(/\*Host\* {2}`[^`]+:22` as `deploy`, with SSH keys/);
     expect(said).toContain('Test this server');
   });
 
-  it.each(STATUSES)('says what %s means', async (status, meaning) => {
-    answerWith({ managed_vps: { status, ip_address: null, region: 'fra1', size: 'small' } });
-    const said = await ask(house, '/deckhand server show web-1 storefront');
+  test.for(STATUSES)('says what %s means', async ([status, meaning], { world }) => {
+    answerWith(world, { managed_vps: { status, ip_address: null, region: 'fra1', size: 'small' } });
+    const said = await ask(world, '/deckhand server show web-1 storefront');
     expect(said).toContain(`*${status}*: ${meaning}`);
     expect(said).toContain('*IP address*  none yet');
   });
 
-  it('shows an unknown status as it is, and nothing foreign comes alive', async () => {
-    answerWith({
+  test('shows an unknown status as it is, and nothing foreign comes alive', async ({ world }) => {
+    answerWith(world, {
       name: '<!channel> *box*',
       static_hosting: { status: 're_wiring', subdomain: 'shop', url: 'javascript:alert(1)', spa_mode: true },
     });
-    const said = await ask(house, '/deckhand server show web-1 storefront');
+    const said = await ask(world, '/deckhand server show web-1 storefront');
     expect(said).toContain('`re_wiring`');
     expect(said).toContain('&lt;!channel&gt;');
     expect(said).not.toContain('Open the site');
     expect(said).toContain('*Active deployment*  none yet');
   });
 
-  it('shows a static site with its address on a button', async () => {
+  test('shows a static site with its address on a button', async ({ world }) => {
     const url = 'https://shop.sites.example.net';
-    answerWith({ static_hosting: { status: 'active', subdomain: 'shop', url, spa_mode: false } });
-    const said = await ask(house, '/deckhand server show web-1 storefront');
+    answerWith(world, { static_hosting: { status: 'active', subdomain: 'shop', url, spa_mode: false } });
+    const said = await ask(world, '/deckhand server show web-1 storefront');
     expect(said).toContain(`"url":"${url}"`);
   });
 
-  it('says which server there is not, and what there is', async () => {
-    const said = await ask(house, '/deckhand server show web-9 storefront');
+  test('says which server there is not, and what there is', async ({ world }) => {
+    const said = await ask(world, '/deckhand server show web-9 storefront');
     expect(said).toContain('There is no server `web-9` in this project. It has `web-1`, `web-2`.');
   });
 
-  it('names what was not found where the service does not list servers', async () => {
-    house.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 403 });
-    const said = await ask(house, '/deckhand server show web-9 storefront');
+  test('names what was not found where the service does not list servers', async ({ world }) => {
+    world.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 403 });
+    const said = await ask(world, '/deckhand server show web-9 storefront');
     expect(said).toContain('The service has no server `web-9` in `storefront`.');
     expect(said).toContain('`/deckhand projects`');
   });

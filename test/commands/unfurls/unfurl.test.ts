@@ -16,34 +16,34 @@ import {
 const ELSEWHERE = 'C0BILLING';
 const WEB_9 = `/${ACCOUNT}/projects/storefront/servers/web-9`;
 
-let house: TestWorld;
+let world: TestWorld;
 let passed = 0;
 /** The system's, except that a test may say that time has passed. */
 const clock: Clock = { now: () => systemClock.now() + passed, sleep: systemClock.sleep };
 beforeEach(async () => {
   passed = 0;
-  house = await openTestWorld({ slackApp: { unfurlDomains: ['127.0.0.1'] }, clock });
-  await house.connect();
+  world = await openTestWorld({ slackApp: { unfurlDomains: ['127.0.0.1'] }, clock });
+  await world.connect();
 });
-afterEach(() => house.stop());
+afterEach(() => world.stop());
 
 const address = (path: string, account = ACCOUNT) =>
-  `${house.service.baseUrl.replace('{account}', account)}/projects/${path}`;
-const paste = (text: string, channel = CHANNEL) => house.as('member').postMessage(channel, text);
+  `${world.service.baseUrl.replace('{account}', account)}/projects/${path}`;
+const paste = (text: string, channel = CHANNEL) => world.as('member').postMessage(channel, text);
 const under = (ts: string) =>
   [CHANNEL, ELSEWHERE]
-    .flatMap((channel) => house.slack.messages(TEAM, channel))
+    .flatMap((channel) => world.slack.messages(TEAM, channel))
     .filter((message) => message.ts === ts)
     .flatMap((message) => message.attachments ?? []);
 const unfurled = async (ts: string, count = 1) => {
-  await house.slack.until(() => under(ts).length === count, { what: `${count} unfurls` });
+  await world.slack.until(() => under(ts).length === count, { what: `${count} unfurls` });
   return JSON.stringify(under(ts));
 };
-const skipped = (reason: string) => house.logged(`"reason":"${reason}"`);
+const skipped = (reason: string) => world.logged(`"reason":"${reason}"`);
 
 const eventOf = (ts: string) =>
   EventBody.parse(
-    house.slack.deliveries.findLast(({ payload }) => JSON.stringify(payload).includes(ts))?.payload,
+    world.slack.deliveries.findLast(({ payload }) => JSON.stringify(payload).includes(ts))?.payload,
   );
 
 describe('a pasted link', () => {
@@ -51,16 +51,16 @@ describe('a pasted link', () => {
     const before = await unfurled((await paste(`look: ${address('storefront')}/deployments`)).ts);
     expect(before).toContain('*Storefront*');
     expect(before).toContain('Not tested from here yet');
-    await house.as('member').command(ELSEWHERE, '/deckhand test storefront');
-    await house.slack.until(() =>
-      house.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),
+    await world.as('member').command(ELSEWHERE, '/deckhand test storefront');
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),
     );
     const after = await unfurled((await paste(address('storefront'), ELSEWHERE)).ts);
     expect(after).toContain('completed, 2 of 2 reachable');
   });
 
   it('to a server shows its name, protocol and status', async () => {
-    house.service.faults.add({
+    world.service.faults.add({
       path: WEB_9,
       status: 200,
       body: {
@@ -83,18 +83,18 @@ describe('a pasted link', () => {
     await unfurled((await paste(address('storefront'), ELSEWHERE)).ts);
     passed += 30 * 60_000 + 1;
     // Carried out by hand, since no request of Slack's is signed for that hour.
-    await unfurlLinks(house.app.deckhand, TEAM, eventOf(ts));
+    await unfurlLinks(world.app.deckhand, TEAM, eventOf(ts));
     await unfurled(ts);
   });
 
   it('unfurls at most three a message, each project once', async () => {
-    await house.stop();
+    await world.stop();
     const names = ['one', 'two', 'three', 'four'];
-    house = await openTestWorld({
+    world = await openTestWorld({
       slackApp: { unfurlDomains: ['127.0.0.1'] },
       projects: names.map((name) => ({ name, permalink: name })),
     });
-    await house.connect();
+    await world.connect();
     const links = ['one', 'one/deployments', 'two', 'three', 'four'].map((name) => address(name));
     const { ts } = await paste(links.join(' '));
     await skipped('many in one message');
@@ -103,7 +103,7 @@ describe('a pasted link', () => {
   });
 
   it('into an account that is not connected here shows nothing, and asks nothing', async () => {
-    house.service.world.addAccount({
+    world.service.world.addAccount({
       name: 'other',
       users: [{ email: EMAIL, apiKey: API_KEY, role: 'admin' }],
       projects: [{ name: 'Secret', permalink: 'storefront' }],
@@ -111,17 +111,17 @@ describe('a pasted link', () => {
     const { ts } = await paste(address('storefront', 'other'));
     await skipped('nothing of a connected account');
     expect(under(ts)).toEqual([]);
-    expect(house.service.requests.all.some(({ account }) => account === 'other')).toBe(false);
+    expect(world.service.requests.all.some(({ account }) => account === 'other')).toBe(false);
   });
 
   it('shows nothing for a stranger or somebody who left', async () => {
     const links = [{ domain: '127.0.0.1', url: address('storefront') }];
     const { ts } = await paste('nothing in here');
     const event = { type: 'link_shared', channel: CHANNEL, message_ts: ts, links };
-    await house.slack.sendEvent(TEAM, { ...event, user: 'U0STRANGER' });
-    await house.logged('member_unknown');
-    house.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
-    await house.slack.sendEvent(TEAM, { ...event, user: PEOPLE.member });
+    await world.slack.sendEvent(TEAM, { ...event, user: 'U0STRANGER' });
+    await world.logged('member_unknown');
+    world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
+    await world.slack.sendEvent(TEAM, { ...event, user: PEOPLE.member });
     await skipped('no member');
     expect(under(ts)).toEqual([]);
   });
@@ -130,26 +130,26 @@ describe('a pasted link', () => {
     const { ts } = await paste(address('storefront', 'nobody'));
     await skipped('nothing of a connected account');
     const event = { ...eventOf(ts).event, links: [{ url: address('storefront') }] };
-    await unfurlLinks(house.app.deckhand, TEAM, { ...eventOf(ts), event, is_ext_shared_channel: true });
+    await unfurlLinks(world.app.deckhand, TEAM, { ...eventOf(ts), event, is_ext_shared_channel: true });
     await skipped('shared channel');
-    expect(house.slack.calls.some(({ method }) => method === 'chat.unfurl')).toBe(false);
+    expect(world.slack.calls.some(({ method }) => method === 'chat.unfurl')).toBe(false);
   });
 
   it('that fails is silent for people, logged, and tried again with the next', async () => {
-    const fault = house.service.faults.add({ path: WEB_9, status: 500 });
+    const fault = world.service.faults.add({ path: WEB_9, status: 500 });
     const { ts } = await paste(address('storefront/servers/web-9'));
-    await house.logged('"job":"unfurl"');
+    await world.logged('"job":"unfurl"');
     expect(under(ts)).toEqual([]);
-    expect(house.slack.ephemerals(TEAM, PEOPLE.member)).toEqual([]);
+    expect(world.slack.ephemerals(TEAM, PEOPLE.member)).toEqual([]);
     fault.remove();
-    house.service.faults.add({ path: WEB_9, status: 200, body: { identifier: 'web-9', name: 'box' } });
+    world.service.faults.add({ path: WEB_9, status: 200, body: { identifier: 'web-9', name: 'box' } });
     await unfurled((await paste(address('storefront/servers/web-9'))).ts);
   });
 
   it('is silent where Slack refuses the unfurl', async () => {
-    house.slack.fault({ method: 'chat.unfurl', error: 'cannot_unfurl_url', times: 1 });
+    world.slack.fault({ method: 'chat.unfurl', error: 'cannot_unfurl_url', times: 1 });
     const { ts } = await paste(address('storefront'));
-    await house.logged('"job":"unfurl"');
+    await world.logged('"job":"unfurl"');
     expect(under(ts)).toEqual([]);
   });
 });

@@ -7,18 +7,18 @@ import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../supp
 const MINUTE = 60_000;
 
 describe('installing', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   let clock: ManualClock;
   let browser: ReturnType<typeof openBrowser>;
   beforeEach(async () => {
     clock = createManualClock(Date.now());
-    house = await openTestWorld({ byOauth: true, clock });
-    browser = openBrowser(house);
+    world = await openTestWorld({ byOauth: true, clock });
+    browser = openBrowser(world);
   });
-  afterEach(() => house.stop());
+  afterEach(() => world.stop());
 
   it('goes from the page over Slack to a direct message with the first step, and makes the installer an admin', async () => {
-    const page = await browser.open(`${house.origin}/slack/install`);
+    const page = await browser.open(`${world.origin}/slack/install`);
     expect(page.status).toBe(200);
     expect(page.text).toContain('Add to Slack');
     expect(page.headers.get('set-cookie')).toMatch(
@@ -27,20 +27,20 @@ describe('installing', () => {
     expect(page.headers.get('content-security-policy')).not.toContain('unsafe');
     const authorize = new URL(await browser.begin());
     expect(Object.fromEntries(authorize.searchParams)).toMatchObject({
-      client_id: house.slack.app.clientId,
-      redirect_uri: `${house.origin}/slack/oauth_redirect`,
-      scope: house.app.deckhand.scopes.join(','),
+      client_id: world.slack.app.clientId,
+      redirect_uri: `${world.origin}/slack/oauth_redirect`,
+      scope: world.app.deckhand.scopes.join(','),
     });
 
     const end = await browser.install(TEAM, PEOPLE.member);
 
     expect(end.status).toBe(200);
     expect(end.text).toContain('It is ready in “House”');
-    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.member).length > 0);
-    const greeting = JSON.stringify(house.slack.dms(TEAM, PEOPLE.member));
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length > 0);
+    const greeting = JSON.stringify(world.slack.dms(TEAM, PEOPLE.member));
     expect(greeting).toContain('Connect an account');
-    await house.as('member').command(CHANNEL, '/deckhand connect');
-    await house.slack.until(() => house.as('member').openView()?.content.callback_id === 'connect');
+    await world.as('member').command(CHANNEL, '/deckhand connect');
+    await world.slack.until(() => world.as('member').openView()?.content.callback_id === 'connect');
   });
 
   it('asks for user groups only where the person wants them', async () => {
@@ -52,11 +52,11 @@ describe('installing', () => {
   it('shows a page of its own for a refusal', async () => {
     const end = await browser.install(TEAM, PEOPLE.admin, { allow: false });
     expect([end.status, end.text]).toEqual([403, expect.stringContaining('was cancelled')]);
-    expect(await house.app.deckhand.installations.token(TEAM)).toBeUndefined();
+    expect(await world.app.deckhand.installations.token(TEAM)).toBeUndefined();
   });
 
   it.each([
-    ['in another browser', async () => openBrowser(house), 403, 'Another browser began this'],
+    ['in another browser', async () => openBrowser(world), 403, 'Another browser began this'],
     [
       'after ten minutes',
       async () => {
@@ -76,22 +76,22 @@ describe('installing', () => {
       'This is not a request of ours',
     ],
   ])('installs nothing %s', async (_, arrange, status, said) => {
-    const back = house.as('admin').install(await browser.begin());
+    const back = world.as('admin').install(await browser.begin());
     const end = await (await arrange()).open(back);
     expect([end.status, end.text]).toEqual([status, expect.stringContaining(said)]);
-    expect(await house.app.deckhand.installations.token(TEAM)).toBeUndefined();
+    expect(await world.app.deckhand.installations.token(TEAM)).toBeUndefined();
   });
 
   it('counts a state once, whatever came of it', async () => {
-    const back = house.as('admin').install(await browser.begin());
+    const back = world.as('admin').install(await browser.begin());
     expect((await browser.open(back)).status).toBe(200);
     const again = await browser.open(back);
     expect([again.status, again.text]).toEqual([410, expect.stringContaining('used already')]);
 
-    const denied = house.as('admin').install(await browser.begin(), { allow: false });
+    const denied = world.as('admin').install(await browser.begin(), { allow: false });
     const state = new URL(denied).searchParams.get('state') ?? '';
     await browser.open(denied);
-    const allowed = new URL(house.as('admin').install(await browser.begin()));
+    const allowed = new URL(world.as('admin').install(await browser.begin()));
     allowed.searchParams.set('state', state);
     expect((await browser.open(allowed.href)).text).toContain('used already');
   });
@@ -101,42 +101,42 @@ describe('installing', () => {
     ['a made-up state', '?code=x&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E'],
     ['nothing', ''],
   ])('answers %s with a page that repeats nothing of it', async (_, query) => {
-    const end = await browser.open(`${house.origin}/slack/oauth_redirect${query}`);
+    const end = await browser.open(`${world.origin}/slack/oauth_redirect${query}`);
     expect(end.status).toBe(400);
     expect(end.text).not.toContain('script');
   });
 
   it('says when Slack refuses the code, or cannot be reached', async () => {
-    const back = new URL(house.as('admin').install(await browser.begin()));
+    const back = new URL(world.as('admin').install(await browser.begin()));
     back.searchParams.set('code', 'forged');
     const refused = await browser.open(back.href);
     expect([refused.status, refused.text]).toEqual([502, expect.stringContaining('Slack refused')]);
-    house.slack.fault({ method: 'oauth.v2.access', status: 503 });
+    world.slack.fault({ method: 'oauth.v2.access', status: 503 });
     const unreachable = await browser.install(TEAM, PEOPLE.admin);
     expect([unreachable.status, unreachable.text]).toEqual([
       502,
       expect.stringContaining('cannot be reached'),
     ]);
-    expect(house.logs.join('')).not.toContain('forged');
+    expect(world.logs.join('')).not.toContain('forged');
   });
 
   it('tells a workspace that it is not installed in what to do', async () => {
     await browser.install(TEAM, PEOPLE.admin);
-    await house.app.deckhand.store.erase(TEAM);
-    expect(await ask(house, '/deckhand connect', 'member')).toContain('not installed in this workspace');
+    await world.app.deckhand.store.erase(TEAM);
+    expect(await ask(world, '/deckhand connect', 'member')).toContain('not installed in this workspace');
   });
 });
 
 it('has no install page where the environment holds the token', async () => {
-  const house = await openTestWorld();
+  const world = await openTestWorld();
   for (const path of ['/slack/install', '/slack/oauth_redirect'])
-    expect((await fetch(`${house.origin}${path}`)).status).toBe(404);
-  await house.stop();
+    expect((await fetch(`${world.origin}${path}`)).status).toBe(404);
+  await world.stop();
 });
 
 it('marks its cookie Secure where browsers come from outside', async () => {
-  const house = await openTestWorld({ byOauth: true, env: { PUBLIC_URL: 'https://deckhand.example.com' } });
-  const page = await fetch(`${house.origin}/slack/install`);
+  const world = await openTestWorld({ byOauth: true, env: { PUBLIC_URL: 'https://deckhand.example.com' } });
+  const page = await fetch(`${world.origin}/slack/install`);
   expect(page.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Lax; Secure$/);
-  await house.stop();
+  await world.stop();
 });

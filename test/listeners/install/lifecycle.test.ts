@@ -17,12 +17,12 @@ import {
   type TestWorld,
 } from '../../support/test-world.ts';
 
-let house: TestWorld;
-afterEach(() => house.stop());
+let world: TestWorld;
+afterEach(() => world.stop());
 
 /** All that the database holds, as whoever has its files or a login reads it. */
 async function stored(): Promise<string> {
-  const url = house.config.STORE_URL;
+  const url = world.config.STORE_URL;
   if (isPostgres(url)) return dump(url);
   const folder = dirname(url.slice('sqlite://'.length));
   const files = await readdir(folder);
@@ -47,100 +47,100 @@ async function dump(url: string): Promise<string> {
   return rows.join('\n');
 }
 
-const posted = () => JSON.stringify(house.slack.messages(TEAM, CHANNEL));
+const posted = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
 
 async function installAndWork(): Promise<void> {
-  await openBrowser(house).install(TEAM, PEOPLE.admin);
-  await house.connect();
-  const ann = house.as('admin');
+  await openBrowser(world).install(TEAM, PEOPLE.admin);
+  await world.connect();
+  const ann = world.as('admin');
   await ann.command(CHANNEL, '/deckhand use storefront');
   await ann.command(CHANNEL, '/deckhand test storefront');
-  await house.slack.until(() => posted().includes('2 of 2'));
+  await world.slack.until(() => posted().includes('2 of 2'));
   // This one is being followed when the end comes.
-  house.service.faults.add({ path: '/acme/projects/billing-api/**', method: 'GET', delayMs: 200 });
+  world.service.faults.add({ path: '/acme/projects/billing-api/**', method: 'GET', delayMs: 200 });
   await ann.command(CHANNEL, '/deckhand test billing-api');
-  await house.slack.until(() => posted().includes('Billing API'));
+  await world.slack.until(() => posted().includes('Billing API'));
 }
 
 describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fresh }) => {
   it('leaves nothing that can be read', async () => {
-    house = await openTestWorld({ byOauth: true, env: { STORE_URL: await fresh() } });
+    world = await openTestWorld({ byOauth: true, env: { STORE_URL: await fresh() } });
     await installAndWork();
     const canaries = ['Storefront', 'Billing API', EMAIL, ...Object.values(PEOPLE), CHANNEL, TEAM, 'House'];
     expect(await stored()).toContain('Storefront');
 
-    house.slack.uninstall(TEAM);
+    world.slack.uninstall(TEAM);
 
-    await house.logged('"event":"uninstalled"');
+    await world.logged('"event":"uninstalled"');
     await idle();
-    const left = isPostgres(house.config.STORE_URL) ? await stored() : await afterTheLastWrite();
+    const left = isPostgres(world.config.STORE_URL) ? await stored() : await afterTheLastWrite();
     for (const canary of [...canaries, API_KEY.slice(-4)]) expect(left.includes(canary), canary).toBe(false);
-    expect(await house.app.deckhand.runs.list(TEAM)).toEqual([]);
+    expect(await world.app.deckhand.runs.list(TEAM)).toEqual([]);
   });
 });
 
 /** Until the jobs that the two events are have ended. */
 function idle(): Promise<void> {
   return vi.waitFor(async () => {
-    const { queues } = await house.app.deckhand.engine.stats();
+    const { queues } = await world.app.deckhand.engine.stats();
     expect(Object.values(queues).filter(({ waiting, running }) => waiting + running > 0)).toEqual([]);
   }, 10_000);
 }
 
 /** The job that erased names its workspace, and ends after it: the next sweep takes its trace too. */
 async function afterTheLastWrite(): Promise<string> {
-  await house.app.deckhand.store.erase('T0NOBODY');
+  await world.app.deckhand.store.erase('T0NOBODY');
   return stored();
 }
 
 describe('the events of an installation', () => {
   it('come in any order and again, and end it once', async () => {
-    house = await openTestWorld({ byOauth: true });
+    world = await openTestWorld({ byOauth: true });
     await installAndWork();
-    house.slack.uninstall(TEAM);
-    await house.logged('"event":"uninstalled"');
-    expect(await house.app.deckhand.installations.about(TEAM)).toBeUndefined();
-    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+    world.slack.uninstall(TEAM);
+    await world.logged('"event":"uninstalled"');
+    expect(await world.app.deckhand.installations.about(TEAM)).toBeUndefined();
+    expect(await world.app.deckhand.accounts.list(TEAM)).toEqual([]);
   });
 
   it('are of no concern to an installation that is newer', async () => {
-    house = await openTestWorld({ byOauth: true });
+    world = await openTestWorld({ byOauth: true });
     await installAndWork();
     const past = Math.floor(Date.now() / 1000) - 60;
     await late({ type: 'app_uninstalled' }, past);
     await late({ type: 'tokens_revoked', tokens: { bot: ['U0BOT'] } }, past);
     await idle();
-    expect(await house.app.deckhand.installations.about(TEAM)).toBeDefined();
-    expect(await ask(house, '/deckhand accounts')).toContain('acme');
+    expect(await world.app.deckhand.installations.about(TEAM)).toBeDefined();
+    expect(await ask(world, '/deckhand accounts')).toContain('acme');
   });
 
   it('spare a workspace where only a person’s token was revoked', async () => {
-    house = await openTestWorld({ byOauth: true });
-    await openBrowser(house).install(TEAM, PEOPLE.admin);
+    world = await openTestWorld({ byOauth: true });
+    await openBrowser(world).install(TEAM, PEOPLE.admin);
     await late({ type: 'tokens_revoked', tokens: { oauth: [PEOPLE.admin], bot: [] } }, soon());
     await idle();
-    expect(await house.app.deckhand.installations.about(TEAM)).toBeDefined();
+    expect(await world.app.deckhand.installations.about(TEAM)).toBeDefined();
   });
 
   it('spare a workspace whose environment token still works', async () => {
-    house = await openTestWorld();
-    await house.connect();
+    world = await openTestWorld();
+    await world.connect();
     await late({ type: 'app_uninstalled' }, soon());
     await idle();
-    expect(await ask(house, '/deckhand accounts')).toContain('acme');
-    house.slack.uninstall(TEAM);
-    await house.logged('"event":"uninstalled"');
-    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+    expect(await ask(world, '/deckhand accounts')).toContain('acme');
+    world.slack.uninstall(TEAM);
+    await world.logged('"event":"uninstalled"');
+    expect(await world.app.deckhand.accounts.list(TEAM)).toEqual([]);
   });
 
   it('let a workspace be installed again, with nothing of before', async () => {
-    house = await openTestWorld({ byOauth: true });
+    world = await openTestWorld({ byOauth: true });
     await installAndWork();
-    house.slack.uninstall(TEAM);
-    await house.logged('"event":"uninstalled"');
-    await openBrowser(house).install(TEAM, PEOPLE.admin);
+    world.slack.uninstall(TEAM);
+    await world.logged('"event":"uninstalled"');
+    await openBrowser(world).install(TEAM, PEOPLE.admin);
     await idle();
-    expect(await ask(house, '/deckhand accounts', 'admin')).toContain('No account');
+    expect(await ask(world, '/deckhand accounts', 'admin')).toContain('No account');
   });
 });
 
@@ -148,10 +148,10 @@ describe('an organisation', () => {
   const enterprise = { id: 'E0GROUP', name: 'House Group' };
 
   it('is one installation for all its workspaces', async () => {
-    house = await openTestWorld({ byOauth: true });
+    world = await openTestWorld({ byOauth: true });
     const people = Object.values(PEOPLE).map((id) => ({ id }));
     for (const id of ['T0EAST', 'T0WEST'])
-      house.slack.addWorkspace({
+      world.slack.addWorkspace({
         id,
         name: id,
         enterprise,
@@ -159,21 +159,21 @@ describe('an organisation', () => {
         users: people,
         channels: [{ id: `C0${id}`, name: 'deploys', members: Object.values(PEOPLE) }],
       });
-    await openBrowser(house).install('T0EAST', PEOPLE.member, { orgWide: true });
-    const { installations } = house.app.deckhand;
+    await openBrowser(world).install('T0EAST', PEOPLE.member, { orgWide: true });
+    const { installations } = world.app.deckhand;
     expect(await installations.token('E0GROUP')).toMatch(/^xoxb-/);
     expect(await installations.token('T0EAST')).toBeUndefined();
-    const ben = house.slack.as('T0WEST', PEOPLE.member);
+    const ben = world.slack.as('T0WEST', PEOPLE.member);
     await ben.command('deploys', '/deckhand connect');
-    await house.slack.until(() => ben.openView()?.content.callback_id === 'connect');
+    await world.slack.until(() => ben.openView()?.content.callback_id === 'connect');
 
-    house.slack.changeTeamAccess('T0WEST', false);
-    await house.logged('team access revoked');
-    house.slack.changeTeamAccess('T0WEST', true);
-    await house.logged('team access granted');
+    world.slack.changeTeamAccess('T0WEST', false);
+    await world.logged('team access revoked');
+    world.slack.changeTeamAccess('T0WEST', true);
+    await world.logged('team access granted');
 
-    house.slack.uninstall('T0EAST');
-    await house.logged('"event":"uninstalled"');
+    world.slack.uninstall('T0EAST');
+    await world.logged('"event":"uninstalled"');
     expect(await installations.token('E0GROUP')).toBeUndefined();
   });
 });
@@ -182,7 +182,7 @@ const soon = () => Math.floor(Date.now() / 1000) + 1;
 
 /** An event as Slack sends it when it happened at `seconds`. */
 async function late(what: { type: string; [field: string]: unknown }, seconds: number): Promise<void> {
-  const answer = await sendJson(house, {
+  const answer = await sendJson(world, {
     type: 'event_callback',
     event_id: `Ev${what.type}${seconds}`,
     event_time: seconds,

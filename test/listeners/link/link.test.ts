@@ -25,11 +25,11 @@ interface Seen {
 }
 
 /** A browser with cookies of its own, behind the proxy that makes us public. */
-function openBrowser(house: TestWorld) {
+function openBrowser(world: TestWorld) {
   const jar = new Map<string, string>();
   async function open(address: string, form?: Record<string, string>): Promise<Seen> {
     const isOurs = address.startsWith(PUBLIC_URL);
-    const response = await fetch(address.replace(PUBLIC_URL, house.origin), {
+    const response = await fetch(address.replace(PUBLIC_URL, world.origin), {
       redirect: 'manual',
       headers: isOurs ? { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') } : {},
       ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
@@ -44,30 +44,30 @@ function openBrowser(house: TestWorld) {
   /** Decides on the service's page; the address that the browser is sent to. */
   async function decide(authorise: string, decision: 'approve' | 'deny'): Promise<string> {
     const params = Object.fromEntries(new URL(authorise).searchParams);
-    const sent = await open(`${house.service.authUrl}/oauth/authorize`, { ...params, user: EMAIL, decision });
+    const sent = await open(`${world.service.authUrl}/oauth/authorize`, { ...params, user: EMAIL, decision });
     return sent.location;
   }
   return { open, decide };
 }
 
 describe('linking', () => {
-  let house: TestWorld;
+  let world: TestWorld;
   let clock: ManualClock;
   let browser: ReturnType<typeof openBrowser>;
   beforeEach(async () => {
     clock = createManualClock(Date.now());
-    house = await openLinkable({ clock });
-    browser = openBrowser(house);
+    world = await openLinkable({ clock });
+    browser = openBrowser(world);
   });
-  afterEach(() => house.stop());
+  afterEach(() => world.stop());
 
   it('goes from the command through the browser to a direct message, and is seen and taken back', async () => {
-    await house.connect();
-    expect(await ask(house, '/deckhand whoami')).toContain('is not linked');
-    const start = await linkButton(house);
+    await world.connect();
+    expect(await ask(world, '/deckhand whoami')).toContain('is not linked');
+    const start = await linkButton(world);
     const away = await browser.open(start);
     const authorise = new URL(away.location);
-    expect(authorise.origin).toBe(house.service.authUrl);
+    expect(authorise.origin).toBe(world.service.authUrl);
     expect(Object.fromEntries(authorise.searchParams)).toMatchObject({
       client_id: 'deckhand',
       response_type: 'code',
@@ -84,31 +84,31 @@ describe('linking', () => {
     expect(done.text).toContain('return to Slack');
     expect(done.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(done.headers.get('cache-control')).toBe('no-store');
-    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.member).length === 1);
-    expect(house.slack.dms(TEAM, PEOPLE.member)[0]?.text).toContain('is linked');
-    expect(await ask(house, '/deckhand whoami')).toContain('is linked since');
-    const grants = house.service.world.state.grants;
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
+    expect(world.slack.dms(TEAM, PEOPLE.member)[0]?.text).toContain('is linked');
+    expect(await ask(world, '/deckhand whoami')).toContain('is linked since');
+    const grants = world.service.world.state.grants;
     expect(grants).toMatchObject([
       { email: EMAIL, scopes: ['email_address', 'assignments'], revoked: false },
     ]);
 
-    const unlinked = await ask(house, '/deckhand unlink');
+    const unlinked = await ask(world, '/deckhand unlink');
     expect(unlinked).toContain('list of authorised applications');
-    expect(await house.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeUndefined();
-    expect(await ask(house, '/deckhand unlink')).toContain('You are not linked');
+    expect(await world.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeUndefined();
+    expect(await ask(world, '/deckhand unlink')).toContain('You are not linked');
   });
 
   it('leaves no token, code or secret in a log line, the database, Slack or a page', async () => {
-    const away = await browser.open(await linkButton(house));
+    const away = await browser.open(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
     const done = await browser.open(callback);
-    await house.slack.until(() => house.slack.dms(TEAM, PEOPLE.member).length === 1);
-    const [grant] = house.service.world.state.grants;
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
+    const [grant] = world.service.world.state.grants;
     const { code = '', state = '' } = Object.fromEntries(new URL(callback).searchParams);
     const places = {
-      log: house.logs.join('\n'),
-      database: await bytesIn(house.folder),
-      slack: JSON.stringify(house.slack.calls),
+      log: world.logs.join('\n'),
+      database: await bytesIn(world.folder),
+      slack: JSON.stringify(world.slack.calls),
       page: done.text,
     };
     for (const [place, text] of Object.entries(places))
@@ -118,43 +118,43 @@ describe('linking', () => {
   });
 
   it('is refused when the person says no', async () => {
-    const away = await browser.open(await linkButton(house));
+    const away = await browser.open(await linkButton(world));
     const page = await browser.open(await browser.decide(away.location, 'deny'));
     expect(page.status).toBe(403);
     expect(page.text).toContain('You said no');
-    await expectNoLink(house);
+    await expectNoLink(world);
   });
 
   it('counts once', async () => {
-    const start = await linkButton(house);
+    const start = await linkButton(world);
     const away = await browser.open(start);
     const callback = await browser.decide(away.location, 'approve');
     await browser.open(callback);
     const again = await browser.open(callback);
     expect([again.status, (await browser.open(start)).status]).toEqual([410, 410]);
     expect(again.text).toContain('used already');
-    expect(house.service.world.state.grants.filter(({ revoked }) => !revoked)).toHaveLength(1);
+    expect(world.service.world.state.grants.filter(({ revoked }) => !revoked)).toHaveLength(1);
   });
 
   it('ends only in the browser that began it', async () => {
-    const away = await browser.open(await linkButton(house));
+    const away = await browser.open(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
-    const page = await openBrowser(house).open(callback);
+    const page = await openBrowser(world).open(callback);
     expect(page.status).toBe(403);
     expect(page.text).toContain('Another browser');
     expect((await browser.open(callback)).status).toBe(410);
-    await expectNoLink(house);
+    await expectNoLink(world);
   });
 
   it('runs out after ten minutes, before the browser opens and after', async () => {
-    const start = await linkButton(house);
+    const start = await linkButton(world);
     const away = await browser.open(start);
     const callback = await browser.decide(away.location, 'approve');
     await clock.advance(10 * MINUTE);
     const [late, old] = [await browser.open(callback), await browser.open(start)];
     expect([late.status, old.status]).toEqual([410, 410]);
     expect(late.text).toContain('took too long');
-    await expectNoLink(house);
+    await expectNoLink(world);
   });
 
   it.each([
@@ -169,19 +169,19 @@ describe('linking', () => {
   });
 
   it('names the person as text, whatever they are called', async () => {
-    house.slack.changePerson(TEAM, PEOPLE.member, { real_name: '<script>"&' });
-    const away = await browser.open(await linkButton(house));
+    world.slack.changePerson(TEAM, PEOPLE.member, { real_name: '<script>"&' });
+    const away = await browser.open(await linkButton(world));
     const page = await browser.open(await browser.decide(away.location, 'approve'));
     expect(page.text).toContain('“&lt;script&gt;&quot;&amp;” is linked');
   });
 
   it('keeps people apart: another’s state links that person only', async () => {
-    const [ann, ben] = [await linkButton(house, 'admin'), await linkButton(house, 'member')];
+    const [ann, ben] = [await linkButton(world, 'admin'), await linkButton(world, 'member')];
     const away = await browser.open(ben);
     await browser.open(ann);
     await browser.open(await browser.decide(away.location, 'approve'));
-    expect(await house.app.deckhand.links.get(TEAM, PEOPLE.admin)).toBeUndefined();
-    expect(await house.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeDefined();
+    expect(await world.app.deckhand.links.get(TEAM, PEOPLE.admin)).toBeUndefined();
+    expect(await world.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeDefined();
   });
 
   it.each([
@@ -189,28 +189,28 @@ describe('linking', () => {
     ['answers no JSON', { badJson: true }, 'answered unexpectedly'],
     ['drops the connection', { drop: true }, 'cannot be reached'],
   ])('has a page for a service that %s', async (_, fault, words) => {
-    const away = await browser.open(await linkButton(house));
+    const away = await browser.open(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
-    house.service.faults.add({ path: '/oauth/token', ...fault });
+    world.service.faults.add({ path: '/oauth/token', ...fault });
     const page = await browser.open(callback);
     expect(page.status).toBe(502);
     expect(page.text).toContain(words);
-    expect(await house.logged('nobody was linked')).toContain('link_failed');
-    await expectNoLink(house);
+    expect(await world.logged('nobody was linked')).toContain('link_failed');
+    await expectNoLink(world);
   });
 
   it('has a page for a service that cannot be reached at the start, and goes on when it can', async () => {
-    const start = await linkButton(house);
-    house.service.faults.add({ path: '/.well-known/**', drop: true, times: 1 });
+    const start = await linkButton(world);
+    world.service.faults.add({ path: '/.well-known/**', drop: true, times: 1 });
     expect((await browser.open(start)).text).toContain('cannot be reached');
     const away = await browser.open(start);
     expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
   });
 
   it('works without discovery, by the addresses of the specification', async () => {
-    house.service.faults.add({ path: '/.well-known/**', status: 404, body: {} });
-    const away = await browser.open(await linkButton(house));
-    expect(away.location).toContain(`${house.service.authUrl}/oauth/authorize?`);
+    world.service.faults.add({ path: '/.well-known/**', status: 404, body: {} });
+    const away = await browser.open(await linkButton(world));
+    expect(away.location).toContain(`${world.service.authUrl}/oauth/authorize?`);
     expect(away.location).not.toContain('code_challenge');
     expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
   });
@@ -218,8 +218,8 @@ describe('linking', () => {
   it('sends the secret to no other host, whatever discovery says', async () => {
     const foreign = await listen();
     const elsewhere = `http://127.0.0.1:${(foreign.server.address() as AddressInfo).port}`;
-    const { authUrl } = house.service;
-    house.service.faults.add({
+    const { authUrl } = world.service;
+    world.service.faults.add({
       path: '/.well-known/**',
       status: 200,
       headers: { 'content-type': 'application/json' },
@@ -230,7 +230,7 @@ describe('linking', () => {
       },
     });
     try {
-      const away = await browser.open(await linkButton(house));
+      const away = await browser.open(await linkButton(world));
       expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
       expect(foreign.requests).toBe(0);
     } finally {
@@ -246,33 +246,33 @@ describe('linking', () => {
     ],
     ['more than was asked for', { access_token: 'canary', id_token: 'x', extra: { a: 1 }, expires_in: '60' }],
   ])('takes a token answer with %s', async (_, body) => {
-    const away = await browser.open(await linkButton(house));
+    const away = await browser.open(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
     const headers = { 'content-type': 'application/json' };
-    house.service.faults.add({ path: '/oauth/token', status: 200, body, headers });
+    world.service.faults.add({ path: '/oauth/token', status: 200, body, headers });
     expect((await browser.open(callback)).status).toBe(200);
-    expect(await house.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeDefined();
+    expect(await world.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeDefined();
   });
 });
 
 describe('linking that is not set up', () => {
   it('says which variable is missing', async () => {
-    const house = await openLinkable({ env: { PUBLIC_URL: '' } });
+    const world = await openLinkable({ env: { PUBLIC_URL: '' } });
     try {
-      expect(await ask(house, '/deckhand link')).toContain('PUBLIC_URL');
-      const page = await fetch(`${house.origin}/service/oauth/callback?state=x`);
+      expect(await ask(world, '/deckhand link')).toContain('PUBLIC_URL');
+      const page = await fetch(`${world.origin}/service/oauth/callback?state=x`);
       expect(page.status).toBe(404);
     } finally {
-      await house.stop();
+      await world.stop();
     }
   });
 
   it('is absent without an OAuth client', async () => {
-    const house = await openTestWorld();
+    const world = await openTestWorld();
     try {
-      expect(await ask(house, '/deckhand help')).not.toContain('unlink');
+      expect(await ask(world, '/deckhand help')).not.toContain('unlink');
     } finally {
-      await house.stop();
+      await world.stop();
     }
   });
 });
@@ -294,11 +294,11 @@ async function openLinkable(options: {
 }
 
 /** Where the button leads that only the asker sees. */
-async function linkButton(house: TestWorld, who: 'admin' | 'member' = 'member'): Promise<string> {
-  const before = house.slack.ephemerals(TEAM, PEOPLE[who]).length;
-  await house.as(who).command(CHANNEL, '/deckhand link');
-  await house.slack.until(() => house.slack.ephemerals(TEAM, PEOPLE[who]).length > before);
-  const message = house.slack.ephemerals(TEAM, PEOPLE[who]).at(-1);
+async function linkButton(world: TestWorld, who: 'admin' | 'member' = 'member'): Promise<string> {
+  const before = world.slack.ephemerals(TEAM, PEOPLE[who]).length;
+  await world.as(who).command(CHANNEL, '/deckhand link');
+  await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE[who]).length > before);
+  const message = world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1);
   return /"url":"([^"]+)"/.exec(JSON.stringify(message?.blocks))?.[1] ?? '';
 }
 

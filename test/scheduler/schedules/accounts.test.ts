@@ -4,113 +4,113 @@ import {
   ACCOUNT,
   CHANNEL,
   DAY,
-  type DigestHouse,
+  type DigestWorld,
   HOUR,
-  openDigestHouse,
+  openDigestWorld,
   PEOPLE,
   TEAM,
-} from '../digests/digest-house.ts';
+} from '../digests/digest-world.ts';
 
 const OTHER_KEY = 'OtherKey00OtherKey00OtherKey00OtherKey00';
 
 describe('the schedules of an account', () => {
-  let house: DigestHouse;
+  let world: DigestWorld;
   beforeEach(async () => {
-    house = await openDigestHouse();
+    world = await openDigestWorld();
   });
-  afterEach(() => house.stop());
+  afterEach(() => world.stop());
 
-  const dms = () => house.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
+  const dms = () => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
   const states = async () =>
-    (await house.app.deckhand.digests.list(TEAM))
+    (await world.app.deckhand.digests.list(TEAM))
       .map(({ state }) => state.kind)
       .toSorted()
       .join(' ');
-  const untilStates = async (expected: string) => house.passUntil(async () => (await states()) === expected);
+  const untilStates = async (expected: string) => world.passUntil(async () => (await states()) === expected);
 
   async function connectOther(): Promise<void> {
-    house.service.world.addAccount({
+    world.service.world.addAccount({
       name: 'beacon',
       users: [{ email: EMAIL, apiKey: OTHER_KEY, role: 'admin' }],
       projects: [{ name: 'Lighthouse', permalink: 'lighthouse' }],
     });
-    const ann = house.as('admin');
+    const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand connect');
-    await house.slack.until(() => ann.openView() !== undefined);
+    await world.slack.until(() => ann.openView() !== undefined);
     await ann.submit('connect', { account: 'beacon', email: EMAIL, api_key: OTHER_KEY });
   }
 
   it('all pause with one message when its key is revoked, and go on when it is connected again', async () => {
     for (const line of ['daily 09:00 UTC', 'daily 09:00 UTC today', 'daily 10:00 UTC'])
-      await house.say(`digest add ${line}`);
-    house.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
-    await house.time.advance(HOUR);
-    await house.slack.until(() => dms().length > 0);
+      await world.say(`digest add ${line}`);
+    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    await world.time.advance(HOUR);
+    await world.slack.until(() => dms().length > 0);
     await untilStates('paused paused paused');
-    await house.time.advance(2 * DAY);
+    await world.time.advance(2 * DAY);
     expect(dms()).toHaveLength(1);
     expect(dms()[0]).toContain('the key of the account `acme` was revoked or rotated');
     expect(dms()[0]).toContain('/deckhand connect acme');
-    for (const { id } of await house.app.deckhand.digests.list(TEAM)) expect(dms()[0]).toContain(`\`${id}\``);
-    expect(house.posted()).toEqual([]);
+    for (const { id } of await world.app.deckhand.digests.list(TEAM)) expect(dms()[0]).toContain(`\`${id}\``);
+    expect(world.posted()).toEqual([]);
 
-    const { users } = house.service.world.state.accounts.get(ACCOUNT) ?? { users: [] };
+    const { users } = world.service.world.state.accounts.get(ACCOUNT) ?? { users: [] };
     for (const user of users) user.apiKey = 'HouseKey00HouseKey00HouseKey00HouseKey00';
-    await connectAccount(house.slack);
+    await connectAccount(world.slack);
     await untilStates('active active active');
-    await house.time.advance(DAY);
-    await house.untilPosted(3);
+    await world.time.advance(DAY);
+    await world.untilPosted(3);
     expect(dms()).toHaveLength(1);
   });
 
   it('stay paused where a person paused them', async () => {
-    await house.say('digest add daily 09:00 UTC');
-    await house.say('digest pause');
-    await connectAccount(house.slack);
-    await house.passUntil(
-      async () => (await house.app.deckhand.engine.stats()).queues['settle-accounts']?.waiting === 0,
+    await world.say('digest add daily 09:00 UTC');
+    await world.say('digest pause');
+    await connectAccount(world.slack);
+    await world.passUntil(
+      async () => (await world.app.deckhand.engine.stats()).queues['settle-accounts']?.waiting === 0,
     );
     expect(await states()).toBe('paused');
   });
 
   it('end with it when it is disconnected, and come back with it', async () => {
-    await house.say('digest add daily 09:00 UTC');
-    const ann = house.as('admin');
-    const asked = () => house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+    await world.say('digest add daily 09:00 UTC');
+    const ann = world.as('admin');
+    const asked = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     await ann.command(CHANNEL, '/deckhand disconnect acme');
-    await house.slack.until(() => asked()?.text.includes('Disconnect') === true);
+    await world.slack.until(() => asked()?.text.includes('Disconnect') === true);
     await ann.click({ channel: CHANNEL, ts: asked()?.ts ?? '' }, { actionId: 'disconnect:confirm' });
-    await house.slack.until(() => dms().length > 0);
+    await world.slack.until(() => dms().length > 0);
     expect(dms()[0]).toContain('no account is connected any more');
-    await house.time.advance(2 * DAY);
-    expect(house.posted()).toEqual([]);
-    await connectAccount(house.slack);
+    await world.time.advance(2 * DAY);
+    expect(world.posted()).toEqual([]);
+    await connectAccount(world.slack);
     await untilStates('active');
   });
 
   it('go on with the accounts that answer: one that does not shows why', async () => {
     await connectOther();
-    await house.say('digest add daily 09:00 UTC');
-    await house.say('digest add daily 10:00 UTC --account acme');
-    house.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
-    await house.time.advance(HOUR);
-    await house.untilPosted(1);
-    const shown = JSON.stringify(house.posted()[0]?.blocks);
+    await world.say('digest add daily 09:00 UTC');
+    await world.say('digest add daily 10:00 UTC --account acme');
+    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    const shown = JSON.stringify(world.posted()[0]?.blocks);
     expect(shown).toContain('`acme`  :warning: The key of the account `acme` was revoked or rotated');
     expect(shown).toContain('`beacon`');
     expect(shown).toContain('*Success rate*');
-    await house.slack.until(() => dms().length > 0);
+    await world.slack.until(() => dms().length > 0);
     await untilStates('active paused');
     expect(dms()).toHaveLength(1);
   });
 
   it('are told of in their channel where the person has left', async () => {
-    await house.say('digest add daily 09:00 UTC');
-    house.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
-    house.slack.changePerson(TEAM, PEOPLE.admin, { deleted: true });
-    await house.time.advance(HOUR);
-    await house.slack.until(() =>
-      house.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('I paused the digest')),
+    await world.say('digest add daily 09:00 UTC');
+    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    world.slack.changePerson(TEAM, PEOPLE.admin, { deleted: true });
+    await world.time.advance(HOUR);
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('I paused the digest')),
     );
     expect(dms()).toEqual([]);
   });

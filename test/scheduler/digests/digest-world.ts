@@ -5,8 +5,8 @@ export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** A house whose time stands still until it is moved, with Deckhand in the channel and an account connected. */
-export interface DigestHouse extends TestWorld {
+/** A world whose time stands still until it is moved, with Deckhand in the channel and an account connected. */
+export interface DigestWorld extends TestWorld {
   time: ManualClock;
   /** The digests that stand in the channel, oldest first. */
   posted(): ReturnType<TestWorld['slack']['messages']>;
@@ -23,17 +23,17 @@ export interface DigestHouse extends TestWorld {
   deploy(succeeded: boolean, hoursAgo?: number, project?: string): void;
 }
 
-export async function openDigestHouse(start = '2026-03-02T08:00:00Z'): Promise<DigestHouse> {
+export async function openDigestWorld(start = '2026-03-02T08:00:00Z'): Promise<DigestWorld> {
   const time = createManualClock(start);
-  const house = await openTestWorld({ time });
-  house.slack.invite(TEAM, CHANNEL, 'bot');
-  await house.connect();
-  const { slack } = house;
+  const world = await openTestWorld({ time });
+  world.slack.invite(TEAM, CHANNEL, 'bot');
+  await world.connect();
+  const { slack } = world;
   const messages = () => slack.messages(TEAM, CHANNEL);
   const posted = () => messages().filter(({ text }) => text.includes('Deployment digest'));
-  const digests = () => house.app.deckhand.digests.list(TEAM);
+  const digests = () => world.app.deckhand.digests.list(TEAM);
 
-  return Object.assign(house, {
+  return Object.assign(world, {
     time,
     posted,
     untilPosted: async (amount: number) => {
@@ -41,7 +41,7 @@ export async function openDigestHouse(start = '2026-03-02T08:00:00Z'): Promise<D
     },
     async say(line: string) {
       const before = messages().length;
-      await house.as('admin').command(CHANNEL, `/deckhand ${line}`);
+      await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
       await slack.until(() => messages().length > before, { what: `an answer to ${line}` });
       return messages().at(-1)?.text ?? '';
     },
@@ -63,7 +63,7 @@ export async function openDigestHouse(start = '2026-03-02T08:00:00Z'): Promise<D
     },
     deploy(succeeded: boolean, hoursAgo = 1, project = 'storefront') {
       const endedAt = time.now() - hoursAgo * HOUR;
-      house.service.world.addDeployment({ account: ACCOUNT, project, succeeded, endedAt, user: 'Kim' });
+      world.service.world.addDeployment({ account: ACCOUNT, project, succeeded, endedAt, user: 'Kim' });
     },
   });
 }
