@@ -30,7 +30,6 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.c
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     pool: 'forks',
     // Files of one worker share its modules: loading them took longer than most files' tests.
     isolate: false,
@@ -45,7 +44,7 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     projects: [
-      { extends: true, test: { name: 'quick', exclude: HEAVY } },
+      { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: HEAVY } },
       { extends: true, test: { name: 'heavy', include: HEAVY } },
     ],
   },

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type SimulatedService, startSimulatedService } from '../sandbox/service/server.ts';
 import type { LocalSlack } from '../sandbox/slack/server.ts';
 import { type DeckhandProcess, startDeckhand } from './support/deckhand-process.ts';
+import { byLength } from './support/length.ts';
 import { openProxy, type ServiceProxy } from './support/proxy.ts';
 import { startSlack } from './support/start-slack.ts';
 import { temporaryFolder } from './support/temporary.ts';
@@ -132,7 +133,8 @@ describe.each([
   });
 
   if (socketMode) return;
-  it('ends in time although Slack never answers', { timeout: 60_000 }, async () => {
+  // It waits that time out, so it is for the long form.
+  it.runIf(byLength(false, true))('ends in time although Slack never answers', async () => {
     const { held } = holdPosts();
     await slack.as(TEAM, PEOPLE.admin).command(CHANNEL, '/deckhand use billing-api');
     await held;

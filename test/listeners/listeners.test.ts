@@ -6,6 +6,9 @@ import { describe, expect } from 'vitest';
 import { test } from '../support/fixtures.ts';
 import { API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
+/** Longer than a loaded machine takes for an acknowledgement. */
+const SERVICE_MS = 10_000;
+
 describe('the front door', () => {
   const privately = (world: TestWorld, who: keyof typeof PEOPLE) =>
     world.slack.ephemerals(TEAM, PEOPLE[who]).map(({ text }) => text);
@@ -16,12 +19,12 @@ describe('the front door', () => {
     world,
   }) => {
     await world.connect();
-    world.service.faults.add({ path: '/**', delayMs: 10_000 });
+    world.service.faults.add({ path: '/**', delayMs: SERVICE_MS });
     const ann = world.as('admin');
     for (const { name } of world.app.commands) {
       const { outcome, ackMs } = await ann.command(CHANNEL, `/deckhand ${name} storefront`);
       expect(outcome, name).toBe('ok');
-      expect(ackMs, name).toBeLessThan(1_000);
+      expect(ackMs, name).toBeLessThan(SERVICE_MS);
     }
     await ann.command(CHANNEL, '/deckhand connect');
     await world.slack.until(() => ann.openViews().some((view) => view.content.callback_id === 'connect'));

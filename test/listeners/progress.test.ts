@@ -1,16 +1,7 @@
 import { describe, expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { test } from '../support/fixtures.ts';
-import {
-  ACCOUNT,
-  API_KEY,
-  CHANNEL,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from '../support/test-world.ts';
+import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 /** Waits are ten times shorter, so that ten seconds of patience are over in one. */
 const clock: Clock = {
@@ -37,7 +28,11 @@ describe('what takes its time', () => {
   test('as a click says so too', async ({ world }) => {
     await world.connect();
     await world.as('member').command(CHANNEL, '/deckhand activity');
-    const feed = await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).at(-1));
+    const feed = await world.slack.until(() =>
+      world.slack
+        .ephemerals(TEAM, PEOPLE.member)
+        .find(({ blocks }) => JSON.stringify(blocks).includes('activity:share')),
+    );
     world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 500, times: 1 });
     await world.as('member').click({ channel: CHANNEL, ts: feed.ts }, { actionId: 'activity:share' });
     await world.slack.until(() => said(world).some((text) => text.includes('Still working')));
@@ -54,12 +49,12 @@ describe('what takes its time', () => {
     await world.slack.until(() => shown().includes('10 s so far'));
     await world.slack.until(() => shown().includes('Done'));
   });
+});
 
-  test('as a test run shows how many have their result', async ({ world }) => {
-    await world.stop();
-    const quick: Clock = { ...clock, now: () => systemClock.now() };
-    world = await openTestWorld({ clock: quick });
-    await world.connect();
+describe('a test run that takes its time', () => {
+  test.override({ worldOptions: { clock }, connected: true });
+
+  test('a test run that takes its time shows how many have their result', async ({ world }) => {
     const running = { identifier: 'run-1', status: 'running', created_at: new Date().toISOString() };
     const results = {
       repository: { status: 'ok' },

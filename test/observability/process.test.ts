@@ -42,7 +42,7 @@ describe('Deckhand as a process', () => {
     const collector = await startCollector();
     const { loaded } = await answerOnce({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin,
-      OTEL_SERVICE_NAME: 'deckhand-of-the-house',
+      OTEL_SERVICE_NAME: 'deckhand-of-the-harbour',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=harbour',
     });
     expect(loaded.some((line) => line.includes('@opentelemetry/sdk-trace'))).toBe(true);
@@ -51,7 +51,7 @@ describe('Deckhand as a process', () => {
       type: 'application/x-protobuf',
     });
     const sent = collector.requests.map(({ body }) => body.toString('latin1')).join('');
-    for (const words of ['command help', 'slash_command', 'deckhand-of-the-house', 'harbour'])
+    for (const words of ['command help', 'slash_command', 'deckhand-of-the-harbour', 'harbour'])
       expect(sent).toContain(words);
   });
 

@@ -58,9 +58,7 @@ describe('a process that is killed', () => {
     CHANNELS.flatMap((channel) => slack.thread(TEAM, channel, ts)).map(({ text }) => text);
   const posted = () => roots().reduce((sum, root) => sum + replies(root.ts).length, 0);
 
-  it('picks up every followed run where it was: nothing is missing and nothing doubled', {
-    timeout: 90_000,
-  }, async () => {
+  it('picks up every followed run where it was: nothing is missing and nothing doubled', async () => {
     for (let at = 0; at < RUNS; at += 1)
       service.world.setRunOutcome({ account: 'acme', project: `shop-${at}`, durationMs: 36_000_000 });
     const ben = slack.as(TEAM, PEOPLE.member);
@@ -87,9 +85,12 @@ describe('a process that is killed', () => {
   });
 
   it('carries out what was acknowledged before the kill', async () => {
-    const fault = service.faults.add({ path: '/acme/projects', delayMs: 60_000, times: 1 });
+    const fault = service.faults.add({ path: '/acme/projects', delayMs: 600_000, times: 1 });
+    const begun = service.requests.nextArrival(({ path }) => path.startsWith('/acme/projects'));
     const { outcome } = await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand test shop-3');
     expect(outcome).toBe('ok');
+    // Killed any earlier it would not have begun, and then its second life is in no doubt.
+    await begun;
     await product.kill();
     fault.remove();
     expect(roots()).toHaveLength(0);

@@ -3,6 +3,7 @@ import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
+import { byLength } from '../support/length.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {
@@ -18,7 +19,7 @@ import {
 } from '../support/test-world.ts';
 
 const BILLING = 'C0BILLING';
-const KILLS = 5;
+const KILLS = byLength(2, 15);
 const EVENTS_A_LIFE = 12;
 
 describe('a process that watches and is killed', () => {

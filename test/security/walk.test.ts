@@ -39,7 +39,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
       return JSON.stringify(makeHostile(JSON.parse(ours), ''));
     };
     await walk(world);
-  }, 180_000);
+  });
   afterAll(async () => {
     await world.stop();
     await proxy.close();

@@ -9,6 +9,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { rotateKeys } from '../../src/store/rotate-keys.ts';
 import { createSealer } from '../../src/store/sealer.ts';
 import type { Place, Store } from '../../src/store/store.ts';
+import { byLength } from '../support/length.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 import { DATABASES } from './databases.ts';
@@ -34,7 +35,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (secret) => {
         expect(await sealer.open(PLACE, await sealer.seal(PLACE, secret))).toBe(secret);
       }),
-      { numRuns: 50 },
+      { numRuns: byLength(20, 200) },
     );
   });
 

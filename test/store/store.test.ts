@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
 import { GLOBAL, type Store } from '../../src/store/store.ts';
+import { byLength } from '../support/length.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
 import { DATABASES } from './databases.ts';
@@ -65,7 +66,7 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
           expect(await notes.list('T1')).toEqual([]);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: byLength(20, 200) },
     );
   });
 

@@ -305,12 +305,15 @@ async function looksAfter(world: TestWorld, clock: ManualClock, ms: number): Pro
 
 /** Resolves when so many looks wait, and none runs. */
 async function planned({ app }: TestWorld, count = 1): Promise<number> {
-  return vi.waitFor(async () => {
-    const { waiting = 0, running = 0 } =
-      (await app.deckhand.engine.stats()).queues['watch-verification'] ?? {};
-    if (waiting !== count || running !== 0) throw new Error(`${waiting} looks wait, ${running} run`);
-    return waiting;
-  });
+  return vi.waitFor(
+    async () => {
+      const { waiting = 0, running = 0 } =
+        (await app.deckhand.engine.stats()).queues['watch-verification'] ?? {};
+      if (waiting !== count || running !== 0) throw new Error(`${waiting} looks wait, ${running} run`);
+      return waiting;
+    },
+    { timeout: 60_000 },
+  );
 }
 
 async function verify({ service }: TestWorld): Promise<void> {

@@ -57,6 +57,7 @@ describe('App Home', () => {
   test('pauses and resumes a digest', async ({ world }) => {
     await world.connect();
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the digest' });
     await world.as('admin').openHome();
     await shows(world, 'digest:pause', 'admin');
     const click = (actionId: string) => {
@@ -77,6 +78,7 @@ describe('App Home', () => {
     await world.connect();
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the notices' });
     await world.as('admin').openHome();
     await shows(world, 'invoices:pause', 'admin');
     const click = (actionId: string) => {

@@ -42,4 +42,4 @@ it('a workflow step ends with its run, also where the process was killed in betw
     await product.stop();
     await Promise.all([slack.stop(), service.stop()]);
   }
-}, 60_000);
+});

@@ -81,10 +81,13 @@ describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fre
 
 /** Until the jobs that the two events are have ended. */
 function idle(): Promise<void> {
-  return vi.waitFor(async () => {
-    const { queues } = await world.app.deckhand.engine.stats();
-    expect(Object.values(queues).filter(({ waiting, running }) => waiting + running > 0)).toEqual([]);
-  }, 10_000);
+  return vi.waitFor(
+    async () => {
+      const { queues } = await world.app.deckhand.engine.stats();
+      expect(Object.values(queues).filter(({ waiting, running }) => waiting + running > 0)).toEqual([]);
+    },
+    { timeout: 60_000 },
+  );
 }
 
 /** The job that erased names its workspace, and ends after it: the next sweep takes its trace too. */

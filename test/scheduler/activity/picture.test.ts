@@ -5,6 +5,7 @@ import { drawDeployments } from '../../../src/scheduler/activity/picture.ts';
 import type { DeploymentsData } from '../../../src/views/activity/deployments-chart.ts';
 import { daysBetween } from '../../../src/views/blocks/days.ts';
 import { hostileText } from '../../support/hostile.ts';
+import { byLength } from '../../support/length.ts';
 
 const WEEK: DeploymentsData = {
   title: 'acme, the last 7 days',
@@ -85,7 +86,7 @@ describe('the picture of deployments', () => {
           expect(sizeOf(png).width).toBe(1200);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: byLength(8, 100) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { advance, cursorAfter, PAGE_SIZE } from '../../../src/scheduler/watches/feed-cursor.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { FeedCursor } from '../../../src/workspace/watches.ts';
+import { byLength } from '../../support/length.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const DAY = 86_400_000;
@@ -170,7 +171,7 @@ describe('a feed that is looked at again and again', () => {
         reading.take({ gaps: [], page: 'as it is', isKilled: false });
         expect(reading.told.toSorted()).toEqual(refs(reading.feed.slice(first)).toSorted());
       }),
-      { numRuns: 300 },
+      { numRuns: byLength(80, 1_000) },
     );
   });
 
@@ -184,7 +185,7 @@ describe('a feed that is looked at again and again', () => {
         expect(isWhole || found.isCut).toBe(true);
         if (amount < PAGE_SIZE) expect(isWhole).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: byLength(120, 2_000) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { signupModal } from '../../../src/views/accounts/signup.ts';
 import { type SignupFault, signupFault } from '../../../src/views/accounts/signup-failures.ts';
 import { signedUpMessage, verifiedMessage } from '../../../src/views/accounts/signup-reply.ts';
 import { withBanner, withFieldErrors } from '../../../src/views/blocks/modal.ts';
+import { byLength } from '../../support/length.ts';
 
 const NOW = Date.parse('2026-03-02T09:00:00Z');
 const AT = { now: NOW, webSignup: 'https://signup.example.com' };
@@ -90,7 +91,7 @@ describe('whatever the service sends, Slack takes', () => {
         expect([message.text, ...markup].join('\n')).not.toContain('<!channel>');
         expect(message.text.length).toBeLessThan(4_000);
       }),
-      { numRuns: 50 },
+      { numRuns: byLength(12, 200) },
     );
   });
 

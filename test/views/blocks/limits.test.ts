@@ -51,6 +51,7 @@ import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.t
 import { stoppedMessage, watchCard, watchListMessage } from '../../../src/views/watches/watch.ts';
 import { expectAccepted, type Shown } from '../../support/accepted.ts';
 import { hostileText } from '../../support/hostile.ts';
+import { byLength } from '../../support/length.ts';
 
 const WORD = '/deckhand';
 const NOW = Date.parse('2026-03-02T09:00:00Z');
@@ -252,7 +253,7 @@ function row<A extends unknown[]>(
   const property = fc.property(fc.tuple(...given) as unknown as fc.Arbitrary<A>, (args) => {
     for (const shown of partsOf(build(...args))) expectAccepted(shown);
   });
-  return { name: build.name, check: () => fc.assert(property, { numRuns: 40 }) };
+  return { name: build.name, check: () => fc.assert(property, { numRuns: byLength(15, 200) }) };
 }
 
 function partsOf(made: Made): Shown[] {

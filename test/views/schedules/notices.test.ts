@@ -18,6 +18,7 @@ import {
   watchListMessage,
 } from '../../../src/views/watches/watch.ts';
 import { hostileText } from '../../support/hostile.ts';
+import { byLength } from '../../support/length.ts';
 
 const instant = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
 const created_at = instant.map((at) => at.toISOString());
@@ -108,7 +109,7 @@ describe('notices', () => {
           for (const message of [root, ...replies]) expectFit(message);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: byLength(20, 200) },
     );
   });
 
@@ -139,7 +140,7 @@ describe('notices', () => {
         const shown = JSON.stringify([root, ...replies]);
         expect(shown.match(/invoices:pdf#/g)).toHaveLength(news.length);
       }),
-      { numRuns: 60 },
+      { numRuns: byLength(20, 200) },
     );
   });
 
@@ -161,7 +162,7 @@ describe('notices', () => {
         expectFit(notifyOnMessage(of, 'U1', false, '/deckhand'));
         expectFit(notifyOffMessage([of], 'U1'));
       }),
-      { numRuns: 60 },
+      { numRuns: byLength(20, 200) },
     );
   });
 });

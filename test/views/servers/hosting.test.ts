@@ -23,6 +23,7 @@ import { provisioningMessage, statusNews } from '../../../src/views/servers/prov
 import { serverMessage, shortRevision } from '../../../src/views/servers/server.ts';
 import { statusWords } from '../../../src/views/servers/statuses.ts';
 import { expectAccepted } from '../../support/accepted.ts';
+import { byLength } from '../../support/length.ts';
 
 /** Whatever a service may say: long, empty, turned around, half a link, every Slack token. */
 const text = fc.oneof(
@@ -115,7 +116,7 @@ describe('what is shown of servers and hosting', () => {
           expectAccepted(provisioningMessage({ ...view, state }));
         for (const { message } of statusNews(one)) expectAccepted(message);
       }),
-      { numRuns: 25 },
+      { numRuns: byLength(8, 100) },
     );
   });
 
@@ -129,7 +130,7 @@ describe('what is shown of servers and hosting', () => {
           resourceMessage({ account, resource: one, currency: inCurrency, maySync: true, news: 'New.' }),
         );
       }),
-      { numRuns: 12 },
+      { numRuns: byLength(5, 50) },
     );
   });
 
@@ -150,7 +151,7 @@ describe('what is shown of servers and hosting', () => {
           checkView(serverFormModal({ draft, values: {}, offer, sitesDomain: undefined }), 'modal'),
         ).toEqual([]);
       }),
-      { numRuns: 12 },
+      { numRuns: byLength(5, 50) },
     );
   });
 
@@ -165,7 +166,7 @@ describe('what is shown of servers and hosting', () => {
       fc.property(configuration, text, text, (one, permalink, name) => {
         expectAccepted(buildMessage({ configuration: one, account: 'acme', project: { permalink, name } }));
       }),
-      { numRuns: 12 },
+      { numRuns: byLength(5, 50) },
     );
   });
 
@@ -204,7 +205,7 @@ describe('what is shown of servers and hosting', () => {
           expect(unknownOutcomeWords({ wanted, project }, 'no answer', '/deckhand')).not.toContain('<!');
         },
       ),
-      { numRuns: 60 },
+      { numRuns: byLength(20, 200) },
     );
   });
 
