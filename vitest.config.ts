@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
+import { byLength } from './test/support/length.ts';
 
 /** What starts processes, a browser, Postgres or threads, or takes seconds to compute; all other files are quick. */
 const HEAVY = [
@@ -38,8 +39,8 @@ export default defineConfig({
     // Many tests wait for sockets and child processes, so that one more than cores goes well together.
     maxWorkers: availableParallelism() + 1,
     // Never waited out where all is well: a loaded machine takes many times as long as an idle one.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: byLength(120_000, 900_000),
+    hookTimeout: byLength(120_000, 900_000),
     expect: { poll: { timeout: 60_000 } },
     restoreMocks: true,
     unstubEnvs: true,
