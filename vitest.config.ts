@@ -36,8 +36,8 @@ export default defineConfig({
     isolate: false,
     // Node runs our TypeScript as it is.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Many tests wait for sockets and child processes, so that one more than cores goes well together.
-    maxWorkers: availableParallelism() + 1,
+    // Many tests wait for sockets and child processes, so that more of them than cores go well together.
+    maxWorkers: availableParallelism() + 2,
     // Never waited out where all is well: a loaded machine takes many times as long as an idle one.
     testTimeout: byLength(120_000, 900_000),
     hookTimeout: byLength(120_000, 900_000),

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 /** What stands before the replicas: each in turn gets a request. Without one that lives the answer is 502. */
 export interface Balancer {
@@ -9,7 +10,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-export async function openBalancer(port: number): Promise<Balancer> {
+export async function openBalancer(): Promise<Balancer> {
   let living: number[] = [];
   let turn = 0;
   const server = createServer((incoming, outgoing) => {
@@ -18,10 +19,10 @@ export async function openBalancer(port: number): Promise<Balancer> {
     if (target === undefined) outgoing.writeHead(502).end();
     else passOn(target, incoming, outgoing);
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    port,
+    port: (server.address() as AddressInfo).port,
     add: (added) => {
       living = [...living, added];
     },

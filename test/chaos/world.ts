@@ -7,7 +7,6 @@ import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { setDatabaseClock } from '../process/database-clock.ts';
 import { type Disk, mountDisk } from '../support/disk.ts';
-import { freePort } from '../support/free-port.ts';
 import { openBrowser } from '../support/installing.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { startSlack } from '../support/start-slack.ts';
@@ -57,7 +56,7 @@ export async function openWorld(store: StoreKind, onLine: (line: string) => void
   const postgres = store === 'postgres' ? await startPostgres() : undefined;
   const database = await postgres?.createDatabase();
   const diary = createDiary(onLine);
-  const balancer = await openBalancer(await freePort());
+  const balancer = await openBalancer();
   const origin = `http://127.0.0.1:${balancer.port}`;
   const env = {
     ...environment(slack, service, '', data),

@@ -138,8 +138,9 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
       await begin();
     },
     async stop() {
-      await running.close();
-      await Promise.all([slack.stop(), service.stop()]);
+      // The service goes at once: an answer that it holds back would be waited for.
+      await Promise.all([running.close(), service.stop()]);
+      await slack.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -298,8 +299,13 @@ function keepLog(): Pick<TestWorld, 'logs' | 'logged'> & { write: (line: string)
 /** Fills and submits the connect modal as the admin. */
 export async function connectAccount(slack: LocalSlack): Promise<void> {
   const ann = slack.as(TEAM, PEOPLE.admin);
+  const told = (): number =>
+    slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Connected *')).length;
+  const before = told();
   await ann.command(CHANNEL, '/deckhand connect');
   await slack.until(() => ann.openView()?.content.callback_id === 'connect');
   const answer = await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
   if (answer.outcome !== 'ok') throw new Error(`connecting failed: ${answer.outcome} ${answer.body}`);
+  // Or the news of it would come amid whatever a test does next.
+  await slack.until(() => told() > before, { what: 'the news of the connected account' });
 }

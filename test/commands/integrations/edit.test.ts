@@ -31,7 +31,7 @@ describe('integration edit', () => {
     if (version !== undefined) await me.choose('properties.hook_version', version);
     const fields = Object.entries(properties).map(([key, value]) => [`properties.${key}`, value]);
     await me.submit({ name, flags: ['send_on_failure'], ...Object.fromEntries(fields) });
-    await world.slack.until(() => me.told().at(-1)?.includes(name) === true);
+    await world.slack.until(() => me.told().some((text) => text.includes(name)));
     world.service.requests.clear();
     const saved = await world.app.deckhand.integrations.find(TEAM, name);
     if (saved === undefined) throw new Error(`${name} is not remembered`);
