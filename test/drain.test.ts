@@ -20,7 +20,9 @@ describe('a process that is told to end', () => {
       .map(({ text }) => text)
       .filter((text) => !text.includes('http_service_error'));
 
-  test('says so until its end, takes nothing new, and finishes what it has begun', async ({ world }) => {
+  test('a process that is told to end says so until its end, takes nothing new, and finishes what it has begun', async ({
+    world,
+  }) => {
     world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 1_000, times: 1 });
     const asked = world.service.requests.nextArrival(({ path }) => path.includes('profile'));
     await world.as('member').command(CHANNEL, '/deckhand whoami');
@@ -38,7 +40,7 @@ describe('a process that is told to end', () => {
     await expect(get(world, '/readyz')).rejects.toThrow();
   });
 
-  test('hands followed runs back at once', async ({ world }) => {
+  test('a process that is told to end hands followed runs back at once', async ({ world }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('running'));

@@ -15,7 +15,7 @@ describe('the front door', () => {
   const told = (world: TestWorld, who: keyof typeof PEOPLE, words: string) =>
     world.slack.until(() => privately(world, who).some((text) => text.includes(words)), { what: words });
 
-  test('acknowledges every command before it calls the service, and opens a modal in time', async ({
+  test('the front door acknowledges every command before it calls the service, and opens a modal in time', async ({
     world,
   }) => {
     await world.connect();
@@ -30,7 +30,7 @@ describe('the front door', () => {
     await world.slack.until(() => ann.openViews().some((view) => view.content.callback_id === 'connect'));
   });
 
-  test('says after two seconds that it goes on', async ({ world }) => {
+  test('the front door says after two seconds that it goes on', async ({ world }) => {
     await world.connect();
     world.service.faults.add({ path: '/acme/profile', delayMs: 2_500, times: 1 });
     await world.as('member').command(CHANNEL, '/deckhand whoami');
@@ -38,7 +38,7 @@ describe('the front door', () => {
     await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length === 2);
   });
 
-  test('runs the command that was typed before connecting after it', async ({ world }) => {
+  test('the front door runs the command that was typed before connecting after it', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand test storefront');
     await told(world, 'admin', 'No account is connected');
     await world.connect();
@@ -55,20 +55,22 @@ describe('the front door', () => {
     ['whoami --colour red', 'There is no option `--colour`'],
     ['<!channel>', 'I do not know'],
     ['x'.repeat(10_000), 'I do not know'],
-  ] as const)('answers %.30j with what to do instead', async ([typed, answer], { world }) => {
+  ] as const)('the front door answers %.30j with what to do instead', async ([typed, answer], { world }) => {
     await world.connect();
     await world.as('member').command(CHANNEL, `/deckhand ${typed}`);
     await told(world, 'member', answer);
   });
 
-  test('refuses politely and in private what needs a role, and writes it down', async ({ world }) => {
+  test('the front door refuses politely and in private what needs a role, and writes it down', async ({
+    world,
+  }) => {
     await world.as('member').command(CHANNEL, '/deckhand connect');
     await told(world, 'member', 'needs the role *admin*');
     await world.logged('"result":"refused"');
     expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(0);
   });
 
-  test('answers a button and a form that it does not know', async ({ world }) => {
+  test('the front door answers a button and a form that it does not know', async ({ world }) => {
     const { deliver } = await signed(world);
     const action = await deliver({
       type: 'block_actions',
@@ -101,12 +103,12 @@ describe('the front door', () => {
   test.for([
     ['six minutes old', -360],
     ['six minutes ahead', 360],
-  ] as const)('refuses a request that is %s', async ([_, seconds], { world }) => {
+  ] as const)('the front door refuses a request that is %s', async ([_, seconds], { world }) => {
     const { send } = await signed(world);
     expect((await send('command=%2Fdeckhand', { offset: seconds })).status).toBe(401);
   });
 
-  test('refuses the replay of a signed request', async ({ world }) => {
+  test('the front door refuses the replay of a signed request', async ({ world }) => {
     const { send } = await signed(world);
     const body = 'ssl_check=1&token=t';
     expect((await send(body)).status).toBe(200);
@@ -120,13 +122,16 @@ describe('the front door', () => {
     ['a list', { type: 'application/json' }, '[]', 400],
     ['nothing that Slack sends', { type: 'application/json; charset=utf-8' }, '{"type":"odd"}', 400],
     ['more than two megabytes', {}, `a=${'x'.repeat(2_000_000)}`, 413],
-  ] as const)('answers %s with the fitting status', async ([_, options, body, status], { world }) => {
-    const { send } = await signed(world);
-    expect((await send(body, options)).status).toBe(status);
-  });
+  ] as const)(
+    'the front door answers %s with the fitting status',
+    async ([_, options, body, status], { world }) => {
+      const { send } = await signed(world);
+      expect((await send(body, options)).status).toBe(status);
+    },
+  );
 
   test.for(['view_submission', 'block_actions', 'shortcut', 'block_suggestion'])(
-    'answers a %s without its parts as malformed, not as a fault of its own',
+    'the front door answers a %s without its parts as malformed, not as a fault of its own',
     async (type, { world }) => {
       const { deliver } = await signed(world);
       for (const parts of [
@@ -138,7 +143,7 @@ describe('the front door', () => {
     },
   );
 
-  test('takes commands that come without the identifier of a request, each as a new one', async ({
+  test('the front door takes commands that come without the identifier of a request, each as a new one', async ({
     world,
   }) => {
     const { send } = await signed(world);
@@ -151,7 +156,7 @@ describe('the front door', () => {
     await told(world, 'member', 'I do not know');
   });
 
-  test('takes a form with a charset, and answers the ssl check and the url verification', async ({
+  test('the front door takes a form with a charset, and answers the ssl check and the url verification', async ({
     world,
   }) => {
     const { send } = await signed(world);
@@ -164,7 +169,7 @@ describe('the front door', () => {
     expect(JSON.parse(challenge.text)).toEqual({ challenge: 'abc' });
   });
 
-  test('answers 404, 405 and its probes with headers that let nothing be kept or framed', async ({
+  test('the front door answers 404, 405 and its probes with headers that let nothing be kept or framed', async ({
     world,
   }) => {
     const get = (path: string) => request(`${world.origin}${path}`);
@@ -177,7 +182,9 @@ describe('the front door', () => {
     expect(await (await get('/metrics')).body.text()).toContain('deckhand_ack_duration_seconds_count');
   });
 
-  test('does not follow a response address to a host that is not allowed', async ({ world }) => {
+  test('the front door does not follow a response address to a host that is not allowed', async ({
+    world,
+  }) => {
     const { send } = await signed(world);
     const form = new URLSearchParams({
       command: '/deckhand',
@@ -193,7 +200,7 @@ describe('the front door', () => {
     await told(world, 'member', 'What Deckhand can do');
   });
 
-  test('keeps every secret out of logs, Slack and the database', async ({ world }) => {
+  test('the front door keeps every secret out of logs, Slack and the database', async ({ world }) => {
     await world.connect();
     for (const command of ['accounts', 'whoami', 'doctor', 'projects', 'test storefront'])
       await world.as('admin').command(CHANNEL, `/deckhand ${command}`);

@@ -14,7 +14,9 @@ describe('what takes its time', () => {
 
   const said = (world: TestWorld) => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
 
-  test('as a command says so after two seconds, and from ten on for how long', async ({ world }) => {
+  test('what takes its time as a command says so after two seconds, and from ten on for how long', async ({
+    world,
+  }) => {
     await world.connect();
     world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
     await world.as('member').command(CHANNEL, '/deckhand whoami');
@@ -25,7 +27,7 @@ describe('what takes its time', () => {
     ]);
   });
 
-  test('as a click says so too', async ({ world }) => {
+  test('what takes its time as a click says so too', async ({ world }) => {
     await world.connect();
     await world.as('member').command(CHANNEL, '/deckhand activity');
     const feed = await world.slack.until(() =>
@@ -38,7 +40,9 @@ describe('what takes its time', () => {
     await world.slack.until(() => said(world).some((text) => text.includes('Still working')));
   });
 
-  test('as a form says for how long, until the outcome takes its place', async ({ world }) => {
+  test('what takes its time as a form says for how long, until the outcome takes its place', async ({
+    world,
+  }) => {
     const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand connect');
     await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');

@@ -17,7 +17,9 @@ describe('a submitted form', () => {
     await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'connect');
   });
 
-  test('is carried out once, however often it is clicked while it runs', async ({ world }) => {
+  test('a submitted form is carried out once, however often it is clicked while it runs', async ({
+    world,
+  }) => {
     world.service.faults.add({ path: '/acme/profile', delayMs: 200, times: 1 });
     const ann = world.as('admin');
     const first = ann.submit('connect', RIGHT);
@@ -26,7 +28,9 @@ describe('a submitted form', () => {
     expect(profileCalls(world)).toBe(1);
   });
 
-  test('may be sent again after it came back with faults, though Slack keeps its hash', async ({ world }) => {
+  test('a submitted form may be sent again after it came back with faults, though Slack keeps its hash', async ({
+    world,
+  }) => {
     const ann = world.as('admin');
     const hash = ann.openView()?.hash;
     const refused = await ann.submit('connect', { ...RIGHT, api_key: 'WrongKey'.repeat(5) });
@@ -36,14 +40,14 @@ describe('a submitted form', () => {
     await world.slack.until(() => world.slack.ephemerals('T0HOUSE', 'U0ANN').some(isConnected));
   });
 
-  test('is not carried out again by another replica, which says so', async ({ world }) => {
+  test('a submitted form is not carried out again by another replica, which says so', async ({ world }) => {
     await world.as('admin').submit('connect', RIGHT);
     const answer = await resend(world, commandsFor(world.config));
     expect(answer).toContain('sent already');
     expect(profileCalls(world)).toBe(1);
   });
 
-  test('shows what the service says as text, never as markup', async ({ world }) => {
+  test('a submitted form shows what the service says as text, never as markup', async ({ world }) => {
     const refused = await world.as('admin').submit('connect', { ...RIGHT, api_key: 'WrongKey'.repeat(5) });
     expect(refused.outcome).toBe('errors');
     const fields = {

@@ -86,7 +86,7 @@ describe('a process that is killed', () => {
 
   it('carries out what was acknowledged before the kill', async () => {
     const fault = service.faults.add({ path: '/acme/projects', delayMs: 600_000, times: 1 });
-    const begun = service.requests.nextArrival(({ path }) => path.startsWith('/acme/projects'));
+    const begun = service.requests.nextArrival(({ path }) => path.startsWith('/projects'));
     const { outcome } = await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand test shop-3');
     expect(outcome).toBe('ok');
     // Killed any earlier it would not have begun, and then its second life is in no doubt.

@@ -34,7 +34,7 @@ describe('activity', () => {
   const click = (world: TestWorld, actionId: string) =>
     world.as('member').click({ channel: CHANNEL, ts: lastSeen(world)?.ts ?? '' }, { actionId });
 
-  test('asks for the last seven days, and shows them to the asker alone, in their own zone', async ({
+  test('activity asks for the last seven days, and shows them to the asker alone, in their own zone', async ({
     world,
   }) => {
     const shown = await ask(world, '/deckhand activity');
@@ -45,7 +45,7 @@ describe('activity', () => {
     expect(world.service.requests.all.at(-1)?.query).toEqual({ range: 'last_7_days' });
   });
 
-  test('takes a range, figures and a project in any order', async ({ world }) => {
+  test('activity takes a range, figures and a project in any order', async ({ world }) => {
     const shown = await ask(world, '/deckhand activity billing-api stats 30d');
     expect(shown).toContain('the last 30 days: 1 event');
     expect(shown).toContain(':x:');
@@ -53,11 +53,11 @@ describe('activity', () => {
     expect(shown).toContain('*Deployments*\\n15  ▲ 14');
   });
 
-  test('names the nearest project where there is none of that name', async ({ world }) => {
+  test('activity names the nearest project where there is none of that name', async ({ world }) => {
     expect(await ask(world, '/deckhand activity storefrnt')).toContain('Did you mean `storefront`?');
   });
 
-  test('turns pages in place', async ({ world }) => {
+  test('activity turns pages in place', async ({ world }) => {
     expect(await ask(world, '/deckhand activity 7d')).toContain('page 1 of 2');
     await click(world, 'activity:page#older');
     await world.slack.until(() => JSON.stringify(lastSeen(world)?.blocks).includes('page 2 of 2'));
@@ -65,7 +65,7 @@ describe('activity', () => {
     expect(world.slack.ephemerals(TEAM, PEOPLE.member)).toHaveLength(1);
   });
 
-  test('is shared with the channel once, without its buttons', async ({ world }) => {
+  test('activity is shared with the channel once, without its buttons', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await ask(world, '/deckhand activity today stats');
     const shared = () =>
@@ -82,7 +82,7 @@ describe('activity', () => {
     expect(picture?.altText).toContain('Chart of deployments per day, acme, today.');
   });
 
-  test('can be shared again after Slack refused', async ({ world }) => {
+  test('activity can be shared again after Slack refused', async ({ world }) => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
     await ask(world, '/deckhand activity');
     const card = lastSeen(world)?.ts ?? '';
@@ -100,7 +100,7 @@ describe('activity', () => {
     ['an older shape', { events: [], stats: { deployments: 3 } }],
     ['a list where figures were asked for', []],
     ['figures of another kind', { events: [], stats: 'many' }],
-  ] as const)('shows %s without a fault', async ([_what, body], { world }) => {
+  ] as const)('activity shows %s without a fault', async ([_what, body], { world }) => {
     world.service.faults.add({ path: '/*/activity', status: 200, body });
     expect(await ask(world, '/deckhand activity stats')).toContain('no figures that I know how to read');
   });

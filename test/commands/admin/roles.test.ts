@@ -20,7 +20,7 @@ describe('roles', () => {
     return answerTo(world, who, () => world.as(who).submit('roles', values));
   }
 
-  test('are for admins alone, and begin with whoever opens the form', async ({ world }) => {
+  test('roles are for admins alone, and begin with whoever opens the form', async ({ world }) => {
     expect(await ask(world, '/deckhand roles')).toContain('needs the role *admin*');
     await open(world);
     const [, admin] = world.as('admin').openView()?.content.blocks ?? [];
@@ -30,7 +30,7 @@ describe('roles', () => {
     });
   });
 
-  test('are held from the moment they are set, and lost from the moment they are taken', async ({
+  test('roles are held from the moment they are set, and lost from the moment they are taken', async ({
     world,
   }) => {
     expect(await ask(world, '/deckhand use storefront')).toContain('needs the role *operator*');
@@ -53,13 +53,13 @@ describe('roles', () => {
     expect(await ask(world, '/deckhand invoices', 'billing')).toContain('needs the role *billing*');
   });
 
-  test('take what Slack’s admins could do, once they are set', async ({ world }) => {
+  test('roles take what Slack’s admins could do, once they are set', async ({ world }) => {
     await set(world, { admin: [PEOPLE.member], operator: [], billing: [] });
     expect(await ask(world, '/deckhand roles', 'admin')).toContain(`Ask <@${PEOPLE.member}>`);
     await open(world, 'member');
   });
 
-  test('are taken on the form and the button too, which were opened before', async ({ world }) => {
+  test('roles are taken on the form and the button too, which were opened before', async ({ world }) => {
     await set(world, { admin: [PEOPLE.admin, PEOPLE.member], operator: [], billing: [] });
     await open(world, 'member');
     await ask(world, '/deckhand disconnect acme', 'member');
@@ -77,7 +77,7 @@ describe('roles', () => {
   test.for([
     ['nobody', []],
     ['somebody who has left', [PEOPLE.billing]],
-  ] as const)('cannot be given to %s alone', async ([_, admin], { world }) => {
+  ] as const)('roles cannot be given to %s alone', async ([_, admin], { world }) => {
     world.slack.changePerson(TEAM, PEOPLE.billing, { deleted: true });
     await open(world);
     const answer = await world.as('admin').submit('roles', { admin, operator: [], billing: [] });
@@ -85,19 +85,19 @@ describe('roles', () => {
     expect(await world.app.deckhand.roles.grants(TEAM)).toBeUndefined();
   });
 
-  test('come back to Slack’s admins when everybody who was named has left', async ({ world }) => {
+  test('roles come back to Slack’s admins when everybody who was named has left', async ({ world }) => {
     await set(world, { admin: [PEOPLE.member], operator: [], billing: [] });
     world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
     await open(world);
   });
 
-  test('are refused all the same while Slack cannot say who somebody is', async ({ world }) => {
+  test('roles are refused all the same while Slack cannot say who somebody is', async ({ world }) => {
     await set(world, { admin: [PEOPLE.admin], operator: [], billing: [] });
     world.slack.fault({ method: 'users.info', status: 503 });
     expect(await ask(world, '/deckhand roles')).toContain(`Ask <@${PEOPLE.admin}>`);
   });
 
-  test('are written down with what changed', async ({ world }) => {
+  test('roles are written down with what changed', async ({ world }) => {
     await set(world, { admin: [PEOPLE.admin], operator: [PEOPLE.member], billing: [] });
     const [latest] = await world.app.deckhand.audit.latest(TEAM, 1);
     expect(latest?.entry).toMatchObject({
@@ -109,7 +109,7 @@ describe('roles', () => {
     });
   });
 
-  test('restrict what may run in a channel, for everybody, buttons too', async ({ world }) => {
+  test('roles restrict what may run in a channel, for everybody, buttons too', async ({ world }) => {
     await ask(world, '/deckhand activity', 'admin');
     const card = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '';
     const said = await set(world, { admin: [PEOPLE.admin], commands: ['test', 'projects'] });
@@ -144,7 +144,7 @@ describe('user groups', () => {
     await world.connect();
   });
 
-  test('hold a role for their members, and a refusal names them', async ({ world }) => {
+  test('user groups hold a role for their members, and a refusal names them', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand roles');
     await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'roles');
     const said = await answerTo(world, 'admin', () =>
@@ -156,7 +156,7 @@ describe('user groups', () => {
     expect(await ask(world, '/deckhand use none', 'billing')).toContain('Ask <!subteam^S0OPS>');
   });
 
-  test('give nothing once Slack does not let us read them', async ({ world }) => {
+  test('user groups give nothing once Slack does not let us read them', async ({ world }) => {
     const { roles } = world.app.deckhand;
     const groups = { admin: [], operator: ['S0OPS'], billing: [] };
     await roles.set(TEAM, { admin: [PEOPLE.admin], operator: [], billing: [], groups, setBy: 'U', setAt: 0 });

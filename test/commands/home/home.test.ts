@@ -9,7 +9,7 @@ const shows = (world: TestWorld, words: string, who: keyof typeof PEOPLE = 'memb
 const published = (world: TestWorld) => world.slack.calls.filter(({ method }) => method === 'views.publish');
 
 describe('App Home', () => {
-  test('tells the first steps where nothing is connected, and changes by itself once something is', async ({
+  test('App Home tells the first steps where nothing is connected, and changes by itself once something is', async ({
     world,
   }) => {
     await world.as('member').openHome();
@@ -22,7 +22,7 @@ describe('App Home', () => {
     await shows(world, 'Connect accounts and give roles', 'admin');
   });
 
-  test('shows the week’s figures after what is known at once, however slow the service is', async ({
+  test('App Home shows the week’s figures after what is known at once, however slow the service is', async ({
     world,
   }) => {
     await world.connect();
@@ -35,7 +35,7 @@ describe('App Home', () => {
     expect(hashes[1]).toEqual(expect.any(String));
   });
 
-  test('says why figures are missing, and shows a connection that broke', async ({ world }) => {
+  test('App Home says why figures are missing, and shows a connection that broke', async ({ world }) => {
     await world.connect();
     world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 401 });
     await world.as('admin').openHome();
@@ -43,7 +43,7 @@ describe('App Home', () => {
     await shows(world, 'Connect again', 'admin');
   });
 
-  test('follows test runs: running, then ended, with a link to the message', async ({ world }) => {
+  test('App Home follows test runs: running, then ended, with a link to the message', async ({ world }) => {
     await world.connect();
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
     await world.as('member').openHome();
@@ -54,7 +54,7 @@ describe('App Home', () => {
     expect(shown(world)).toMatch(/<https?:[^|]+\|show>/);
   });
 
-  test('pauses and resumes a digest', async ({ world }) => {
+  test('App Home pauses and resumes a digest', async ({ world }) => {
     await world.connect();
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the digest' });
@@ -70,7 +70,7 @@ describe('App Home', () => {
     await shows(world, 'digest:pause', 'admin');
   });
 
-  test('pauses and resumes invoice notices, which the channel is told again from there', async ({
+  test('App Home pauses and resumes invoice notices, which the channel is told again from there', async ({
     world,
   }) => {
     const users = world.service.world.state.accounts.get(ACCOUNT)?.users ?? [];
@@ -94,7 +94,7 @@ describe('App Home', () => {
     expect(said().filter((text) => text.includes('is told again of invoices'))).toHaveLength(1);
   });
 
-  test('opens the test form from its button', async ({ world }) => {
+  test('App Home opens the test form from its button', async ({ world }) => {
     await world.connect();
     await world.as('member').openHome();
     await shows(world, 'test:open');
@@ -103,7 +103,7 @@ describe('App Home', () => {
     await world.slack.until(() => world.as('member').openView()?.content.callback_id === 'test');
   });
 
-  test('takes the newer view where Slack shows another version than it knows', async ({ world }) => {
+  test('App Home takes the newer view where Slack shows another version than it knows', async ({ world }) => {
     await world.as('member').openHome();
     await shows(world, 'Welcome aboard');
     world.slack.fault({ method: 'views.publish', error: 'hash_conflict', times: 1 });
@@ -114,7 +114,7 @@ describe('App Home', () => {
     expect(taken?.args.hash).toBeUndefined();
   });
 
-  test('is published a few times only, however much happens at once', async ({ world }) => {
+  test('App Home is published a few times only, however much happens at once', async ({ world }) => {
     await world.connect();
     await world.as('member').openHome();
     await shows(world, '*Success rate*');
@@ -125,7 +125,7 @@ describe('App Home', () => {
     expect(published(world).length).toBe(before + 1);
   });
 
-  test('leaves those alone who look at the messages tab, and gives up where Slack shows no home', async ({
+  test('App Home leaves those alone who look at the messages tab, and gives up where Slack shows no home', async ({
     world,
   }) => {
     const event = { type: 'app_home_opened', user: PEOPLE.member, channel: 'D1' };

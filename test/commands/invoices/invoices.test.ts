@@ -17,7 +17,7 @@ describe('invoices', () => {
 
   const files = (world: TestWorld) => world.slack.files(TEAM);
 
-  test('are listed for the one who asks', async ({ world }) => {
+  test('invoices are listed for the one who asks', async ({ world }) => {
     const shown = await ask(world, '/deckhand invoices', 'admin');
     expect(shown).toContain('2 invoices of `acme`, 1 unpaid');
     expect(shown).toContain('1234.50 EUR');
@@ -25,12 +25,12 @@ describe('invoices', () => {
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
-  test('need the billing role', async ({ world }) => {
+  test('invoices need the billing role', async ({ world }) => {
     expect(await ask(world, '/deckhand invoices')).toContain('This needs the role *billing*');
     expect(world.service.requests.all.some(({ path }) => path.includes('invoices'))).toBe(false);
   });
 
-  test('come as a PDF by direct message, with nothing in the channel and no address anywhere', async ({
+  test('invoices come as a PDF by direct message, with nothing in the channel and no address anywhere', async ({
     world,
   }) => {
     const said = await ask(world, '/deckhand invoices 1001', 'admin');
@@ -49,7 +49,7 @@ describe('invoices', () => {
     expect(latest?.entry).toMatchObject({ who: PEOPLE.admin, what: 'invoices', target: 'acme/1001' });
   });
 
-  test('come by their button too', async ({ world }) => {
+  test('invoices come by their button too', async ({ world }) => {
     await ask(world, '/deckhand invoices', 'admin');
     const card = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '';
     const press = () =>
@@ -58,7 +58,9 @@ describe('invoices', () => {
     expect(files(world)).toHaveLength(1);
   });
 
-  test('stay in the channel that is told of this account’s invoices, and only there', async ({ world }) => {
+  test('invoices stay in the channel that is told of this account’s invoices, and only there', async ({
+    world,
+  }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     const told: BillingChannel = {
       channel: CHANNEL,
@@ -97,7 +99,7 @@ describe('invoices', () => {
     ['something too large', 'larger than I take', (at) => fault(at, LIST, 'x'.repeat(6_000_000))],
     ['a busy service', 'busy', (at) => at.service.faults.add({ path: PDF, status: 429, retryAfter: '3600' })],
   ] as const)(
-    '%s is told in its own sentence, and nothing is sent',
+    'of invoices, %s is told in its own sentence, and nothing is sent',
     async ([_what, sentence, prepare], { world }) => {
       prepare(world);
       expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain(sentence);
@@ -105,7 +107,7 @@ describe('invoices', () => {
     },
   );
 
-  test('refuses words that are no number', async ({ world }) => {
+  test('invoices refuse words that are no number', async ({ world }) => {
     expect(await ask(world, '/deckhand invoices latest', 'admin')).toContain('`latest` is no invoice number');
   });
 });

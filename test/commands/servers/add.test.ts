@@ -46,7 +46,9 @@ describe('server add', () => {
     await shows(world, 'Create this server?');
   }
 
-  test('makes a static site: previewed, confirmed, shown and followed to its address', async ({ world }) => {
+  test('server add makes a static site: previewed, confirmed, shown and followed to its address', async ({
+    world,
+  }) => {
     await openFilled(world);
     await ann(world).click(
       { viewId: ann(world).openView()?.id ?? '' },
@@ -76,7 +78,7 @@ describe('server add', () => {
     expect(roots(world)).toHaveLength(1);
   });
 
-  test('makes a managed VPS, with its total on the confirmation', async ({ world }) => {
+  test('server add makes a managed VPS, with its total on the confirmation', async ({ world }) => {
     await openFilled(world);
     await ann(world).click(
       { viewId: ann(world).openView()?.id ?? '' },
@@ -103,7 +105,7 @@ describe('server add', () => {
   });
 
   test.for(['error', 'suspended', 'disabled', 'destroying'] as const)(
-    'follows a server that ends as %s no further',
+    'server add follows a server that ends as %s no further',
     async (status, { world }) => {
       world.service.world.setProvisioning({ account: ACCOUNT, protocol: 'static_hosting', status });
       await confirmSite(world);
@@ -116,7 +118,7 @@ describe('server add', () => {
     },
   );
 
-  test('opens at once though the service hangs, and draws what it can', async ({ world }) => {
+  test('server add opens at once though the service hangs, and draws what it can', async ({ world }) => {
     world.service.faults.add({ path: `/${ACCOUNT}/**`, delayMs: 1_500 });
     world.service.requests.clear();
     await open(world);
@@ -125,14 +127,14 @@ describe('server add', () => {
     expect(world.service.requests.all.filter(({ status }) => status !== undefined)).toEqual([]);
   });
 
-  test('keeps the form where the look-up fails, and says why', async ({ world }) => {
+  test('server add keeps the form where the look-up fails, and says why', async ({ world }) => {
     world.service.faults.add({ path: `/${ACCOUNT}/profile`, status: 403, body: {} });
     await open(world);
     await shows(world, 'The service refused');
     expect(view(world)).toContain('"block_id":"subdomain"');
   });
 
-  test('goes back to change something, with everything still there', async ({ world }) => {
+  test('server add goes back to change something, with everything still there', async ({ world }) => {
     await confirmSite(world);
     await ann(world).click({ viewId: ann(world).openView()?.id ?? '' }, { actionId: 'server.add:back' });
     await shows(world, '"initial_value":"shop-front"');
@@ -141,7 +143,7 @@ describe('server add', () => {
     expect(posts(world)).toHaveLength(0);
   });
 
-  test('asks for the project where several could be meant', async ({ world }) => {
+  test('server add asks for the project where several could be meant', async ({ world }) => {
     await openFilled(world, '/deckhand server add');
     const place = { viewId: ann(world).openView()?.id ?? '' };
     await ann(world).suggest(place, { actionId: 'project', query: 'store' });
@@ -153,7 +155,7 @@ describe('server add', () => {
     [{ subdomain: 'not a label!' }, { subdomain: 'Use letters, digits and hyphens' }],
     [{ subdomain: '-shop' }, { subdomain: 'Use letters, digits and hyphens' }],
     [{ name: '   ' }, { name: 'Give the server a name.' }],
-  ] as const)('refuses %j under its field', async ([wrong, errors], { world }) => {
+  ] as const)('server add refuses %j under its field', async ([wrong, errors], { world }) => {
     await openFilled(world);
     const answer = await ann(world).submit('server.add', { ...SITE, ...wrong });
     expect(answer.errors).toMatchObject(
@@ -163,7 +165,7 @@ describe('server add', () => {
     );
   });
 
-  test('brings the form back with the service’s faults under their fields, and creates once it is right', async ({
+  test('server add brings the form back with the service’s faults under their fields, and creates once it is right', async ({
     world,
   }) => {
     const { service } = world;
@@ -187,7 +189,7 @@ describe('server add', () => {
     expect(service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers).toHaveLength(3);
   });
 
-  test('can be ordered again where it was certainly not made', async ({ world }) => {
+  test('server add can be ordered again where it was certainly not made', async ({ world }) => {
     world.service.faults.add({ ...POST, status: 503, retryAfter: '600', times: 1 });
     await confirmSite(world);
     await ann(world).submit('server.add');
@@ -202,7 +204,7 @@ describe('server add', () => {
     ['breaks off its answer', { badJson: true, afterHandling: true }],
     ['fails in the middle', { status: 500, afterHandling: true }],
   ] as const)(
-    'says honestly that it does not know where the service %s, and never asks twice',
+    'server add says honestly that it does not know where the service %s, and never asks twice',
     async ([_, fault], { world }) => {
       world.service.faults.add({ ...POST, ...fault });
       await confirmSite(world);
@@ -215,7 +217,9 @@ describe('server add', () => {
     },
   );
 
-  test('never asks again after a kill between the request and its answer, and says so', async ({ world }) => {
+  test('server add never asks again after a kill between the request and its answer, and says so', async ({
+    world,
+  }) => {
     const { deckhand } = world.app;
     const said = await answerTo(world, 'admin', () =>
       deckhand.engine.send('add-server', {
@@ -239,21 +243,21 @@ describe('server add', () => {
     expect(posts(world)).toHaveLength(0);
   });
 
-  test('creates once, however often the confirmation is pressed', async ({ world }) => {
+  test('server add creates once, however often the confirmation is pressed', async ({ world }) => {
     await confirmSite(world);
     await Promise.all([ann(world).submit('server.add'), ann(world).submit('server.add')]);
     await world.slack.until(() => roots(world).length === 1);
     expect(posts(world)).toHaveLength(1);
   });
 
-  test('is for operators', async ({ world }) => {
+  test('server add is for operators', async ({ world }) => {
     const said = await answerTo(world, 'member', () =>
       world.as('member').command(CHANNEL, '/deckhand server add storefront'),
     );
     expect(said).toContain('This needs the role *operator*');
   });
 
-  test('leaves the thread alone where the channel wants none', async ({ world }) => {
+  test('server add leaves the thread alone where the channel wants none', async ({ world }) => {
     await world.app.deckhand.channels.change(TEAM, CHANNEL, (current) => ({ ...current, threads: false }));
     await confirmSite(world);
     await ann(world).submit('server.add');
@@ -263,7 +267,7 @@ describe('server add', () => {
     expect(thread(world)).toEqual([]);
   });
 
-  test('is picked up after a kill, and tells nothing twice', async ({ world }) => {
+  test('server add is picked up after a kill, and tells nothing twice', async ({ world }) => {
     const { deckhand } = world.app;
     await confirmSite(world);
     await ann(world).submit('server.add');
@@ -292,7 +296,7 @@ describe('server add', () => {
     expect(await deckhand.metrics.text()).toMatch(/^deckhand_reply_uncertain_total 1$/m);
   });
 
-  test('stops where the root message is gone', async ({ world }) => {
+  test('server add stops where the root message is gone', async ({ world }) => {
     await confirmSite(world);
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
@@ -304,19 +308,22 @@ describe('server add', () => {
     [401, 'was revoked or rotated'],
     [403, 'The service refused'],
     [404, 'See what there is'],
-  ] as const)('ends with the reason on a %i while polling', async ([status, reason], { world }) => {
-    await confirmSite(world);
-    world.service.faults.add({
-      method: 'GET',
-      path: `/${ACCOUNT}/projects/storefront/servers/*`,
-      status,
-      body: { error_code: status === 404 ? 'record_not_found' : 'no' },
-    });
-    await ann(world).submit('server.add');
-    await world.slack.until(() => JSON.stringify(roots(world)[0]?.blocks ?? '').includes(reason));
-  });
+  ] as const)(
+    'server add ends with the reason on a %i while polling',
+    async ([status, reason], { world }) => {
+      await confirmSite(world);
+      world.service.faults.add({
+        method: 'GET',
+        path: `/${ACCOUNT}/projects/storefront/servers/*`,
+        status,
+        body: { error_code: status === 404 ? 'record_not_found' : 'no' },
+      });
+      await ann(world).submit('server.add');
+      await world.slack.until(() => JSON.stringify(roots(world)[0]?.blocks ?? '').includes(reason));
+    },
+  );
 
-  test('goes on through a service that fails for a while', async ({ world }) => {
+  test('server add goes on through a service that fails for a while', async ({ world }) => {
     await confirmSite(world);
     const path = `/${ACCOUNT}/projects/storefront/servers/*`;
     world.service.faults.add({ method: 'GET', path, status: 500, times: 2 });
@@ -334,7 +341,9 @@ describe('server add', () => {
     const press = (world: TestWorld, actionId: string) =>
       ann(world).click({ viewId: ann(world).openView()?.id ?? '' }, { actionId });
 
-    test('offers to enrol in place, and goes on with the form', async ({ world }) => {
+    test('server add where the account is not enrolled in the beta offers to enrol in place, and goes on with the form', async ({
+      world,
+    }) => {
       await open(world);
       await shows(world, 'is not enrolled');
       await press(world, 'server.add:enroll');
@@ -342,7 +351,9 @@ describe('server add', () => {
       expect(world.service.world.state.accounts.get(ACCOUNT)?.betaFeatures).toBe(true);
     });
 
-    test('hands over where the key is not an administrator’s', async ({ world }) => {
+    test('server add where the account is not enrolled in the beta hands over where the key is not an administrator’s', async ({
+      world,
+    }) => {
       world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, role: 'member' });
       await open(world);
       await shows(world, 'is not enrolled');
@@ -357,7 +368,7 @@ describe('server add', () => {
 });
 
 describe('a server that takes longer than it is followed', () => {
-  test('is no longer followed, until somebody asks to check again', async () => {
+  test('a server that takes longer than it is followed is no longer followed, until somebody asks to check again', async () => {
     const world = await openTestWorld({ speed: 0, env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } });
     try {
       await world.connect();

@@ -13,7 +13,7 @@ describe('beta', () => {
     world.service.requests.all.filter(({ path }) => path === '/beta/enrollments');
   const isEnrolled = (world: TestWorld) => world.service.world.state.accounts.get(ACCOUNT)?.betaFeatures;
 
-  test('shows the status with both flags, each by itself', async ({ world }) => {
+  test('beta shows the status with both flags, each by itself', async ({ world }) => {
     world.service.faults.add({
       path: `/${ACCOUNT}/profile`,
       status: 200,
@@ -34,14 +34,16 @@ describe('beta', () => {
     expect(said).toContain('*Managed servers*  :x: not eligible');
   });
 
-  test('offers an admin to enrol, and a member someone to ask', async ({ world }) => {
+  test('beta offers an admin to enrol, and a member someone to ask', async ({ world }) => {
     expect(await ask(world, '/deckhand beta', 'admin')).toContain('"action_id":"beta:enroll"');
     const said = await ask(world, '/deckhand beta');
     expect(said).not.toContain('beta:enroll');
     expect(said).toContain('"type":"users_select"');
   });
 
-  test('enrols with the protocol that is named, and says when nothing has changed', async ({ world }) => {
+  test('beta enrols with the protocol that is named, and says when nothing has changed', async ({
+    world,
+  }) => {
     const first = await ask(world, '/deckhand beta enroll static-hosting', 'admin');
     expect(first).toContain('is enrolled in the managed-resources beta');
     expect(enrollments(world)[0]?.body).toEqual({ protocol: 'static_hosting' });
@@ -50,7 +52,7 @@ describe('beta', () => {
     expect(enrollments(world)[1]?.body).toEqual({});
   });
 
-  test('enrols from the button, once that is confirmed', async ({ world }) => {
+  test('beta enrols from the button, once that is confirmed', async ({ world }) => {
     const { slack } = world;
     await ask(world, '/deckhand beta', 'admin');
     const place = { channel: CHANNEL, ts: slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '' };
@@ -63,25 +65,25 @@ describe('beta', () => {
     expect(enrollments(world)).toHaveLength(1);
   });
 
-  test('is enrolled by nobody without the role', async ({ world }) => {
+  test('beta is enrolled by nobody without the role', async ({ world }) => {
     expect(await ask(world, '/deckhand beta enroll')).toContain('This needs the role *admin*');
     expect(enrollments(world)).toHaveLength(0);
   });
 
-  test('says in words which protocol there is not', async ({ world }) => {
+  test('beta says in words which protocol there is not', async ({ world }) => {
     const said = await ask(world, '/deckhand beta enroll ftp', 'admin');
     expect(said).toContain('The service has no beta for `ftp`');
     expect(said).toContain('static_hosting and managed_vps');
     expect(isEnrolled(world)).toBe(false);
   });
 
-  test('does not claim what the service denies', async ({ world }) => {
+  test('beta does not claim what the service denies', async ({ world }) => {
     const body = { enrolled: false, beta_features: false };
     world.service.faults.add({ path: `/${ACCOUNT}/beta/enrollments`, status: 200, body });
     expect(await ask(world, '/deckhand beta enroll', 'admin')).toContain('the beta is still off');
   });
 
-  test('hands over where the key is not an administrator’s: the page, and a message to who is picked', async ({
+  test('beta hands over where the key is not an administrator’s: the page, and a message to who is picked', async ({
     world,
   }) => {
     const { slack, service } = world;
@@ -100,7 +102,7 @@ describe('beta', () => {
     expect(JSON.stringify(dm?.blocks)).toContain(`${service.origin}/${ACCOUNT}/beta_features`);
   });
 
-  test('makes no button of an address that leads elsewhere than to a safe page', async ({ world }) => {
+  test('beta makes no button of an address that leads elsewhere than to a safe page', async ({ world }) => {
     world.service.faults.add({
       path: `/${ACCOUNT}/beta/enrollments`,
       status: 403,

@@ -33,7 +33,7 @@ describe('build', () => {
     connected: true,
   });
 
-  test('shows versions and servers, with what is long cut sensibly', async ({ world }) => {
+  test('build shows versions and servers, with what is long cut sensibly', async ({ world }) => {
     const said = await ask(world, '/deckhand build b-1');
     expect(said).toContain('Default build configuration of Storefront');
     expect(said).toContain('*node*  `24.1`');
@@ -46,14 +46,14 @@ describe('build', () => {
     expect(said).toContain('never deployed');
   });
 
-  test('tells a configuration that is not the default and holds nothing', async ({ world }) => {
+  test('build tells a configuration that is not the default and holds nothing', async ({ world }) => {
     const said = await ask(world, '/deckhand build b-2 storefront');
     expect(said).toContain('not the default');
     expect(said).toContain('No languages or tools are set.');
     expect(said).toContain('*No servers* use it.');
   });
 
-  test('names a configuration that is not there', async ({ world }) => {
+  test('build names a configuration that is not there', async ({ world }) => {
     const said = await ask(world, '/deckhand build b-9 storefront');
     expect(said).toContain('The service has no build configuration `b-9` in `storefront`.');
   });

@@ -28,7 +28,7 @@ describe('hosting', () => {
   });
 
   test.for(['/deckhand hosting', '/deckhand hosting list', '/deckhand HOSTING List'])(
-    'lists what there is as a table, on %s',
+    'hosting lists what there is as a table, on %s',
     async (line, { world }) => {
       const said = await ask(world, line);
       expect(said).toContain('2 managed resources of acme');
@@ -40,7 +40,7 @@ describe('hosting', () => {
   );
 
   test.for(NONE_LISTED)(
-    'shows plain amounts where the price list is no help: %s %j',
+    'hosting shows plain amounts where the price list is no help: %s %j',
     async ([path, fault], { world }) => {
       world.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${path}`, ...fault });
       const said = await ask(world, '/deckhand hosting');
@@ -49,7 +49,7 @@ describe('hosting', () => {
     },
   );
 
-  test('shows regions and sizes as they are now', async ({ world }) => {
+  test('hosting shows regions and sizes as they are now', async ({ world }) => {
     for (const what of ['regions', 'sizes']) {
       await ask(world, `/deckhand hosting ${what}`);
       world.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${what}`, status: 403, body: {} });
@@ -57,12 +57,12 @@ describe('hosting', () => {
     }
   });
 
-  test('says so where there is nothing', async ({ world }) => {
+  test('hosting says so where there is nothing', async ({ world }) => {
     world.service.faults.add({ path: `/${ACCOUNT}/hosted_resources`, status: 200, body: [] });
     expect(await ask(world, '/deckhand hosting')).toContain('`/deckhand server add`');
   });
 
-  test('shows one, by identifier or by name', async ({ world }) => {
+  test('hosting shows one, by identifier or by name', async ({ world }) => {
     for (const named of ['r-1', 'Box One']) {
       const said = await ask(world, `/deckhand hosting show ${named}`);
       expect(said).toContain('*active*: running and ready for deployments');
@@ -72,24 +72,24 @@ describe('hosting', () => {
     }
   });
 
-  test('names what was not found, and the list', async ({ world }) => {
+  test('hosting names what was not found, and the list', async ({ world }) => {
     const said = await ask(world, '/deckhand hosting show r-9');
     expect(said).toContain('The service has no managed resource `r-9`.');
     expect(said).toContain('`/deckhand hosting list`');
   });
 
-  test('answers words that it does not know with its usage', async ({ world }) => {
+  test('hosting answers words that it does not know with its usage', async ({ world }) => {
     expect(await ask(world, '/deckhand hosting show')).toContain('[list|show &lt;id&gt;|sync &lt;id&gt;');
     expect(await ask(world, '/deckhand hosting paint r-1')).toContain('The usage is');
   });
 
-  test('offers the regions that can be chosen', async ({ world }) => {
+  test('hosting offers the regions that can be chosen', async ({ world }) => {
     const said = await ask(world, '/deckhand hosting regions');
     expect(said).toContain('*Frankfurt*  `fra1`');
     expect(said).not.toContain('Sydney');
   });
 
-  test('prices the sizes in their own currency', async ({ world }) => {
+  test('hosting prices the sizes in their own currency', async ({ world }) => {
     const sizes = [
       { slug: 's', label: '1 vCPU', monthly_cost: 7.6, currency: 'eur' },
       { slug: 'm', label: '2 vCPU', monthly_cost: 900, currency: 'jpy' },
@@ -101,13 +101,15 @@ describe('hosting', () => {
   });
 
   describe('sync', () => {
-    test('is for operators', async ({ world }) => {
+    test('hosting sync is for operators', async ({ world }) => {
       const said = await ask(world, '/deckhand hosting sync r-2');
       expect(said).toContain('This needs the role *operator*');
       expect(world.service.requests.all.some(({ path }) => path.endsWith('/sync'))).toBe(false);
     });
 
-    test('confirms the request, then shows the card again once it has changed', async ({ world }) => {
+    test('hosting sync confirms the request, then shows the card again once it has changed', async ({
+      world,
+    }) => {
       const { service, slack } = world;
       service.world.setProviderState({ account: ACCOUNT, resource: 'r-2', status: 'active' });
       const said = await ask(world, '/deckhand hosting sync r-2', 'admin');
@@ -120,7 +122,7 @@ describe('hosting', () => {
       expect(service.requests.all.filter(({ path }) => path.endsWith('/sync'))).toHaveLength(1);
     });
 
-    test('goes on through failures of the service', async ({ world }) => {
+    test('hosting sync goes on through failures of the service', async ({ world }) => {
       const { service, slack } = world;
       await ask(world, '/deckhand hosting sync r-1', 'admin');
       service.faults.add({ path: `/${ACCOUNT}/hosted_resources/r-1`, status: 500, times: 2 });
@@ -130,7 +132,7 @@ describe('hosting', () => {
       );
     });
 
-    test('works from the card, once', async ({ world }) => {
+    test('hosting sync works from the card, once', async ({ world }) => {
       const { slack, service } = world;
       await ask(world, '/deckhand hosting show r-1', 'admin');
       const card = slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
@@ -141,7 +143,7 @@ describe('hosting', () => {
       expect(service.requests.all.filter(({ path }) => path.endsWith('/sync'))).toHaveLength(1);
     });
 
-    test('is carried out again where the process died over the click, but not for a second click', async ({
+    test('hosting sync is carried out again where the process died over the click, but not for a second click', async ({
       world,
     }) => {
       const { slack, service, app } = world;
@@ -170,7 +172,7 @@ describe('hosting', () => {
       expect(synced()).toBe(2);
     });
 
-    test('names what was not found', async ({ world }) => {
+    test('hosting sync names what was not found', async ({ world }) => {
       const said = await answerTo(world, 'admin', () =>
         world.as('admin').command(CHANNEL, '/deckhand hosting sync r-9'),
       );

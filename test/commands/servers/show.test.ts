@@ -30,21 +30,21 @@ describe('server show', () => {
     });
   }
 
-  test('finds a server by its name and shows how it is reached', async ({ world }) => {
+  test('server show finds a server by its name and shows how it is reached', async ({ world }) => {
     const said = await ask(world, '/deckhand server show web-1 storefront');
     expect(said).toContain('*web-1*');
     expect(said).toMatch(/\*Host\* {2}`[^`]+:22` as `deploy`, with SSH keys/);
     expect(said).toContain('Test this server');
   });
 
-  test.for(STATUSES)('says what %s means', async ([status, meaning], { world }) => {
+  test.for(STATUSES)('server show says what %s means', async ([status, meaning], { world }) => {
     answerWith(world, { managed_vps: { status, ip_address: null, region: 'fra1', size: 'small' } });
     const said = await ask(world, '/deckhand server show web-1 storefront');
     expect(said).toContain(`*${status}*: ${meaning}`);
     expect(said).toContain('*IP address*  none yet');
   });
 
-  test('shows an unknown status as it is, and nothing foreign comes alive', async ({ world }) => {
+  test('server show shows an unknown status as it is, and nothing foreign comes alive', async ({ world }) => {
     answerWith(world, {
       name: '<!channel> *box*',
       static_hosting: { status: 're_wiring', subdomain: 'shop', url: 'javascript:alert(1)', spa_mode: true },
@@ -56,19 +56,19 @@ describe('server show', () => {
     expect(said).toContain('*Active deployment*  none yet');
   });
 
-  test('shows a static site with its address on a button', async ({ world }) => {
+  test('server show shows a static site with its address on a button', async ({ world }) => {
     const url = 'https://shop.sites.example.net';
     answerWith(world, { static_hosting: { status: 'active', subdomain: 'shop', url, spa_mode: false } });
     const said = await ask(world, '/deckhand server show web-1 storefront');
     expect(said).toContain(`"url":"${url}"`);
   });
 
-  test('says which server there is not, and what there is', async ({ world }) => {
+  test('server show says which server there is not, and what there is', async ({ world }) => {
     const said = await ask(world, '/deckhand server show web-9 storefront');
     expect(said).toContain('There is no server `web-9` in this project. It has `web-1`, `web-2`.');
   });
 
-  test('names what was not found where the service does not list servers', async ({ world }) => {
+  test('server show names what was not found where the service does not list servers', async ({ world }) => {
     world.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 403 });
     const said = await ask(world, '/deckhand server show web-9 storefront');
     expect(said).toContain('The service has no server `web-9` in `storefront`.');

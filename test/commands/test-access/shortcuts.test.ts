@@ -17,7 +17,9 @@ const privately = (world: TestWorld, words: string) =>
   );
 
 describe('the shortcut "Run test access"', () => {
-  test('asks in a form and shows the run in the channel that was chosen', async ({ world }) => {
+  test('the shortcut "Run test access" asks in a form and shows the run in the channel that was chosen', async ({
+    world,
+  }) => {
     await world.connect();
     const ben = world.as('member');
     await ben.shortcut('test_access');
@@ -36,7 +38,9 @@ describe('the shortcut "Run test access"', () => {
     expect(ben.openView()).toBeUndefined();
   });
 
-  test('says under the channel that it is not in it, and starts nothing', async ({ world }) => {
+  test('the shortcut "Run test access" says under the channel that it is not in it, and starts nothing', async ({
+    world,
+  }) => {
     await world.connect();
     world.slack.kick(TEAM, 'C0BILLING', 'bot');
     const ben = world.as('member');
@@ -50,13 +54,13 @@ describe('the shortcut "Run test access"', () => {
     await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2 reachable'));
   });
 
-  test('tells in a modal that nothing is connected yet', async ({ world }) => {
+  test('the shortcut "Run test access" tells in a modal that nothing is connected yet', async ({ world }) => {
     await world.as('member').shortcut('test_access');
     const view = await formOf(world, 'member', 'notice');
     expect(JSON.stringify(view.content.blocks)).toContain('No account is connected');
   });
 
-  test('says where a run of the same goes on already', async ({ world }) => {
+  test('the shortcut "Run test access" says where a run of the same goes on already', async ({ world }) => {
     await world.connect();
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
     await world.as('admin').command(CHANNEL, '/deckhand test storefront');
@@ -73,7 +77,9 @@ describe('the shortcut "Run test access"', () => {
 });
 
 describe('the shortcut "Connect account"', () => {
-  test('opens the form for an admin, and refuses anybody else in a modal', async ({ world }) => {
+  test('the shortcut "Connect account" opens the form for an admin, and refuses anybody else in a modal', async ({
+    world,
+  }) => {
     await world.as('admin').shortcut('connect_account');
     await formOf(world, 'admin', 'connect');
     const answer = await world
@@ -104,13 +110,18 @@ describe('the shortcut on a message', () => {
       ({ service }: TestWorld) =>
         `see <${service.baseUrl.replace('{account}', ACCOUNT)}/projects/storefront>`,
     ],
-  ] as const)('tests the project that is named by %s', async ([_, text], { world }) => {
-    await on(world, typeof text === 'string' ? text : text(world));
-    await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2 reachable'));
-    expect(roots(world)).toHaveLength(1);
-  });
+  ] as const)(
+    'the shortcut on a message tests the project that is named by %s',
+    async ([_, text], { world }) => {
+      await on(world, typeof text === 'string' ? text : text(world));
+      await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2 reachable'));
+      expect(roots(world)).toHaveLength(1);
+    },
+  );
 
-  test('asks which, where several are named, and goes on with the choice', async ({ world }) => {
+  test('the shortcut on a message asks which, where several are named, and goes on with the choice', async ({
+    world,
+  }) => {
     await on(world, 'storefront and billing-api are both slow');
     const menu = await privately(world, 'Which project');
     await world
@@ -119,13 +130,15 @@ describe('the shortcut on a message', () => {
     await world.slack.until(() => roots(world).at(-1)?.text.includes('1 of 1 reachable'));
   });
 
-  test('opens the form where none is named, with this channel in it', async ({ world }) => {
+  test('the shortcut on a message opens the form where none is named, with this channel in it', async ({
+    world,
+  }) => {
     await on(world, 'good morning');
     const view = await formOf(world, 'member', 'test');
     expect(view.values.channel?.channel).toMatchObject({ selected_conversation: CHANNEL });
   });
 
-  test('tells the person alone where it may not post', async ({ world }) => {
+  test('the shortcut on a message tells the person alone where it may not post', async ({ world }) => {
     const { ts } = await world.as('admin').postMessage(CHANNEL, 'storefront');
     world.slack.kick(TEAM, CHANNEL, 'bot');
     await world.as('member').shortcut('test_from_message', { channel: CHANNEL, ts });
@@ -159,7 +172,7 @@ describe('the projects that a text speaks of', () => {
     ['id-shop', ['shop']],
     ['au café!', ['café']],
     ['', []],
-  ])('in %j', (text, expected) => {
+  ])('the projects that a text speaks of in %j', (text, expected) => {
     expect(mentionedProjects(text, projects).map(({ permalink }) => permalink)).toEqual(expected);
   });
 });

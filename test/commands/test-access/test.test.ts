@@ -19,7 +19,9 @@ describe('test access from a channel', () => {
   const threadHas = (world: TestWorld, count: number) =>
     world.slack.until(() => thread(world).length >= count);
 
-  test('goes from the command to the summary, in a root message and its thread', async ({ world }) => {
+  test('test access from a channel goes from the command to the summary, in a root message and its thread', async ({
+    world,
+  }) => {
     world.service.world.setOutcome({
       account: ACCOUNT,
       project: 'storefront',
@@ -43,7 +45,7 @@ describe('test access from a channel', () => {
     expect(JSON.stringify(posted)).toContain('running');
   });
 
-  test('knows a project that was added a moment ago', async ({ world }) => {
+  test('test access from a channel knows a project that was added a moment ago', async ({ world }) => {
     await run(world, 'test storefront');
     await rootSays(world, '2 of 2 reachable');
     world.service.world.addProject({ account: ACCOUNT, name: 'Newcomer', servers: [{ name: 'web-9' }] });
@@ -51,14 +53,16 @@ describe('test access from a channel', () => {
     await rootSays(world, '1 of 1 reachable');
   });
 
-  test('takes a project by permalink, identifier or name in any case, and one server', async ({ world }) => {
+  test('test access from a channel takes a project by permalink, identifier or name in any case, and one server', async ({
+    world,
+  }) => {
     await run(world, 'TEST “billing api” API-1');
     await rootSays(world, '1 of 1 reachable');
     await threadHas(world, 3);
     expect(thread(world).join()).not.toContain('Repository');
   });
 
-  test('takes a name of two words without quotes for a project, before it takes the second for a server', async ({
+  test('test access from a channel takes a name of two words without quotes for a project, before it takes the second for a server', async ({
     world,
   }) => {
     await run(world, 'test billing api');
@@ -66,7 +70,7 @@ describe('test access from a channel', () => {
     await world.slack.until(() => thread(world).join().includes('Repository'));
   });
 
-  test('asks with a menu where several projects are meant, and goes on with the choice', async ({
+  test('test access from a channel asks with a menu where several projects are meant, and goes on with the choice', async ({
     world,
   }) => {
     await run(world, 'test');
@@ -77,14 +81,16 @@ describe('test access from a channel', () => {
     await rootSays(world, '1 of 1 reachable');
   });
 
-  test('uses the project that the channel is bound to', async ({ world }) => {
+  test('test access from a channel uses the project that the channel is bound to', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand use storefront');
     await world.slack.until(() => root(world)?.text.includes('bound this channel'));
     await run(world, 'test');
     await rootSays(world, '2 of 2 reachable');
   });
 
-  test('points to the run that goes on instead of starting a second', async ({ world }) => {
+  test('test access from a channel points to the run that goes on instead of starting a second', async ({
+    world,
+  }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
     await run(world, 'test storefront');
     await rootSays(world, 'running');
@@ -94,14 +100,14 @@ describe('test access from a channel', () => {
     expect(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text).toMatch(/<http[^|]+\|See it here>/);
   });
 
-  test('shows a failed run as failed, also without results', async ({ world }) => {
+  test('test access from a channel shows a failed run as failed, also without results', async ({ world }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', status: 'failed' });
     await run(world, 'test storefront');
     await rootSays(world, 'failed');
     await world.slack.until(() => thread(world).at(-1)?.includes('failed'));
   });
 
-  test('runs once however often the button is clicked', async ({ world }) => {
+  test('test access from a channel runs once however often the button is clicked', async ({ world }) => {
     await run(world, 'test storefront');
     await rootSays(world, '2 of 2 reachable');
     const place = { channel: CHANNEL, ts: root(world)?.ts ?? '' };
@@ -113,7 +119,7 @@ describe('test access from a channel', () => {
     expect(roots(world)).toHaveLength(2);
   });
 
-  test('tests one server again from its own button', async ({ world }) => {
+  test('test access from a channel tests one server again from its own button', async ({ world }) => {
     const { setOutcome } = world.service.world;
     const server = { account: ACCOUNT, project: 'storefront', server: 'web-1' };
     setOutcome({ ...server, status: 'error', message: 'refused' });
@@ -134,7 +140,7 @@ describe('test access from a channel', () => {
     ['500', { status: 500 }],
     ['a dropped connection', { drop: true }],
     ['an answer that is no JSON', { badJson: true }],
-  ] as const)('goes on polling through %s', async ([_, fault], { world }) => {
+  ] as const)('test access from a channel goes on polling through %s', async ([_, fault], { world }) => {
     const handle = world.service.faults.add({ path: STATUS, ...fault, times: 3 });
     await run(world, 'test storefront');
     await rootSays(world, '2 of 2 reachable');
@@ -147,14 +153,19 @@ describe('test access from a channel', () => {
     [401, {}, 'revoked or rotated'],
     [403, {}, 'lacks the permission'],
     [404, { error_code: 'record_not_found' }, 'no such test run in project `storefront`'],
-  ] as const)('ends with the reason when polling meets a %i', async ([status, body, reason], { world }) => {
-    world.service.faults.add({ path: STATUS, status, body });
-    await run(world, 'test storefront');
-    await rootSays(world, 'stopped');
-    expect(JSON.stringify(root(world)?.blocks)).toContain(reason);
-  });
+  ] as const)(
+    'test access from a channel ends with the reason when polling meets a %i',
+    async ([status, body, reason], { world }) => {
+      world.service.faults.add({ path: STATUS, status, body });
+      await run(world, 'test storefront');
+      await rootSays(world, 'stopped');
+      expect(JSON.stringify(root(world)?.blocks)).toContain(reason);
+    },
+  );
 
-  test('stops when the message is gone, and says so in the log', async ({ world }) => {
+  test('test access from a channel stops when the message is gone, and says so in the log', async ({
+    world,
+  }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 10_000 });
     world.slack.fault({ method: 'chat.update', error: 'message_not_found' });
     await run(world, 'test storefront');
@@ -162,7 +173,7 @@ describe('test access from a channel', () => {
     expect(roots(world)).toHaveLength(1);
   });
 
-  test('says where it must be invited when it may not post', async ({ world }) => {
+  test('test access from a channel says where it must be invited when it may not post', async ({ world }) => {
     world.slack.addChannel(TEAM, {
       id: 'C0ALONE',
       name: 'alone',
@@ -175,7 +186,9 @@ describe('test access from a channel', () => {
     await rootSays(world, '2 of 2 reachable');
   });
 
-  test('names the nearest project where there is none of that name', async ({ world }) => {
+  test('test access from a channel names the nearest project where there is none of that name', async ({
+    world,
+  }) => {
     await run(world, 'test storefrnt');
     await world.slack.until(() =>
       privately(world, 'member').some((text) => text.includes('Did you mean `storefront`')),
@@ -185,7 +198,7 @@ describe('test access from a channel', () => {
 });
 
 describe('a run that takes too long', () => {
-  test('is followed no longer, says so, and is taken up again with a button', async () => {
+  test('a run that takes too long is followed no longer, says so, and is taken up again with a button', async () => {
     const world = await openTestWorld({ env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } });
     try {
       await world.connect();

@@ -15,7 +15,9 @@ const ended = (world: TestWorld, id: string) =>
 const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 
 describe('the workflow step "Run test access"', () => {
-  test('ends with the run: status, counts, what fails, and a link to the message', async ({ world }) => {
+  test('the workflow step "Run test access" ends with the run: status, counts, what fails, and a link to the message', async ({
+    world,
+  }) => {
     world.service.world.setOutcome({
       account: ACCOUNT,
       project: 'storefront',
@@ -33,19 +35,23 @@ describe('the workflow step "Run test access"', () => {
     expect(JSON.stringify(roots(world).at(-1)?.blocks)).toContain('asked by a workflow');
   });
 
-  test('tests one server, and posts nowhere where no channel is given', async ({ world }) => {
+  test('the workflow step "Run test access" tests one server, and posts nowhere where no channel is given', async ({
+    world,
+  }) => {
     const step = await ended(world, run(world, { project: 'storefront', server: 'web-1' }));
     expect(step?.outputs).toEqual({ status: 'completed', reachable: 1, total: 1, failing: '' });
     expect(world.slack.calls.some(({ method }) => method === 'chat.postMessage')).toBe(false);
   });
 
-  test('gives a failed run as its outcome', async ({ world }) => {
+  test('the workflow step "Run test access" gives a failed run as its outcome', async ({ world }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', status: 'failed' });
     const step = await ended(world, run(world, { project: 'storefront' }));
     expect(step).toMatchObject({ state: 'succeeded', outputs: { status: 'failed', reachable: 0, total: 0 } });
   });
 
-  test('waits for the run of the same target that goes on already', async ({ world }) => {
+  test('the workflow step "Run test access" waits for the run of the same target that goes on already', async ({
+    world,
+  }) => {
     const fault = world.service.faults.add({ path: STATUS, status: 503, retryAfter: '0' });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => roots(world).at(-1)?.text.includes('running'));
@@ -69,13 +75,18 @@ describe('the workflow step "Run test access"', () => {
     ['a server that is not there', { project: 'storefront', server: 'nope' }, /no server nope/],
     ['an account that is not there', { project: 'storefront', account: 'nope' }, /No account named nope/],
     ['a channel that it is not in', { project: 'storefront', channel: 'C0NOWHERE' }, /cannot post/],
-  ] as const)('ends with the reason for %s', async ([_, inputs, reason], { world }) => {
-    const step = await ended(world, run(world, inputs));
-    expect(step).toMatchObject({ state: 'failed', error: expect.stringMatching(reason) });
-    expect(step?.error).not.toMatch(/[`*<]/);
-  });
+  ] as const)(
+    'the workflow step "Run test access" ends with the reason for %s',
+    async ([_, inputs, reason], { world }) => {
+      const step = await ended(world, run(world, inputs));
+      expect(step).toMatchObject({ state: 'failed', error: expect.stringMatching(reason) });
+      expect(step?.error).not.toMatch(/[`*<]/);
+    },
+  );
 
-  test('ends with the reason where the service refuses the test', async ({ world }) => {
+  test('the workflow step "Run test access" ends with the reason where the service refuses the test', async ({
+    world,
+  }) => {
     world.service.faults.add({
       method: 'POST',
       path: `/${ACCOUNT}/projects/storefront/test_access`,
@@ -84,7 +95,9 @@ describe('the workflow step "Run test access"', () => {
     expect((await ended(world, run(world, { project: 'storefront' })))?.error).toContain('refused');
   });
 
-  test('ends although Slack was away for a moment, and keeps no token', async ({ world }) => {
+  test('the workflow step "Run test access" ends although Slack was away for a moment, and keeps no token', async ({
+    world,
+  }) => {
     world.slack.fault({ method: 'functions.completeSuccess', status: 500, times: 2 });
     const id = run(world, { project: 'storefront' });
     expect((await ended(world, id))?.state).toBe('succeeded');
@@ -93,7 +106,9 @@ describe('the workflow step "Run test access"', () => {
 });
 
 describe('the workflow step "Get deployment statistics"', () => {
-  test('gives the figures of the range, and leaves out what has nothing to tell', async ({ world }) => {
+  test('the workflow step "Get deployment statistics" gives the figures of the range, and leaves out what has nothing to tell', async ({
+    world,
+  }) => {
     world.service.faults.add({
       path: `/${ACCOUNT}/activity`,
       status: 200,
@@ -120,7 +135,9 @@ describe('the workflow step "Get deployment statistics"', () => {
     expect(asked?.query).toMatchObject({ range: 'last_30_days', include: 'stats' });
   });
 
-  test('names the ranges where it is given another', async ({ world }) => {
+  test('the workflow step "Get deployment statistics" names the ranges where it is given another', async ({
+    world,
+  }) => {
     expect(
       (await ended(world, run(world, { range: 'fortnight' }, 'deployment_statistics')))?.error,
     ).toContain('last_7_days');

@@ -49,7 +49,7 @@ describe('invoice notices', () => {
       await world.service.requests.next(({ path }) => path.endsWith('/account/invoices'));
   }
 
-  test('tell each new invoice and each that became paid, once, and nothing of what was there', async ({
+  test('invoice notices tell each new invoice and each that became paid, once, and nothing of what was there', async ({
     world,
   }) => {
     await begin(world);
@@ -66,7 +66,9 @@ describe('invoice notices', () => {
     ]);
   });
 
-  test('bring the PDF to the channel for who may see it, and to nobody else', async ({ world }) => {
+  test('invoice notices bring the PDF to the channel for who may see it, and to nobody else', async ({
+    world,
+  }) => {
     await begin(world);
     world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
     await until(world, () => lines(world).length > 0, 'the new one');
@@ -80,7 +82,7 @@ describe('invoice notices', () => {
     expect(world.slack.files(TEAM)[0]?.shares).toMatchObject([{ channel: BILLING }]);
   });
 
-  test('are for the billing role, say how they stand, and stop', async ({ world }) => {
+  test('invoice notices are for the billing role, say how they stand, and stop', async ({ world }) => {
     expect(await ask(world, '/deckhand invoices notify here')).toContain('needs the role *billing*');
     expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('is told of no invoices');
     await begin(world, CHANNEL);
@@ -97,7 +99,9 @@ describe('invoice notices', () => {
     expect(await ask(world, '/deckhand invoices notify off', 'admin')).toContain('is told of no invoices');
   });
 
-  test('do not begin without a billing manager’s key, nor where Deckhand cannot speak', async ({ world }) => {
+  test('invoice notices do not begin without a billing manager’s key, nor where Deckhand cannot speak', async ({
+    world,
+  }) => {
     setBilling(world, false);
     expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain(
       'Invoices need a billing manager',
@@ -108,7 +112,7 @@ describe('invoice notices', () => {
     expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('is told of no invoices');
   });
 
-  test('pause with the reason where the service refuses, tell it once, and go on where they were', async ({
+  test('invoice notices pause with the reason where the service refuses, tell it once, and go on where they were', async ({
     world,
   }) => {
     await begin(world);
@@ -123,7 +127,7 @@ describe('invoice notices', () => {
     expect(dms(world)).toHaveLength(1);
   });
 
-  test('pause where the channel is gone, and leave the others alone', async ({ world }) => {
+  test('invoice notices pause where the channel is gone, and leave the others alone', async ({ world }) => {
     await begin(world);
     await begin(world, CHANNEL);
     world.slack.archiveChannel(TEAM, CHANNEL);
@@ -141,7 +145,7 @@ describe('invoice notices', () => {
     expect(dms(world)).toHaveLength(1);
   });
 
-  test('of one account do not wait for another that fails', async ({ world }) => {
+  test('invoice notices of one account do not wait for another that fails', async ({ world }) => {
     const apiKey = 'OtherKey00OtherKey00OtherKey00OtherKey00';
     world.service.world.addAccount({
       name: 'globex',
@@ -184,7 +188,7 @@ describe('reminders of unpaid invoices', () => {
     }
   }
 
-  test('come after 7 and after 14 days, each once, and not of what was paid', async () => {
+  test('reminders of unpaid invoices come after 7 and after 14 days, each once, and not of what was paid', async () => {
     world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
     world.service.world.addInvoice({ account: ACCOUNT, number: 2002 });
     await begin(world);

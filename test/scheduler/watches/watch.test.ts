@@ -50,7 +50,7 @@ describe('watch', () => {
       await world.service.requests.next(({ path }) => path.endsWith('/activity'));
   }
 
-  test('tells the channel each event once, and nothing of what was before', async ({ world }) => {
+  test('watch tells the channel each event once, and nothing of what was before', async ({ world }) => {
     deploy(world, 'before0');
     expect(await watch(world, 'all')).toContain('every event of all projects of `acme`');
     await looks(world);
@@ -65,7 +65,7 @@ describe('watch', () => {
     expect(news(world)[1]?.text).toContain('*Billing API*');
   });
 
-  test('keeps to a project and to failures', async ({ world }) => {
+  test('watch keeps to a project and to failures', async ({ world }) => {
     await watch(world, 'storefront failures');
     deploy(world, 'failed1', { project: 'billing-api', succeeded: false });
     deploy(world, 'passed1');
@@ -76,7 +76,7 @@ describe('watch', () => {
     expect(blocks(world)).not.toContain('passed1');
   });
 
-  test('tells transitions only: started failing, and recovered', async ({ world }) => {
+  test('watch tells transitions only: started failing, and recovered', async ({ world }) => {
     deploy(world, 'failed0', { project: 'billing-api', succeeded: false });
     await watch(world, 'all transitions');
     deploy(world, 'passed1');
@@ -90,7 +90,9 @@ describe('watch', () => {
     for (const ref of ['passed1', 'failed2', 'failed0']) expect(blocks(world)).not.toContain(ref);
   });
 
-  test('asks once for all channels, and tells an event once where several watches fit', async ({ world }) => {
+  test('watch asks once for all channels, and tells an event once where several watches fit', async ({
+    world,
+  }) => {
     await watch(world, 'all');
     await watch(world, 'storefront failures');
     await watch(world, 'all failures', OTHER);
@@ -109,7 +111,7 @@ describe('watch', () => {
     expect(news(world, OTHER)).toHaveLength(1);
   });
 
-  test('makes one message of more than ten, whose thread holds them', async ({ world }) => {
+  test('watch makes one message of more than ten, whose thread holds them', async ({ world }) => {
     await watch(world, 'all');
     world.service.faults.add({ path: '/acme/activity', delayMs: 100, times: 1 });
     for (let at = 10; at < 47; at += 1) deploy(world, `ref00${at}`);
@@ -129,7 +131,7 @@ describe('watch', () => {
     expect(news(world).length).toBeLessThanOrEqual(2);
   });
 
-  test('says that some may be missing after more than a page at once', async ({ world }) => {
+  test('watch says that some may be missing after more than a page at once', async ({ world }) => {
     await watch(world, 'storefront failures');
     const fault = world.service.faults.add({ path: '/acme/activity', status: 503 });
     for (let at = 0; at < 120; at += 1) deploy(world, `ref${1000 + at}`, { project: 'billing-api' });
@@ -139,7 +141,9 @@ describe('watch', () => {
     expect(news(world)).toHaveLength(1);
   });
 
-  test('changes the mode of what is watched, and says so of what it is told already', async ({ world }) => {
+  test('watch changes the mode of what is watched, and says so of what it is told already', async ({
+    world,
+  }) => {
     const id = idIn(await watch(world, 'storefront'));
     expect(await watch(world, 'storefront transitions')).toContain(
       `\`${id}\`: when a project starts failing`,
@@ -147,18 +151,18 @@ describe('watch', () => {
     expect(await ask(world, '/deckhand watch storefront transitions', 'admin')).toContain('already');
   });
 
-  test('means the channel’s project, the only one, or asks', async ({ world }) => {
+  test('watch means the channel’s project, the only one, or asks', async ({ world }) => {
     expect(await ask(world, '/deckhand watch failures', 'admin')).toContain('Billing API');
     await say(world, 'use storefront');
     await until(world, () => texts(world).length === 1, 'the binding');
     expect(await watch(world, 'failures')).toContain('what fails of *Storefront*');
   });
 
-  test('is for operators', async ({ world }) => {
+  test('watch is for operators', async ({ world }) => {
     expect(await ask(world, '/deckhand watch all')).toContain('needs the role *operator*');
   });
 
-  test('does not begin in a channel where it cannot speak', async ({ world }) => {
+  test('watch does not begin in a channel where it cannot speak', async ({ world }) => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
     expect(await ask(world, '/deckhand watch all', 'admin')).toContain('Invite me');
     world.slack.invite(TEAM, CHANNEL, 'bot');
@@ -168,7 +172,7 @@ describe('watch', () => {
   });
 
   describe('what is set up', () => {
-    test('is listed with who, when and what came of it, and paused, resumed and stopped by buttons', async ({
+    test('watch what is set up is listed with who, when and what came of it, and paused, resumed and stopped by buttons', async ({
       world,
     }) => {
       const id = idIn(await watch(world, 'storefront'));
@@ -204,7 +208,9 @@ describe('watch', () => {
       expect(blocks(world)).not.toContain('stopped');
     });
 
-    test('is stopped by id, project, or all at once, and asks where several would do', async ({ world }) => {
+    test('watch what is set up is stopped by id, project, or all at once, and asks where several would do', async ({
+      world,
+    }) => {
       const first = idIn(await watch(world, 'storefront'));
       await watch(world, 'billing-api');
       await watch(world, 'all transitions');
@@ -227,7 +233,7 @@ describe('watch', () => {
       expect(await ask(world, '/deckhand unwatch wxyz', 'admin')).toContain('There is no watch `wxyz`');
     });
 
-    test('pauses and resumes by words, from another channel too', async ({ world }) => {
+    test('watch what is set up pauses and resumes by words, from another channel too', async ({ world }) => {
       const id = idIn(await watch(world, 'all'));
       await say(world, 'watch pause');
       await until(world, () => blocks(world).includes(`<@${PEOPLE.admin}> paused it`), 'the pause');
@@ -242,7 +248,7 @@ describe('watch', () => {
   });
 
   describe('what cannot be told', () => {
-    test('is paused with the reason and one message, and goes on from there once it is resumed', async ({
+    test('watch what cannot be told is paused with the reason and one message, and goes on from there once it is resumed', async ({
       world,
     }) => {
       const id = idIn(await watch(world, 'all'));
@@ -262,7 +268,9 @@ describe('watch', () => {
       expect(dms(world)).toHaveLength(1);
     });
 
-    test('pauses all watches of an account that refuses, once', async ({ world }) => {
+    test('watch what cannot be told pauses all watches of an account that refuses, once', async ({
+      world,
+    }) => {
       await watch(world, 'all');
       await watch(world, 'all', OTHER);
       const fault = world.service.faults.add({
@@ -280,7 +288,7 @@ describe('watch', () => {
       expect(dms(world)).toHaveLength(1);
     });
 
-    test('pauses with the key and goes on with a new one, with one message for the whole workspace', async ({
+    test('watch what cannot be told pauses with the key and goes on with a new one, with one message for the whole workspace', async ({
       world,
     }) => {
       await watch(world, 'all');
@@ -329,19 +337,19 @@ describe('the feed', () => {
     return (time.now() - from) / 1000;
   }
 
-  test('is looked at once a minute', async () => {
+  test('the feed is looked at once a minute', async () => {
     const minute = await secondsUntil(1);
     expect(minute).toBeGreaterThan(50);
     expect(minute).toBeLessThan(70);
   });
 
-  test('is left alone as long as a busy service asks', async () => {
+  test('the feed is left alone as long as a busy service asks', async () => {
     world.service.faults.add({ path: '/acme/activity', status: 429, retryAfter: '600', times: 1 });
     await secondsUntil(1);
     expect(await secondsUntil(2)).toBeGreaterThan(595);
   });
 
-  test('is looked at more and more seldom while the service fails, and the list says so', async () => {
+  test('the feed is looked at more and more seldom while the service fails, and the list says so', async () => {
     const fault = world.service.faults.add({ path: '/acme/activity', status: 500 });
     await secondsUntil(1);
     expect(await secondsUntil(2)).toBeGreaterThan(100);
