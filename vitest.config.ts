@@ -4,7 +4,10 @@ import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { byLength } from './test/support/length.ts';
 
-/** What starts processes, a browser, Postgres or threads, or takes seconds to compute; all other files are quick. */
+/**
+ * What starts processes, a browser, Postgres or threads, or takes seconds to compute, and what tests the sandbox rather
+ * than Deckhand; all other files are quick.
+ */
 const HEAVY = [
   'test/browser/**/*.test.ts',
   'test/commands/activity/activity.test.ts',
@@ -16,9 +19,7 @@ const HEAVY = [
   'test/listeners/install/{lifecycle,tokens}.test.ts',
   'test/observability/{jobs,process}.test.ts',
   'test/process/**/*.test.ts',
-  'test/sandbox/demo.test.ts',
-  'test/sandbox/service/{conformance,main}.test.ts',
-  'test/sandbox/slack/web/{accessibility,inspector,keyboard,local-workspace,modal,renderer}.test.ts',
+  'test/sandbox/**/*.test.ts',
   'test/scheduler/activity/*.test.ts',
   'test/scheduler/digests/digest.test.ts',
   'test/scheduler/invoices/notices.test.ts',
@@ -36,8 +37,8 @@ export default defineConfig({
     isolate: false,
     // Node runs our TypeScript as it is.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Many tests wait for sockets and child processes, so that more of them than cores go well together.
-    maxWorkers: availableParallelism() + 2,
+    // Many tests wait for sockets and child processes, so that one more than cores goes well together.
+    maxWorkers: availableParallelism() + 1,
     // Never waited out where all is well: a loaded machine takes many times as long as an idle one.
     testTimeout: byLength(120_000, 900_000),
     hookTimeout: byLength(120_000, 900_000),

@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+
+/** Where small files are in memory, on systems that have such a folder: a test then waits for no disk. */
+export const MEMORY_FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** A folder that goes away with the test. */
 export async function temporaryFolder(): Promise<string> {

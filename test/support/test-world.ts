@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
@@ -22,6 +21,7 @@ import { createWeb } from '../../src/slack/web.ts';
 import { createSealer } from '../../src/store/sealer.ts';
 import { freePort } from './free-port.ts';
 import { startSlack } from './start-slack.ts';
+import { MEMORY_FOLDER } from './temporary.ts';
 
 /** Ann is the workspace's admin, Ben a member, Bea keeps the books. */
 export const PEOPLE = { admin: 'U0ANN', member: 'U0BEN', billing: 'U0BEA' } as const;
@@ -101,7 +101,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
   });
   const { botToken } = furnish(slack, { installed: options.byOauth !== true });
   if (options.seed !== 'demo') addTestAccount(service, options.projects);
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-world-'));
+  const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-world-'));
   const env = environment(slack, service, botToken, folder);
   const many = options.byOauth === true ? await manyWorkspaces(slack) : {};
   const config = parseConfig({ ...env, ...many, ...options.env });
