@@ -2,8 +2,9 @@ import { TestClock } from 'pg-boss';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import type { Engine, Job, JobData, WorkOptions } from '../../src/jobs/jobs.ts';
-import { createPostgresEngine } from '../../src/jobs/pg-boss-jobs.ts';
-import { createLocalEngine } from '../../src/jobs/sqlite-jobs.ts';
+import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
+import { createJobs } from '../../src/jobs/runner.ts';
+import { createSqliteJobs } from '../../src/jobs/sqlite-jobs.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -43,7 +44,9 @@ async function localSite(start?: string): Promise<Site> {
     engine: async () => {
       const own = mortal(clock);
       const store = await openStore(url, { clock: own });
-      const engine = createLocalEngine({ store, clock: own, random: () => 0.5 });
+      if (store.sqlite === undefined) throw new Error('this is no SQLite file');
+      const backend = createSqliteJobs(store.sqlite, own);
+      const engine = createJobs({ backend, clock: own, random: () => 0.5 });
       let isOpen = true;
       const close = async (): Promise<void> => {
         own.end();
@@ -66,10 +69,11 @@ async function postgresSite(start?: string): Promise<Site> {
     jump: (ms) => bossClock.setTime(bossClock.now() + ms),
     engine: async () => {
       const clock = mortal(clockOf(bossClock));
-      const engine = createPostgresEngine({ url, clock, bossClock, random: () => 0.5 });
+      const backend = createPgBossJobs({ url, clock, bossClock });
+      const engine = createJobs({ backend, clock, random: () => 0.5 });
       const close = async (): Promise<void> => {
         clock.end();
-        await engine.close();
+        await backend.close();
       };
       onTestFinished(close);
       return { engine, kill: close };
