@@ -1,11 +1,12 @@
 import type { Clock as BossClock, PgBoss } from 'pg-boss';
 import type { Clock } from '../core/clock.ts';
 import { type EngineStats, JobAborted } from './jobs.ts';
-import type { Advance, Claim, JobsBackend, Leases, ScheduleTable } from './jobs-backend.ts';
-import { BEAT_MS, createBoss, inTransaction, LEASE_MS, POLL_MS, QUEUE_OPTIONS } from './pg-boss.ts';
-import { createPgBossQueue, type PgBossQueue } from './pg-boss-queue.ts';
-import * as tables from './pg-boss-tables.ts';
+import type { Advance, JobsBackend, ScheduleTable } from './jobs-backend.ts';
+import { createBoss, inTransaction, LEASE, QUEUE_OPTIONS } from './pg-boss.ts';
+import { PgBossQueue } from './pg-boss-queue.ts';
+import { advanceSchedules, CREATE_TABLES, ERASE_STATES } from './pg-boss-tables.ts';
 import type { RunContext } from './run-job.ts';
+import { createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
 
 export interface PgBossJobsOptions {
   url: string;
@@ -15,7 +16,7 @@ export interface PgBossJobsOptions {
   bossClock?: BossClock;
 }
 
-/** Jobs of a queue that are read to be counted; of more, pg-boss's own counts are given, which are seconds old. */
+/** As many jobs of a queue are read to be counted; of more, pg-boss's own counts are given, which are seconds old. */
 const MOST_COUNTED = 1_000;
 
 /** Jobs and schedules in Postgres, shared by any number of replicas; kept by pg-boss, through its public API alone. */
@@ -27,142 +28,117 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
   boss.on('warning', ({ message }) =>
     log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warns'),
   );
-  const { connect, queueOf, close } = openQueues(boss);
-
-  async function count(): Promise<EngineStats['queues']> {
-    await connect();
-    const counts = (await boss.getQueues()).map(async ({ name, queuedCount, activeCount }) => {
-      const queue = await queueOf(name);
-      const isCounted = queuedCount + activeCount <= MOST_COUNTED;
-      const estimate = { waiting: queuedCount, running: activeCount, oldestDueMs: queue.latenessMs() };
-      return [name, isCounted ? await queue.count(clock.now()) : estimate] as const;
-    });
-    return Object.fromEntries(await Promise.all(counts));
-  }
-
-  async function erase(workspace: string): Promise<void> {
-    await connect();
-    // Schedules first: an occurrence may just be sent.
-    await tables.eraseSchedules(boss.getDb(), workspace);
-    for (const { name } of await boss.getQueues()) await (await queueOf(name)).erase(workspace);
-    await tables.eraseStates(boss.getDb(), workspace);
-  }
-
+  const { sql, queueOf, queues, close } = openQueues(boss);
   return {
-    schedules: createSchedules(boss, connect, queueOf),
-    leases: createLeases(queueOf),
-    start: async (queues) => {
-      await connect();
-      for (const name of queues) await queueOf(name);
+    schedules: createSchedules(boss, sql, queueOf),
+    leases: { ...LEASE, beat: async (queue, jobs) => (await queueOf(queue)).beat(jobs) },
+    start: async (names) => {
+      await sql('SELECT 1');
+      await Promise.all(names.map(queueOf));
     },
     insert: async (queue, jobs) => (await queueOf(queue)).insert(jobs),
-    claim: async (queue, limit, busy): Promise<Claim> => {
-      // pg-boss has no call for when the next job falls due, and other replicas send too: `leases.pollMs`.
+    // pg-boss has no call for when the next job falls due, and other replicas send too; hence `pollMs`.
+    claim: async (queue, limit, busy) => {
       return { jobs: await (await queueOf(queue)).claim(limit, busy), nextAt: undefined };
     },
-    save: async (job) => ours((await queueOf(job.queue)).save(job)),
-    release: async (job, delayMs) => ours((await queueOf(job.queue)).release({ job, delayMs })),
-    finish: async (job) => ours((await queueOf(job.queue)).finish(job)),
+    save: async (job) => expectOurs(await (await queueOf(job.queue)).save(job)),
+    release: async (job, delayMs) => expectOurs(await (await queueOf(job.queue)).release({ job, delayMs })),
+    finish: async (job) => expectOurs(await (await queueOf(job.queue)).finish(job)),
     setAside: async (job) => (await queueOf(job.queue)).setAside(job),
-    erase,
-    count,
-    ping: async () => {
-      await connect();
-      await boss.getDb().executeSql('SELECT 1');
+    erase: async (workspace) => {
+      // Schedules first: an occurrence may just be sent.
+      await sql(ERASE_SCHEDULES, [workspace]);
+      for (const { queue } of await queues()) await queue.erase(workspace);
+      await sql(ERASE_STATES, [workspace]);
     },
+    count: async () => {
+      const counts = (await queues()).map(async ({ queue, waiting, running }) => {
+        const isCounted = waiting + running <= MOST_COUNTED;
+        const estimate = { waiting, running, oldestDueMs: queue.latenessMs };
+        return [queue.name, isCounted ? await queue.count(clock.now()) : estimate] as const;
+      });
+      return Object.fromEntries(await Promise.all(counts)) satisfies EngineStats['queues'];
+    },
+    ping: async () => void (await sql('SELECT 1')),
     close,
   };
 }
 
-/** pg-boss and its queues, each opened by whatever needs it first; again if that failed. */
-function openQueues(boss: PgBoss): {
-  connect(): Promise<void>;
-  queueOf(name: string): Promise<PgBossQueue>;
-  close(): Promise<void>;
-} {
-  const queues = new Map<string, Promise<PgBossQueue>>();
-  let connecting: Promise<void> | undefined;
+function expectOurs(isOurs: boolean): void {
+  if (!isOurs) throw new JobAborted('lease lost');
+}
 
-  function connect(): Promise<void> {
-    connecting ??= boss
-      .start()
-      .then(() => tables.createTables(boss.getDb()))
-      .catch((error: unknown) => {
-        connecting = undefined;
-        throw error;
-      });
-    return connecting;
+type Sql = (text: string, values?: unknown[]) => Promise<unknown[]>;
+type QueueOf = (name: string) => Promise<PgBossQueue>;
+
+interface Queues {
+  /** Runs a statement on tables of our own. */
+  sql: Sql;
+  queueOf: QueueOf;
+  /** All queues of the database, with counts that are seconds old. */
+  queues(): Promise<Array<{ queue: PgBossQueue; waiting: number; running: number }>>;
+  close(): Promise<void>;
+}
+
+/** pg-boss and its queues, each opened by whatever needs it first; again if that failed. */
+function openQueues(boss: PgBoss): Queues {
+  const opened = new Map<string, Promise<PgBossQueue>>();
+  let connecting: Promise<unknown> | undefined;
+
+  async function connect(): Promise<void> {
+    connecting ??= boss.start().then(() => boss.getDb().executeSql(CREATE_TABLES));
+    try {
+      await connecting;
+    } catch (error) {
+      connecting = undefined;
+      throw error;
+    }
   }
 
-  async function create(name: string): Promise<PgBossQueue> {
+  async function open(name: string): Promise<PgBossQueue> {
     await connect();
     await boss.createQueue(name, QUEUE_OPTIONS);
-    return createPgBossQueue(boss, name);
+    return new PgBossQueue(boss, name);
+  }
+
+  function queueOf(name: string): Promise<PgBossQueue> {
+    const queue = opened.get(name) ?? open(name);
+    opened.set(name, queue);
+    queue.catch(() => opened.delete(name));
+    return queue;
   }
 
   return {
-    connect,
-    queueOf(name) {
-      const queue = queues.get(name) ?? create(name);
-      queues.set(name, queue);
-      queue.catch(() => queues.delete(name));
-      return queue;
+    sql: async (text, values) => {
+      await connect();
+      return (await boss.getDb().executeSql(text, values)).rows;
     },
-    async close() {
+    queueOf,
+    queues: async () => {
+      await connect();
+      const known = (await boss.getQueues()).map(async ({ name, queuedCount, activeCount }) => {
+        return { queue: await queueOf(name), waiting: queuedCount, running: activeCount };
+      });
+      return Promise.all(known);
+    },
+    close: async () => {
       await connecting?.catch(() => undefined);
       await boss.stop({ graceful: false });
     },
   };
 }
 
-async function ours(write: Promise<boolean>): Promise<void> {
-  if (!(await write)) throw new JobAborted('lease lost');
-}
-
-function createLeases(queueOf: (name: string) => Promise<PgBossQueue>): Leases {
-  return {
-    pollMs: POLL_MS,
-    beatMs: BEAT_MS,
-    leaseMs: LEASE_MS,
-    beat: async (queue, jobs) => (await queueOf(queue)).beat(jobs),
-  };
-}
-
-function createSchedules(
-  boss: PgBoss,
-  connect: () => Promise<void>,
-  queueOf: (name: string) => Promise<PgBossQueue>,
-): ScheduleTable {
-  async function advance(advances: readonly Advance[]): Promise<void> {
+function createSchedules(boss: PgBoss, sql: Sql, queueOf: QueueOf): ScheduleTable {
+  const advance = async (advances: readonly Advance[]): Promise<void> => {
     const names = new Set(advances.map(({ schedule }) => schedule.queue));
     const queues = await Promise.all([...names].map(queueOf));
     await inTransaction(boss, async (db) => {
-      const ours = await tables.advanceSchedules(db, advances);
-      for (const queue of queues)
-        await queue.insertOccurrences(
-          ours.filter(({ schedule }) => schedule.queue === queue.name),
-          db,
-        );
+      const ours = await advanceSchedules(db, advances);
+      for (const queue of queues) {
+        const sent = ours.filter(({ schedule }) => schedule.queue === queue.name);
+        await queue.insertOccurrences(sent, db);
+      }
     });
-  }
-
-  return {
-    put: async (schedule) => {
-      await queueOf(schedule.queue);
-      await tables.putSchedule(boss.getDb(), schedule);
-    },
-    remove: async (workspace, key) => {
-      await connect();
-      await tables.removeSchedule(boss.getDb(), workspace, key);
-    },
-    due: async (now, limit) => {
-      await connect();
-      return tables.dueSchedules(boss.getDb(), now, limit);
-    },
-    advance,
-    nextAt: async () => {
-      await connect();
-      return tables.nextSchedule(boss.getDb());
-    },
   };
+  return { ...createScheduleTable(sql), advance };
 }

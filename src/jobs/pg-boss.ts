@@ -4,9 +4,7 @@ import { type Clock as BossClock, type Db, PgBoss, type Queue } from 'pg-boss';
  * A replica shows every 5 s that its jobs are alive. After 15 s without that they are open to others, which is
  * looked after every 3 s, and fetched every 2 s: so a killed replica's jobs run elsewhere within 20 s.
  */
-export const POLL_MS = 2_000;
-export const BEAT_MS = 5_000;
-export const LEASE_MS = 15_000;
+export const LEASE = { pollMs: 2_000, beatMs: 5_000, leaseMs: 15_000 };
 const SUPERVISE_SECONDS = 3;
 
 const MOST_CONNECTIONS = 6;
@@ -31,7 +29,7 @@ export function createBoss(url: string, clock: BossClock | undefined): PgBoss {
 /** Unique keys, and leases. */
 export const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
   policy: 'exclusive',
-  heartbeatSeconds: LEASE_MS / 1_000,
+  heartbeatSeconds: LEASE.leaseMs / 1_000,
   // Failures are counted and timed by us; pg-boss's retries are our releases and take-overs from dead replicas.
   retryLimit: 1_000_000,
   retryDelay: 0,
