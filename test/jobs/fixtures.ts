@@ -1,7 +1,8 @@
 import { TestClock } from 'pg-boss';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Engine, Job, JobData, WorkOptions } from '../../src/jobs/jobs.ts';
+import type { Engine, Job, JobData, JobOutcome, WorkOptions } from '../../src/jobs/jobs.ts';
+import type { JobsBackend } from '../../src/jobs/jobs-backend.ts';
 import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
 import { createJobs } from '../../src/jobs/runner.ts';
 import { createSqliteJobs } from '../../src/jobs/sqlite-jobs.ts';
@@ -10,6 +11,8 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 
+type OnJobEnd = (queue: string, outcome: JobOutcome) => void;
+
 /** A place where engines run, and the clock they go by. */
 export interface Site {
   now(): number;
@@ -17,11 +20,13 @@ export interface Site {
   /** Sets the wall clock alone, forwards or backwards. */
   jump(ms: number): Promise<void>;
   /** An engine as one replica has it; it is not started. */
-  engine(): Promise<Replica>;
+  engine(onJobEnd?: OnJobEnd): Promise<Replica>;
 }
 
 export interface Replica {
   engine: Engine;
+  /** What the engine keeps its jobs in. */
+  backend: JobsBackend;
   /** As after `kill -9`: whatever runs stays as it is, and its heartbeat ends. */
   kill(): Promise<void>;
 }
@@ -41,12 +46,12 @@ async function localSite(start?: string): Promise<Site> {
     now: clock.now,
     advance: clock.advance,
     jump: async (ms) => clock.jump(ms),
-    engine: async () => {
+    engine: async (onJobEnd) => {
       const own = mortal(clock);
       const store = await openStore(url, { clock: own });
       if (store.sqlite === undefined) throw new Error('this is no SQLite file');
       const backend = createSqliteJobs(store.sqlite, own);
-      const engine = createJobs({ backend, clock: own, random: () => 0.5 });
+      const engine = createJobs({ backend, clock: own, random: () => 0.5, onJobEnd });
       let isOpen = true;
       const close = async (): Promise<void> => {
         own.end();
@@ -54,7 +59,7 @@ async function localSite(start?: string): Promise<Site> {
         isOpen = false;
       };
       onTestFinished(close);
-      return { engine, kill: close };
+      return { engine, backend, kill: close };
     },
   };
 }
@@ -67,16 +72,16 @@ async function postgresSite(start?: string): Promise<Site> {
     now: () => bossClock.now(),
     advance: (ms) => bossClock.tick(ms),
     jump: (ms) => bossClock.setTime(bossClock.now() + ms),
-    engine: async () => {
+    engine: async (onJobEnd) => {
       const clock = mortal(clockOf(bossClock));
       const backend = createPgBossJobs({ url, clock, bossClock });
-      const engine = createJobs({ backend, clock, random: () => 0.5 });
+      const engine = createJobs({ backend, clock, random: () => 0.5, onJobEnd });
       const close = async (): Promise<void> => {
         clock.end();
         await backend.close();
       };
       onTestFinished(close);
-      return { engine, kill: close };
+      return { engine, backend, kill: close };
     },
   };
 }
@@ -160,8 +165,12 @@ export function untilAborted(job: Job<TestData>): Promise<void> {
 }
 
 /** Starts an engine that stops with the test, unless it was killed before. */
-export async function started(site: Site, prepare: (engine: Engine) => void): Promise<Replica> {
-  const replica = await site.engine();
+export async function started(
+  site: Site,
+  prepare: (engine: Engine) => void,
+  onJobEnd?: OnJobEnd,
+): Promise<Replica> {
+  const replica = await site.engine(onJobEnd);
   prepare(replica.engine);
   await replica.engine.start();
   let isAlive = true;
@@ -169,7 +178,7 @@ export async function started(site: Site, prepare: (engine: Engine) => void): Pr
     if (isAlive) await replica.engine.stop(0);
   });
   return {
-    engine: replica.engine,
+    ...replica,
     kill: async () => {
       isAlive = false;
       await replica.kill();
