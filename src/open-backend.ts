@@ -60,6 +60,7 @@ function askingBackend(backend: JobsBackend): JobsBackend {
     erase: (workspace) => asking(backend.erase(workspace)),
     schedules: {
       ...schedules,
+      now: () => asking(schedules.now()),
       put: (schedule) => asking(schedules.put(schedule)),
       remove: (workspace, key) => asking(schedules.remove(workspace, key)),
     },

@@ -64,6 +64,8 @@ export interface Advance {
 }
 
 export interface ScheduleTable {
+  /** By the clock that schedules fall due by, in milliseconds since the epoch: one for all replicas. */
+  now(): Promise<number>;
   /** Replaces the schedule with that key; with the same cron and zone it keeps its `nextAt`. */
   put(schedule: StoredSchedule): Promise<void>;
   remove(workspace: string, key: string): Promise<void>;

@@ -37,9 +37,10 @@ export class Occurrences {
   async set<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void> {
     const { cron, zone, queue } = schedule;
     const data = JSON.stringify({ ...schedule.data, workspace });
-    // Before anything is stored, since it refuses what is wrong.
-    const nextAt = nextSlot(cron, zone, this.#options.clock.now());
-    await this.#options.backend.schedules.put({ workspace, key, cron, zone, queue, data, nextAt });
+    const { schedules } = this.#options.backend;
+    // Refuses what is wrong before anything is stored.
+    const nextAt = nextSlot(cron, zone, await schedules.now());
+    await schedules.put({ workspace, key, cron, zone, queue, data, nextAt });
     this.#setAlarm(earliest(nextAt, this.#alarmAt));
   }
 
@@ -84,8 +85,8 @@ export class Occurrences {
   }
 
   async #sendBatch(): Promise<boolean> {
-    const { backend, clock, onSent } = this.#options;
-    const now = clock.now();
+    const { backend, onSent } = this.#options;
+    const now = await backend.schedules.now();
     const due = await backend.schedules.due(now, BATCH);
     if (due.length === 0) return false;
     await backend.schedules.advance(due.map((schedule) => this.#advance(schedule, now)));
@@ -109,8 +110,9 @@ export class Occurrences {
     }
   }
 
+  /** Where replicas share the schedules, `check` is called again and again instead: our own clock may be wrong. */
   #setAlarm(at: number | undefined): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || this.#options.backend.leases !== undefined) return;
     this.#alarmAt = at;
     this.#alarm.set(at);
   }

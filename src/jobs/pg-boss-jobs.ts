@@ -4,7 +4,7 @@ import { type EngineStats, JobAborted } from './jobs.ts';
 import type { Advance, JobsBackend, ScheduleTable } from './jobs-backend.ts';
 import { createBoss, inTransaction, LEASE, QUEUE_OPTIONS } from './pg-boss.ts';
 import { PgBossQueue } from './pg-boss-queue.ts';
-import { advanceSchedules, CREATE_TABLES, ERASE_STATES } from './pg-boss-tables.ts';
+import { advanceSchedules, CREATE_TABLES, databaseTime, ERASE_STATES } from './pg-boss-tables.ts';
 import type { RunContext } from './run-job.ts';
 import { createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
 
@@ -140,5 +140,5 @@ function createSchedules(boss: PgBoss, sql: Sql, queueOf: QueueOf): ScheduleTabl
       }
     });
   };
-  return { ...createScheduleTable(sql), advance };
+  return { ...createScheduleTable(sql), now: () => databaseTime(sql), advance };
 }

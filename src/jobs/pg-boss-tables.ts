@@ -12,7 +12,14 @@ export const CREATE_TABLES = `BEGIN; SELECT pg_advisory_xact_lock(hashtextextend
 CREATE TABLE IF NOT EXISTS deckhand_job_states (id uuid PRIMARY KEY, workspace text NOT NULL, state text NOT NULL);
 CREATE INDEX IF NOT EXISTS deckhand_job_states_workspace ON deckhand_job_states (workspace);
 ${CREATE_SCHEDULES}
+DO $do$ BEGIN
+  IF to_regprocedure('deckhand_now()') IS NULL THEN
+    CREATE FUNCTION deckhand_now() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT now()';
+  END IF;
+END $do$;
 COMMIT`;
+/** A function, so that a test may move it together with pg-boss's clock. */
+const NOW = 'SELECT floor(extract(epoch FROM deckhand_now()) * 1000)::float8 AS now';
 export const ERASE_STATES = 'DELETE FROM deckhand_job_states WHERE workspace = $1';
 
 const READ_STATES = 'SELECT id, state FROM deckhand_job_states WHERE id = ANY($1::uuid[])';
@@ -26,7 +33,13 @@ const ADVANCE = `UPDATE deckhand_schedules AS s SET next_at = a."nextAt"
   RETURNING a.at`;
 
 const StateRows = z.array(z.object({ id: z.string(), state: z.string() }));
+const NowRows = z.tuple([z.object({ now: z.number() })]);
 const AdvancedRows = z.array(z.object({ at: z.number() }));
+
+/** By the database's clock, which all replicas share. */
+export async function databaseTime(sql: (text: string) => Promise<unknown[]>): Promise<number> {
+  return NowRows.parse(await sql(NOW))[0].now;
+}
 
 /** What is stored of these jobs, as text by id. */
 export async function readStates(db: Db, ids: readonly string[]): Promise<Map<string, string>> {

@@ -36,7 +36,7 @@ const Next = z.tuple([z.object({ nextAt: z.number().nullable() })]);
 /** Runs a statement with the values of `$1`, `$2` and so on, and gives its rows. */
 export type Query = (sql: string, values: Array<string | number>) => Promise<unknown[]>;
 
-export function createScheduleTable(query: Query): Omit<ScheduleTable, 'advance'> {
+export function createScheduleTable(query: Query): Omit<ScheduleTable, 'advance' | 'now'> {
   return {
     put: async ({ workspace, key, cron, zone, queue, data, nextAt }) => {
       await query(PUT, [workspace, key, cron, zone, queue, data, nextAt]);

@@ -106,7 +106,7 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   db.exec(TAKE_OVER);
   setBack.run({ $1: clock.now() });
   return {
-    schedules: createSchedules(db, (queue, job) => insert(queue, job)),
+    schedules: { ...createSchedules(db, insert), now: async () => clock.now() },
     start: async () => undefined,
     insert: async (queue, jobs) => {
       const store = (): boolean[] => jobs.map((job) => insert(queue, job));
@@ -181,7 +181,10 @@ function stateOf({ data, failures, handedBack, dead }: ClaimedJob): Array<string
   return [data, failures, handedBack, dead ?? null];
 }
 
-function createSchedules(db: DatabaseSync, insert: (queue: string, job: NewJob) => boolean): ScheduleTable {
+function createSchedules(
+  db: DatabaseSync,
+  insert: (queue: string, job: NewJob) => boolean,
+): Omit<ScheduleTable, 'now'> {
   const one = db.prepare(ADVANCE);
   const query = async (sql: string, values: Array<string | number>): Promise<unknown[]> =>
     db.prepare(sql).all(Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value])));

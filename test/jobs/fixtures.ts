@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { TestClock } from 'pg-boss';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
@@ -75,6 +76,8 @@ async function postgresSite(start?: string): Promise<Site> {
     engine: async (onJobEnd) => {
       const clock = mortal(clockOf(bossClock));
       const backend = createPgBossJobs({ url, clock, bossClock });
+      await backend.start([]);
+      await followBossClock(url);
       const engine = createJobs({ backend, clock, random: () => 0.5, onJobEnd });
       const close = async (): Promise<void> => {
         clock.end();
@@ -84,6 +87,14 @@ async function postgresSite(start?: string): Promise<Site> {
       return { engine, backend, kill: close };
     },
   };
+}
+
+async function followBossClock(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`CREATE OR REPLACE FUNCTION deckhand_now() RETURNS timestamptz LANGUAGE sql STABLE
+    AS 'SELECT pgboss.job_now()'`);
+  await client.end();
 }
 
 function clockOf(bossClock: TestClock): Clock {
