@@ -98,7 +98,7 @@ export interface JobsBackend {
   readonly leases?: Leases;
   /** Prepares the queues that this process works on. The other methods may be called before. */
   start(queues: readonly string[]): Promise<void>;
-  /** Stores all in one write. Tells of each whether it was stored, which it is not if its key is taken. */
+  /** Stores all in one write. False for each that was not stored because its key is taken. */
   insert(queue: string, jobs: readonly NewJob[]): Promise<boolean[]>;
   /** Takes at most `limit` due jobs, those that wait longest first; of the `busy` workspaces only if others leave room. */
   claim(queue: string, limit: number, busy: readonly string[]): Promise<Claim>;

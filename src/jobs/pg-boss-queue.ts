@@ -36,10 +36,13 @@ export class PgBossQueue {
     this.name = name;
   }
 
-  readonly insert = inBatches(async (batches: Array<readonly NewJob[]>) => {
-    const inserts = batches.map((jobs) => jobs.map(toInsert));
-    const stored = new Set(await this.#boss.insert(this.name, inserts.flat(), { returnId: true }));
-    return inserts.map((batch) => batch.map(({ id }) => stored.has(id)));
+  async insert(jobs: readonly NewJob[]): Promise<boolean[]> {
+    return this.#insertAll(jobs.map(toInsert));
+  }
+
+  readonly #insertAll = inBatches(async (batches: Array<ReturnType<typeof toInsert>[]>) => {
+    const stored = new Set(await this.#boss.insert(this.name, batches.flat(), { returnId: true }));
+    return batches.map((inserts) => inserts.map(({ id }) => stored.has(id)));
   });
 
   async insertOccurrences(advances: readonly Advance[], db: Db): Promise<void> {
@@ -66,7 +69,7 @@ export class PgBossQueue {
     return [...jobs, ...(await this.#boss.fetch<object>(this.name, { ...options, batchSize: room }))];
   }
 
-  /** pg-boss tells how many of the claims stand but not which, so those that do not are looked for in halves. */
+  /** pg-boss reports how many of the claims stand but not which, so those that do not are searched for in halves. */
   async beat(jobs: readonly ClaimedJob[]): Promise<ClaimedJob[]> {
     const { affected } = Changed.parse(await this.#boss.touch(this.name, jobs.map(attemptOf)));
     if (affected === jobs.length) return [];
@@ -193,6 +196,9 @@ function expectAll(jobs: readonly ClaimedJob[], answer: unknown): void {
 
 function toInsert({ workspace, key, data, delayMs, traceparent }: NewJob): JobInsert & { id: string } {
   const id = randomUUID();
+  // Postgres would refuse it, and with it what others send at the same time.
+  if (key !== undefined && (key.includes('\0') || !key.isWellFormed()))
+    throw new TypeError('The key of a job is no text that Postgres stores');
   return {
     id,
     data: { workspace, data, ...(traceparent === undefined ? {} : { traceparent }) } satisfies Envelope,

@@ -4,7 +4,7 @@ import type { Advance, ClaimedJob, JobState } from './jobs-backend.ts';
 import { CREATE_SCHEDULES } from './schedule-table.ts';
 
 /**
- * Tables of our own, changed in one transaction with pg-boss's: schedules, since pg-boss's own do not tell a job its
+ * Tables of our own, changed in one transaction with pg-boss's: schedules, since pg-boss's own give a job no
  * occurrence and catch up without a limit, and what a running job has become, for which pg-boss has no call. Replicas
  * that start at once would fail each other without the lock.
  */

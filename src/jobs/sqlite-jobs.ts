@@ -43,7 +43,7 @@ const FAIR = `SELECT seq FROM (
     SELECT * FROM (SELECT seq, due, 0 AS turn FROM (${DUE} AND workspace NOT IN ${BUSY} ${FIRST}))
     UNION ALL SELECT * FROM (SELECT seq, due, 1 AS turn FROM (${DUE} AND workspace IN ${BUSY} ${FIRST}))
   ) ORDER BY turn, due, seq LIMIT :limit`;
-/** Tells with each job when the next one falls due, which would be a question of its own otherwise. */
+/** Gives with each job when the next one falls due, which would take a statement of its own otherwise. */
 const claiming = (due: string): string => `UPDATE deckhand_jobs SET state = 1, claims = claims + 1
   WHERE seq IN (${due}) RETURNING CAST(seq AS TEXT) AS id, seq, queue, key, workspace, data, due, claims,
     handed_back AS handedBack, failures, dead, traceparent, (${NEXT}) AS nextAt`;

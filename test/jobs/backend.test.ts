@@ -22,7 +22,7 @@ async function openBackend(open: () => Promise<Site>): Promise<JobsBackend> {
 }
 
 describe.each(ENGINES)('the jobs that $name keeps', ({ site: open }) => {
-  test('are stored several at once, and each is told whether its key was free', async () => {
+  test('are stored several at once, and the answer says of each whether its key was free', async () => {
     const backend = await openBackend(open);
 
     const stored = await backend.insert('q', [

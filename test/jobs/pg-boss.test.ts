@@ -104,6 +104,17 @@ test('nothing of a job stays in the database once it is done, and any text may s
   expect(handled.jobs.map((job) => job.data.text).sort()).toEqual(texts.toSorted());
 });
 
+test('a key that Postgres refuses fails its sender alone', async () => {
+  const url = await freshDatabase();
+  const engine = await replica(url, () => undefined);
+  const keys = ['a', 'b\0', 'c\ud800', 'd'];
+  const sent = await Promise.allSettled(
+    keys.map((key) => engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { key })),
+  );
+
+  expect(sent.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+});
+
 test('the engine goes on after its connections were cut', async () => {
   const url = await freshDatabase();
   const handled = collect();
