@@ -32,6 +32,7 @@ export class QueueRunner {
   #isClaiming = false;
   /** There may be due jobs that were not claimed. */
   #mayHaveMore = false;
+  #lastClaimed: readonly ClaimedJob[] = [];
   #nextAt: number | undefined;
 
   constructor(options: QueueRunnerOptions) {
@@ -101,14 +102,17 @@ export class QueueRunner {
     const { jobs, nextAt } = await context.backend.claim(name, limit, this.#busyWorkspaces());
     for (const job of jobs) this.#track(this.#run(job));
     if (jobs.length === limit) this.#mayHaveMore = true;
+    this.#lastClaimed = this.#mayHaveMore ? jobs : [];
     if (nextAt !== undefined) this.expect(nextAt);
   }
 
   /** Those that run as many jobs as would be theirs if one more workspace came. */
   #busyWorkspaces(): string[] {
     const counts = new Map<string, number>();
-    for (const { job } of this.#running.values())
-      counts.set(job.workspace, (counts.get(job.workspace) ?? 0) + 1);
+    // Short jobs may all have ended together, and have had their turn all the same.
+    const running = [...this.#running.values()].map(({ job }) => job);
+    for (const { workspace } of new Set([...running, ...this.#lastClaimed]))
+      counts.set(workspace, (counts.get(workspace) ?? 0) + 1);
     const share = this.#options.worker.options.concurrency / (counts.size + 1);
     return [...counts].filter(([, count]) => count >= share).map(([workspace]) => workspace);
   }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { SqliteDriver } from '@keyv/sqlite';
 
-/** Far more than there are; a statement for a list of unusual length must not stay for ever. */
+/** Far more than there are; a statement for a list of unusual length is not kept. */
 const MOST_KEPT = 200;
 
 /** keyv on our own connection, with statements kept: preparing one anew takes longer than running it. */
