@@ -375,7 +375,7 @@ describe('a field of the specification', () => {
     });
     const told = () => house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text ?? '';
     await house.slack.until(() => told().includes('*Edge*'));
-    const [kept] = await house.app.deckhand.integrations.list(TEAM);
+    const [kept] = await house.app.workspaces.open(TEAM).integrations.list();
     expect(kept).toMatchObject({
       identifier: 'int-1',
       hookType: 'cdn_cache',
@@ -419,7 +419,9 @@ describe('a field of the specification', () => {
     ])
       expect(said).toContain(words);
     for (const hidden of ['Secret', API_KEY, EMAIL, 'acc-2']) expect(said).not.toContain(hidden);
-    expect(await house.app.deckhand.accounts.get(TEAM, 'northwind')).toMatchObject({ state: 'unverified' });
-    await house.app.deckhand.accounts.disconnect(TEAM, 'northwind');
+    expect(await house.app.workspaces.open(TEAM).accounts.get('northwind')).toMatchObject({
+      state: 'unverified',
+    });
+    await house.app.workspaces.open(TEAM).accounts.disconnect('northwind');
   });
 });

@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import type { Config } from '../config.ts';
-import type { Deckhand } from '../deckhand.ts';
 import type { Message, ModalView } from '../views/blocks/message.ts';
 import type { Choice } from '../views/blocks/modal.ts';
 import type { Role } from '../workspace/roles.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
-/** Where a request comes from. `workspace` is `enterpriseId ?? teamId` of the installation. */
+/** Where a request comes from. */
 export interface Caller {
-  workspace: string;
   user: string;
   /** Undefined on App Home and in workflow steps. */
   channel: string | undefined;
@@ -47,7 +46,7 @@ export interface CommandContext {
   project?: string | undefined;
   /** The identifier of a server picked from a menu, in place of the word for one. */
   server?: string | undefined;
-  deckhand: Deckhand;
+  workspace: Workspace;
 }
 
 /** What a submission leads to. Errors are by `block_id`; `base` stands on top of the modal. */

@@ -105,12 +105,12 @@ export const digestFormActions: readonly Action[] = ['cadence', 'time', 'cron', 
 );
 
 async function redraw(field: string, value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { state, deckhand } = context;
+  const { state, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
   const values = { ...state.values, [field]: value ?? state.values[field] };
   const origin = originOf(state);
   const account = typeof values.account === 'string' ? values.account : undefined;
-  const now = deckhand.clock.now();
+  const now = workspace.clock.now();
   const view = digestModal({ origin: { ...origin, account }, values, next: nextInForm(values, now) });
   await context.updateModal(view, 'anyway');
   return { kind: 'nothing' };

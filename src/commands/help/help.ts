@@ -18,8 +18,8 @@ export function createHelp(commands: () => readonly Command[]): Command {
     positionals: ['command'],
     rest: true,
     args: z.object({ command: z.string().optional() }),
-    async run(args, { deckhand }) {
-      const word = deckhand.config.SLACK_COMMAND;
+    async run(args, { workspace }) {
+      const word = workspace.config.SLACK_COMMAND;
       const wanted = args.command?.toLowerCase();
       if (wanted === undefined) return { kind: 'private', message: overview(commands(), word) };
       const found = commands().filter(({ name }) => name === wanted || name.startsWith(`${wanted} `));

@@ -16,8 +16,7 @@ export const build = defineCommand({
   args: z.object({ id: z.string(), project: z.string().optional() }),
   async run({ id, project: named }, context) {
     const { account, project } = await projectOf(context, named);
-    const configuration = await context.deckhand.accounts.use(
-      context.caller.workspace,
+    const configuration = await context.workspace.accounts.use(
       account,
       (client) => getBuildConfiguration(client, project.permalink, id),
       { what: `build configuration ${code(id)} in ${code(project.permalink)}`, list: 'projects' },

@@ -21,8 +21,7 @@ export const serverShow = defineCommand({
     const { account, project } = await projectOf(context, inProject);
     const { permalink, name } = project;
     const { identifier } = await serverOf(context, account, permalink, named);
-    const server = await context.deckhand.accounts.use(
-      context.caller.workspace,
+    const server = await context.workspace.accounts.use(
       account,
       (client) => getServer(client, permalink, identifier),
       { what: `server ${code(named ?? identifier)} in ${code(permalink)}`, list: 'projects' },

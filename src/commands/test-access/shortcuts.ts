@@ -39,15 +39,15 @@ async function testSaid(context: ShortcutContext): Promise<Reply> {
 
 /** By the links to connected accounts, else by the words, which mean projects of the account that counts here. */
 async function projectsSaid(context: ShortcutContext): Promise<{ account: Account; projects: Project[] }> {
-  const { caller, deckhand, said } = context;
+  const { workspace, said } = context;
   for (const [address] of said.matchAll(/https?:\/\/[^\s<>|"]+/g)) {
-    const link = readAddress(address, deckhand.config.SERVICE_BASE_URL);
-    const account = link && (await deckhand.accounts.get(caller.workspace, link.account));
+    const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
+    const account = link && (await workspace.accounts.get(link.account));
     if (!account) continue;
-    const linked = await deckhand.projects.look(caller.workspace, account);
+    const linked = await workspace.projects.look(account);
     return { account, projects: mentionedProjects(said, linked) };
   }
   const account = await accountOf(context);
-  const projects = await deckhand.projects.look(caller.workspace, account);
+  const projects = await workspace.projects.look(account);
   return { account, projects: mentionedProjects(said, projects) };
 }

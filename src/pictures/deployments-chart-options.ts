@@ -12,9 +12,9 @@ import {
   ratesOf,
   totalOf,
   totalWords,
-} from '../../views/activity/deployments-chart.ts';
-import { dayAndMonth, weekday } from '../../views/blocks/days.ts';
-import { plain } from '../../views/blocks/text.ts';
+} from '../views/activity/deployments-chart.ts';
+import { dayAndMonth, weekday } from '../views/blocks/days.ts';
+import { plain } from '../views/blocks/text.ts';
 import {
   ABOVE_BARS,
   AXIS_LINE,

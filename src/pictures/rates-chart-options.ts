@@ -1,6 +1,6 @@
 import type { LineSeriesOption, TitleComponentOption } from 'echarts';
-import { type PastRate, rateWords } from '../../views/activity/deployments-chart.ts';
-import { dayAndMonth } from '../../views/blocks/days.ts';
+import { type PastRate, rateWords } from '../views/activity/deployments-chart.ts';
+import { dayAndMonth } from '../views/blocks/days.ts';
 import {
   AXIS_LINE,
   BARS_HEIGHT,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { optionOf } from '../../../src/scheduler/activity/deployments-chart-options.ts';
-import { drawDeployments } from '../../../src/scheduler/activity/picture.ts';
-import type { DeploymentsData } from '../../../src/views/activity/deployments-chart.ts';
-import { daysBetween } from '../../../src/views/blocks/days.ts';
-import { hostileText } from '../../support/hostile.ts';
+import { optionOf } from '../../src/pictures/deployments-chart-options.ts';
+import { drawDeployments } from '../../src/pictures/picture.ts';
+import type { DeploymentsData } from '../../src/views/activity/deployments-chart.ts';
+import { daysBetween } from '../../src/views/blocks/days.ts';
+import { hostileText } from '../support/hostile.ts';
 
 const WEEK: DeploymentsData = {
   title: 'acme, the last 7 days',

@@ -1,5 +1,5 @@
 import type { BarSeriesOption } from 'echarts';
-import type { Outcome } from '../../views/activity/outcomes.ts';
+import type { Outcome } from '../views/activity/outcomes.ts';
 
 /** How the pictures look. Sizes are in pixels, before the zoom that sharp screens need. */
 export const WIDTH = 800;

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { DeploymentsData } from '../../views/activity/deployments-chart.ts';
+import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
 
 /**
  * Draws in a thread of its own. A picture takes some tens of milliseconds, in which the main thread could neither

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { DeploymentsData } from '../../views/activity/deployments-chart.ts';
+import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
 import { optionOf, sizeOf } from './deployments-chart-options.ts';
 
 const FONT = 'Atkinson Hyperlegible';

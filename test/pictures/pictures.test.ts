@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { drawDeployments } from '../../../src/scheduler/activity/picture.ts';
-import { createPictures, type Pictures } from '../../../src/scheduler/activity/pictures.ts';
+import { drawDeployments } from '../../src/pictures/picture.ts';
+import { createPictures, type Pictures } from '../../src/pictures/pictures.ts';
 
 const DATA = {
   title: 'acme, today',

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { DeploymentsData } from '../../views/activity/deployments-chart.ts';
+import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
 import { drawDeployments } from './picture.ts';
 
 /** Each takes megabytes while it is drawn. With two, one is described here while another is painted in the pool. */

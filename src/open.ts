@@ -1,0 +1,167 @@
+import { createApp, type DeckhandApp } from './app.ts';
+import { type Config, oauthClientOf } from './config.ts';
+import { type Clock, systemClock } from './core/clock.ts';
+import type { Engine, JobOutcome } from './jobs/jobs.ts';
+import { createLocalEngine } from './jobs/sqlite-jobs.ts';
+import type { Logger } from './observability/log.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { NO_TRACING, type Tracing } from './observability/tracing.ts';
+import { countRepeated } from './observability/uncertain-delivery.ts';
+import { createPictures } from './pictures/pictures.ts';
+import { createService, type Service } from './service/client.ts';
+import { createInstallations, type Installations, singleInstallation } from './slack/installations.ts';
+import { createSlackOauth } from './slack/oauth.ts';
+import { createSlack, type Slack } from './slack/slack.ts';
+import { createWeb, type Web } from './slack/web.ts';
+import { isPostgres, openStore } from './store/open-store.ts';
+import { createSealer } from './store/sealer.ts';
+import type { Sealer, Store } from './store/store.ts';
+import { createLinkRequests } from './workspace/link-requests.ts';
+
+export interface OpenOptions {
+  log: Logger;
+  /** Named to the service and in metrics. */
+  version: string;
+  clock?: Clock;
+  tracing?: Tracing;
+  /** How long the service may take to answer, in milliseconds. */
+  serviceTimeoutMs?: number | undefined;
+}
+
+export interface Opened {
+  app: DeckhandApp;
+  /** After `app.stop`. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens everything that Deckhand works with, once: for the process, the tests and the benchmarks.
+ * @throws StoreError, SealError saying what to do
+ */
+export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
+  const { log, version, clock = systemClock, tracing = NO_TRACING } = options;
+  const metrics: Metrics = createMetrics(version, () => backend.engine.stats());
+  const backend = await openBackend(config.STORE_URL, { clock, log, tracing, onJobEnd: metrics.job });
+  const { store, engine } = backend;
+  const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
+  await sealer.check();
+  const service = openService(config, { ...options, clock, tracing }, metrics);
+  const web = createWeb(config.SLACK_API_URL, log);
+  const installations = openInstallations(config, { web, store, sealer, clock, log });
+  const slack = openSlack(config, { web, installations, clock, log, tracing, metrics });
+  const linkRequests = createLinkRequests({ store, sealer, clock });
+  const app = createApp({
+    config,
+    clock,
+    log,
+    metrics,
+    store,
+    sealer,
+    engine,
+    service,
+    slack,
+    installations,
+    tracing,
+    pictures: createPictures(),
+    linkRequests,
+  });
+  async function close(): Promise<void> {
+    await Promise.all([service.close(), web.close()]);
+    await backend.close();
+    await tracing.close();
+  }
+  return { app, close };
+}
+
+export interface Backend {
+  store: Store;
+  /** Not started yet. */
+  engine: Engine;
+  /** After `engine.stop`. */
+  close(): Promise<void>;
+}
+
+export interface BackendOptions {
+  clock: Clock;
+  log?: Pick<Logger, 'warn' | 'error'>;
+  /** Off by default. */
+  tracing?: Tracing;
+  /** Called when an attempt at a job has ended. */
+  onJobEnd?: (queue: string, outcome: JobOutcome) => void;
+}
+
+/**
+ * Where documents and jobs are kept, by `STORE_URL` alone: an SQLite file for one process, or Postgres for any
+ * number of replicas.
+ * @throws StoreError saying what to do
+ */
+export async function openBackend(url: string, options: BackendOptions): Promise<Backend> {
+  const { clock, log } = options;
+  const store = await openStore(url, {
+    clock,
+    onError: (err) => log?.warn({ event: 'store_error', err }, 'the store recovers by itself'),
+  });
+  if (!isPostgres(url)) {
+    const engine = createLocalEngine({ store, ...options });
+    return { store, engine, close: () => store.close() };
+  }
+  // Loaded where it is used, since most installations never do.
+  const { createPostgresEngine } = await import('./jobs/pg-boss-jobs.ts');
+  const engine = createPostgresEngine({ url, ...options });
+  const close = async (): Promise<void> => {
+    await engine.close();
+    await store.close();
+  };
+  return { store, engine, close };
+}
+
+function openService(
+  config: Config,
+  { version, serviceTimeoutMs, clock, tracing }: OpenOptions & { clock: Clock },
+  metrics: Metrics,
+): Service {
+  return createService({
+    baseUrl: config.SERVICE_BASE_URL,
+    signupUrl: config.SERVICE_SIGNUP_URL,
+    oauth: oauthClientOf(config),
+    version,
+    clock,
+    hookTypes: config.SERVICE_HOOK_TYPES,
+    ...(tracing === undefined ? {} : { tracing }),
+    ...(serviceTimeoutMs === undefined ? {} : { timeoutMs: serviceTimeoutMs }),
+    observe: ({ operation, kind, ms }) => metrics.serviceCall(operation, kind, ms),
+  });
+}
+
+/** Where tokens come from, by the configuration: one of the environment, or those of many installs. */
+function openInstallations(
+  config: Config,
+  parts: { web: Web; store: Store; sealer: Sealer; clock: Clock; log: Logger },
+): Installations {
+  const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, SLACK_BOT_TOKEN: token } = config;
+  if (clientId === undefined || clientSecret === undefined) return singleInstallation(token ?? '');
+  const oauth = createSlackOauth({ web: parts.web, clientId, clientSecret, clock: parts.clock });
+  return createInstallations({ ...parts, oauth });
+}
+
+function openSlack(
+  { SLACK_RESPONSE_HOSTS: hosts }: Config,
+  parts: {
+    web: Web;
+    installations: Installations;
+    clock: Clock;
+    log: Logger;
+    tracing: Tracing;
+    metrics: Metrics;
+  },
+): Slack {
+  return createSlack({
+    ...parts,
+    responseHosts: hosts.split(',').map((host) => host.trim()),
+    observe: parts.metrics.slackCall,
+    onRepeat: (workspace, { channel, label, clientMsgId }) => {
+      const log = parts.log.child({ workspace });
+      countRepeated({ log, metrics: parts.metrics }, { channel, delivery: label ?? clientMsgId });
+    },
+  });
+}
