@@ -68,7 +68,6 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   async function close(): Promise<void> {
     await Promise.all([service.close(), web.close()]);
     await backend.close();
-    await tracing.close();
   }
   return { app, close };
 }

@@ -24,7 +24,7 @@ export async function run(env: Record<string, string | undefined>): Promise<void
     const opened = await openDeckhand(config, { log, version, tracing });
     const { port } = await opened.app.start();
     tellPort(log, config, port);
-    endOnSignal(opened, log);
+    endOnSignal(opened, tracing, log);
     flushCompileCache();
   } catch (error) {
     endUnstarted(error, log);
@@ -66,7 +66,7 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-function endOnSignal({ app, close }: Opened, log: Logger): void {
+function endOnSignal({ app, close }: Opened, tracing: Tracing, log: Logger): void {
   let isStopping = false;
   async function stop(signal: string): Promise<void> {
     if (isStopping) return;
@@ -79,6 +79,7 @@ function endOnSignal({ app, close }: Opened, log: Logger): void {
     }, CUT_MS).unref();
     await app.stop(DRAIN_MS);
     await close();
+    await tracing.close();
     log.info({ event: 'stopped' }, 'all work ended or was handed back');
     process.exit(0);
   }
