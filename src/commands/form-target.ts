@@ -1,6 +1,6 @@
 import { UserError } from '../core/errors.ts';
+import { plain } from '../core/mrkdwn.ts';
 import { withTimeout } from '../core/timeout.ts';
-import { plain } from '../views/blocks/text.ts';
 import type { Account } from '../workspace/accounts.ts';
 import type { Channel } from '../workspace/channels.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';

@@ -1,8 +1,8 @@
 import { UserError } from '../core/errors.ts';
-import { code } from '../views/blocks/text.ts';
+import { code } from '../core/mrkdwn.ts';
+import type { Caller } from '../core/reply.ts';
 import type { Role } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import type { Caller } from './command.ts';
 
 /** What a channel cannot be restricted from, so that nobody is left without a way. */
 const ALWAYS_ALLOWED: readonly string[] = ['help', 'start', 'roles'];

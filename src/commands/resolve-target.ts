@@ -1,7 +1,7 @@
 import { UserError } from '../core/errors.ts';
+import { code } from '../core/mrkdwn.ts';
 import type { Project } from '../service/projects.ts';
 import { listServers } from '../service/servers.ts';
-import { code } from '../views/blocks/text.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import { ServerNeeded } from '../workspace/servers.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Caller } from '../commands/command.ts';
+import type { Message } from '../core/message.ts';
+import type { Caller } from '../core/reply.ts';
 import { countRepeated } from '../observability/uncertain-delivery.ts';
-import type { Message } from '../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { answerFailure } from './pipeline/answer-failure.ts';

@@ -1,13 +1,13 @@
 import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
-import type { Caller } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { cleanCommandText } from '../commands/tokenize.ts';
+import type { Message } from '../core/message.ts';
+import type { Caller } from '../core/reply.ts';
 import type { Logger } from '../observability/log.ts';
 import type { SpanStart, Tracing } from '../observability/tracing.ts';
 import { newReference } from '../scheduler/explain.ts';
 import { silentLogger } from '../slack/slack-logger.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
-import type { Message } from '../views/blocks/message.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
 import type { Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';

@@ -5,6 +5,7 @@ import type {
   TitleComponentOption,
   YAxisComponentOption,
 } from 'echarts';
+import { plain } from '../core/mrkdwn.ts';
 import {
   type DeploymentsData,
   type DeploymentsDay,
@@ -14,7 +15,6 @@ import {
   totalWords,
 } from '../views/activity/deployments-chart.ts';
 import { dayAndMonth, weekday } from '../views/blocks/days.ts';
-import { plain } from '../views/blocks/text.ts';
 import {
   ABOVE_BARS,
   AXIS_LINE,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import type { Message } from '../core/message.ts';
 import { countRepeated } from '../observability/uncertain-delivery.ts';
 import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
-import type { Message } from '../views/blocks/message.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { postId } from './post-once.ts';
 

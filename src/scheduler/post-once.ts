@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Message } from '../core/message.ts';
 import { countWithheld } from '../observability/uncertain-delivery.ts';
 import type { MessageRef } from '../slack/slack.ts';
-import type { Message } from '../views/blocks/message.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** The part of a followed job's state that says what its thread was told. */

@@ -1,4 +1,4 @@
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../core/message.ts';
 import { isSlackFailure } from './failure.ts';
 import type { WorkspaceSlack } from './workspace-slack.ts';
 

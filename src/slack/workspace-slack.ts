@@ -1,5 +1,5 @@
 import type { WebAPICallResult, WebClient } from '@slack/web-api';
-import type { Message, ModalView } from '../views/blocks/message.ts';
+import type { Message, ModalView } from '../core/message.ts';
 import type { RetryPolicy } from './rate-limit.ts';
 import type { MessageRef, Post, Send, Slack } from './slack.ts';
 import type { Upload } from './uploads.ts';

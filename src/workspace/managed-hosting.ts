@@ -1,8 +1,8 @@
+import { code } from '../core/mrkdwn.ts';
 import { withTimeout } from '../core/timeout.ts';
 import type { AccountClient } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
 import { getHostedResource, type HostedResource, listHostedResources } from '../service/hosted-resources.ts';
-import { code } from '../views/blocks/text.ts';
 import { type Account, AccountFailure } from './accounts.ts';
 import type { Workspace } from './workspace.ts';
 

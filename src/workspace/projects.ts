@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein';
 import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
+import { code } from '../core/mrkdwn.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import { listProjects, type Project } from '../service/projects.ts';
-import { code } from '../views/blocks/text.ts';
 import type { Account, Accounts } from './accounts.ts';
 
 /** The account's projects, and the one that a person means. */

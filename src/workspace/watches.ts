@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { WATCH_MODES } from '../core/schedule-choices.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
-import { WATCH_MODES } from '../views/watches/watch.ts';
 import { Batch, LastResult } from './outbox-batch.ts';
 import { ScheduleState } from './schedules.ts';
 import { shortId } from './short-id.ts';

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { bold, code, count } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { parseAccountName } from '../../service/account-name.ts';
 import { ServiceError } from '../../service/errors.ts';
@@ -8,9 +10,8 @@ import { maskedKey } from '../../views/accounts/accounts.ts';
 import { CONNECT, connectModal } from '../../views/accounts/connect.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
-import { bold, code, count } from '../../views/blocks/text.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 
 const Origin = z.object({

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { bold, code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { buttons, say } from '../../views/blocks/message.ts';
-import { bold, code } from '../../views/blocks/text.ts';
 import { accountsChanged } from '../../workspace/schedules.ts';
-import type { ActionContext, Reply } from '../command.ts';
+import type { ActionContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 
 const ButtonValue = z.object({ account: z.string() });

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { bold, code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { explainAndLog, newReference } from '../../scheduler/explain.ts';
 import { parseAccountName } from '../../service/account-name.ts';
@@ -9,7 +11,6 @@ import { signupFault } from '../../views/accounts/signup-failures.ts';
 import { type DeployKey, signedUpMessage } from '../../views/accounts/signup-reply.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { notice } from '../../views/blocks/modal.ts';
-import { bold, code } from '../../views/blocks/text.ts';
 import {
   countSignup,
   SIGNUPS_PER_HOUR,
@@ -17,7 +18,7 @@ import {
   signupsLeft,
 } from '../../workspace/signup-attempts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { messagesByField } from './connect.ts';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
@@ -12,7 +13,7 @@ import {
 import { altText } from '../../views/activity/deployments-chart.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
-import type { ActionContext, CommandContext, Reply } from '../command.ts';
+import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 import { readActivityWords } from './parse-activity-arguments.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
 import { type AuditPage, auditMessage } from '../../views/admin/audit.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 const USUAL = 20;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Reply } from '../../core/reply.ts';
 import {
   COMMANDS_FIELD,
   groupsField,
@@ -7,7 +8,7 @@ import {
   rolesModal,
 } from '../../views/admin/roles.ts';
 import { GIVEN_ROLES, type Grants, type Holders } from '../../workspace/roles.ts';
-import type { Command, CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { Command, CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { isAlwaysAllowed } from '../permission.ts';
 

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { CronError } from '../../jobs/cron.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import type { Values } from '../../views/blocks/modal-state.ts';
 import { DIGEST_ADD, type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
 import { Cadence, nextTimes } from '../../workspace/cadence.ts';
 import { messagesByField } from '../accounts/connect.ts';
-import type { Action, ActionContext, Reply, ViewState } from '../command.ts';
+import type { Action, ActionContext, ViewState } from '../command.ts';
 import { isZone } from '../option-sources.ts';
 import { readTime } from './parse-digest-arguments.ts';
 

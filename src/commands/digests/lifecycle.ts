@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { pauseDigest, removeDigest, resumeDigest } from '../../scheduler/digests/schedule.ts';
 import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
-import { type Message, say } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
+import { say } from '../../views/blocks/message.ts';
 import {
   digestPausedMessage,
   digestRemovedMessage,
@@ -11,7 +13,7 @@ import {
   digestSnoozedMessage,
 } from '../../views/digests/changed.ts';
 import { type Digest, nextOf } from '../../workspace/digests.ts';
-import type { Action, ActionContext, Command, CommandContext, Reply } from '../command.ts';
+import type { Action, ActionContext, Command, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { ListScope, listDigests } from './list.ts';
 import { digestOf } from './resolve-digest.ts';

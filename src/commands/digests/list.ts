@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Message } from '../../core/message.ts';
 import { digestListMessage, type ListedDigest } from '../../views/digests/list.ts';
 import { type Digest, nextOf } from '../../workspace/digests.ts';
 import type { CommandContext } from '../command.ts';

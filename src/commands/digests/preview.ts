@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { uploadPictures } from '../../scheduler/digests/pictures.ts';
 import { filesOf, frameOf } from '../../scheduler/digests/post.ts';
 import { gatherReports, toldOf } from '../../scheduler/digests/reports.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { digestMessage } from '../../views/digests/digest.ts';
 import type { Digest } from '../../workspace/digests.ts';
-import type { CommandContext, Reply } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { DigestButton } from './lifecycle.ts';
 import { digestOf } from './resolve-digest.ts';

@@ -1,6 +1,6 @@
 import { closest } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Digest } from '../../workspace/digests.ts';
 import type { CommandContext } from '../command.ts';
 

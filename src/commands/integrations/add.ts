@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import type { HookType } from '../../service/hook-types.ts';
 import {
@@ -8,8 +10,6 @@ import {
   type NewIntegration,
 } from '../../service/integrations.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import type { Message } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { INTEGRATION_ADD, integrationModal, typeName } from '../../views/integrations/form.ts';
 import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';

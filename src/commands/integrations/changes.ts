@@ -1,3 +1,5 @@
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { findHookType } from '../../service/hook-types.ts';
 import {
   type Integration,
@@ -6,8 +8,6 @@ import {
   type IntegrationResult,
   updateIntegration,
 } from '../../service/integrations.ts';
-import type { Message } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
 import { changesOf, type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { type IntegrationOrigin, typeName } from '../../views/integrations/form.ts';
 import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';

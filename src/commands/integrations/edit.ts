@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import {
   INTEGRATION_EDIT,
   INTEGRATION_FIELD,
@@ -9,7 +10,7 @@ import {
   shownName,
 } from '../../views/integrations/form.ts';
 import type { RememberedIntegration } from '../../workspace/integrations.ts';
-import type { ActionContext, CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { projectForForm } from '../form-target.ts';
 import { integrationPicker } from '../option-sources.ts';

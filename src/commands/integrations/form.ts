@@ -1,7 +1,8 @@
+import type { ModalView } from '../../core/message.ts';
+import type { Reply } from '../../core/reply.ts';
 import { findHookType } from '../../service/hook-types.ts';
 import type { Integration } from '../../service/integrations.ts';
 import { INTEGRATION_FLAGS } from '../../service/integrations.ts';
-import type { ModalView } from '../../views/blocks/message.ts';
 import { chosenType } from '../../views/integrations/fields.ts';
 import {
   INTEGRATION_ADD,
@@ -13,7 +14,7 @@ import {
   shownName,
 } from '../../views/integrations/form.ts';
 import type { RememberedIntegration } from '../../workspace/integrations.ts';
-import type { Action, ActionContext, CommandContext, Reply, ViewState } from '../command.ts';
+import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import type { FormProject } from '../form-target.ts';
 
 /** What both forms of an integration have in common: their drawing, and what is remembered of what they save. */

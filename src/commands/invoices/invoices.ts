@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
 import { menuPlace } from '../../views/blocks/choices.ts';
-import { code } from '../../views/blocks/text.ts';
 import {
   invoiceComment,
   invoiceSentMessage,
@@ -12,7 +13,7 @@ import {
 import type { Account } from '../../workspace/accounts.ts';
 import { isBillingChannel } from '../../workspace/billing.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
-import type { ActionContext, CommandContext, Reply } from '../command.ts';
+import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';

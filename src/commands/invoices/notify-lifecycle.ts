@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { goOnWithNotices, INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { notifyOnMessage, notifyPausedMessage, notifyResumedMessage } from '../../views/invoices/channel.ts';
 import { type BillingChannel, billingChannelId, billingChannels } from '../../workspace/billing.ts';
-import type { Action, ActionContext, CommandContext, Reply } from '../command.ts';
+import type { Action, ActionContext, CommandContext } from '../command.ts';
 
 const ButtonValue = z.object({ id: z.string() });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { knownFrom } from '../../scheduler/invoices/news.ts';
 import { INVOICE_BEAT } from '../../scheduler/invoices/notices.ts';
 import { roundsOf } from '../../scheduler/schedules/poller.ts';
@@ -7,7 +8,7 @@ import { type Invoice, listInvoices } from '../../service/invoices.ts';
 import { notifyOffMessage, notifyStateMessage } from '../../views/invoices/channel.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { type BillingChannel, billingChannelId, billingChannels } from '../../workspace/billing.ts';
-import type { CommandContext, Reply } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf, channelOf } from '../resolve-target.ts';
 import { goOn, NOTICE_ACTIONS, recordNotices } from './notify-lifecycle.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
 import { say } from '../../views/blocks/message.ts';
-import { bold, code } from '../../views/blocks/text.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';

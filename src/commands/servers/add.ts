@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Reply } from '../../core/reply.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { ServerTarget, sendToFollow } from '../../scheduler/servers/provisioning.ts';
 import { confirmServerModal, creatingNotice } from '../../views/servers/confirm.ts';
@@ -8,7 +9,6 @@ import {
   type ActionContext,
   type CommandContext,
   defineCommand,
-  type Reply,
   type Submitted,
   type ViewState,
 } from '../command.ts';

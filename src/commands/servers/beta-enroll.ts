@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import { code, mrkdwn } from '../../core/mrkdwn.ts';
 import { enrollInBeta } from '../../service/beta.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { getProfile } from '../../service/profile.ts';
-import type { Message } from '../../views/blocks/message.ts';
-import { code, mrkdwn } from '../../views/blocks/text.ts';
 import { enrolledMessage, handOverMessage } from '../../views/servers/beta.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { type CommandContext, defineCommand } from '../command.ts';

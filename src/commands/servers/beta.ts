@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
 import { askedToEnrollMessage, betaMessage, handOverOf } from '../../views/servers/beta.ts';
-import { type ActionContext, defineCommand, type Reply } from '../command.ts';
+import { type ActionContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
 export const beta = defineCommand({

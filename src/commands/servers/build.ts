@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { code } from '../../core/mrkdwn.ts';
 import { getBuildConfiguration } from '../../service/build-configurations.ts';
-import { code } from '../../views/blocks/text.ts';
 import { buildMessage } from '../../views/servers/build.ts';
 import { defineCommand } from '../command.ts';
 import { projectOf } from '../resolve-target.ts';

@@ -1,9 +1,10 @@
 import { UserError } from '../../core/errors.ts';
+import type { ModalView } from '../../core/message.ts';
+import type { Reply } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { enrollInBeta } from '../../service/beta.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import type { ModalView } from '../../views/blocks/message.ts';
 import { resendable, withBanner } from '../../views/blocks/modal.ts';
 import type { Values } from '../../views/blocks/modal-state.ts';
 import { monthly } from '../../views/blocks/money.ts';
@@ -18,7 +19,7 @@ import {
   type Wanted,
 } from '../../views/servers/form.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
-import type { Action, ActionContext, CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { Action, ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
 
 /** The form of `server add`: its drawing with what the service offers, and what is clicked in it. */
 

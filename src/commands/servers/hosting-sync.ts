@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { followSync } from '../../scheduler/servers/sync.ts';
 import { syncHostedResource } from '../../service/hosted-resources.ts';
-import type { Message } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
 import { resourceMessage } from '../../views/servers/hosting.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { currencyOf, findResource } from '../../workspace/managed-hosting.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
 import { listHostedResources, listRegions, listSizes } from '../../service/hosted-resources.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import {
   hostingMessage,
   regionsMessage,

@@ -1,20 +1,13 @@
 import { z } from 'zod';
+import type { ModalView } from '../../core/message.ts';
+import type { Reply } from '../../core/reply.ts';
 import { startTest } from '../../scheduler/test-access/start-test.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import type { ModalView } from '../../views/blocks/message.ts';
 import { noticeOf } from '../../views/blocks/modal.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
 import { messagesByField } from '../accounts/connect.ts';
-import type {
-  Action,
-  ActionContext,
-  CommandContext,
-  Reply,
-  Submission,
-  Submitted,
-  ViewState,
-} from '../command.ts';
+import type { Action, ActionContext, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
 import { chosenProject } from '../form-target.ts';
 import { accountOf, serverOf } from '../resolve-target.ts';
 

@@ -1,8 +1,9 @@
+import type { Reply } from '../../core/reply.ts';
 import { readAddress } from '../../service/addresses.ts';
 import type { Project } from '../../service/projects.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import type { Reply, Shortcut, ShortcutContext } from '../command.ts';
+import type { Shortcut, ShortcutContext } from '../command.ts';
 import { mentionedProjects } from '../projects/mentioned-projects.ts';
 import { accountOf } from '../resolve-target.ts';
 import { openTestForm } from './form.ts';

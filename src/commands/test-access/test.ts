@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { Reply } from '../../core/reply.ts';
 import { resumeTest } from '../../scheduler/test-access/resume-test.ts';
 import { startTest } from '../../scheduler/test-access/start-test.ts';
 import { Target } from '../../workspace/test-runs.ts';
-import type { ActionContext, CommandContext, Reply } from '../command.ts';
+import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
 import { testFormActions, testFormSubmission } from './form.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { KnownBlock } from '../../core/message.ts';
 import type { EventBody } from '../../listeners/events.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { type Addressed, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
-import type { KnownBlock } from '../../views/blocks/message.ts';
 import { projectUnfurl, serverUnfurl } from '../../views/unfurls/unfurl.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

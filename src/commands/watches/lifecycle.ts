@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import { code, count } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { pauseWatch, resumeWatch } from '../../scheduler/watches/change.ts';
-import { type Message, say } from '../../views/blocks/message.ts';
-import { code, count } from '../../views/blocks/text.ts';
+import { say } from '../../views/blocks/message.ts';
 import { stoppedMessage, WATCH_LISTS, watchCard } from '../../views/watches/watch.ts';
 import { listWatches, type PlacedWatch, removeWatch } from '../../workspace/watches.ts';
-import type { Action, ActionContext, Command, CommandContext, Reply } from '../command.ts';
+import type { Action, ActionContext, Command, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { drawList } from './list.ts';
 import { watchOf } from './resolve-watch.ts';

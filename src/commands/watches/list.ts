@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
 import { roundsOf } from '../../scheduler/schedules/poller.ts';
 import { WATCH_BEAT } from '../../scheduler/watches/schedule.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import {
   type ListedWatch,
   WATCH_LISTS,

@@ -1,12 +1,14 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { type SetUp, setUpWatch } from '../../scheduler/watches/change.ts';
-import { type Message, say } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
+import { say } from '../../views/blocks/message.ts';
 import { watchCard, watchWords } from '../../views/watches/watch.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { type PlacedWatch, removeWatch, type Watch } from '../../workspace/watches.ts';
-import type { CommandContext, Reply } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf, channelOf, projectOf } from '../resolve-target.ts';
 import { readWatchWords, type WatchWords } from './parse-watch-arguments.ts';

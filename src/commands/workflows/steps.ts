@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
+import { unmarked } from '../../core/mrkdwn.ts';
 import type { EventBody } from '../../listeners/events.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { type Ending, endSteps } from '../../scheduler/workflows/end-steps.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { unmarked } from '../../views/blocks/text.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';

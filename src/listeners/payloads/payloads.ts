@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Caller } from '../../commands/command.ts';
-import type { KnownBlock, Message, ModalView } from '../../views/blocks/message.ts';
+import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
+import type { Caller } from '../../core/reply.ts';
 import { readState } from '../../views/blocks/modal-state.ts';
 
 /** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */

@@ -1,4 +1,4 @@
-import type { Caller } from '../../commands/command.ts';
+import type { Caller } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';

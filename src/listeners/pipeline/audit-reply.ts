@@ -1,5 +1,5 @@
-import type { Caller, Reply } from '../../commands/command.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

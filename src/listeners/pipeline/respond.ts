@@ -1,9 +1,10 @@
-import type { Caller, Reply } from '../../commands/command.ts';
+import type { Message } from '../../core/message.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
-import { context, type Message } from '../../views/blocks/message.ts';
+import { context } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import { workingWords } from '../../views/blocks/working.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

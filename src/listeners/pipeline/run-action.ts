@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ActionContext, Caller, Command } from '../../commands/command.ts';
+import type { ActionContext, Command } from '../../commands/command.ts';
 import { requirePermission } from '../../commands/permission.ts';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import type { Caller } from '../../core/reply.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { type Message, withoutElement } from '../../views/blocks/message.ts';
+import { withoutElement } from '../../views/blocks/message.ts';
 import { workingMessage } from '../../views/blocks/working.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';

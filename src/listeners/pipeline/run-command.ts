@@ -1,11 +1,12 @@
-import type { Caller, Command, CommandContext, Reply } from '../../commands/command.ts';
+import type { Command, CommandContext } from '../../commands/command.ts';
 import { type Matched, parseArguments, routeCommand, unknownCommand } from '../../commands/command-router.ts';
 import { requirePermission } from '../../commands/permission.ts';
 import { cleanCommandText, splitWords, type Words } from '../../commands/tokenize.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
 import { connectFirstMessage } from '../../views/accounts/connect.ts';
 import { chooseServerMessage } from '../../views/blocks/choices.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { workingMessage } from '../../views/blocks/working.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../../commands/command.ts';
+import type { Caller } from '../../core/reply.ts';
 import { withTimeout } from '../../core/timeout.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { optionsOf } from '../../views/blocks/modal.ts';

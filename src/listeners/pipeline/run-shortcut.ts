@@ -1,6 +1,6 @@
-import type { Caller } from '../../commands/command.ts';
 import { requirePermission } from '../../commands/permission.ts';
 import { UserError } from '../../core/errors.ts';
+import type { Caller } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';

@@ -1,13 +1,14 @@
-import type { Caller, Submission, Submitted, ViewState } from '../../commands/command.ts';
+import type { Submission, Submitted, ViewState } from '../../commands/command.ts';
 import { requirePermission } from '../../commands/permission.ts';
 import { UserError } from '../../core/errors.ts';
+import type { ModalView } from '../../core/message.ts';
+import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import type { Caller } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import type { ModalView } from '../../views/blocks/message.ts';
 import { notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
-import { cut, mrkdwn, plain } from '../../views/blocks/text.ts';
 import { workingWords } from '../../views/blocks/working.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Job } from '../../core/job.ts';
+import type { Message } from '../../core/message.ts';
 import type { ServiceErrorKind } from '../../service/errors.ts';
 import { listProjects } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -9,7 +10,6 @@ import {
   verifiedButRefusedMessage,
   verifiedMessage,
 } from '../../views/accounts/signup-reply.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -1,7 +1,7 @@
 import type { Job } from '../../core/job.ts';
+import { asClause } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS } from '../../jobs/jobs.ts';
 import { say } from '../../views/blocks/message.ts';
-import { asClause } from '../../views/blocks/text.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import { accountsChanged } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

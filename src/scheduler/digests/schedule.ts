@@ -1,4 +1,4 @@
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { cronOf } from '../../workspace/cadence.ts';
 import type { Digest } from '../../workspace/digests.ts';
 import { type Paused, SCHEDULES_LOCK, type Scheduled } from '../../workspace/schedules.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { code } from '../../core/mrkdwn.ts';
 import { type Invoice, listInvoices } from '../../service/invoices.ts';
-import { code } from '../../views/blocks/text.ts';
 import { invoiceNotices, noticeCount } from '../../views/invoices/notice.ts';
 import { type BillingChannel, billingChannelId, billingChannels } from '../../workspace/billing.ts';
 import type { Scheduled } from '../../workspace/schedules.ts';

@@ -1,5 +1,5 @@
+import type { Message } from '../../core/message.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
 

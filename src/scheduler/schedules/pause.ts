@@ -1,4 +1,4 @@
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { pausedMessage } from '../../views/schedules/paused.ts';
 import type { Paused, Scheduled } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

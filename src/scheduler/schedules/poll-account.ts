@@ -1,6 +1,6 @@
+import { asClause } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceErrorKind } from '../../service/errors.ts';
-import { asClause } from '../../views/blocks/text.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { explain } from '../explain.ts';

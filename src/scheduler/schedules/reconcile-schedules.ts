@@ -1,5 +1,5 @@
 import type { Job } from '../../core/job.ts';
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { pausedMessage } from '../../views/schedules/paused.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { createServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import { code } from '../../views/blocks/text.ts';
 import { createdNotice } from '../../views/servers/confirm.ts';
 import { Draft, Wanted } from '../../views/servers/form.ts';
 import { provisioningMessage } from '../../views/servers/provisioning.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Job } from '../../core/job.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { getServer, managedStatus, type Server } from '../../service/servers.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { code } from '../../views/blocks/text.ts';
 import {
   orderedNews,
   type ProvisioningState,

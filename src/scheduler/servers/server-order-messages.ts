@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { UserError } from '../../core/errors.ts';
+import type { Message, ModalView } from '../../core/message.ts';
+import { mrkdwn } from '../../core/mrkdwn.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { type Explained, failureMessage, failureWords } from '../../views/blocks/failures.ts';
-import { type Message, type ModalView, say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/message.ts';
 import { notice, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
-import { mrkdwn } from '../../views/blocks/text.ts';
 import { confirmServerModal, unknownOutcomeWords } from '../../views/servers/confirm.ts';
 import { type Offer, SERVER_ADD_TITLE, serverFormModal, valuesOf } from '../../views/servers/form.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
+import type { Message } from '../../core/message.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
 import { getHostedResource, type HostedResource } from '../../service/hosted-resources.ts';
 import { type Addressee, notifyUser } from '../../slack/notify-user.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
-import { type Message, say } from '../../views/blocks/message.ts';
-import { bold, code } from '../../views/blocks/text.ts';
+import { say } from '../../views/blocks/message.ts';
 import { resourceMessage } from '../../views/servers/hosting.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';

@@ -1,6 +1,6 @@
+import { plain, unmarked } from '../../core/mrkdwn.ts';
 import type { TestRun } from '../../service/test-access.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { plain, unmarked } from '../../views/blocks/text.ts';
 import { countReachable } from '../../views/test-access/test-run.ts';
 import type { Run } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Job } from '../../core/job.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { getTestAccess, startTestAccess, type TestRun } from '../../service/test-access.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { code } from '../../views/blocks/text.ts';
 import {
   countTested,
   type News,

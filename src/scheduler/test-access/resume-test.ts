@@ -1,5 +1,5 @@
-import type { Caller, Reply } from '../../commands/command.ts';
 import { UserError } from '../../core/errors.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
 import { type Target, targetKey } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { FOLLOW_TEST, type FollowedTest } from './follow-test.ts';

@@ -1,4 +1,4 @@
-import type { Caller, Reply } from '../../commands/command.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Run, Target } from '../../workspace/test-runs.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { UserError } from '../../core/errors.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { type ActivityEvent, getActivity } from '../../service/activity.ts';
-import { code } from '../../views/blocks/text.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { SCHEDULES_LOCK } from '../../workspace/schedules.ts';
 import {

@@ -1,4 +1,4 @@
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Paused, Scheduled } from '../../workspace/schedules.ts';
 import { changeWatch, listWatches, type PlacedWatch, type Watch } from '../../workspace/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bold, code, cut, linesWithin, mrkdwn, plain } from '../../../src/views/blocks/text.ts';
+import { bold, code, cut, linesWithin, mrkdwn, plain } from '../../src/core/mrkdwn.ts';
 
 describe('text from outside', () => {
   it.each([
