@@ -57,6 +57,9 @@ type Changes = z.infer<typeof IntegrationChanges>['integration'];
 const tags = ['Integrations'];
 const middleware: AccountMiddleware[] = [permit('integrations'), inProject];
 
+const Created = z.union([Integration, AuthRequired]);
+const CREATED = 'The new integration, or for the OAuth types where to authorise it.';
+
 const createIntegration = createRoute({
   method: 'post',
   path: '/projects/{project}/integrations',
@@ -68,8 +71,8 @@ const createIntegration = createRoute({
     body: { required: true, content: { 'application/json': { schema: NewIntegration } } },
   },
   responses: {
-    200: json(AuthRequired, 'For the OAuth types: it becomes active once it is authorised.'),
-    201: json(Integration, 'The new integration.'),
+    200: json(Created, CREATED),
+    201: json(Created, CREATED),
     ...usualFailures,
     ...invalidFields,
   },

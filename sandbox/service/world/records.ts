@@ -1,6 +1,7 @@
 import type { SandboxClock } from '../clock.ts';
 import type { SshKey } from './ids.ts';
 import type { ManagedStatus, Project } from './project-records.ts';
+import type { ChosenWordings } from './signup-wordings.ts';
 import type { AuthorisationCode, Grant, Identity, Mail, OauthClient, Verification } from './site-records.ts';
 
 /** What a user may be allowed to do; billing is a flag of its own. */
@@ -115,7 +116,12 @@ export interface Account {
 /** All state of one service. */
 export interface World {
   readonly clock: SandboxClock;
+  /** The main site and, by path, all accounts. */
   readonly origin: string;
+  /** Where people and applications meet the OAuth server; the main site unless it was given an origin of its own. */
+  readonly authOrigin: string;
+  /** Whether a callback carries `iss`, as RFC 9207 has it. */
+  oauthIss: boolean;
   readonly sitesDomain: string;
   readonly accounts: Map<string, Account>;
   readonly identities: Map<string, Identity>;
@@ -125,6 +131,7 @@ export interface World {
   readonly signupAttempts: Map<string, number[]>;
   readonly bannedIps: Set<string>;
   billingAvailable: boolean;
+  readonly signupWordings: ChosenWordings;
   readonly clients: Map<string, OauthClient>;
   readonly codes: Map<string, AuthorisationCode>;
   readonly grants: Grant[];
