@@ -24,7 +24,7 @@ export function changeActivity(sky: Sky, body: unknown): unknown {
   return {
     ...body,
     events: changeEvents(sky, hidden),
-    stats: sky.allows('statistics') ? changeRecord(sky, 'statistics', body.stats, 'statistics') : body.stats,
+    stats: changeRecord(sky, 'statistics', body.stats, 'statistics'),
   };
 }
 

@@ -20,7 +20,7 @@ export const KINDS = [
   'events',
   /** Words other than `running` before a run ends. */
   'run_words',
-  /** Failures that the feed does not hold, and statistics that are left out. */
+  /** Failures that the statistics count and the feed does not hold. */
   'statistics',
   /** Other envelopes and lists. */
   'shapes',

@@ -30,7 +30,7 @@ export function createSky({ strength, seed, share, only }: WeatherSettings): Sky
     allows,
     fraction,
     happens: (kind, ...key) => allows(kind) && fraction('happens', kind, ...key) < share,
-    pick: (choices, ...key) => choices[Math.floor(fraction('pick', ...key) * choices.length)] ?? choices[0],
+    pick: (choices, ...key) => choices[Math.floor(fraction('pick', ...key) * choices.length)],
     ordinal(kind, identifier) {
       const known = ordinals.get(kind) ?? new Map<string, number>();
       ordinals.set(kind, known);
