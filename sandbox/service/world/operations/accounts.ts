@@ -37,10 +37,14 @@ export const accountOperations = {
       billing: z.boolean().optional(),
       verified: z.boolean().optional(),
       permissions: z.array(z.enum(PERMISSIONS)).optional(),
-      projects: z.array(z.string()).optional(),
+      /** Permalinks; null for all projects. */
+      projects: z.array(z.string()).nullable().optional(),
     }),
-    (world, { account, email, ...changes }) =>
-      assignGiven(getUser(getAccount(world, account), email), changes),
+    (world, { account, email, projects, ...changes }) => {
+      const user = getUser(getAccount(world, account), email);
+      if (projects !== undefined) user.projects = projects ?? undefined;
+      return assignGiven(user, changes);
+    },
   ),
   suspendAccount: operation(InAccount, (world, { account }) => suspendAccount(world, account)),
   resumeAccount: operation(InAccount, (world, { account }) => resumeAccount(world, account)),
