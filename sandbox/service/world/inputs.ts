@@ -151,6 +151,7 @@ export const NewAccount = z.strictObject({
   workers: z.number().int().positive().default(Number.MAX_SAFE_INTEGER),
   managedServerLimit: z.number().int().min(0).default(100),
   provisioningLimit: z.number().int().min(0).default(100),
+  integrationRules: z.enum(['usual', 'documented']).default('usual'),
   users: z.array(NewUser).default([]),
   projects: z.array(NewProject).default([]),
   hostedResources: z.array(NewHostedResource).default([]),

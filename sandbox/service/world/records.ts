@@ -1,4 +1,5 @@
 import type { SandboxClock } from '../clock.ts';
+import type { IntegrationRules } from './hook-types.ts';
 import type { SshKey } from './ids.ts';
 import type { ManagedStatus, Project } from './project-records.ts';
 import type { ChosenWordings } from './signup-wordings.ts';
@@ -104,6 +105,7 @@ export interface Account {
   /** How many managed servers may be made an hour. */
   provisioningLimit: number;
   provisionedAt: number[];
+  integrationRules: IntegrationRules;
   provisioning: Record<'static_hosting' | 'managed_vps', Provisioning>;
   users: User[];
   projects: Project[];

@@ -25,6 +25,8 @@ export const accountOperations = {
       workers: z.number().int().positive().optional(),
       managedServerLimit: z.number().int().min(0).optional(),
       provisioningLimit: z.number().int().min(0).optional(),
+      /** Which properties an integration must have. */
+      integrationRules: z.enum(['usual', 'documented']).optional(),
     }),
     (world, { account, ...changes }) => assignGiven(getAccount(world, account), changes),
   ),
