@@ -406,6 +406,9 @@ describe('a field of the specification', () => {
     await ann.submit('signup', form);
     const seen = () => JSON.stringify(house.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? '');
     await house.slack.until(() => seen().includes('northwind'));
+    const sent = house.service.requests.all.find(({ path }) => path === '/api/v1/signup')?.body;
+    expect(sent).toHaveProperty('client');
+    expect(sent).not.toHaveProperty('utm_params');
     const said = seen().replaceAll('\\"', '"');
     for (const words of [
       '*North Wind* (`northwind`)',
