@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from './support/asking.ts';
+import { changeField } from './support/changed-field.ts';
 import { briskClock, failing, mend } from './support/faults.ts';
 import {
   API_KEY,
@@ -163,10 +164,7 @@ const SHOWN: ReadonlyArray<[command: string, given: (house: TestWorld) => void, 
       answering('profile', { ...PROFILE, account: { ...PROFILE.account, beta_features: false } })(house);
       answering('beta/enrollments', { enrolled: true, beta_features: true }, 'POST')(house);
     },
-    [
-      ['2.4 enrolled', 'is enrolled in the managed-resources beta'],
-      ['2.4 beta_features', 'is enrolled in the managed-resources beta'],
-    ],
+    [['2.4 beta_features', 'is enrolled in the managed-resources beta']],
   ],
   [
     'server show srv-1 storefront',
@@ -316,6 +314,21 @@ describe('a field of the specification', () => {
     it.each(fields)('%s reads %j', (_, shown) => {
       expect(said).toContain(shown);
     });
+    it.each(fields)('%s reads otherwise where the service says otherwise', async (field, shown) => {
+      given(house);
+      changeField(house, field);
+      const other = await ask(house, `/deckhand ${command}`, 'admin');
+      expect(other).not.toContain(shown);
+      expect(other).not.toContain('unexpected');
+    });
+  });
+
+  it('2.4 enrolled: beta_features decides where the two contradict each other', async () => {
+    answering('beta/enrollments', { enrolled: false, beta_features: true }, 'POST')(house);
+    expect(await ask(house, '/deckhand beta enroll', 'admin')).not.toContain('still off');
+    await mend(house);
+    answering('beta/enrollments', { enrolled: true, beta_features: false }, 'POST')(house);
+    expect(await ask(house, '/deckhand beta enroll', 'admin')).toContain('still off');
   });
 
   it('2.13 download_url: followed for the PDF, never shown, and only on the account’s own host', async () => {
