@@ -172,3 +172,33 @@ test('leaves the answers of faults as they were asked for', async () => {
   service.faults.add({ path: '/acme/profile', status: 503, body: { error_code: 'service_unavailable' } });
   expect((await caller.get('/profile')).body).toEqual({ error_code: 'service_unavailable' });
 });
+
+test('a refusal without a documented body has any form, and keeps its status', async () => {
+  const { service, caller } = await openWeather();
+  service.world.updateUser({ account: 'acme', email: ADA.email, permissions: [] });
+  const forms = new Map<string, Set<string>>();
+  for (const strength of ['spec', 'wild'] as const) {
+    for (const seed of Array.from({ length: 30 }, (_, n) => n)) {
+      service.weather.set({ strength, seed, share: 1, only: ['failures'] });
+      const { status, body } = await caller.get('/hosted_resources');
+      expect(status).toBe(403);
+      const form = typeof body === 'string' ? 'a page' : Object.keys(body).join();
+      forms.set(strength, (forms.get(strength) ?? new Set()).add(form));
+    }
+  }
+  expect(forms.get('spec')).toEqual(new Set(['error', 'error_code,hint', '']));
+  expect(forms.get('wild')).toEqual(
+    new Set(['error', 'error_code,hint', '', 'errors', 'error,message,status', 'a page']),
+  );
+});
+
+test('what a plan lacks and a broken body keep their codes, whatever else is said', async () => {
+  const { service, caller } = await openWeather();
+  for (const seed of Array.from({ length: 10 }, (_, n) => n)) {
+    service.weather.set({ strength: 'wild', seed, share: 1, only: ['failures', 'doubled'] });
+    expect((await caller.send('POST', '/beta/enrollments', '{')).body.error_code).toBe('invalid_json');
+    service.world.updateAccount({ account: 'acme', apiAccess: false });
+    expect(JSON.stringify((await caller.get('/profile')).body)).toContain('api_access_restricted');
+    service.world.updateAccount({ account: 'acme', apiAccess: true });
+  }
+});

@@ -68,6 +68,20 @@ export const projectOperations = {
   addDeployment: operation(NewDeployment.extend({ account }), (world, { account: name, ...deployment }) =>
     recordDeployment(world, getAccount(world, name), deployment),
   ),
+  /** Many that ended alike, one before the other, the last of them at `endedAt`. */
+  addDeployments: operation(
+    NewDeployment.extend({
+      account,
+      count: z.number().int().positive(),
+      everyMs: z.number().min(0).default(60_000),
+    }),
+    (world, { account: name, count, everyMs, ...deployment }) => {
+      const last = deployment.endedAt ?? world.clock.now();
+      for (let left = count - 1; left >= 0; left -= 1) {
+        recordDeployment(world, getAccount(world, name), { ...deployment, endedAt: last - left * everyMs });
+      }
+    },
+  ),
   addEvent: operation(NewEvent.extend({ account }), (world, { account: name, ...event }) =>
     recordEvent(world, getAccount(world, name), event),
   ),
