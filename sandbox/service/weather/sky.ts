@@ -13,7 +13,7 @@ export interface Sky {
   /** From 0 to 1, not included. */
   fraction(...key: string[]): number;
   pick<const T extends readonly [unknown, ...unknown[]]>(choices: T, ...key: string[]): T[number];
-  /** The how-manieth of its kind this identifier is, for what has made-up identifiers. */
+  /** The position of an identifier among those of its kind seen so far: made-up ones differ at every start. */
   ordinal(kind: string, identifier: string): string;
   /** How often this was asked before. */
   count(what: string): number;

@@ -86,7 +86,7 @@ const SEEN: ReadonlyArray<[what: string, kind: Kind, path: string, sign: (body: 
     (body) => rowsOf(body).some((row) => row.event === 'deploy_queued'),
   ],
   [
-    'an event that nobody has words for',
+    'an event of an unknown type',
     'events',
     '/activity',
     (body) => rowsOf(body).some((row) => row.event === 'config_file_rotated'),

@@ -90,6 +90,19 @@ describe('a test run', () => {
   });
 });
 
+test('what the specification puts in an order stays in it', async () => {
+  const { service, caller } = await openWeather();
+  const newestFirst = (rows: Record<string, unknown>[]) => {
+    const times = rows.map(({ created_at: at }) => Date.parse(String(at)));
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+  };
+  for (const seed of Array.from({ length: 10 }, (_, n) => n)) {
+    service.weather.set({ strength: 'wild', seed, share: 1, only: ['order', 'events', 'times'] });
+    newestFirst(rowsOf((await caller.get('/account/invoices')).body));
+    newestFirst(rowsOf((await caller.get('/activity')).body));
+  }
+});
+
 test('a list that was not found is there the next time', async () => {
   const { caller } = await openWeather({ strength: 'wild', share: 1, only: ['not_found'] });
   for (const path of ['/activity', '/account/invoices']) {
