@@ -3,9 +3,9 @@ import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import type { Place } from './deliver/containers.ts';
 import type { Use } from './deliver/interactions.ts';
-import type { Fault } from './faults.ts';
+import type { LocalSlack } from './local-slack.ts';
 import type { FieldValues } from './people.ts';
-import type { LocalSlack } from './server.ts';
+import type { Fault } from './state/fault.ts';
 import type { Json } from './state/types.ts';
 import type { WorkspaceOptions } from './state/workspaces.ts';
 

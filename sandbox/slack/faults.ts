@@ -1,26 +1,5 @@
+import type { Fault } from './state/fault.ts';
 import type { World } from './world.ts';
-
-/** Something that goes wrong on demand with a Web API method. */
-export interface Fault {
-  /** A method's name, or `*` for all. */
-  method: string;
-  /** Only for this workspace. */
-  teamId?: string;
-  /** Answer with this HTTP status and do nothing. 429 carries `Retry-After`. */
-  status?: number;
-  /** Seconds for a 429, 1 by default. */
-  retryAfter?: number;
-  /** Answer `{ ok: false, error }` and do nothing. */
-  error?: string;
-  /** Wait this long first. */
-  delayMs?: number;
-  /** Close the connection: without doing the work, or after it, so that only the answer is lost. */
-  drop?: 'before' | 'after';
-  /** Do the work and answer with something that is not JSON. */
-  malformed?: boolean;
-  /** How often; without it until it is cleared. */
-  times?: number;
-}
 
 /** Switches a fault on; the answer switches it off. */
 export function addFault(world: World, fault: Fault): () => void {

@@ -1,9 +1,10 @@
-import type { Delivery } from './deliver/delivery.ts';
 import type { SlackEvent } from './deliver/events.ts';
-import type { Fault } from './faults.ts';
 import type { Actor } from './people.ts';
 import type { RegisteredApp } from './registered-app.ts';
+import type { ApiCall } from './state/api-call.ts';
 import type { Changes, Sight } from './state/changes.ts';
+import type { Delivery } from './state/delivery.ts';
+import type { Fault } from './state/fault.ts';
 import type {
   Channel,
   FunctionRun,
@@ -15,7 +16,6 @@ import type {
   Workspace,
 } from './state/types.ts';
 import type { ChannelOptions, WorkspaceOptions } from './state/workspaces.ts';
-import type { ApiCall } from './web-api/calls.ts';
 import type { Control, WorldOptions } from './world.ts';
 
 export interface LocalSlackOptions extends WorldOptions {

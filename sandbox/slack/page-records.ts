@@ -1,7 +1,7 @@
-import type { Delivery } from './deliver/delivery.ts';
+import type { ApiCall } from './state/api-call.ts';
+import type { Delivery } from './state/delivery.ts';
 import type { Channel, Json, StoredMessage, Workspace } from './state/types.ts';
 import { stackOf, viewRecord } from './state/views.ts';
-import type { ApiCall } from './web-api/calls.ts';
 import type { World } from './world.ts';
 
 /** The workspace's records in the page's words. */

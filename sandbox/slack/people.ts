@@ -9,13 +9,13 @@ import {
   type Place,
   setValue,
 } from './deliver/containers.ts';
-import type { Delivery } from './deliver/delivery.ts';
 import { sendShortcut, type Use, useElement } from './deliver/interactions.ts';
 import { openHome, postAsPerson } from './deliver/people-events.ts';
 import type { ActResult } from './deliver/result.ts';
 import { closeView, submitView } from './deliver/submissions.ts';
 import { type Suggestions, suggest } from './deliver/suggestions.ts';
 import { decideInstall, readInstallAsk } from './oauth.ts';
+import type { Delivery } from './state/delivery.ts';
 import type { Json, OpenView, Person, SeenMessage, Workspace } from './state/types.ts';
 import { stackOf } from './state/views.ts';
 import { channelOf, personOf, workspaceOf } from './state/workspaces.ts';

@@ -1,12 +1,12 @@
 import { Agent } from 'undici';
 import type { WebSocket } from 'ws';
-import type { Delivery } from './deliver/delivery.ts';
-import type { Fault } from './faults.ts';
 import { type AppOptions, type RegisteredApp, registerApp } from './registered-app.ts';
+import type { ApiCall } from './state/api-call.ts';
 import { type Changes, createChanges } from './state/changes.ts';
+import type { Delivery } from './state/delivery.ts';
+import type { Fault } from './state/fault.ts';
 import { createTime, type MovableTime } from './state/time.ts';
 import type { SlackFile, Workspace } from './state/types.ts';
-import type { ApiCall } from './web-api/calls.ts';
 
 /** A token and what it may do. Workspace tokens have a team, organisation tokens an enterprise. */
 export interface Token {

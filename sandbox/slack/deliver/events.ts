@@ -1,7 +1,8 @@
+import type { Delivery } from '../state/delivery.ts';
 import { newId } from '../state/ids.ts';
 import type { Json, Workspace } from '../state/types.ts';
 import { inBackground, type World } from '../world.ts';
-import { type Delivery, deliver } from './delivery.ts';
+import { deliver } from './delivery.ts';
 
 /** After a failed event Slack tries again at once, after a minute and after five more. */
 const RETRY_AFTER_MS = [0, 60_000, 300_000];

@@ -1,9 +1,9 @@
+import type { Delivery } from '../state/delivery.ts';
 import { storeMessage, toSeen } from '../state/messages.ts';
 import type { Channel, SeenMessage, StoredMessage, Workspace } from '../state/types.ts';
 import { viewRecord } from '../state/views.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { inBackground, type World } from '../world.ts';
-import type { Delivery } from './delivery.ts';
 import { sendEvent } from './events.ts';
 import type { Someone } from './shared.ts';
 

@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
+import type { Delivery } from '../state/delivery.ts';
 import { newId, secretHex } from '../state/ids.ts';
 import type { World } from '../world.ts';
-import type { Delivery } from './delivery.ts';
 
 /** Socket Mode: the app holds connections open and takes its deliveries from them, as documented for apps. */
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { explain } from '../block-kit/explain.ts';
-import { type Fault, takeFault } from '../faults.ts';
+import { takeFault } from '../faults.ts';
 import { METHODS } from '../methods/all.ts';
+import type { Fault } from '../state/fault.ts';
 import type { Json } from '../state/types.ts';
 import type { Token, World } from '../world.ts';
 import { createCall, findToken } from './call.ts';

@@ -1,6 +1,6 @@
 import type { AnyBlock, MessageAttachment, PlainTextElement } from '@slack/types';
 import type { Place } from '../state/place.ts';
-import type { Values } from '../state/surface.ts';
+import type { Values } from './values.ts';
 
 /** What the page and its server say to each other; README.md holds the routes. */
 export interface Workspace {

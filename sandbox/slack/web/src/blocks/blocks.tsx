@@ -76,7 +76,11 @@ function RareBlock({ block, blockId }: { block: Rare; blockId: string }): ReactN
     case 'card':
       return <Card block={block} blockId={blockId} />;
     case 'container':
-      return <Container block={block} />;
+      return (
+        <Container block={block}>
+          <Blocks blocks={block.child_blocks} />
+        </Container>
+      );
     case 'carousel':
       return <Blocks blocks={block.elements} />;
     case 'task_card':
