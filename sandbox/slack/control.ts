@@ -6,6 +6,7 @@ import type { Use } from './deliver/interactions.ts';
 import type { LocalSlack } from './local-slack.ts';
 import type { FieldValues } from './people.ts';
 import type { Fault } from './state/fault.ts';
+import type { PersonOptions } from './state/new-person.ts';
 import type { Json } from './state/types.ts';
 import type { WorkspaceOptions } from './state/workspaces.ts';
 
@@ -83,6 +84,14 @@ const FUNCTIONS: Record<string, Run> = {
   kick: (slack, args) => {
     const [team = '', channel = '', who = ''] = words.parse(args);
     slack.kick(team, channel, who);
+  },
+  addPerson: (slack, [team, person]) =>
+    slack.addPerson(z.string().parse(team), anything.parse(person) as unknown as PersonOptions),
+  changePerson: (slack, [team, user, change]) =>
+    slack.changePerson(z.string().parse(team), z.string().parse(user), anything.parse(change)),
+  shareChannel: (slack, args) => {
+    const [team = '', channel = '', withTeam = ''] = words.parse(args);
+    return slack.shareChannel(team, channel, withTeam).id;
   },
   install: (slack, [team]) => slack.install(z.string().parse(team)),
   uninstall: (slack, [team]) => slack.uninstall(z.string().parse(team)),

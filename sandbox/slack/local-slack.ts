@@ -5,16 +5,10 @@ import type { ApiCall } from './state/api-call.ts';
 import type { Changes, Sight } from './state/changes.ts';
 import type { Delivery } from './state/delivery.ts';
 import type { Fault } from './state/fault.ts';
-import type {
-  Channel,
-  FunctionRun,
-  Json,
-  OpenView,
-  Person,
-  SeenMessage,
-  SlackFile,
-  Workspace,
-} from './state/types.ts';
+import type { PersonOptions } from './state/new-person.ts';
+import type { Channel, Person } from './state/people.ts';
+import type { ShareOptions } from './state/sharing.ts';
+import type { FunctionRun, Json, OpenView, SeenMessage, SlackFile, Workspace } from './state/types.ts';
 import type { ChannelOptions, WorkspaceOptions } from './state/workspaces.ts';
 import type { Control, WorldOptions } from './world.ts';
 
@@ -87,7 +81,11 @@ export interface LocalSlack {
   /** Takes a person, or with `bot` the app, into a channel. */
   invite(teamId: string, channel: string, who: string): void;
   kick(teamId: string, channel: string, who: string): void;
-  /** Changes what a person is, e.g. `{ is_admin: false }` or `{ deleted: true }`. */
+  /** Somebody new comes to the workspace: a member, a guest, a stranger, a bot; `team_join` follows. */
+  addPerson(teamId: string, person: PersonOptions): Person;
+  /** Gives another workspace a channel of this one, with its id, members and messages. */
+  shareChannel(teamId: string, channel: string, withTeamId: string, options?: ShareOptions): Channel;
+  /** Changes what a person is, e.g. `{ is_admin: false }` or `{ deleted: true }`; `user_change` follows. */
   changePerson(teamId: string, userId: string, change: Partial<Omit<Person, 'id'>>): void;
   /** Installs the app without the OAuth pages; the answer is its bot token. */
   install(teamId: string): string;

@@ -24,7 +24,10 @@ export interface Token {
 
 export interface Trigger {
   id: string;
+  /** The workspace whose installation may use it. */
   teamId: string;
+  /** Where the person is, if not there. */
+  seatId: string;
   userId: string;
   issuedAt: number;
   used: boolean;

@@ -7,7 +7,8 @@ import {
   type MessageParts,
   storeMessage,
 } from '../state/messages.ts';
-import type { Channel, Installation, Json, StoredMessage, Workspace } from '../state/types.ts';
+import type { Channel } from '../state/people.ts';
+import type { Installation, Json, StoredMessage, Workspace } from '../state/types.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { flag, text } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';

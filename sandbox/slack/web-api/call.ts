@@ -1,4 +1,6 @@
-import type { Channel, Installation, Person, Workspace } from '../state/types.ts';
+import type { Channel } from '../state/people.ts';
+import { findSeated, type Seated } from '../state/sharing.ts';
+import type { Installation, Workspace } from '../state/types.ts';
 import { findByName } from '../state/workspaces.ts';
 import type { Token, World } from '../world.ts';
 import { SlackError } from './errors.ts';
@@ -25,7 +27,7 @@ export function createCall(world: World, token: Token): Call {
     workspaces,
     workspace: (teamId) => pickWorkspace(token, workspaces, teamId),
     channel: (id) => findChannel(workspaces, id),
-    person: (id) => findPerson(workspaces, id),
+    person: (id) => findPerson(world, workspaces, id),
   };
 }
 
@@ -62,10 +64,10 @@ function findChannel(
   throw new SlackError('channel_not_found');
 }
 
-function findPerson(workspaces: Workspace[], id: string): { workspace: Workspace; person: Person } {
+function findPerson(world: World, workspaces: Workspace[], id: string): Seated & { workspace: Workspace } {
   for (const workspace of workspaces) {
-    const person = workspace.people.get(id);
-    if (person) return { workspace, person };
+    const seated = findSeated(world, workspace, id);
+    if (seated) return { ...seated, workspace };
   }
   throw new SlackError('user_not_found');
 }

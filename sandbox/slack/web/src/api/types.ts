@@ -25,6 +25,12 @@ export interface User {
   title?: string;
   is_bot?: boolean;
   is_admin?: boolean;
+  is_restricted?: boolean;
+  is_ultra_restricted?: boolean;
+  /** The workspace they come from, where it is another one. */
+  team_id?: string;
+  /** Whether they are met in shared channels only: the page cannot be theirs here. */
+  elsewhere?: boolean;
 }
 
 export interface Channel {
