@@ -70,6 +70,10 @@ const FUNCTIONS: Record<string, Run> = {
   fault: (slack, [fault]) => {
     slack.fault(anything.parse(fault) as unknown as Fault);
   },
+  policy: (slack, [team, policy]) => {
+    slack.policy(z.string().parse(team), anything.parse(policy));
+  },
+  clearPolicies: (slack, [team]) => slack.workspace(z.string().parse(team)).policies.clear(),
   clearFaults: (slack) => slack.clearFaults(),
   advance: (slack, [ms]) => slack.advance(z.number().parse(ms)),
   sendEvent: (slack, [team, event]) =>

@@ -1,6 +1,8 @@
 import { addPerson, changePerson } from './people-acts.ts';
 import type { PersonOptions } from './state/new-person.ts';
 import type { Person } from './state/people.ts';
+import { addPolicy } from './state/policies.ts';
+import type { Policy } from './state/policy.ts';
 import { type ShareOptions, shareChannel } from './state/sharing.ts';
 import type { Json, Workspace } from './state/types.ts';
 import { channelOf, workspaceOf } from './state/workspaces.ts';
@@ -34,6 +36,7 @@ export function happenings(world: World) {
       changePerson(world, workspace(team), userId, change),
     shareChannel: (team: string, channel: string, withTeam: string, options?: ShareOptions) =>
       shareChannel(world, workspace(team), channelOf(workspace(team), channel), workspace(withTeam), options),
+    policy: (team: string, policy: Policy) => addPolicy(world, workspace(team), policy),
     install: (team: string) => installDirectly(world, workspace(team)).token,
     installOrganisation: (enterpriseId: string) => installForOrganisation(world, enterpriseId).token,
     changeTeamAccess: (team: string, granted: boolean) => changeTeamAccess(world, workspace(team), granted),

@@ -7,6 +7,7 @@ import type { Delivery } from './state/delivery.ts';
 import type { Fault } from './state/fault.ts';
 import type { PersonOptions } from './state/new-person.ts';
 import type { Channel, Person } from './state/people.ts';
+import type { Policy } from './state/policy.ts';
 import type { ShareOptions } from './state/sharing.ts';
 import type { FunctionRun, Json, OpenView, SeenMessage, SlackFile, Workspace } from './state/types.ts';
 import type { ChannelOptions, WorkspaceOptions } from './state/workspaces.ts';
@@ -68,6 +69,8 @@ export interface LocalSlack {
   /** Switches a fault on; the answer switches it off. */
   fault(fault: Fault): () => void;
   clearFaults(): void;
+  /** Forbids something in a workspace, or in one channel of it, as its admins would; the answer allows it again. */
+  policy(teamId: string, policy: Policy): () => void;
   /** Lets Slack's own deadlines (triggers, response urls, retries, rates) move on by milliseconds. */
   advance(ms: number): void;
   /** Sends any event; resolves with its first attempt. */

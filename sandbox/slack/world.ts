@@ -64,6 +64,8 @@ export interface Control {
   id: string;
   label: string;
   kind: 'switch' | 'button';
+  /** The heading under which it stands, if any. */
+  group?: string;
   on?: boolean;
   hint?: string;
   run(on: boolean): void | Promise<void>;

@@ -20,6 +20,7 @@ import { structured, text } from '../web-api/args.ts';
 import { refusal, SlackError } from '../web-api/errors.ts';
 import { type Call, defineMethod, type Method } from '../web-api/method.ts';
 import type { Trigger } from '../world.ts';
+import { refusedBlocks } from './refused-blocks.ts';
 import { missingSlackFiles } from './slack-files.ts';
 
 const trigger = { trigger_id: text.optional(), interactivity_pointer: text.optional() };
@@ -164,7 +165,8 @@ export function readView(workspace: Workspace, view: unknown, type: 'modal' | 'h
   if (typeof view !== 'object' || view === null) {
     throw refusal('invalid_arguments', ['must provide an object [json-pointer:/view]']);
   }
-  const faults = checkView(view, type);
+  const { blocks } = view as Json;
+  const faults = [...refusedBlocks(workspace, blocks, '/view/blocks'), ...checkView(view, type)];
   if (faults.length > 0) throw refusal('invalid_arguments', faults);
   if (isViewTooLarge(view)) throw new SlackError('view_too_large');
   const content = view as ViewContent;

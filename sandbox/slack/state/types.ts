@@ -1,6 +1,7 @@
 /** The records of a workspace, in Slack's own words where Slack has them. */
 
 import type { Channel, Person } from './people.ts';
+import type { Policy } from './policy.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -128,6 +129,8 @@ export interface Workspace {
   /** Options that external selects were last offered: by container and action_id. */
   suggested: Map<string, Json[]>;
   installation: Installation | undefined;
+  /** What is not allowed here. */
+  policies: Set<Policy>;
   /** Our bot, also while it is uninstalled. */
   botUserId?: string;
 }

@@ -2,6 +2,7 @@ import type { World } from '../world.ts';
 import { newId } from './ids.ts';
 import { type PersonOptions, toPerson } from './new-person.ts';
 import type { Channel, Person } from './people.ts';
+import type { Policy } from './policy.ts';
 import type { UserGroup, Workspace } from './types.ts';
 
 export interface ChannelOptions {
@@ -11,6 +12,8 @@ export interface ChannelOptions {
   is_private?: boolean;
   is_archived?: boolean;
   topic?: string;
+  /** What is not allowed in it. */
+  policy?: Omit<Policy, 'channel'>;
   /** Whether the app's bot is in it, true by default. */
   bot_is_member?: boolean;
 }
@@ -25,6 +28,7 @@ export interface WorkspaceOptions {
   /** Whether the app is installed at once, true by default. */
   installed?: boolean;
   enterprise?: { id: string; name: string };
+  policies?: Policy[];
 }
 
 export function createWorkspace(world: World, options: WorkspaceOptions): Workspace {
@@ -46,6 +50,7 @@ export function createWorkspace(world: World, options: WorkspaceOptions): Worksp
     functionRuns: new Map(),
     messageStates: new Map(),
     suggested: new Map(),
+    policies: new Set(options.policies ?? []),
     installation: undefined,
   };
   for (const channel of options.channels) addChannel(workspace, channel);
@@ -93,6 +98,7 @@ export function addChannel(workspace: Workspace, options: ChannelOptions): Chann
   // The bot has no id before it is installed; until then its place is kept.
   if (options.bot_is_member ?? true) channel.members.add(workspace.installation?.botUserId ?? BOT_TO_COME);
   workspace.channels.set(channel.id, channel);
+  if (options.policy) workspace.policies.add({ ...options.policy, channel: channel.id });
   return channel;
 }
 
