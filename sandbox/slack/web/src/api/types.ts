@@ -141,6 +141,8 @@ export interface Control {
   id: string;
   label: string;
   kind: 'switch' | 'button';
+  /** The heading under which it stands, if any. */
+  group?: string;
   on?: boolean;
   hint?: string;
 }
