@@ -76,6 +76,9 @@ const FUNCTIONS: Record<string, Run> = {
   clearPolicies: (slack, [team]) => slack.workspace(z.string().parse(team)).policies.clear(),
   clearFaults: (slack) => slack.clearFaults(),
   advance: (slack, [ms]) => slack.advance(z.number().parse(ms)),
+  connections: (slack) => slack.connections(),
+  refreshConnections: (slack, [options]) => slack.refreshConnections(anything.optional().parse(options)),
+  dropConnections: (slack, [connection]) => slack.dropConnections(z.string().optional().parse(connection)),
   sendEvent: (slack, [team, event]) =>
     slack.sendEvent(z.string().parse(team), z.looseObject({ type: z.string() }).parse(event)),
   archiveChannel: (slack, args) => withTwo(args, slack.archiveChannel),

@@ -1,4 +1,5 @@
 import type { SlackEvent } from './deliver/events.ts';
+import type { RefreshOptions } from './deliver/socket-refresh.ts';
 import type { Actor } from './people.ts';
 import type { RegisteredApp } from './registered-app.ts';
 import type { ApiCall } from './state/api-call.ts';
@@ -73,6 +74,12 @@ export interface LocalSlack {
   policy(teamId: string, policy: Policy): () => void;
   /** Lets Slack's own deadlines (triggers, response urls, retries, rates) move on by milliseconds. */
   advance(ms: number): void;
+  /** Socket Mode: the connections that the app holds open, and which of them Slack is about to close. */
+  connections(): { id: string; ending: boolean }[];
+  /** Slack renews connections: it warns, and closes them later. */
+  refreshConnections(options?: RefreshOptions): void;
+  /** Connections end without a word: one by its id, or all. */
+  dropConnections(connection?: string): void;
   /** Sends any event; resolves with its first attempt. */
   sendEvent(teamId: string, event: SlackEvent): Promise<Delivery | undefined>;
   /** Posts Slack's url_verification challenge; true where the app answers it. */

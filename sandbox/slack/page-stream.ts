@@ -15,6 +15,7 @@ export function eventForPage(
   if (change.type === 'controls') {
     return { type: 'controls', controls: world.controls.map(({ run: _run, ...control }) => control) };
   }
+  if (change.type === 'sockets') return undefined;
   if (change.team !== workspace.id) return undefined;
   switch (change.type) {
     case 'message':

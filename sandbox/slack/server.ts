@@ -5,6 +5,7 @@ import { Hono } from 'hono';
 import { createControl } from './control.ts';
 import { type SlackEvent, sendEvent } from './deliver/events.ts';
 import { serveSockets } from './deliver/socket-mode.ts';
+import { dropConnections, type RefreshOptions, refreshConnections } from './deliver/socket-refresh.ts';
 import { verifyRequestUrl } from './deliver/verify.ts';
 import { addFault } from './faults.ts';
 import { explainFault, ownSiteOnly } from './guard.ts';
@@ -91,6 +92,9 @@ function createHandle(world: World, server: Server): LocalSlack {
     fault: (fault) => addFault(world, fault),
     clearFaults: () => world.faults.clear(),
     advance: world.time.advance,
+    connections: () => [...world.sockets].map(({ id, ending }) => ({ id, ending })),
+    refreshConnections: (options?: RefreshOptions) => refreshConnections(world, options),
+    dropConnections: (connection?: string) => dropConnections(world, connection),
     stop: () => stop(world, server),
   };
 }
@@ -130,7 +134,7 @@ function addWorkspace(world: World, options: WorkspaceOptions): NewWorkspace {
 
 async function stop(world: World, server: Server): Promise<void> {
   world.stopping.abort(new Error('the local workspace stops'));
-  for (const link of world.sockets) link.terminate();
+  for (const { socket } of world.sockets) socket.terminate();
   server.closeAllConnections();
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()));

@@ -1,10 +1,10 @@
 import { Agent } from 'undici';
-import type { WebSocket } from 'ws';
 import { type AppOptions, type RegisteredApp, registerApp } from './registered-app.ts';
 import type { ApiCall } from './state/api-call.ts';
 import { type Changes, createChanges } from './state/changes.ts';
 import type { Delivery } from './state/delivery.ts';
 import type { Fault } from './state/fault.ts';
+import type { SocketLink } from './state/socket-link.ts';
 import { createTime, type MovableTime } from './state/time.ts';
 import type { SlackFile, Workspace } from './state/types.ts';
 
@@ -101,7 +101,7 @@ export interface World {
   background: Set<Promise<unknown>>;
   agent: Agent;
   /** Socket Mode: open connections, unused tickets with their time, and who waits for which ack. */
-  sockets: Set<WebSocket>;
+  sockets: Set<SocketLink>;
   socketTickets: Map<string, number>;
   socketAcks: Map<string, (body: string) => void>;
   stopping: AbortController;

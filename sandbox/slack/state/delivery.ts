@@ -38,6 +38,8 @@ export interface Delivery {
   /** 1 for the first, up to 4. */
   attempt: number;
   retryReason?: string;
+  /** Socket Mode: the connections it went over, more than one where they ended before the ack. */
+  connections?: string[];
   /** The app asked for no retries (`X-Slack-No-Retry`). */
   noRetry?: boolean;
 }
