@@ -76,6 +76,13 @@ const FUNCTIONS: Record<string, Run> = {
   clearPolicies: (slack, [team]) => slack.workspace(z.string().parse(team)).policies.clear(),
   clearFaults: (slack) => slack.clearFaults(),
   advance: (slack, [ms]) => slack.advance(z.number().parse(ms)),
+  verifyRequestUrl: (slack) => slack.verifyRequestUrl(),
+  checkCertificate: (slack) => slack.checkCertificate(),
+  redeliver: (slack, [id, options]) => {
+    const delivery = slack.deliveries.find((one) => one.id === z.string().parse(id));
+    if (!delivery) throw new RangeError('there is no such delivery');
+    return slack.redeliver(delivery, anything.optional().parse(options));
+  },
   connections: (slack) => slack.connections(),
   refreshConnections: (slack, [options]) => slack.refreshConnections(anything.optional().parse(options)),
   dropConnections: (slack, [connection]) => slack.dropConnections(z.string().optional().parse(connection)),

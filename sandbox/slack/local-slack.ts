@@ -1,5 +1,6 @@
 import type { SlackEvent } from './deliver/events.ts';
 import type { RefreshOptions } from './deliver/socket-refresh.ts';
+import type { RedeliverOptions } from './deliver/verify.ts';
 import type { Actor } from './people.ts';
 import type { RegisteredApp } from './registered-app.ts';
 import type { ApiCall } from './state/api-call.ts';
@@ -84,6 +85,10 @@ export interface LocalSlack {
   sendEvent(teamId: string, event: SlackEvent): Promise<Delivery | undefined>;
   /** Posts Slack's url_verification challenge; true where the app answers it. */
   verifyRequestUrl(): Promise<boolean>;
+  /** Sends `ssl_check=1`, without a signature. */
+  checkCertificate(): Promise<Delivery>;
+  /** Delivers something once more, with or without `X-Slack-Retry-Num`. */
+  redeliver(delivery: Delivery, options?: RedeliverOptions): Promise<Delivery>;
   addChannel(teamId: string, channel: ChannelOptions): Channel;
   archiveChannel(teamId: string, channel: string, by?: string): void;
   unarchiveChannel(teamId: string, channel: string, by?: string): void;

@@ -6,7 +6,7 @@ import { createControl } from './control.ts';
 import { type SlackEvent, sendEvent } from './deliver/events.ts';
 import { serveSockets } from './deliver/socket-mode.ts';
 import { dropConnections, type RefreshOptions, refreshConnections } from './deliver/socket-refresh.ts';
-import { verifyRequestUrl } from './deliver/verify.ts';
+import { checkCertificate, type RedeliverOptions, redeliver, verifyRequestUrl } from './deliver/verify.ts';
 import { addFault } from './faults.ts';
 import { explainFault, ownSiteOnly } from './guard.ts';
 import { happenings } from './happenings.ts';
@@ -17,6 +17,7 @@ import { createPageFiles } from './page-files.ts';
 import { actAs } from './people.ts';
 import { sights } from './sight.ts';
 import type { Sight } from './state/changes.ts';
+import type { Delivery } from './state/delivery.ts';
 import { installBot, issueAppToken, issueBotToken } from './state/installs.ts';
 import {
   addChannel,
@@ -117,6 +118,8 @@ function workspaceHandle(world: World) {
     },
     sendEvent: (teamId: string, event: SlackEvent) => sendEvent(world, workspaceOf(world, teamId), event),
     verifyRequestUrl: () => verifyRequestUrl(world),
+    checkCertificate: () => checkCertificate(world),
+    redeliver: (delivery: Delivery, options?: RedeliverOptions) => redeliver(world, delivery, options),
     setControls: (controls: Control[]) => {
       world.controls = controls;
       world.changes.emit({ type: 'controls' });

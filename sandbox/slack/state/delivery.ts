@@ -17,7 +17,8 @@ export type DeliveryKind =
   | 'shortcut'
   | 'message_action'
   | 'event'
-  | 'url_verification';
+  | 'url_verification'
+  | 'ssl_check';
 
 /** One request to the app and what came of it. */
 export interface Delivery {
