@@ -99,10 +99,22 @@ export function removeBot(world: World, workspace: Workspace): void {
   for (const channel of workspace.channels.values()) {
     if (channel.kind !== 'im') channel.members.delete(installation.botUserId);
   }
-  workspace.stacks.clear();
-  workspace.homes.clear();
+  for (const seat of world.workspaces.values()) closeViewsOf(seat, workspace);
   workspace.installation = undefined;
   world.changes.emit({ type: 'workspace', team: workspace.id });
+}
+
+/** The views that an installation has shown to the people of a workspace go with it. */
+function closeViewsOf(seat: Workspace, installed: Workspace): void {
+  for (const [userId, stack] of seat.stacks) {
+    seat.stacks.set(
+      userId,
+      stack.filter((view) => view.installedTeamId !== installed.id),
+    );
+  }
+  for (const [userId, home] of seat.homes) {
+    if (home.installedTeamId === installed.id) seat.homes.delete(userId);
+  }
 }
 
 /** The app's own token, which opens Socket Mode connections. */

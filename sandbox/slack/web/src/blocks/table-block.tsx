@@ -32,7 +32,12 @@ export function DataTable({ block }: { block: DataTableBlock }): ReactNode {
   return (
     <div className="data-table">
       <p className="table-caption">{block.caption}</p>
-      <Grid rows={rows} classes={[]} label={block.caption} rowHeader={block.row_header_column_index ?? 0} />
+      <Grid
+        rows={rows}
+        classes={numberColumns(head, body)}
+        label={block.caption}
+        rowHeader={block.row_header_column_index ?? 0}
+      />
       {pages > 1 && (
         <div className="table-pages">
           <button
@@ -57,6 +62,13 @@ export function DataTable({ block }: { block: DataTableBlock }): ReactNode {
         </div>
       )}
     </div>
+  );
+}
+
+/** A column of numbers only stands to the right, its head too. */
+function numberColumns(head: Cell[], body: Cell[][]): string[] {
+  return head.map((_, at) =>
+    body.every((row) => row[at]?.type === 'raw_number') ? 'align-right' : 'align-left',
   );
 }
 
