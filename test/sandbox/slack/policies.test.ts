@@ -73,14 +73,14 @@ describe('a workspace that does not allow edits', () => {
 });
 
 describe('private answers', () => {
-  const whisper = { ...DEPLOYS, user: 'U0ANNA', text: 'x' };
+  const onlyForAnna = { ...DEPLOYS, user: 'U0ANNA', text: 'x' };
 
   it.each(['user_not_in_channel', 'not_in_channel', 'channel_not_found', 'is_archived'] as const)(
     'are refused with %s by a policy',
     async (ephemerals) => {
       const { client, forbid } = await withRoot();
       forbid({ channel: 'deploys', ephemerals });
-      expect((await refusalOf(client.chat.postEphemeral(whisper))).error).toBe(ephemerals);
+      expect((await refusalOf(client.chat.postEphemeral(onlyForAnna))).error).toBe(ephemerals);
       await client.chat.postMessage({ ...DEPLOYS, text: 'still heard' });
     },
   );
@@ -91,7 +91,7 @@ describe('private answers', () => {
   ])('are refused where %s', async (_why, error, who) => {
     const { slack, client } = await withRoot();
     slack.kick('T0ACME', 'deploys', who);
-    expect((await refusalOf(client.chat.postEphemeral(whisper))).error).toBe(error);
+    expect((await refusalOf(client.chat.postEphemeral(onlyForAnna))).error).toBe(error);
   });
 
   it.each([

@@ -113,6 +113,26 @@ describe('a channel shared with another company', () => {
     });
   });
 
+  it('loses the modal with the installation that opened it', async () => {
+    const { slack, app, client, pia, at } = await withPartner();
+    await pia.click(at, { actionId: 'go' });
+    const { trigger_id } = app.received.at(-1)?.payload ?? {};
+    await client.views.open({ trigger_id, view: { ...modal, blocks: [...modal.blocks] } });
+    expect(pia.openViews()).toHaveLength(1);
+    slack.uninstall('T0ACME');
+    expect(pia.openViews()).toEqual([]);
+  });
+
+  it('shows the page the people who meet there, as people of elsewhere', async () => {
+    const { slack, bot } = await withPartner();
+    const answer = await (await fetch(`${slack.origin}/page/workspace`)).json();
+    const { teams } = answer as { teams: { id: string; users: { id: string; elsewhere?: boolean }[] }[] };
+    const met = (team: string) =>
+      teams.find(({ id }) => id === team)?.users.flatMap(({ id, elsewhere }) => (elsewhere ? [id] : []));
+    expect(met('T0ACME')).toEqual(['U0PIA']);
+    expect(met('T0PARTNER')).toEqual(['U0ANNA', 'U0MAX', bot]);
+  });
+
   it('tells the app of a mention by its own team and names the other', async () => {
     const { slack, app, bot, pia } = await withPartner();
     await pia.postMessage('acme-deploys', '@deckhand help');
