@@ -48,7 +48,7 @@ describe('a process that is told to end', () => {
     await house.as('member').command(CHANNEL, '/deckhand test storefront');
     await house.slack.until(() => house.slack.messages(TEAM, CHANNEL)[0]?.text.includes('running'));
     await house.app.stop(GRACE_MS);
-    expect((await house.app.deckhand.engine.stats()).queues['follow-test']).toMatchObject({
+    expect((await house.app.parts.engine.stats()).queues['follow-test']).toMatchObject({
       waiting: 1,
       running: 0,
     });

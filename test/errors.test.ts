@@ -318,7 +318,7 @@ describe('a store that fails', () => {
 it('a bug is told with a reference', async () => {
   const house = await houseOfItsOwn({});
   const odd = z.object({ project: z.number() });
-  await house.app.deckhand.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
+  await house.app.parts.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
   const told = ['Something went wrong on our side.', 'Try again', 'with a reference'] as const;
   expectAnswer(house, await typing('test')(house), ['', nothing, whoami, ...told]);
   expect(house.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);

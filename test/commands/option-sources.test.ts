@@ -102,7 +102,7 @@ describe('menus in place of identifiers', () => {
     expect(sent).toContain('I sent you invoice `2003`');
     const list = await ask(house, '/deckhand invoices', 'admin');
     expect(list).toContain('20 invoices');
-    await house.app.deckhand.roles.set(TEAM, {
+    await house.app.workspaces.open(TEAM).roles.set({
       admin: [PEOPLE.billing],
       operator: [],
       billing: [],

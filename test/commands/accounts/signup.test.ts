@@ -101,7 +101,7 @@ describe('signing up', () => {
     await openForm(house);
     await house.as('admin').submit('signup', FORM);
     await planned(house);
-    await house.app.deckhand.accounts.disconnect(TEAM, 'northwind');
+    await house.app.workspaces.open(TEAM).accounts.disconnect('northwind');
     await clock.advance(MINUTE);
     expect(await planned(house, 0)).toBe(0);
     expect(house.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
@@ -197,7 +197,7 @@ describe('signing up', () => {
     await openForm(house);
     await house.as('admin').submit('signup', FORM);
     expect(shown(house)).toContain('Do not sign up again');
-    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+    expect(await house.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
   });
 
   it('is offered where nothing is connected, and the wait for the e-mail is shown afterwards', async () => {
@@ -306,8 +306,7 @@ async function looksAfter(house: TestWorld, clock: ManualClock, ms: number): Pro
 /** Resolves when so many looks wait, and none runs. */
 async function planned({ app }: TestWorld, count = 1): Promise<number> {
   return vi.waitFor(async () => {
-    const { waiting = 0, running = 0 } =
-      (await app.deckhand.engine.stats()).queues['watch-verification'] ?? {};
+    const { waiting = 0, running = 0 } = (await app.parts.engine.stats()).queues['watch-verification'] ?? {};
     if (waiting !== count || running !== 0) throw new Error(`${waiting} looks wait, ${running} run`);
     return waiting;
   });

@@ -76,7 +76,7 @@ describe('roles', () => {
     await open();
     const answer = await house.as('admin').submit('roles', { admin, operator: [], billing: [] });
     expect(JSON.stringify(answer)).toMatch(/at least one person|required/i);
-    expect(await house.app.deckhand.roles.grants(TEAM)).toBeUndefined();
+    expect(await house.app.workspaces.open(TEAM).roles.grants()).toBeUndefined();
   });
 
   it('come back to Slack’s admins when everybody who was named has left', async () => {
@@ -93,7 +93,7 @@ describe('roles', () => {
 
   it('are written down with what changed', async () => {
     await set({ admin: [PEOPLE.admin], operator: [PEOPLE.member], billing: [] });
-    const [latest] = await house.app.deckhand.audit.latest(TEAM, 1);
+    const [latest] = await house.app.workspaces.open(TEAM).audit.latest(1);
     expect(latest?.entry).toMatchObject({
       who: PEOPLE.admin,
       what: 'roles',
@@ -151,12 +151,12 @@ describe('user groups', () => {
   });
 
   it('give nothing once Slack does not let us read them', async () => {
-    const { roles } = house.app.deckhand;
+    const { roles } = house.app.workspaces.open(TEAM);
     const groups = { admin: [], operator: ['S0OPS'], billing: [] };
-    await roles.set(TEAM, { admin: [PEOPLE.admin], operator: [], billing: [], groups, setBy: 'U', setAt: 0 });
+    await roles.set({ admin: [PEOPLE.admin], operator: [], billing: [], groups, setBy: 'U', setAt: 0 });
     house.slack.fault({ method: 'usergroups.users.list', error: 'missing_scope' });
-    expect(await roles.holds(TEAM, PEOPLE.member, 'operator')).toBe(false);
+    expect(await roles.holds(PEOPLE.member, 'operator')).toBe(false);
     house.slack.clearFaults();
-    expect(await roles.holds(TEAM, PEOPLE.member, 'operator')).toBe(true);
+    expect(await roles.holds(PEOPLE.member, 'operator')).toBe(true);
   });
 });

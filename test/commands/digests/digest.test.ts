@@ -10,7 +10,7 @@ describe('digest', () => {
   });
   afterEach(() => house.stop());
 
-  const digests = () => house.app.deckhand.digests.list(TEAM);
+  const digests = () => house.app.workspaces.open(TEAM).digests.list();
   const last = () => house.slack.messages(TEAM, CHANNEL).at(-1);
   const list = async (line = 'digest list') => {
     await house.say(line);

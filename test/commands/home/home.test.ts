@@ -116,8 +116,8 @@ describe('App Home', () => {
     await house.as('member').openHome();
     await shows('*Success rate*');
     const before = published().length;
-    const { home } = house.app.deckhand;
-    await Promise.all(Array.from({ length: 50 }, () => home.refresh(TEAM)));
+    const { home } = house.app.workspaces.open(TEAM);
+    await Promise.all(Array.from({ length: 50 }, () => home.refresh()));
     await house.slack.until(() => published().length > before, { timeoutMs: 20_000 });
     expect(published().length).toBe(before + 1);
   });

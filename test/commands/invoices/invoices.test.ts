@@ -53,7 +53,7 @@ describe('invoices', () => {
     expect(house.slack.messages(TEAM, CHANNEL)).toEqual([]);
     const sent = JSON.stringify(house.slack.calls.filter(({ method }) => method.startsWith('chat.')));
     expect(sent + said).not.toContain('/account/invoices/');
-    const [latest] = await house.app.deckhand.audit.latest(TEAM, 1);
+    const [latest] = await house.app.workspaces.open(TEAM).audit.latest(1);
     expect(latest?.entry).toMatchObject({ who: PEOPLE.admin, what: 'invoices', target: 'acme/1001' });
   });
 
@@ -78,10 +78,10 @@ describe('invoices', () => {
       known: { settled: [], unpaid: [] },
       pending: [],
     };
-    const stored = billingChannels(house.app.deckhand.store);
-    await stored.put(TEAM, billingChannelId(CHANNEL, 'other'), told);
+    const stored = billingChannels(house.app.workspaces.open(TEAM).store);
+    await stored.put(billingChannelId(CHANNEL, 'other'), told);
     expect(await ask(house, '/deckhand invoices 1001', 'admin')).toContain('as a direct message');
-    await stored.put(TEAM, billingChannelId(CHANNEL, ACCOUNT), { ...told, account: ACCOUNT });
+    await stored.put(billingChannelId(CHANNEL, ACCOUNT), { ...told, account: ACCOUNT });
     await house.as('admin').command(CHANNEL, '/deckhand invoices #1001');
     await house.slack.until(() => house.slack.messages(TEAM, CHANNEL).length > 0);
     expect(house.slack.messages(TEAM, CHANNEL)[0]?.text).toContain(`for <@${PEOPLE.admin}>`);

@@ -214,9 +214,9 @@ describe('server add', () => {
   });
 
   it('never asks again after a kill between the request and its answer, and says so', async () => {
-    const { deckhand } = house.app;
+    const { engine, clock } = house.app.parts;
     const said = await answerTo(house, 'admin', () =>
-      deckhand.engine.send('add-server', {
+      engine.send('add-server', {
         workspace: TEAM,
         user: PEOPLE.admin,
         viewId: 'V0GONE',
@@ -228,7 +228,7 @@ describe('server add', () => {
           wanted: { protocol_type: 'managed_vps', name: 'box', region: 'fra1', size: 'small' },
           order: 'order-1',
         },
-        orderedAt: deckhand.clock.now(),
+        orderedAt: clock.now(),
         asked: true,
       }),
     );
@@ -252,7 +252,9 @@ describe('server add', () => {
   });
 
   it('leaves the thread alone where the channel wants none', async () => {
-    await house.app.deckhand.channels.change(TEAM, CHANNEL, (current) => ({ ...current, threads: false }));
+    await house.app.workspaces
+      .open(TEAM)
+      .channels.change(CHANNEL, (current) => ({ ...current, threads: false }));
     await confirmSite();
     await ann().submit('server.add');
     await house.slack.until(() => roots().length === 1);
@@ -262,7 +264,7 @@ describe('server add', () => {
   });
 
   it('is picked up after a kill, and tells nothing twice', async () => {
-    const { deckhand } = house.app;
+    const { engine, clock } = house.app.parts;
     await confirmSite();
     await ann().submit('server.add');
     await house.slack.until(() => thread().length === 1);
@@ -270,7 +272,7 @@ describe('server add', () => {
     await house.logged('following a server ended');
     const made = house.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
     house.logs.length = 0;
-    await deckhand.engine.send('follow-provisioning', {
+    await engine.send('follow-provisioning', {
       workspace: TEAM,
       target: {
         account: ACCOUNT,
@@ -280,14 +282,14 @@ describe('server add', () => {
       askedBy: PEOPLE.admin,
       channel: CHANNEL,
       rootTs: roots()[0]?.ts,
-      startedAt: deckhand.clock.now(),
+      startedAt: clock.now(),
       threads: true,
       told: ['ordered'],
       telling: 'status:active',
     });
     await house.logged('following a server ended');
     expect(thread()).toHaveLength(2);
-    expect(await deckhand.metrics.text()).toMatch(/^deckhand_reply_uncertain_total 1$/m);
+    expect(await house.app.parts.metrics.text()).toMatch(/^deckhand_reply_uncertain_total 1$/m);
   });
 
   it('stops where the root message is gone', async () => {

@@ -54,7 +54,7 @@ describe('the workflow step "Run test access"', () => {
     await house.slack.until(() => roots().at(-1)?.text.includes('running'));
     const [one, other] = [run({ project: 'storefront' }), run({ project: 'storefront' })];
     await expect
-      .poll(async () => (await house.app.deckhand.runs.list(TEAM))[0]?.steps)
+      .poll(async () => (await house.app.workspaces.open(TEAM).runs.list())[0]?.steps)
       .toEqual(expect.arrayContaining([one, other]));
     expect(state(one)?.state).toBe('running');
     fault.remove();

@@ -75,21 +75,21 @@ describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fre
     await idle();
     const left = isPostgres(house.config.STORE_URL) ? await stored() : await afterTheLastWrite();
     for (const canary of [...canaries, API_KEY.slice(-4)]) expect(left.includes(canary), canary).toBe(false);
-    expect(await house.app.deckhand.runs.list(TEAM)).toEqual([]);
+    expect(await house.app.workspaces.open(TEAM).runs.list()).toEqual([]);
   });
 });
 
 /** Until the jobs that the two events are have ended. */
 function idle(): Promise<void> {
   return vi.waitFor(async () => {
-    const { queues } = await house.app.deckhand.engine.stats();
+    const { queues } = await house.app.parts.engine.stats();
     expect(Object.values(queues).filter(({ waiting, running }) => waiting + running > 0)).toEqual([]);
   }, 10_000);
 }
 
 /** The job that erased names its workspace, and ends after it: the next sweep takes its trace too. */
 async function afterTheLastWrite(): Promise<string> {
-  await house.app.deckhand.store.erase('T0NOBODY');
+  await house.app.parts.store.erase('T0NOBODY');
   return stored();
 }
 
@@ -99,8 +99,8 @@ describe('the events of an installation', () => {
     await installAndWork();
     house.slack.uninstall(TEAM);
     await house.logged('"event":"uninstalled"');
-    expect(await house.app.deckhand.installations.about(TEAM)).toBeUndefined();
-    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+    expect(await house.app.parts.installations.about(TEAM)).toBeUndefined();
+    expect(await house.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
   });
 
   it('are of no concern to an installation that is newer', async () => {
@@ -110,7 +110,7 @@ describe('the events of an installation', () => {
     await late({ type: 'app_uninstalled' }, past);
     await late({ type: 'tokens_revoked', tokens: { bot: ['U0BOT'] } }, past);
     await idle();
-    expect(await house.app.deckhand.installations.about(TEAM)).toBeDefined();
+    expect(await house.app.parts.installations.about(TEAM)).toBeDefined();
     expect(await ask(house, '/deckhand accounts')).toContain('acme');
   });
 
@@ -119,7 +119,7 @@ describe('the events of an installation', () => {
     await openBrowser(house).install(TEAM, PEOPLE.admin);
     await late({ type: 'tokens_revoked', tokens: { oauth: [PEOPLE.admin], bot: [] } }, soon());
     await idle();
-    expect(await house.app.deckhand.installations.about(TEAM)).toBeDefined();
+    expect(await house.app.parts.installations.about(TEAM)).toBeDefined();
   });
 
   it('spare a workspace whose environment token still works', async () => {
@@ -130,7 +130,7 @@ describe('the events of an installation', () => {
     expect(await ask(house, '/deckhand accounts')).toContain('acme');
     house.slack.uninstall(TEAM);
     await house.logged('"event":"uninstalled"');
-    expect(await house.app.deckhand.accounts.list(TEAM)).toEqual([]);
+    expect(await house.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
   });
 
   it('let a workspace be installed again, with nothing of before', async () => {
@@ -160,7 +160,7 @@ describe('an organisation', () => {
         channels: [{ id: `C0${id}`, name: 'deploys', members: Object.values(PEOPLE) }],
       });
     await openBrowser(house).install('T0EAST', PEOPLE.member, { orgWide: true });
-    const { installations } = house.app.deckhand;
+    const { installations } = house.app.parts;
     expect(await installations.token('E0GROUP')).toMatch(/^xoxb-/);
     expect(await installations.token('T0EAST')).toBeUndefined();
     const ben = house.slack.as('T0WEST', PEOPLE.member);

@@ -31,7 +31,7 @@ export async function openDigestHouse(start = '2026-03-02T08:00:00Z'): Promise<D
   const { slack } = house;
   const messages = () => slack.messages(TEAM, CHANNEL);
   const posted = () => messages().filter(({ text }) => text.includes('Deployment digest'));
-  const digests = () => house.app.deckhand.digests.list(TEAM);
+  const digests = () => house.app.workspaces.open(TEAM).digests.list();
 
   return Object.assign(house, {
     time,

@@ -199,18 +199,16 @@ describe('a digest', () => {
 
   it('tells whoever set it up where something is broken on our side, and stays in the list', async () => {
     await house.say('digest add daily 09:00 UTC');
-    const accounts = house.app.deckhand.store.collection('accounts', Account);
+    const accounts = house.app.parts.store.collection('accounts', Account);
     await accounts.update(TEAM, ACCOUNT, (account) => account && { ...account, sealedKey: 'torn' });
     await house.time.advance(HOUR);
     for (let hour = 0; dms().length === 0 && hour < 12; hour += 0.5) {
       await house.time.advance(HOUR / 2);
-      await house.passUntil(
-        async () => (await house.app.deckhand.engine.stats()).queues.digest?.running === 0,
-      );
+      await house.passUntil(async () => (await house.app.parts.engine.stats()).queues.digest?.running === 0);
     }
     expect(dms()).toHaveLength(1);
     expect(dms()[0]).toContain('something went wrong on our side');
-    expect(await house.app.deckhand.digests.list(TEAM)).toMatchObject([
+    expect(await house.app.workspaces.open(TEAM).digests.list()).toMatchObject([
       { state: { kind: 'active' }, last: { outcome: 'failed' } },
     ]);
   });

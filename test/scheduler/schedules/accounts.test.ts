@@ -22,7 +22,7 @@ describe('the schedules of an account', () => {
 
   const dms = () => house.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
   const states = async () =>
-    (await house.app.deckhand.digests.list(TEAM))
+    (await house.app.workspaces.open(TEAM).digests.list())
       .map(({ state }) => state.kind)
       .toSorted()
       .join(' ');
@@ -51,7 +51,8 @@ describe('the schedules of an account', () => {
     expect(dms()).toHaveLength(1);
     expect(dms()[0]).toContain('the key of the account `acme` was revoked or rotated');
     expect(dms()[0]).toContain('/deckhand connect acme');
-    for (const { id } of await house.app.deckhand.digests.list(TEAM)) expect(dms()[0]).toContain(`\`${id}\``);
+    for (const { id } of await house.app.workspaces.open(TEAM).digests.list())
+      expect(dms()[0]).toContain(`\`${id}\``);
     expect(house.posted()).toEqual([]);
 
     const { users } = house.service.world.state.accounts.get(ACCOUNT) ?? { users: [] };
@@ -68,7 +69,7 @@ describe('the schedules of an account', () => {
     await house.say('digest pause');
     await connectAccount(house.slack);
     await house.passUntil(
-      async () => (await house.app.deckhand.engine.stats()).queues['settle-accounts']?.waiting === 0,
+      async () => (await house.app.parts.engine.stats()).queues['settle-accounts']?.waiting === 0,
     );
     expect(await states()).toBe('paused');
   });
