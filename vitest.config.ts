@@ -20,7 +20,7 @@ const HEAVY = [
   'test/observability/{jobs,process}.test.ts',
   'test/process/**/*.test.ts',
   'test/sandbox/**/*.test.ts',
-  'test/scheduler/activity/*.test.ts',
+  'test/pictures/*.test.ts',
   'test/scheduler/digests/digest.test.ts',
   'test/scheduler/invoices/notices.test.ts',
   'test/security/{isolation,walk}.test.ts',

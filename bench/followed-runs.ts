@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { FOLLOW_TEST, type FollowedTest } from '../src/scheduler/test-access/follow-test.ts';
-import { ACCOUNT, environment, freshFolder, startDeckhand, TEAM } from './support/deckhand.ts';
+import { ACCOUNT, environment, freshFolder, startDeckhand } from './support/deckhand.ts';
 import { cpuSeconds, type Program, residentBytes, startProgram } from './support/processes.ts';
 import { quantile } from './support/rounds.ts';
 import { seed } from './support/seed.ts';
@@ -56,9 +56,9 @@ async function withRuns<T>(
   const world = await startProgram('bench/peers/world.ts');
   const env = { ...environment(world, store.storeUrl), POLL_INTERVAL_MS: String(INTERVAL_MS) };
   try {
-    await seed(env, async ({ engine }) => {
+    await seed(env, async ({ jobs }) => {
       for (let run = 0; run < size; run += 1)
-        await engine.send(FOLLOW_TEST, followed(run), { key: `run ${run}` });
+        await jobs.send(FOLLOW_TEST, followed(run), { key: `run ${run}` });
     });
     const deckhand = await startDeckhand(env);
     try {
@@ -124,7 +124,6 @@ function pause(ms: number): Promise<void> {
 function followed(run: number): FollowedTest {
   const startedAt = Date.now();
   return {
-    workspace: TEAM,
     target: { account: ACCOUNT, project: { permalink: `shop-${run}`, name: `Shop ${run}` } },
     requestId: `request ${run}`,
     askedBy: 'U0BEN',

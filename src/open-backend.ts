@@ -1,10 +1,12 @@
 import type { Clock } from './core/clock.ts';
 import type { Engine, JobOutcome } from './jobs/jobs.ts';
-import { createLocalEngine } from './jobs/sqlite-jobs.ts';
+import type { JobsBackend } from './jobs/jobs-backend.ts';
+import { createJobs } from './jobs/runner.ts';
+import { createSqliteJobs } from './jobs/sqlite-jobs.ts';
 import type { Logger } from './observability/log.ts';
 import type { Tracing } from './observability/tracing.ts';
-import { isPostgres, openStore } from './store/open-store.ts';
-import type { Store } from './store/store.ts';
+import { openStore } from './store/open-store.ts';
+import { asking, type Store } from './store/store.ts';
 
 export interface Backend {
   store: Store;
@@ -17,9 +19,9 @@ export interface Backend {
 export interface BackendOptions {
   clock: Clock;
   log?: Pick<Logger, 'warn' | 'error'>;
-  /** Off unless told. */
+  /** Off if left out. */
   tracing?: Tracing;
-  /** Told how each attempt at a job ended. */
+  /** Called with how each attempt at a job ended. */
   onJobEnd?: (queue: string, outcome: JobOutcome) => void;
 }
 
@@ -34,16 +36,33 @@ export async function openBackend(url: string, options: BackendOptions): Promise
     clock,
     onError: (err) => log?.warn({ event: 'store_error', err }, 'the store recovers by itself'),
   });
-  if (!isPostgres(url)) {
-    const engine = createLocalEngine({ store, ...options });
-    return { store, engine, close: () => store.close() };
-  }
-  // Loaded where it is used, since most installations never do.
-  const { createPostgresEngine } = await import('./jobs/pg-boss-jobs.ts');
-  const engine = createPostgresEngine({ url, ...options });
+  const backend =
+    store.sqlite === undefined ? await openPostgresJobs(url, options) : createSqliteJobs(store.sqlite, clock);
   const close = async (): Promise<void> => {
-    await engine.close();
+    await backend.close();
     await store.close();
   };
-  return { store, engine, close };
+  return { store, engine: createJobs({ ...options, backend: askingBackend(backend) }), close };
+}
+
+/** Loaded where it is used, since most installations never do. */
+async function openPostgresJobs(url: string, { clock, log }: BackendOptions): Promise<JobsBackend> {
+  const { createPgBossJobs } = await import('./jobs/pg-boss-jobs.ts');
+  return createPgBossJobs({ url, clock, ...(log === undefined ? {} : { log }) });
+}
+
+/** What commands ask of the jobs fails as the store does, with `StoreUnavailable`. */
+function askingBackend(backend: JobsBackend): JobsBackend {
+  const { schedules } = backend;
+  return {
+    ...backend,
+    insert: (queue, jobs) => asking(backend.insert(queue, jobs)),
+    erase: (workspace) => asking(backend.erase(workspace)),
+    schedules: {
+      ...schedules,
+      now: () => asking(schedules.now()),
+      put: (schedule) => asking(schedules.put(schedule)),
+      remove: (workspace, key) => asking(schedules.remove(workspace, key)),
+    },
+  };
 }

@@ -1,19 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import process from 'node:process';
-import { createApp, type DeckhandApp } from './app.ts';
-import { CONFIG_EXIT_CODE, type Config, ConfigError, oauthClientOf, parseConfig } from './config.ts';
-import { systemClock } from './core/clock.ts';
+import { CONFIG_EXIT_CODE, type Config, ConfigError, parseConfig } from './config.ts';
 import { createLog, type Logger } from './observability/log.ts';
-import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
-import { countRepeated } from './observability/uncertain-delivery.ts';
-import { type Backend, openBackend } from './open-backend.ts';
-import { openInstallations } from './open-installations.ts';
-import { createService, type Service } from './service/client.ts';
-import { createSlack } from './slack/slack.ts';
-import { createWeb, type Web } from './slack/web.ts';
-import { createSealer } from './store/sealer.ts';
+import { type Opened, openDeckhand } from './open.ts';
 import { SealError, StoreError } from './store/store.ts';
 
 /** Kubernetes and systemd give up after 30 s; SIGTERM ends within 25, whatever still hangs then. */
@@ -28,10 +19,12 @@ export async function run(env: Record<string, string | undefined>): Promise<void
   const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(line));
   logUnhandled(log);
   try {
-    const opened = await open(config, log);
+    const version = readVersion();
+    const tracing = await openTracing(config, version, log);
+    const opened = await openDeckhand(config, { log, version, tracing });
     const { port } = await opened.app.start();
     tellPort(log, config, port);
-    endOnSignal(opened, log);
+    endOnSignal(opened, tracing, log);
     flushCompileCache();
   } catch (error) {
     endUnstarted(error, log);
@@ -55,61 +48,6 @@ function configure(env: Record<string, string | undefined>): Config {
   }
 }
 
-interface Opened {
-  app: DeckhandApp;
-  backend: Backend;
-  service: Service;
-  web: Web;
-  tracing: Tracing;
-}
-
-async function open(config: Config, log: Logger): Promise<Opened> {
-  const clock = systemClock;
-  const version = readVersion();
-  const metrics: Metrics = createMetrics(version, () => backend.engine.stats());
-  const tracing = await openTracing(config, version, log);
-  const backend = await openBackend(config.STORE_URL, { clock, log, tracing, onJobEnd: metrics.job });
-  const { store, engine } = backend;
-  const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
-  await sealer.check();
-  const service = createService({
-    baseUrl: config.SERVICE_BASE_URL,
-    signupUrl: config.SERVICE_SIGNUP_URL,
-    oauth: oauthClientOf(config),
-    version,
-    clock,
-    hookTypes: config.SERVICE_HOOK_TYPES,
-    tracing,
-    observe: ({ operation, kind, ms }) => metrics.serviceCall(operation, kind, ms),
-  });
-  const web = createWeb(config.SLACK_API_URL, log);
-  const installations = openInstallations(config, { web, store, sealer, clock, log });
-  const slack = createSlack({
-    web,
-    installations,
-    clock,
-    log,
-    responseHosts: config.SLACK_RESPONSE_HOSTS.split(',').map((host) => host.trim()),
-    tracing,
-    observe: metrics.slackCall,
-    onRepeat: (workspace, { channel, label, clientMsgId }) =>
-      countRepeated({ log, metrics }, { workspace, channel, delivery: label ?? clientMsgId }),
-  });
-  const app = createApp(config, {
-    clock,
-    log,
-    metrics,
-    store,
-    sealer,
-    engine,
-    service,
-    slack,
-    installations,
-    tracing,
-  });
-  return { app, backend, service, web, tracing };
-}
-
 /** Loaded where it is switched on; off, it costs neither time nor memory. */
 async function openTracing({ tracing }: Config, version: string, log: Logger): Promise<Tracing> {
   if (tracing === undefined) return NO_TRACING;
@@ -128,7 +66,7 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-function endOnSignal({ app, backend, service, web, tracing }: Opened, log: Logger): void {
+function endOnSignal({ app, close }: Opened, tracing: Tracing, log: Logger): void {
   let isStopping = false;
   async function stop(signal: string): Promise<void> {
     if (isStopping) return;
@@ -140,8 +78,7 @@ function endOnSignal({ app, backend, service, web, tracing }: Opened, log: Logge
       process.exit(0);
     }, CUT_MS).unref();
     await app.stop(DRAIN_MS);
-    await Promise.all([service.close(), web.close()]);
-    await backend.close();
+    await close();
     await tracing.close();
     log.info({ event: 'stopped' }, 'all work ended or was handed back');
     process.exit(0);

@@ -31,7 +31,7 @@ const MAY_NOT: ReadonlyArray<[from: string, to: string]> = [
   ['src/service/', 'src/(?!service/|core/|observability/)'],
   ['src/views/', 'src/(?!views/|service/|core/)'],
   ['src/store/', 'src/(?!store/|core/)'],
-  ['src/jobs/', 'src/(?!jobs/|store/|core/|observability/)'],
+  ['src/jobs/', 'src/(?!jobs/|core/|observability/)'],
   ['src/observability/', 'src/(?!observability/|core/|jobs/)'],
   ['src/commands/', 'src/(app|main|run|open)'],
   ['src/scheduler/', 'src/(listeners/|app|main|run|open)'],

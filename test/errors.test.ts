@@ -318,7 +318,7 @@ describe('a store that fails', () => {
 it('a bug is told with a reference', async () => {
   const world = await worldOfItsOwn({});
   const odd = z.object({ project: z.number() });
-  await world.app.deckhand.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
+  await world.app.parts.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
   const told = ['Something went wrong on our side.', 'Try again', 'with a reference'] as const;
   expectAnswer(world, await typing('test')(world), ['', nothing, whoami, ...told]);
   expect(world.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);

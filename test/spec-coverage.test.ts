@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { mentionOf } from './support/spec-mentions.ts';
 import { SPEC_STATEMENTS } from './support/spec-statements.ts';
+import { proofOf } from './support/test-source.ts';
 
 interface Row {
   statement: string;
@@ -50,6 +52,15 @@ describe('the page of what proves the specification', () => {
       const [, file = '', title = ''] = /^([\w/.-]+): (.{4,})$/.exec(proof) ?? [];
       expect(sourceOf(file), `${proof}: no such file`).not.toBe('');
       expect(sourceOf(file).includes(title), `${proof}: no such title`).toBe(true);
+    }
+  });
+
+  it.each(rows)('§ $statement is mentioned by each test that is to prove it', ({ statement, proofs }) => {
+    const mention = mentionOf(statement);
+    expect(mention, 'say in spec-mentions.ts what a proof cannot do without').toBeDefined();
+    for (const proof of proofs) {
+      const [, file = '', title = ''] = /^([\w/.-]+): (.{4,})$/.exec(proof) ?? [];
+      expect(proofOf(sourceOf(file), title), proof).toMatch(mention ?? '');
     }
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from './support/asking.ts';
+import { changeField } from './support/changed-field.ts';
 import { briskClock, failing, mend } from './support/faults.ts';
 import {
   API_KEY,
@@ -163,10 +164,7 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
       answering('profile', { ...PROFILE, account: { ...PROFILE.account, beta_features: false } })(world);
       answering('beta/enrollments', { enrolled: true, beta_features: true }, 'POST')(world);
     },
-    [
-      ['2.4 enrolled', 'is enrolled in the managed-resources beta'],
-      ['2.4 beta_features', 'is enrolled in the managed-resources beta'],
-    ],
+    [['2.4 beta_features', 'is enrolled in the managed-resources beta']],
   ],
   [
     'server show srv-1 storefront',
@@ -316,6 +314,21 @@ describe('a field of the specification', () => {
     it.each(fields)('%s reads %j', (_, shown) => {
       expect(said).toContain(shown);
     });
+    it.each(fields)('%s reads otherwise where the service says otherwise', async (field, shown) => {
+      given(world);
+      changeField(world, field);
+      const other = await ask(world, `/deckhand ${command}`, 'admin');
+      expect(other).not.toContain(shown);
+      expect(other).not.toContain('unexpected');
+    });
+  });
+
+  it('2.4 enrolled: beta_features decides where the two contradict each other', async () => {
+    answering('beta/enrollments', { enrolled: false, beta_features: true }, 'POST')(world);
+    expect(await ask(world, '/deckhand beta enroll', 'admin')).not.toContain('still off');
+    await mend(world);
+    answering('beta/enrollments', { enrolled: true, beta_features: false }, 'POST')(world);
+    expect(await ask(world, '/deckhand beta enroll', 'admin')).toContain('still off');
   });
 
   it('2.13 download_url: followed for the PDF, never shown, and only on the account’s own host', async () => {
@@ -375,7 +388,7 @@ describe('a field of the specification', () => {
     });
     const told = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text ?? '';
     await world.slack.until(() => told().includes('*Edge*'));
-    const [kept] = await world.app.deckhand.integrations.list(TEAM);
+    const [kept] = await world.app.workspaces.open(TEAM).integrations.list();
     expect(kept).toMatchObject({
       identifier: 'int-1',
       hookType: 'cdn_cache',
@@ -406,6 +419,9 @@ describe('a field of the specification', () => {
     await ann.submit('signup', form);
     const seen = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? '');
     await world.slack.until(() => seen().includes('northwind'));
+    const sent = world.service.requests.all.find(({ path }) => path === '/api/v1/signup')?.body;
+    expect(sent).toHaveProperty('client');
+    expect(sent).not.toHaveProperty('utm_params');
     const said = seen().replaceAll('\\"', '"');
     for (const words of [
       '*North Wind* (`northwind`)',
@@ -419,7 +435,9 @@ describe('a field of the specification', () => {
     ])
       expect(said).toContain(words);
     for (const hidden of ['Secret', API_KEY, EMAIL, 'acc-2']) expect(said).not.toContain(hidden);
-    expect(await world.app.deckhand.accounts.get(TEAM, 'northwind')).toMatchObject({ state: 'unverified' });
-    await world.app.deckhand.accounts.disconnect(TEAM, 'northwind');
+    expect(await world.app.workspaces.open(TEAM).accounts.get('northwind')).toMatchObject({
+      state: 'unverified',
+    });
+    await world.app.workspaces.open(TEAM).accounts.disconnect('northwind');
   });
 });

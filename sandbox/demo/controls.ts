@@ -1,29 +1,32 @@
 import type { SimulatedService } from '../service/server.ts';
 import type { LocalSlack } from '../slack/server.ts';
 import type { Control } from '../slack/world.ts';
+import { policyControls } from './policy-controls.ts';
 import type { Product } from './product.ts';
+import { demoSwitch } from './switch.ts';
 
 const RUNNING = 'It is running; this stops it in good order first';
 
 /** Switches of the page's side panel: what can go wrong, to see Deckhand recover. */
 export function demoControls(slack: LocalSlack, service: SimulatedService, product: Product): Control[] {
   return [
-    faultSwitch(
+    demoSwitch(
       'slack-429',
       'Slack asks to slow down (429)',
       'Every call of Deckhand’s is answered with Retry-After: 5',
       () => slack.fault({ method: '*', status: 429, retryAfter: 5 }),
     ),
-    faultSwitch(
+    demoSwitch(
       'service-503',
       'The service is unavailable (503)',
       'Every call is answered with Retry-After: 5',
       () => asSwitch(service.faults.add({ path: '/**', status: 503, retryAfter: '5' })),
     ),
-    faultSwitch('service-slow', 'The service takes ten seconds', 'Every call is delayed', () =>
+    demoSwitch('service-slow', 'The service takes ten seconds', 'Every call is delayed', () =>
       asSwitch(service.faults.add({ path: '/**', delayMs: 10_000 })),
     ),
     ...processButtons(product),
+    ...policyControls(slack),
   ];
 }
 
@@ -49,21 +52,6 @@ function processButtons(product: Product): Control[] {
     },
   };
   return [kill, start];
-}
-
-function faultSwitch(id: string, label: string, hint: string, begin: () => () => void): Control {
-  let end: (() => void) | undefined;
-  return {
-    id,
-    label,
-    hint,
-    kind: 'switch',
-    on: false,
-    run: async (on) => {
-      end?.();
-      end = on ? begin() : undefined;
-    },
-  };
 }
 
 function asSwitch(fault: { remove(): void }): () => void {

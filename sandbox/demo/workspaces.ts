@@ -21,6 +21,8 @@ const cleo = {
 const dora = { id: 'U0DORA', name: 'dora', real_name: 'Dora Lind', title: 'Admin', is_admin: true };
 const emil = { id: 'U0EMIL', name: 'emil', real_name: 'Emil Roth', title: 'Developer' };
 
+export const DEMO_TEAMS = ['T0ACME', 'T0HARBOUR'] as const;
+
 /** The Slack of a small company, and that of another, which has nothing to do with it. Deckhand is in neither yet. */
 export function addDemoWorkspaces(slack: LocalSlack): void {
   slack.addWorkspace({

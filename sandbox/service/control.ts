@@ -4,6 +4,8 @@ import { isJson } from './api/app.ts';
 import type { SandboxClock } from './clock.ts';
 import { Fault, type Faults } from './faults.ts';
 import { type RequestLog, withoutSecrets } from './requests.ts';
+import { WeatherSettings } from './weather/settings.ts';
+import type { Weather } from './weather/weather.ts';
 import { NotInWorld } from './world/find.ts';
 import type { WorldOperations } from './world/operations/index.ts';
 import type { World } from './world/records.ts';
@@ -12,6 +14,7 @@ export interface ControlParts {
   world: World;
   operations: WorldOperations;
   faults: Faults;
+  weather: Weather;
   requests: RequestLog;
   clock: SandboxClock;
   reset(seed: 'empty' | 'demo'): void;
@@ -22,7 +25,7 @@ const Reset = z.strictObject({ seed: z.enum(['empty', 'demo']).default('empty') 
 
 /** The same levers as in the process, over HTTP: for tests in other processes and for the demo's page. */
 export function createControlApp(parts: ControlParts): Hono {
-  const { world, faults, requests, clock } = parts;
+  const { world, faults, weather, requests, clock } = parts;
   const app = new Hono().basePath('/_control');
   app.onError(answerError);
   app.use(refuseForeignPages);
@@ -43,6 +46,7 @@ export function createControlApp(parts: ControlParts): Hono {
     return c.json({});
   });
   addFaultRoutes(app, faults);
+  addWeatherRoutes(app, weather);
   app.post('/:operation', async (c) =>
     c.json(perform(parts.operations, c.req.param('operation'), await body(c))),
   );
@@ -68,6 +72,11 @@ function addFaultRoutes(app: Hono, faults: Faults): void {
     return c.json({});
   });
   app.delete('/faults/:id', (c) => c.json({ removed: faults.remove(Number(c.req.param('id'))) }));
+}
+
+function addWeatherRoutes(app: Hono, weather: Weather): void {
+  app.get('/weather', (c) => c.json(weather.get()));
+  app.post('/weather', async (c) => c.json(weather.set(WeatherSettings.parse(await body(c)))));
 }
 
 /** An operation by its name in snake case, e.g. `set_outcome`. */

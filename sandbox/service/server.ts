@@ -1,18 +1,14 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { createAccountApp } from './api/app.ts';
-import { createSiteApp } from './api/site.ts';
 import { createClock, type SandboxClock } from './clock.ts';
-import { type ControlParts, createControlApp } from './control.ts';
-import { addReference } from './docs/reference.ts';
+import type { ControlParts } from './control.ts';
+import { createDispatch } from './dispatch.ts';
 import { createFaults, type Faults } from './faults.ts';
-import { createFrontDoor, type Visit } from './front-door.ts';
-import { betaPage, unknownHostPage } from './pages/home.ts';
+import { createFrontDoor } from './front-door.ts';
+import { close, type Listening, listen } from './listen.ts';
 import { createRequestLog, type RequestLog, type RequestRecorder } from './requests.ts';
-import { accountRoutes, siteRoutes } from './routes/index.ts';
 import { seedDemo } from './seed/demo.ts';
+import type { NewWeather } from './weather/settings.ts';
+import { createWeather, type Weather } from './weather/weather.ts';
 import { bindOperations, type WorldOperations } from './world/operations/index.ts';
 import type { World } from './world/records.ts';
 import type { Mail, OauthClient } from './world/site-records.ts';
@@ -30,6 +26,12 @@ export interface SimulatedServiceOptions {
   speed?: number;
   sitesDomain?: string;
   oauthClients?: readonly OauthClient[];
+  /** Puts the OAuth server on an origin of its own; its metadata stays on the main site. Spec 5.3. */
+  ownAuthOrigin?: boolean;
+  /** Adds `iss` to OAuth callbacks, as RFC 9207 has it. */
+  oauthIss?: boolean;
+  /** How answers vary; not at all by default. */
+  weather?: NewWeather;
   /** Called with each e-mail as it is sent. */
   onMail?: (mail: Mail) => void;
 }
@@ -40,11 +42,15 @@ export interface SimulatedService {
   /** The template of account addresses, with `{account}` in it. */
   baseUrl: string;
   signupUrl: string;
+  /** Where OAuth's endpoints are: the main site, unless they were given an origin of their own. */
   authUrl: string;
+  /** The main site, which holds OAuth's metadata. */
+  siteUrl: string;
   sitesDomain: string;
   /** What the service holds, and everything it can be told. */
   world: WorldOperations & { state: World };
   faults: Faults;
+  weather: Weather;
   requests: RequestLog;
   clock: SandboxClock;
   /** Drops open connections and ends all planned work. */
@@ -55,29 +61,29 @@ export interface SimulatedService {
 export async function startSimulatedService(
   options: SimulatedServiceOptions = {},
 ): Promise<SimulatedService> {
-  const server = createServer();
   const host = options.host ?? '127.0.0.1';
-  server.listen(options.port ?? 0, host);
-  await once(server, 'listening');
-  const parts = createParts(originOf(server, host), options);
+  const site = await listen(host, options.port ?? 0);
+  const auth = options.ownAuthOrigin === true ? await listen(host, 0) : undefined;
+  const parts = createParts(site.origin, auth?.origin ?? site.origin, options);
   const stopping = new AbortController();
-  const door = createFrontDoor({ ...parts, stopped: stopping.signal, dispatch: createDispatch(parts) });
-  server.on('request', getRequestListener(door, { overrideGlobalObjects: false }));
-  const { world: state, operations, faults, requests, clock } = parts;
+  open(parts, site, auth, stopping.signal);
+  const { world: state, operations, faults, weather, requests, clock } = parts;
   return {
     origin: state.origin,
     baseUrl: `${state.origin}/{account}`,
     signupUrl: state.origin,
-    authUrl: state.origin,
+    authUrl: state.authOrigin,
+    siteUrl: state.origin,
     sitesDomain: state.sitesDomain,
     world: { ...operations, state },
     faults,
+    weather,
     requests,
     clock,
     stop: async () => {
       stopping.abort();
       clock.clear();
-      await close(server);
+      await Promise.all([close(site), auth && close(auth)]);
     },
   };
 }
@@ -86,11 +92,13 @@ interface Parts extends ControlParts {
   requests: RequestRecorder;
 }
 
-function createParts(origin: string, options: SimulatedServiceOptions): Parts {
+function createParts(origin: string, authOrigin: string, options: SimulatedServiceOptions): Parts {
   const clock = createClock({ now: options.now, speed: options.speed });
   const world = createWorld({
     clock,
     origin,
+    authOrigin,
+    oauthIss: options.oauthIss ?? false,
     sitesDomain: options.sitesDomain ?? 'sites.example.net',
     clients: options.oauthClients ?? [],
     onMail: options.onMail,
@@ -101,49 +109,25 @@ function createParts(origin: string, options: SimulatedServiceOptions): Parts {
     clock,
     operations: bindOperations(world),
     faults: createFaults(),
+    weather: createWeather(options.weather),
     requests: createRequestLog(),
     reset: (seed) => fill(world, seed),
   };
 }
 
-function originOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+/** Answers requests from now on. */
+function open(parts: Parts, site: Listening, auth: Listening | undefined, stopped: AbortSignal): void {
+  const dispatch = createDispatch(parts);
+  for (const [listening, answer] of [
+    [site, dispatch.main],
+    [auth, dispatch.auth],
+  ] as const) {
+    const door = createFrontDoor({ ...parts, stopped, dispatch: answer });
+    listening?.server.on('request', getRequestListener(door, { overrideGlobalObjects: false }));
+  }
 }
 
 function fill(world: World, seed: 'empty' | 'demo'): void {
   clearWorld(world);
   if (seed === 'demo') seedDemo(world);
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
-}
-
-/** Sends a request to the account's host, the service's own, or the control. */
-function createDispatch(parts: Parts): (visit: Visit) => Promise<Response> {
-  const { world } = parts;
-  const control = createControlApp(parts);
-  const site = createSiteApp(siteRoutes);
-  const accounts = createAccountApp(accountRoutes);
-  addReference(site, accounts, world.origin);
-  return async ({ address, request, ip }) => {
-    if (address.path.startsWith('/_control/')) return control.fetch(request);
-    if (address.account === undefined) return site.fetch(request, { world, ip });
-    const account = world.accounts.get(address.account);
-    if (account === undefined) return htmlResponse(unknownHostPage(), 404);
-    if (address.path === '/beta_features') return htmlResponse(betaPage(account.displayName), 200);
-    return accounts.fetch(request, { world, account, baseUrl: address.baseUrl });
-  };
-}
-
-async function htmlResponse(page: ReturnType<typeof betaPage>, status: number): Promise<Response> {
-  return new Response(String(await page), {
-    status,
-    headers: { 'content-type': 'text/html; charset=utf-8' },
-  });
 }

@@ -3,9 +3,10 @@ import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import type { Place } from './deliver/containers.ts';
 import type { Use } from './deliver/interactions.ts';
-import type { Fault } from './faults.ts';
+import type { LocalSlack } from './local-slack.ts';
 import type { FieldValues } from './people.ts';
-import type { LocalSlack } from './server.ts';
+import type { Fault } from './state/fault.ts';
+import type { PersonOptions } from './state/new-person.ts';
 import type { Json } from './state/types.ts';
 import type { WorkspaceOptions } from './state/workspaces.ts';
 
@@ -69,8 +70,22 @@ const FUNCTIONS: Record<string, Run> = {
   fault: (slack, [fault]) => {
     slack.fault(anything.parse(fault) as unknown as Fault);
   },
+  policy: (slack, [team, policy]) => {
+    slack.policy(z.string().parse(team), anything.parse(policy));
+  },
+  clearPolicies: (slack, [team]) => slack.workspace(z.string().parse(team)).policies.clear(),
   clearFaults: (slack) => slack.clearFaults(),
   advance: (slack, [ms]) => slack.advance(z.number().parse(ms)),
+  verifyRequestUrl: (slack) => slack.verifyRequestUrl(),
+  checkCertificate: (slack) => slack.checkCertificate(),
+  redeliver: (slack, [id, options]) => {
+    const delivery = slack.deliveries.find((one) => one.id === z.string().parse(id));
+    if (!delivery) throw new RangeError('there is no such delivery');
+    return slack.redeliver(delivery, anything.optional().parse(options));
+  },
+  connections: (slack) => slack.connections(),
+  refreshConnections: (slack, [options]) => slack.refreshConnections(anything.optional().parse(options)),
+  dropConnections: (slack, [connection]) => slack.dropConnections(z.string().optional().parse(connection)),
   sendEvent: (slack, [team, event]) =>
     slack.sendEvent(z.string().parse(team), z.looseObject({ type: z.string() }).parse(event)),
   archiveChannel: (slack, args) => withTwo(args, slack.archiveChannel),
@@ -83,6 +98,14 @@ const FUNCTIONS: Record<string, Run> = {
   kick: (slack, args) => {
     const [team = '', channel = '', who = ''] = words.parse(args);
     slack.kick(team, channel, who);
+  },
+  addPerson: (slack, [team, person]) =>
+    slack.addPerson(z.string().parse(team), anything.parse(person) as unknown as PersonOptions),
+  changePerson: (slack, [team, user, change]) =>
+    slack.changePerson(z.string().parse(team), z.string().parse(user), anything.parse(change)),
+  shareChannel: (slack, args) => {
+    const [team = '', channel = '', withTeam = ''] = words.parse(args);
+    return slack.shareChannel(team, channel, withTeam).id;
   },
   install: (slack, [team]) => slack.install(z.string().parse(team)),
   uninstall: (slack, [team]) => slack.uninstall(z.string().parse(team)),

@@ -1,26 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fault } from './state/fault.ts';
+import type { Json } from './state/types.ts';
 import type { World } from './world.ts';
-
-/** Something that goes wrong on demand with a Web API method. */
-export interface Fault {
-  /** A method's name, or `*` for all. */
-  method: string;
-  /** Only for this workspace. */
-  teamId?: string;
-  /** Answer with this HTTP status and do nothing. 429 carries `Retry-After`. */
-  status?: number;
-  /** Seconds for a 429, 1 by default. */
-  retryAfter?: number;
-  /** Answer `{ ok: false, error }` and do nothing. */
-  error?: string;
-  /** Wait this long first. */
-  delayMs?: number;
-  /** Close the connection: without doing the work, or after it, so that only the answer is lost. */
-  drop?: 'before' | 'after';
-  /** Do the work and answer with something that is not JSON. */
-  malformed?: boolean;
-  /** How often; without it until it is cleared. */
-  times?: number;
-}
 
 /** Switches a fault on; the answer switches it off. */
 export function addFault(world: World, fault: Fault): () => void {
@@ -31,14 +12,37 @@ export function addFault(world: World, fault: Fault): () => void {
   };
 }
 
+/** What a call is about, as far as faults ask. */
+interface Called {
+  method: string;
+  teamId: string | undefined;
+  args: Json;
+}
+
 /** The oldest fault that fits, counted as used. */
-export function takeFault(world: World, method: string, teamId: string | undefined): Fault | undefined {
-  const fault = [...world.faults].find(
-    (one) => (one.method === '*' || one.method === method) && (!one.teamId || one.teamId === teamId),
-  );
+export function takeFault(world: World, called: Called): Fault | undefined {
+  const fault = [...world.faults].find((one) => fits(one, called));
   if (fault?.times !== undefined) {
     fault.times -= 1;
     if (fault.times <= 0) world.faults.delete(fault);
   }
   return fault;
+}
+
+function fits(fault: Fault, { method, teamId, args }: Called): boolean {
+  // An answer to a response_url is no Web API call: `*` does not mean it.
+  const isMethod = fault.method === method || (fault.method === '*' && method !== 'response_url');
+  return (
+    isMethod &&
+    (!fault.teamId || fault.teamId === teamId) &&
+    (!fault.channel || fault.channel === args.channel) &&
+    (fault.replies === undefined || fault.replies === Boolean(args.thread_ts))
+  );
+}
+
+/** Waits as a fault asks; ends early where the workspace stops. */
+export async function pause(world: World, ms: number): Promise<void> {
+  await delay(ms, undefined, { signal: world.stopping.signal }).catch((error: unknown) => {
+    if (!world.stopping.signal.aborted) throw error;
+  });
 }

@@ -1,5 +1,11 @@
-import type { Json, Person, Workspace } from './state/types.ts';
-import { personOf, workspaceOf } from './state/workspaces.ts';
+import { addPerson, changePerson } from './people-acts.ts';
+import type { PersonOptions } from './state/new-person.ts';
+import type { Person } from './state/people.ts';
+import { addPolicy } from './state/policies.ts';
+import type { Policy } from './state/policy.ts';
+import { type ShareOptions, shareChannel } from './state/sharing.ts';
+import type { Json, Workspace } from './state/types.ts';
+import { channelOf, workspaceOf } from './state/workspaces.ts';
 import {
   archiveChannel,
   changeTeamAccess,
@@ -25,10 +31,12 @@ export function happenings(world: World) {
     deleteChannel: (team: string, channel: string) => deleteChannel(world, workspace(team), channel),
     invite: (team: string, channel: string, who: string) => invite(world, workspace(team), channel, who),
     kick: (team: string, channel: string, who: string) => kick(world, workspace(team), channel, who),
-    changePerson: (team: string, userId: string, change: Partial<Omit<Person, 'id'>>) => {
-      Object.assign(personOf(workspace(team), userId), change);
-      world.changes.emit({ type: 'workspace', team });
-    },
+    addPerson: (team: string, person: PersonOptions) => addPerson(world, workspace(team), person),
+    changePerson: (team: string, userId: string, change: Partial<Omit<Person, 'id'>>) =>
+      changePerson(world, workspace(team), userId, change),
+    shareChannel: (team: string, channel: string, withTeam: string, options?: ShareOptions) =>
+      shareChannel(world, workspace(team), channelOf(workspace(team), channel), workspace(withTeam), options),
+    policy: (team: string, policy: Policy) => addPolicy(world, workspace(team), policy),
     install: (team: string) => installDirectly(world, workspace(team)).token,
     installOrganisation: (enterpriseId: string) => installForOrganisation(world, enterpriseId).token,
     changeTeamAccess: (team: string, granted: boolean) => changeTeamAccess(world, workspace(team), granted),

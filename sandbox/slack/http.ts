@@ -21,7 +21,8 @@ export function createHttp(world: World): Hono<HttpEnv> {
     return new Response(answer.body, { status: answer.status, headers: answer.headers });
   });
   http.on('POST', ['/commands/*', '/actions/*'], async (context) => {
-    const answer = answerResponseUrl(world, context.req.path, await context.req.text());
+    const answer = await answerResponseUrl(world, context.req.path, await context.req.text());
+    if (answer.status === 0) return dropConnection(context.env.incoming);
     return new Response(answer.body, {
       status: answer.status,
       headers: { 'content-type': 'application/json; charset=utf-8' },

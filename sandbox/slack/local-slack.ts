@@ -1,21 +1,18 @@
-import type { Delivery } from './deliver/delivery.ts';
 import type { SlackEvent } from './deliver/events.ts';
-import type { Fault } from './faults.ts';
+import type { RefreshOptions } from './deliver/socket-refresh.ts';
+import type { RedeliverOptions } from './deliver/verify.ts';
 import type { Actor } from './people.ts';
 import type { RegisteredApp } from './registered-app.ts';
+import type { ApiCall } from './state/api-call.ts';
 import type { Changes, Sight } from './state/changes.ts';
-import type {
-  Channel,
-  FunctionRun,
-  Json,
-  OpenView,
-  Person,
-  SeenMessage,
-  SlackFile,
-  Workspace,
-} from './state/types.ts';
+import type { Delivery } from './state/delivery.ts';
+import type { Fault } from './state/fault.ts';
+import type { PersonOptions } from './state/new-person.ts';
+import type { Channel, Person } from './state/people.ts';
+import type { Policy } from './state/policy.ts';
+import type { ShareOptions } from './state/sharing.ts';
+import type { FunctionRun, Json, OpenView, SeenMessage, SlackFile, Workspace } from './state/types.ts';
 import type { ChannelOptions, WorkspaceOptions } from './state/workspaces.ts';
-import type { ApiCall } from './web-api/calls.ts';
 import type { Control, WorldOptions } from './world.ts';
 
 export interface LocalSlackOptions extends WorldOptions {
@@ -74,12 +71,24 @@ export interface LocalSlack {
   /** Switches a fault on; the answer switches it off. */
   fault(fault: Fault): () => void;
   clearFaults(): void;
+  /** Forbids something in a workspace, or in one channel of it, as its admins would; the answer allows it again. */
+  policy(teamId: string, policy: Policy): () => void;
   /** Lets Slack's own deadlines (triggers, response urls, retries, rates) move on by milliseconds. */
   advance(ms: number): void;
+  /** Socket Mode: the connections that the app holds open, and which of them Slack is about to close. */
+  connections(): { id: string; ending: boolean }[];
+  /** Slack renews connections: it warns, and closes them later. */
+  refreshConnections(options?: RefreshOptions): void;
+  /** Connections end without a word: one by its id, or all. */
+  dropConnections(connection?: string): void;
   /** Sends any event; resolves with its first attempt. */
   sendEvent(teamId: string, event: SlackEvent): Promise<Delivery | undefined>;
   /** Posts Slack's url_verification challenge; true where the app answers it. */
   verifyRequestUrl(): Promise<boolean>;
+  /** Sends `ssl_check=1`, without a signature. */
+  checkCertificate(): Promise<Delivery>;
+  /** Delivers something once more, with or without `X-Slack-Retry-Num`. */
+  redeliver(delivery: Delivery, options?: RedeliverOptions): Promise<Delivery>;
   addChannel(teamId: string, channel: ChannelOptions): Channel;
   archiveChannel(teamId: string, channel: string, by?: string): void;
   unarchiveChannel(teamId: string, channel: string, by?: string): void;
@@ -87,7 +96,11 @@ export interface LocalSlack {
   /** Takes a person, or with `bot` the app, into a channel. */
   invite(teamId: string, channel: string, who: string): void;
   kick(teamId: string, channel: string, who: string): void;
-  /** Changes what a person is, e.g. `{ is_admin: false }` or `{ deleted: true }`. */
+  /** Somebody new comes to the workspace: a member, a guest, a stranger, a bot; `team_join` follows. */
+  addPerson(teamId: string, person: PersonOptions): Person;
+  /** Gives another workspace a channel of this one, with its id, members and messages. */
+  shareChannel(teamId: string, channel: string, withTeamId: string, options?: ShareOptions): Channel;
+  /** Changes what a person is, e.g. `{ is_admin: false }` or `{ deleted: true }`; `user_change` follows. */
   changePerson(teamId: string, userId: string, change: Partial<Omit<Person, 'id'>>): void;
   /** Installs the app without the OAuth pages; the answer is its bot token. */
   install(teamId: string): string;

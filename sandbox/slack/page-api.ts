@@ -19,7 +19,8 @@ import {
 } from './page-records.ts';
 import { eventForPage } from './page-stream.ts';
 import { announce, listMessages } from './state/messages.ts';
-import type { Channel, Json, OpenView, StateValues } from './state/types.ts';
+import type { Channel } from './state/people.ts';
+import type { Json, OpenView, StateValues } from './state/types.ts';
 import { stackOf } from './state/views.ts';
 import { channelOf, personOf, workspaceOf } from './state/workspaces.ts';
 import type { World } from './world.ts';

@@ -1,7 +1,9 @@
-import type { Delivery } from './deliver/delivery.ts';
-import type { Channel, Json, StoredMessage, Workspace } from './state/types.ts';
+import type { ApiCall } from './state/api-call.ts';
+import type { Delivery } from './state/delivery.ts';
+import type { Channel } from './state/people.ts';
+import { findSeated } from './state/sharing.ts';
+import type { Json, StoredMessage, Workspace } from './state/types.ts';
 import { stackOf, viewRecord } from './state/views.ts';
-import type { ApiCall } from './web-api/calls.ts';
 import type { World } from './world.ts';
 
 /** The workspace's records in the page's words. */
@@ -13,11 +15,26 @@ export function teamForPage(world: World, workspace: Workspace): Json {
     id: workspace.id,
     name: workspace.name,
     domain: workspace.domain,
-    users: [...workspace.people.values()].filter((person) => !person.deleted),
+    users: [
+      ...[...workspace.people.values()].filter((person) => !person.deleted),
+      ...peopleMet(world, workspace),
+    ],
     channels: [...workspace.channels.values()].map(channelForPage),
     apps: bot ? [appForPage(world, bot)] : [],
     commands: bot ? app.commands.map((command) => ({ ...command, app_id: app.appId })) : [],
   };
+}
+
+/** Who of other workspaces is in channels shared with them. */
+function peopleMet(world: World, workspace: Workspace): Json[] {
+  const shared = [...workspace.channels.values()].filter((channel) => channel.sharedWith.length > 0);
+  const ids = new Set(shared.flatMap((channel) => [...channel.members]));
+  return [...ids]
+    .filter((id) => !workspace.people.has(id))
+    .flatMap((id) => {
+      const seated = findSeated(world, workspace, id);
+      return seated ? [{ ...seated.person, team_id: seated.seat.id, elsewhere: true }] : [];
+    });
 }
 
 function appForPage({ app }: World, bot: string): Json {

@@ -1,7 +1,8 @@
 import { callForPage, deliveryForPage, homeForPage, messageForPage, viewsForPage } from './page-records.ts';
 import type { Change, Sight } from './state/changes.ts';
 import { findMessage } from './state/messages.ts';
-import type { Json, Person, Workspace } from './state/types.ts';
+import type { Person } from './state/people.ts';
+import type { Json, Workspace } from './state/types.ts';
 import type { World } from './world.ts';
 
 /** A change as one person's page is told of it; undefined where it is none of theirs. */
@@ -14,6 +15,7 @@ export function eventForPage(
   if (change.type === 'controls') {
     return { type: 'controls', controls: world.controls.map(({ run: _run, ...control }) => control) };
   }
+  if (change.type === 'sockets') return undefined;
   if (change.team !== workspace.id) return undefined;
   switch (change.type) {
     case 'message':
@@ -61,7 +63,8 @@ function messageEvent(
   const channel = workspace.channels.get(channelId);
   const stored = findMessage(workspace, channelId, ts);
   if (!channel || !stored) return undefined;
-  if (channel.kind !== 'public' && !channel.members.has(person.id)) return undefined;
+  const isOpen = channel.kind === 'public' && !person.is_restricted;
+  if (!isOpen && !channel.members.has(person.id)) return undefined;
   if (stored.ephemeralTo && stored.ephemeralTo !== person.id) return undefined;
   return { type: 'message', channel: channelId, message: messageForPage(stored) };
 }

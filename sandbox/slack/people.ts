@@ -9,14 +9,15 @@ import {
   type Place,
   setValue,
 } from './deliver/containers.ts';
-import type { Delivery } from './deliver/delivery.ts';
 import { sendShortcut, type Use, useElement } from './deliver/interactions.ts';
 import { openHome, postAsPerson } from './deliver/people-events.ts';
 import type { ActResult } from './deliver/result.ts';
 import { closeView, submitView } from './deliver/submissions.ts';
 import { type Suggestions, suggest } from './deliver/suggestions.ts';
 import { decideInstall, readInstallAsk } from './oauth.ts';
-import type { Json, OpenView, Person, SeenMessage, Workspace } from './state/types.ts';
+import type { Delivery } from './state/delivery.ts';
+import type { Person } from './state/people.ts';
+import type { Json, OpenView, SeenMessage, Workspace } from './state/types.ts';
 import { stackOf } from './state/views.ts';
 import { channelOf, personOf, workspaceOf } from './state/workspaces.ts';
 import type { World } from './world.ts';
@@ -56,6 +57,7 @@ export interface Actor {
 export function actAs(world: World, teamId: string, userId: string): Actor {
   const workspace = workspaceOf(world, teamId);
   const person = personOf(workspace, userId);
+  if (person.deleted) throw new RangeError(`${userId} is deactivated`);
   const actor = { workspace, person };
   const fill = (view: string | undefined, values: FieldValues): void =>
     fillView(world, workspace, person, findModal(workspace, person, view), values);

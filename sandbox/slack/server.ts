@@ -5,7 +5,8 @@ import { Hono } from 'hono';
 import { createControl } from './control.ts';
 import { type SlackEvent, sendEvent } from './deliver/events.ts';
 import { serveSockets } from './deliver/socket-mode.ts';
-import { verifyRequestUrl } from './deliver/verify.ts';
+import { dropConnections, type RefreshOptions, refreshConnections } from './deliver/socket-refresh.ts';
+import { checkCertificate, type RedeliverOptions, redeliver, verifyRequestUrl } from './deliver/verify.ts';
 import { addFault } from './faults.ts';
 import { explainFault, ownSiteOnly } from './guard.ts';
 import { happenings } from './happenings.ts';
@@ -16,6 +17,7 @@ import { createPageFiles } from './page-files.ts';
 import { actAs } from './people.ts';
 import { sights } from './sight.ts';
 import type { Sight } from './state/changes.ts';
+import type { Delivery } from './state/delivery.ts';
 import { installBot, issueAppToken, issueBotToken } from './state/installs.ts';
 import {
   addChannel,
@@ -91,6 +93,9 @@ function createHandle(world: World, server: Server): LocalSlack {
     fault: (fault) => addFault(world, fault),
     clearFaults: () => world.faults.clear(),
     advance: world.time.advance,
+    connections: () => [...world.sockets].map(({ id, ending }) => ({ id, ending })),
+    refreshConnections: (options?: RefreshOptions) => refreshConnections(world, options),
+    dropConnections: (connection?: string) => dropConnections(world, connection),
     stop: () => stop(world, server),
   };
 }
@@ -113,6 +118,8 @@ function workspaceHandle(world: World) {
     },
     sendEvent: (teamId: string, event: SlackEvent) => sendEvent(world, workspaceOf(world, teamId), event),
     verifyRequestUrl: () => verifyRequestUrl(world),
+    checkCertificate: () => checkCertificate(world),
+    redeliver: (delivery: Delivery, options?: RedeliverOptions) => redeliver(world, delivery, options),
     setControls: (controls: Control[]) => {
       world.controls = controls;
       world.changes.emit({ type: 'controls' });
@@ -130,7 +137,7 @@ function addWorkspace(world: World, options: WorkspaceOptions): NewWorkspace {
 
 async function stop(world: World, server: Server): Promise<void> {
   world.stopping.abort(new Error('the local workspace stops'));
-  for (const link of world.sockets) link.terminate();
+  for (const { socket } of world.sockets) socket.terminate();
   server.closeAllConnections();
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()));

@@ -1,7 +1,8 @@
 import { type SlackEvent, sendEvent } from './deliver/events.ts';
 import { newId, secretHex } from './state/ids.ts';
 import { installBot, issueBotToken, removeBot, tokensOf } from './state/installs.ts';
-import type { Channel, FunctionRun, Installation, Json, Workspace } from './state/types.ts';
+import type { Channel } from './state/people.ts';
+import type { FunctionRun, Installation, Json, Workspace } from './state/types.ts';
 import { channelOf, personOf } from './state/workspaces.ts';
 import { workspacesOf } from './web-api/call.ts';
 import { inBackground, type Token, type World } from './world.ts';

@@ -1,12 +1,12 @@
 import { Agent } from 'undici';
-import type { WebSocket } from 'ws';
-import type { Delivery } from './deliver/delivery.ts';
-import type { Fault } from './faults.ts';
 import { type AppOptions, type RegisteredApp, registerApp } from './registered-app.ts';
+import type { ApiCall } from './state/api-call.ts';
 import { type Changes, createChanges } from './state/changes.ts';
+import type { Delivery } from './state/delivery.ts';
+import type { Fault } from './state/fault.ts';
+import type { SocketLink } from './state/socket-link.ts';
 import { createTime, type MovableTime } from './state/time.ts';
 import type { SlackFile, Workspace } from './state/types.ts';
-import type { ApiCall } from './web-api/calls.ts';
 
 /** A token and what it may do. Workspace tokens have a team, organisation tokens an enterprise. */
 export interface Token {
@@ -24,7 +24,10 @@ export interface Token {
 
 export interface Trigger {
   id: string;
+  /** The workspace whose installation may use it. */
   teamId: string;
+  /** Where the person is, if not there. */
+  seatId: string;
   userId: string;
   issuedAt: number;
   used: boolean;
@@ -61,6 +64,8 @@ export interface Control {
   id: string;
   label: string;
   kind: 'switch' | 'button';
+  /** The heading under which it stands, if any. */
+  group?: string;
   on?: boolean;
   hint?: string;
   run(on: boolean): void | Promise<void>;
@@ -96,7 +101,7 @@ export interface World {
   background: Set<Promise<unknown>>;
   agent: Agent;
   /** Socket Mode: open connections, unused tickets with their time, and who waits for which ack. */
-  sockets: Set<WebSocket>;
+  sockets: Set<SocketLink>;
   socketTickets: Map<string, number>;
   socketAcks: Map<string, (body: string) => void>;
   stopping: AbortController;

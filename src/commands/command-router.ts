@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
-import { code } from '../views/blocks/text.ts';
+import { code } from '../core/mrkdwn.ts';
 import type { Command } from './command.ts';
 import { splitWords, type Words } from './tokenize.ts';
 

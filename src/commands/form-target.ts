@@ -1,6 +1,6 @@
 import { UserError } from '../core/errors.ts';
+import { plain } from '../core/mrkdwn.ts';
 import { withTimeout } from '../core/timeout.ts';
-import { plain } from '../views/blocks/text.ts';
 import type { Account } from '../workspace/accounts.ts';
 import type { Channel } from '../workspace/channels.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';
@@ -22,11 +22,11 @@ export async function projectForForm(
   context: CommandContext,
   named: string | undefined,
 ): Promise<{ account: Account; project: FormProject | undefined }> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   const account = await accountOf(context);
-  const found = await withTimeout(deckhand.clock, PATIENCE_MS, projectUnlessSeveral(context, named));
+  const found = await withTimeout(workspace.clock, PATIENCE_MS, projectUnlessSeveral(context, named));
   if (found !== undefined || named !== undefined) return { account, project: found ?? undefined };
-  const channel = await deckhand.channels.get(caller.workspace, caller.channel);
+  const channel = await workspace.channels.get(caller.channel);
   const isChannels = (channel.account ?? account.name) === account.name;
   return { account, project: isChannels ? channel.project : undefined };
 }
@@ -50,11 +50,11 @@ async function projectUnlessSeveral(
  * @throws UserError where it fits none, AccountFailure
  */
 export async function chosenProject(
-  { caller, deckhand }: CommandContext,
+  { workspace }: CommandContext,
   account: Account,
   chosen: string | string[] | undefined,
 ): Promise<FormProject> {
-  const projects = await deckhand.projects.list(caller.workspace, account);
+  const projects = await workspace.projects.list(account);
   const project = typeof chosen === 'string' ? findProject(projects, chosen) : undefined;
   if (project === undefined) throw new UserError('Choose the project.');
   return asFormProject(project);

@@ -26,8 +26,8 @@ export const projectPicker: OptionSource = {
   role: 'member',
   fallback: asTyped,
   async options(typed, context) {
-    const { caller, deckhand } = context;
-    const projects = await deckhand.projects.list(caller.workspace, await accountHere(context));
+    const { workspace } = context;
+    const projects = await workspace.projects.list(await accountHere(context));
     return matching(typed, projects, ({ permalink, name }) => ({
       value: permalink,
       text: name,
@@ -42,10 +42,10 @@ export const serverPicker: OptionSource = {
   role: 'member',
   fallback: asTyped,
   async options(typed, context) {
-    const { caller, deckhand } = context;
+    const { workspace } = context;
     const project = await projectHere(context);
     if (project === undefined) return asTyped(typed);
-    const servers = await deckhand.listings.servers(caller.workspace, await accountHere(context), project);
+    const servers = await workspace.hosting.servers(await accountHere(context), project);
     if (servers === undefined) return asTyped(typed);
     return matching(typed, servers, ({ identifier, name, protocol_type }) => ({
       value: identifier,
@@ -60,8 +60,8 @@ export const invoicePicker: OptionSource = {
   actionId: 'invoice',
   role: 'billing',
   async options(typed, context) {
-    const { caller, deckhand } = context;
-    const invoices = await deckhand.listings.invoices(caller.workspace, await accountHere(context));
+    const { workspace } = context;
+    const invoices = await workspace.hosting.invoices(await accountHere(context));
     return matching(typed, invoices, (invoice) => ({
       value: String(invoice.number),
       text: `${invoice.number}  ${invoice.total} ${invoice.currency.toUpperCase()}`,
@@ -75,8 +75,8 @@ export const integrationPicker: OptionSource = {
   actionId: 'integration',
   role: 'operator',
   fallback: asTyped,
-  async options(typed, { caller, deckhand }) {
-    const remembered = await deckhand.integrations.list(caller.workspace);
+  async options(typed, { workspace }) {
+    const remembered = await workspace.integrations.list();
     const found = matching(typed, remembered, ({ id, name, project, account }) => ({
       value: id,
       text: name,
@@ -91,8 +91,8 @@ export const integrationPicker: OptionSource = {
 export const zonePicker: OptionSource = {
   actionId: 'zone',
   role: 'member',
-  async options(typed, { caller, deckhand }) {
-    const own = typed === '' ? [await zoneOf(deckhand, caller.workspace, caller.user)] : [];
+  async options(typed, { caller, workspace }) {
+    const own = typed === '' ? [await zoneOf(workspace, caller.user)] : [];
     const known = matching(typed.replaceAll(' ', '_'), [...own, ...ZONES], zoneChoice);
     // Older names of zones are not listed, but they are right.
     return known.length > 0 || !isZone(typed) ? known : [zoneChoice(parseZone(typed))];
@@ -176,7 +176,7 @@ function accountHere(context: OptionContext): Promise<Account> {
 }
 
 async function projectHere(context: OptionContext): Promise<string | undefined> {
-  const { caller, deckhand } = context;
-  const channel = await deckhand.channels.get(caller.workspace, caller.channel);
+  const { caller, workspace } = context;
+  const channel = await workspace.channels.get(caller.channel);
   return placeOf(context).project ?? channel.project?.permalink;
 }

@@ -1,8 +1,8 @@
 import { UserError } from '../core/errors.ts';
-import type { Deckhand } from '../deckhand.ts';
-import { code } from '../views/blocks/text.ts';
+import { code } from '../core/mrkdwn.ts';
+import type { Caller } from '../core/reply.ts';
 import type { Role } from '../workspace/roles.ts';
-import type { Caller } from './command.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 /** What a channel cannot be restricted from, so that nobody is left without a way. */
 const ALWAYS_ALLOWED: readonly string[] = ['help', 'start', 'roles'];
@@ -17,15 +17,15 @@ export function isAlwaysAllowed(command: string): boolean {
  * @throws UserError that names who can do it
  */
 export async function requirePermission(
-  deckhand: Deckhand,
+  workspace: Workspace,
   caller: Caller,
   role: Role,
   command: string,
 ): Promise<void> {
   const refusal =
-    (await refusalByRole(deckhand, caller, role)) ?? (await refusalByChannel(deckhand, caller, command));
+    (await refusalByRole(workspace, caller, role)) ?? (await refusalByChannel(workspace, caller, command));
   if (refusal === undefined) return;
-  await deckhand.audit.record(caller.workspace, {
+  await workspace.audit.record({
     who: caller.user,
     what: command,
     result: 'refused',
@@ -34,26 +34,30 @@ export async function requirePermission(
   throw refusal;
 }
 
-async function refusalByRole(deckhand: Deckhand, caller: Caller, role: Role): Promise<UserError | undefined> {
-  if (await deckhand.roles.holds(caller.workspace, caller.user, role)) return undefined;
-  return new UserError(`This needs the role *${role}*. Ask ${await whoCan(deckhand, caller, role)}.`);
+async function refusalByRole(
+  workspace: Workspace,
+  caller: Caller,
+  role: Role,
+): Promise<UserError | undefined> {
+  if (await workspace.roles.holds(caller.user, role)) return undefined;
+  return new UserError(`This needs the role *${role}*. Ask ${await whoCan(workspace, role)}.`);
 }
 
 /** Members are told first of the role that they lack, if they lack one. */
 async function refusalByChannel(
-  deckhand: Deckhand,
+  workspace: Workspace,
   caller: Caller,
   command: string,
 ): Promise<UserError | undefined> {
-  const { commands } = await deckhand.channels.get(caller.workspace, caller.channel);
+  const { commands } = await workspace.channels.get(caller.channel);
   if (commands === undefined || commands.includes(command) || isAlwaysAllowed(command)) return undefined;
-  const who = await whoCan(deckhand, caller, 'admin');
+  const who = await whoCan(workspace, 'admin');
   return new UserError(
-    `${code(command)} is switched off in this channel. Use another channel, or ask ${who} to allow it here with ${code(`${deckhand.config.SLACK_COMMAND} roles`)}.`,
+    `${code(command)} is switched off in this channel. Use another channel, or ask ${who} to allow it here with ${code(`${workspace.config.SLACK_COMMAND} roles`)}.`,
   );
 }
 
-async function whoCan(deckhand: Deckhand, { workspace }: Caller, role: Role): Promise<string> {
-  const holders = await deckhand.roles.holders(workspace, role);
+async function whoCan(workspace: Workspace, role: Role): Promise<string> {
+  const holders = await workspace.roles.holders(role);
   return holders.slice(0, 5).join(', ') || 'an admin of this Slack workspace';
 }

@@ -39,56 +39,61 @@ import { watch } from './watches/watch.ts';
 /** What a bare slash word means. */
 export const START = start.name;
 
-/** Every command, in the order of the help. */
-const ALL: readonly Command[] = [
-  start,
-  connect,
-  disconnect,
-  accounts,
-  use,
-  settings,
-  signup,
-  whoami,
-  link,
-  unlink,
-  projects,
-  test,
-  serverShow,
-  serverAdd,
-  hosting,
-  hostingSync,
-  beta,
-  betaEnroll,
-  build,
-  integrationAdd,
-  integrationEdit,
-  activity,
-  digestAdd,
-  digestList,
-  digestPause,
-  digestResume,
-  digestRemove,
-  digestPreview,
-  watch,
-  watchList,
-  watchPause,
-  watchResume,
-  unwatch,
-  invoices,
-  invoicesNotify,
-  createRolesCommand(() => ALL),
-  audit,
-  doctor,
-];
+/** Every command, in the order of the help. @param all what help and roles tell of */
+function commandsOf(all: () => readonly Command[]): readonly Command[] {
+  return [
+    createHelp(all),
+    start,
+    connect,
+    disconnect,
+    accounts,
+    use,
+    settings,
+    signup,
+    whoami,
+    link,
+    unlink,
+    projects,
+    test,
+    serverShow,
+    serverAdd,
+    hosting,
+    hostingSync,
+    beta,
+    betaEnroll,
+    build,
+    integrationAdd,
+    integrationEdit,
+    activity,
+    digestAdd,
+    digestList,
+    digestPause,
+    digestResume,
+    digestRemove,
+    digestPreview,
+    watch,
+    watchList,
+    watchPause,
+    watchResume,
+    unwatch,
+    invoices,
+    invoicesNotify,
+    createRolesCommand(all),
+    audit,
+    doctor,
+  ];
+}
 
 /** The commands that the configuration allows. */
 export function commandsFor(config: Config): readonly Command[] {
-  const help: Command = createHelp(() => commands);
-  const commands = [help, ...ALL].filter((command) => command.isAvailable?.(config) ?? true);
+  const commands: readonly Command[] = commandsOf(() => commands).filter(
+    (command) => command.isAvailable?.(config) ?? true,
+  );
   return commands;
 }
 
 /** All of them, for the documentation and the manifest. */
 export function allCommands(): readonly Command[] {
-  return [createHelp(() => ALL), ...ALL];
+  const commands: readonly Command[] = commandsOf(() => commands);
+  return commands;
 }

@@ -1,7 +1,7 @@
 import { UserError } from '../core/errors.ts';
+import { code } from '../core/mrkdwn.ts';
 import type { Project } from '../service/projects.ts';
 import { listServers } from '../service/servers.ts';
-import { code } from '../views/blocks/text.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import { ServerNeeded } from '../workspace/servers.ts';
@@ -9,9 +9,9 @@ import type { CommandContext } from './command.ts';
 
 /** The account that the words, the channel or the workspace mean. @throws UserError where there is none */
 export async function accountOf(context: CommandContext): Promise<Account> {
-  const { caller, deckhand } = context;
-  const channel = await deckhand.channels.get(caller.workspace, caller.channel);
-  return deckhand.accounts.resolve(caller.workspace, context.account, channel.account);
+  const { caller, workspace } = context;
+  const channel = await workspace.channels.get(caller.channel);
+  return workspace.accounts.resolve(context.account, channel.account);
 }
 
 /**
@@ -22,12 +22,12 @@ export async function projectOf(
   context: CommandContext,
   named: string | undefined,
 ): Promise<{ account: Account; project: Project }> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   const account = await accountOf(context);
-  const channel = await deckhand.channels.get(caller.workspace, caller.channel);
+  const channel = await workspace.channels.get(caller.channel);
   const isChannels = (channel.account ?? account.name) === account.name;
   const implied = isChannels ? channel.project?.permalink : undefined;
-  const projects = await deckhand.projects.look(caller.workspace, account);
+  const projects = await workspace.projects.look(account);
   const project = findProject(projects, named ?? context.project ?? implied);
   if (project === undefined) throw new ProjectNeeded(projects);
   return { account, project };
@@ -46,7 +46,7 @@ export function channelOf(context: CommandContext): string {
  * @throws ServerNeeded where nothing was named, or the name fits none or several
  */
 export async function serverOf(
-  { caller, deckhand, server: picked }: CommandContext,
+  { workspace, server: picked }: CommandContext,
   account: Account,
   project: string,
   typed: string | undefined,
@@ -55,9 +55,7 @@ export async function serverOf(
   const named = picked ?? typed;
   if (named === undefined) throw new ServerNeeded('Which server do you mean?', place);
   // Asked afresh, because a server may have been added a moment ago.
-  const servers = await deckhand.accounts.use(caller.workspace, account, (client) =>
-    listServers(client, project),
-  );
+  const servers = await workspace.accounts.use(account, (client) => listServers(client, project));
   if (servers === undefined) return { identifier: named, name: named };
   const wanted = named.toLowerCase();
   const exact = servers.find((server) => server.identifier.toLowerCase() === wanted);

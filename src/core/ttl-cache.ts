@@ -7,13 +7,11 @@ const MOST_KEPT = 500;
 export interface TtlCache<T> {
   /**
    * What is known under the key, or what `load` finds; askers at the same time share one look-up. A failure is not
-   * kept. The key names everything that decides what may be seen: workspace, account and its sealed key first.
+   * kept. The key names everything that decides what may be seen: the account and its sealed key first.
    */
   get(key: readonly string[], load: () => Promise<T>): Promise<T>;
   /** What `load` finds now, whatever is known; it is given from then on. */
   renew(key: readonly string[], load: () => Promise<T>): Promise<T>;
-  /** Lets go of all that is kept of a workspace, the first part of every key. */
-  forget(workspace: string): void;
 }
 
 /** `freshMs`: how long an answer is given again. */
@@ -35,10 +33,6 @@ export function createTtlCache<T>(clock: Clock, freshMs = FRESH_MS): TtlCache<T>
   }
 
   return {
-    forget(workspace) {
-      const prefix = `${JSON.stringify([workspace]).slice(0, -1)},`;
-      for (const name of kept.keys()) if (name.startsWith(prefix)) kept.delete(name);
-    },
     get(key, load) {
       const name = JSON.stringify(key);
       const known = kept.get(name);

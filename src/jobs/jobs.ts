@@ -55,8 +55,8 @@ export interface Slot {
   slotAt: number;
 }
 
-/** How an attempt at a job ended; what was erased meanwhile is not told of. */
-export type JobOutcome = 'done' | 'failed' | 'dead' | 'handed_back';
+/** How an attempt at a job ended, unless it was erased meanwhile. A job that cannot be read is set aside. */
+export type JobOutcome = 'done' | 'failed' | 'dead' | 'handed_back' | 'set_aside';
 
 export interface EngineStats {
   /** Jobs waiting (due or not) and running, by queue. */

@@ -1,281 +1,144 @@
-import { randomUUID } from 'node:crypto';
-import type { Clock as BossClock, JobWithMetadata, PgBoss } from 'pg-boss';
+import type { Clock as BossClock, PgBoss } from 'pg-boss';
 import type { Clock } from '../core/clock.ts';
-import type { Logger } from '../observability/log.ts';
-import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import { asking } from '../store/store.ts';
-import { nextSlot } from './cron-occurrences.ts';
-import type {
-  Engine,
-  EngineStats,
-  Handler,
-  JobData,
-  JobOutcome,
-  Schedule,
-  SendOptions,
-  WorkOptions,
-} from './jobs.ts';
-import { BEAT_MS, createBoss, LEASE_MS, POLL_MS, QUEUE_OPTIONS } from './pg-boss.ts';
-import { countJobs, eraseJobs, indexWorkspaces, KEYED, SLOTS_QUEUE } from './pg-boss-documents.ts';
-import { PostgresQueue } from './pg-boss-queue.ts';
-import { removeSchedule, sendSlots, setSchedule, type Tick } from './pg-boss-schedules.ts';
-import type { Worker } from './run-job.ts';
+import { type EngineStats, JobAborted } from './jobs.ts';
+import type { Advance, JobsBackend, ScheduleTable } from './jobs-backend.ts';
+import { createBoss, inTransaction, LEASE, QUEUE_OPTIONS } from './pg-boss.ts';
+import { PgBossQueue } from './pg-boss-queue.ts';
+import { advanceSchedules, CREATE_TABLES, databaseTime, ERASE_STATES } from './pg-boss-tables.ts';
+import type { RunContext } from './run-job.ts';
+import { createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
 
-export interface PostgresEngineOptions {
+export interface PgBossJobsOptions {
   url: string;
   clock: Clock;
-  /** From 0 to 1, for the jitter of retries. */
-  random?: () => number;
-  log?: Pick<Logger, 'warn' | 'error'>;
-  tracing?: Tracing;
-  onJobEnd?: (queue: string, outcome: JobOutcome) => void;
+  log?: RunContext['log'];
   /** pg-boss's own clock, which a test may move together with the database's. */
   bossClock?: BossClock;
 }
 
-export interface PostgresEngine extends Engine {
-  /** Ends the connections, after `stop`. */
+/** As many jobs of a queue are read to be counted; of more, pg-boss's own counts are given, which are seconds old. */
+const MOST_COUNTED = 1_000;
+
+/** Jobs and schedules in Postgres, shared by any number of replicas; kept by pg-boss, through its public API alone. */
+export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptions): JobsBackend {
+  const boss = createBoss(url, bossClock);
+  boss.on('error', (err) =>
+    log?.error({ event: 'engine_error', err }, 'the jobs go on when the database answers'),
+  );
+  boss.on('warning', ({ message }) =>
+    log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warns'),
+  );
+  const { sql, queueOf, queues, close } = openQueues(boss);
+  return {
+    schedules: createSchedules(boss, sql, queueOf),
+    leases: { ...LEASE, beat: async (queue, jobs) => (await queueOf(queue)).beat(jobs) },
+    start: async (names) => {
+      await sql('SELECT 1');
+      await Promise.all(names.map(queueOf));
+    },
+    insert: async (queue, jobs) => (await queueOf(queue)).insert(jobs),
+    // pg-boss has no call for when the next job falls due, and other replicas send too; hence `pollMs`.
+    claim: async (queue, limit, busy) => {
+      return { jobs: await (await queueOf(queue)).claim(limit, busy), nextAt: undefined };
+    },
+    save: async (job) => expectOurs(await (await queueOf(job.queue)).save(job)),
+    release: async (job, delayMs) => expectOurs(await (await queueOf(job.queue)).release({ job, delayMs })),
+    finish: async (job) => expectOurs(await (await queueOf(job.queue)).finish(job)),
+    setAside: async (job) => (await queueOf(job.queue)).setAside(job),
+    erase: async (workspace) => {
+      // Schedules first: an occurrence may just be sent.
+      await sql(ERASE_SCHEDULES, [workspace]);
+      for (const { queue } of await queues()) await queue.erase(workspace);
+      await sql(ERASE_STATES, [workspace]);
+    },
+    count: async () => {
+      const counts = (await queues()).map(async ({ queue, waiting, running }) => {
+        const isCounted = waiting + running <= MOST_COUNTED;
+        const estimate = { waiting, running, oldestDueMs: queue.latenessMs };
+        return [queue.name, isCounted ? await queue.count(clock.now()) : estimate] as const;
+      });
+      return Object.fromEntries(await Promise.all(counts)) satisfies EngineStats['queues'];
+    },
+    ping: async () => void (await sql('SELECT 1')),
+    close,
+  };
+}
+
+function expectOurs(isOurs: boolean): void {
+  if (!isOurs) throw new JobAborted('lease lost');
+}
+
+type Sql = (text: string, values?: unknown[]) => Promise<unknown[]>;
+type QueueOf = (name: string) => Promise<PgBossQueue>;
+
+interface Queues {
+  /** Runs a statement on tables of our own. */
+  sql: Sql;
+  queueOf: QueueOf;
+  /** All queues of the database, with counts that are seconds old. */
+  queues(): Promise<Array<{ queue: PgBossQueue; waiting: number; running: number }>>;
   close(): Promise<void>;
 }
 
-/** Jobs and schedules in Postgres, shared by any number of replicas. */
-export function createPostgresEngine(options: PostgresEngineOptions): PostgresEngine {
-  return new EngineOnBoss(options);
-}
+/** pg-boss and its queues, each opened by whatever needs it first; again if that failed. */
+function openQueues(boss: PgBoss): Queues {
+  const opened = new Map<string, Promise<PgBossQueue>>();
+  let connecting: Promise<unknown> | undefined;
 
-/** How many schedules that are due together are moved on by one transaction. */
-const SLOT_BATCH = 200;
-const ABORT_MS = 3_000;
-const REWRITE_MS = 1_000;
-
-class EngineOnBoss implements PostgresEngine {
-  readonly #boss: PgBoss;
-  readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #log: PostgresEngineOptions['log'];
-  readonly #tracing: Tracing;
-  readonly #onJobEnd: PostgresEngineOptions['onJobEnd'];
-  readonly #workers = new Map<string, Worker>();
-  readonly #queues = new Map<string, PostgresQueue>();
-  readonly #created = new Map<string, Promise<void>>();
-  readonly #loops = new AbortController();
-  /** Slots that are being sent. */
-  #sending: Promise<void> | undefined;
-  #connecting: Promise<void> | undefined;
-  #beatAt = 0;
-  #state: 'new' | 'running' | 'stopped' = 'new';
-
-  constructor({ url, clock, random, log, tracing, onJobEnd, bossClock }: PostgresEngineOptions) {
-    this.#clock = clock;
-    this.#random = random ?? Math.random;
-    this.#log = log;
-    this.#tracing = tracing ?? NO_TRACING;
-    this.#onJobEnd = onJobEnd;
-    this.#boss = createBoss(url, bossClock);
-    this.#boss.on('error', (err) => this.#report(err));
-    this.#boss.on('warning', ({ message }) =>
-      this.#log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warns'),
-    );
-  }
-
-  work<T extends JobData>(queue: string, handler: Handler<T>, options: WorkOptions<T>): void {
-    // A queue's jobs are of one type, which its senders and its worker agree on.
-    this.#workers.set(queue, { handler, options } as unknown as Worker);
-  }
-
-  async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
-    const { key, startAfter, newTrace } = options;
-    const traceparent = newTrace === true ? undefined : this.#tracing.traceparent;
-    await asking(this.#ensureQueue(queue));
-    const envelope = {
-      payload: JSON.stringify(data),
-      failures: 0,
-      ...(traceparent === undefined ? {} : { traceparent }),
-    };
-    const sent = this.#boss.send(queue, envelope, {
-      singletonKey: key === undefined ? randomUUID() : `${KEYED}${key}`,
-      group: { id: data.workspace },
-      // As a wait in seconds: the clock of one replica may be wrong, and all go by the database's.
-      ...(startAfter === undefined ? {} : { startAfter: (startAfter - this.#clock.now()) / 1_000 }),
-    });
-    const id = await asking(sent);
-    this.#queues.get(queue)?.pull();
-    return id !== null;
-  }
-
-  async schedule<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void> {
-    const { cron, zone } = schedule;
-    nextSlot(cron, zone, this.#clock.now()); // refuses what is wrong before the database is asked
-    await asking(this.#ensureQueue(SLOTS_QUEUE));
-    await asking(this.#ensureQueue(schedule.queue));
-    await asking(setSchedule(this.#boss, workspace, key, schedule));
-  }
-
-  async unschedule(workspace: string, key: string): Promise<void> {
-    await asking(this.#connect());
-    await asking(removeSchedule(this.#boss, workspace, key));
-  }
-
-  async erase(workspace: string): Promise<void> {
-    await this.#connect();
-    await eraseJobs(this.#boss.getDb(), workspace);
-    for (const queue of this.#queues.values()) queue.abortWorkspace(workspace);
-  }
-
-  async start(): Promise<void> {
-    if (this.#state !== 'new') throw new Error('the engine was started before');
-    await this.#ensureQueue(SLOTS_QUEUE);
-    for (const name of this.#workers.keys()) await this.#ensureQueue(name);
-    this.#state = 'running';
-    this.#beatAt = this.#clock.now();
-    for (const [name, worker] of this.#workers) this.#queues.set(name, this.#openQueue(name, worker));
-    void this.#repeat(POLL_MS, () => this.#poll());
-    void this.#repeat(BEAT_MS, () => this.#beat());
-    this.#poll();
-  }
-
-  async stop(graceMs: number): Promise<void> {
-    this.#state = 'stopped';
-    for (const [name, queue] of this.#queues) {
-      queue.close();
-      if (this.#workers.get(name)?.options.resumable === true) queue.abort('draining');
+  async function connect(): Promise<void> {
+    connecting ??= boss.start().then(() => boss.getDb().executeSql(CREATE_TABLES));
+    try {
+      await connecting;
+    } catch (error) {
+      connecting = undefined;
+      throw error;
     }
-    await this.#ended(graceMs);
-    for (const queue of this.#queues.values()) queue.abort('draining');
-    await this.#ended(ABORT_MS);
-    this.#loops.abort();
   }
 
-  async close(): Promise<void> {
-    this.#loops.abort();
-    this.#state = 'stopped';
-    await this.#connecting?.catch(() => undefined);
-    await this.#boss.stop({ graceful: false });
+  async function open(name: string): Promise<PgBossQueue> {
+    await connect();
+    await boss.createQueue(name, QUEUE_OPTIONS);
+    return new PgBossQueue(boss, name);
   }
 
-  async ping(): Promise<void> {
-    if (this.#state !== 'running') throw new Error('the engine does not run');
-    await this.#boss.getDb().executeSql('SELECT 1');
-  }
-
-  async stats(): Promise<EngineStats> {
-    await this.#connect();
-    const queues: EngineStats['queues'] = {};
-    for (const name of this.#created.keys()) queues[name] = { waiting: 0, running: 0, oldestDueMs: 0 };
-    for (const { queue, waiting, running, oldestDueMs } of await countJobs(this.#boss.getDb()))
-      queues[queue] = { waiting, running, oldestDueMs: Math.max(0, oldestDueMs) };
-    delete queues[SLOTS_QUEUE];
-    return { queues };
-  }
-
-  /** Once, by whatever is called first; again if it failed. */
-  #connect(): Promise<void> {
-    this.#connecting ??= this.#boss
-      .start()
-      .then(() => indexWorkspaces(this.#boss.getDb()))
-      .catch((error: unknown) => {
-        this.#connecting = undefined;
-        throw error;
-      });
-    return this.#connecting;
-  }
-
-  #ensureQueue(name: string): Promise<void> {
-    const created = this.#created.get(name) ?? this.#createQueue(name);
-    this.#created.set(name, created);
-    created.catch(() => this.#created.delete(name));
-    return created;
-  }
-
-  async #createQueue(name: string): Promise<void> {
-    await this.#connect();
-    await this.#boss.createQueue(name, QUEUE_OPTIONS);
-  }
-
-  #openQueue(name: string, worker: Worker): PostgresQueue {
-    const queue = new PostgresQueue({
-      boss: this.#boss,
-      name,
-      worker,
-      surroundings: {
-        random: this.#random,
-        log: this.#log,
-        tracing: this.#tracing,
-        onEnd: this.#onJobEnd,
-        pause: () => this.#pause(),
-      },
-      onError: (error) => this.#report(error),
-    });
-    queue.open();
+  function queueOf(name: string): Promise<PgBossQueue> {
+    const queue = opened.get(name) ?? open(name);
+    opened.set(name, queue);
+    queue.catch(() => opened.delete(name));
     return queue;
   }
 
-  #poll(): void {
-    this.#stopIfSilenced();
-    for (const queue of this.#queues.values()) queue.pull();
-    this.#sending ??= this.#sendSlots()
-      .catch((error: unknown) => this.#report(error))
-      .finally(() => {
-        this.#sending = undefined;
+  return {
+    sql: async (text, values) => {
+      await connect();
+      return (await boss.getDb().executeSql(text, values)).rows;
+    },
+    queueOf,
+    queues: async () => {
+      await connect();
+      const known = (await boss.getQueues()).map(async ({ name, queuedCount, activeCount }) => {
+        return { queue: await queueOf(name), waiting: queuedCount, running: activeCount };
       });
-  }
+      return Promise.all(known);
+    },
+    close: async () => {
+      await connecting?.catch(() => undefined);
+      await boss.stop({ graceful: false });
+    },
+  };
+}
 
-  async #sendSlots(): Promise<void> {
-    for (;;) {
-      if (this.#state !== 'running') return;
-      const due: Array<JobWithMetadata<Tick>> = await this.#boss.fetch<Tick>(SLOTS_QUEUE, {
-        batchSize: SLOT_BATCH,
-        includeMetadata: true,
-      });
-      if (due.length === 0) return;
-      for (const queue of new Set(due.map((tick) => tick.data.queue))) await this.#ensureQueue(queue);
-      for (const queue of await sendSlots(this.#boss, due)) this.#queues.get(queue)?.pull();
-    }
-  }
-
-  async #beat(): Promise<void> {
-    const at = this.#clock.now();
-    try {
-      await Promise.all([...this.#queues.values()].map((queue) => queue.beat()));
-      this.#beatAt = at;
-    } catch (error) {
-      this.#report(error);
-    }
-  }
-
-  /** Stops what others may run by now, as far as we can know: no beat got through for as long as they wait. */
-  #stopIfSilenced(): void {
-    if (this.#clock.now() - this.#beatAt < LEASE_MS) return;
-    for (const queue of this.#queues.values()) queue.abort('lease lost');
-  }
-
-  /** Until the engine is closed; `act` handles its own failures. */
-  async #repeat(ms: number, act: () => void | Promise<void>): Promise<void> {
-    const { signal } = this.#loops;
-    while (!signal.aborted) {
-      // A little apart from the other replicas.
-      await this.#clock.sleep(ms * (0.9 + this.#random() * 0.2), signal).catch(() => undefined);
-      if (!signal.aborted) await act();
-    }
-  }
-
-  /** Before a failed write is tried again; the last one before the end is not. */
-  async #pause(): Promise<void> {
-    if (this.#state === 'stopped') throw new Error('the engine stops');
-    await this.#clock.sleep(REWRITE_MS);
-  }
-
-  #report(err: unknown): void {
-    this.#log?.error({ event: 'engine_error', err }, 'the engine goes on when the database answers');
-  }
-
-  /** Waits until nothing runs any more, at most `ms`. */
-  async #ended(ms: number): Promise<void> {
-    const runs = [...this.#queues.values()].flatMap((queue) => [...queue.runs]);
-    if (this.#sending !== undefined) runs.push(this.#sending);
-    if (runs.length === 0 || ms <= 0) return;
-    const done = new AbortController();
-    const all = Promise.allSettled(runs).then(() => done.abort());
-    await Promise.race([all, this.#clock.sleep(ms, done.signal).catch(() => undefined)]);
-  }
+function createSchedules(boss: PgBoss, sql: Sql, queueOf: QueueOf): ScheduleTable {
+  const advance = async (advances: readonly Advance[]): Promise<void> => {
+    const names = new Set(advances.map(({ schedule }) => schedule.queue));
+    const queues = await Promise.all([...names].map(queueOf));
+    await inTransaction(boss, async (db) => {
+      const ours = await advanceSchedules(db, advances);
+      for (const queue of queues) {
+        const sent = ours.filter(({ schedule }) => schedule.queue === queue.name);
+        await queue.insertOccurrences(sent, db);
+      }
+    });
+  };
+  return { ...createScheduleTable(sql), now: () => databaseTime(sql), advance };
 }

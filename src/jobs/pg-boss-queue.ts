@@ -1,193 +1,226 @@
-import type { Db, JobWithMetadata, PgBoss } from 'pg-boss';
-import { JobAborted } from './jobs.ts';
-import {
-  beat,
-  type Claim,
-  claimOf,
-  finishJob,
-  type JobEnvelope,
-  KEYED,
-  payloadOf,
-  putBackJob,
-  saveJob,
-} from './pg-boss-documents.ts';
-import { type Outcomes, runJob, type Surroundings, type Worker } from './run-job.ts';
+import { randomUUID } from 'node:crypto';
+import type { Db, JobInsert, JobWithMetadata, PgBoss } from 'pg-boss';
+import { z } from 'zod';
+import { inBatches } from './batches.ts';
+import { type EngineStats, JobAborted } from './jobs.ts';
+import type { Advance, ClaimedJob, NewJob } from './jobs-backend.ts';
+import { inTransaction } from './pg-boss.ts';
+import { deleteStates, readStates, writeStates } from './pg-boss-tables.ts';
 
-/** How many jobs one statement fetches. */
-const BATCH = 200;
+/** A job as pg-boss keeps it. `data` is JSON text rather than JSON, because `jsonb` refuses some strings. */
+const Envelope = z.object({ workspace: z.string(), data: z.string(), traceparent: z.string().optional() });
+type Envelope = z.infer<typeof Envelope>;
+const StoredState = z.object({
+  data: z.string(),
+  failures: z.number(),
+  handedBack: z.number(),
+  dead: z.string().optional(),
+});
+/** What pg-boss answers to a change; its types leave it out. */
+const Changed = z.object({ affected: z.number() });
 
-interface Running {
-  claim: Claim;
-  workspace: string;
-  abort: AbortController;
-}
+/** What pg-boss holds unique begins with this where the sender gave a key; otherwise it is made up. */
+const KEYED = 'key ';
 
-export interface QueueParts {
-  boss: PgBoss;
-  name: string;
-  worker: Worker;
-  surroundings: Surroundings;
-  onError: (error: unknown) => void;
-}
+/** One queue of pg-boss. A change of a claimed job resolves with false if the claim was over. */
+export class PgBossQueue {
+  readonly #boss: PgBoss;
+  readonly name: string;
+  /** Jobs running here that have a row among the states. */
+  readonly #withState = new Set<string>();
+  /** How long the last jobs that were claimed here had been due. */
+  latenessMs = 0;
 
-/** The jobs of one queue that this replica runs: fetches up to its free places, shows that they are alive. */
-export class PostgresQueue {
-  readonly #parts: QueueParts;
-  readonly #running = new Map<string, Running>();
-  readonly #runs = new Set<Promise<void>>();
-  #isOpen = false;
-  /** Jobs are being fetched; `again` if there was reason to look once more meanwhile. */
-  #fetching: 'no' | 'yes' | 'again' = 'no';
-  /** The last fetch was as large as it could be, so there may be more. */
-  #mayHaveMore = false;
-
-  constructor(parts: QueueParts) {
-    this.#parts = parts;
+  constructor(boss: PgBoss, name: string) {
+    this.#boss = boss;
+    this.name = name;
   }
 
-  get db(): Db {
-    return this.#parts.boss.getDb();
+  async insert(jobs: readonly NewJob[]): Promise<boolean[]> {
+    return this.#insertAll(jobs.map(toInsert));
   }
 
-  open(): void {
-    this.#isOpen = true;
+  readonly #insertAll = inBatches(async (batches: Array<ReturnType<typeof toInsert>[]>) => {
+    const stored = new Set(await this.#boss.insert(this.name, batches.flat(), { returnId: true }));
+    return batches.map((inserts) => inserts.map(({ id }) => stored.has(id)));
+  });
+
+  async insertOccurrences(advances: readonly Advance[], db: Db): Promise<void> {
+    const inserts = advances.flatMap(occurrenceInsert);
+    if (inserts.length > 0) await this.#boss.insert(this.name, inserts, { db });
   }
 
-  close(): void {
-    this.#isOpen = false;
+  async claim(limit: number, busy: readonly string[]): Promise<ClaimedJob[]> {
+    const jobs = await this.#fetch(limit, busy);
+    const lateness = jobs.map(({ startedOn, startAfter }) => startedOn.getTime() - startAfter.getTime());
+    this.latenessMs = Math.max(0, ...lateness);
+    const before = jobs.filter(({ retryCount }) => retryCount > 0).map(({ id }) => id);
+    const states = await readStates(this.#boss.getDb(), before);
+    for (const id of states.keys()) this.#withState.add(id);
+    return jobs.map((job) => claimedJob(this.name, job, states.get(job.id)));
   }
 
-  /** All runs that have not ended, and a fetch under way. */
-  get runs(): ReadonlySet<Promise<void>> {
-    return this.#runs;
+  async #fetch(limit: number, busy: readonly string[]): Promise<JobWithMetadata[]> {
+    const options = { includeMetadata: true as const };
+    const others = busy.length === 0 ? {} : { ignoreGroups: [...busy] };
+    const jobs = await this.#boss.fetch<object>(this.name, { ...options, ...others, batchSize: limit });
+    const room = limit - jobs.length;
+    if (busy.length === 0 || room === 0) return jobs;
+    return [...jobs, ...(await this.#boss.fetch<object>(this.name, { ...options, batchSize: room }))];
   }
 
-  /** Fetches what is due, as far as there is room. */
-  pull(): void {
-    if (!this.#isOpen) return;
-    if (this.#fetching !== 'no') {
-      this.#fetching = 'again';
-      return;
-    }
-    this.#fetching = 'yes';
-    this.#track(this.#fetch());
+  /** pg-boss reports how many of the claims stand but not which, so those that do not are searched for in halves. */
+  async beat(jobs: readonly ClaimedJob[]): Promise<ClaimedJob[]> {
+    const { affected } = Changed.parse(await this.#boss.touch(this.name, jobs.map(attemptOf)));
+    if (affected === jobs.length) return [];
+    if (jobs.length === 1) return [...jobs];
+    const [first, second] = halves(jobs);
+    return [...(await this.beat(first)), ...(await this.beat(second))];
   }
 
-  async #fetch(): Promise<void> {
-    try {
-      do {
-        this.#fetching = 'yes';
-        await this.#fetchOnce();
-      } while (this.#isOpen && (this.#isAskedAgain() || this.#mayHaveMore) && this.#room() > 0);
-    } catch (error) {
-      this.#parts.onError(error);
-    } finally {
-      this.#fetching = 'no';
-    }
-  }
+  /** pg-boss changes no data of a running job, so that stands in a table of ours; `touch` shows that the claim stands. */
+  readonly save = inBatches((saved: ClaimedJob[]) =>
+    this.#settle(saved, async (jobs, db) => {
+      expectAll(jobs, await this.#boss.touch(this.name, jobs.map(attemptOf), { db }));
+      await this.#store(jobs, db);
+    }),
+  );
 
-  /** Asked of the field anew: it changes while a fetch is awaited. */
-  #isAskedAgain(): boolean {
-    return this.#fetching === 'again';
-  }
-
-  #room(): number {
-    return this.#parts.worker.options.concurrency - this.#running.size;
-  }
-
-  async #fetchOnce(): Promise<void> {
-    const batchSize = Math.min(this.#room(), BATCH);
-    if (batchSize <= 0) return;
-    const { boss, name } = this.#parts;
-    const jobs = await boss.fetch<JobEnvelope>(name, { batchSize, includeMetadata: true });
-    this.#mayHaveMore = jobs.length === batchSize;
-    for (const job of jobs) this.#track(this.#run(job));
-  }
-
-  #track(run: Promise<void>): void {
-    const tracked = run.finally(() => this.#runs.delete(tracked));
-    this.#runs.add(tracked);
-  }
-
-  async #run(job: JobWithMetadata<JobEnvelope>): Promise<void> {
-    const claim = claimOf(this.#parts.name, job);
-    const { workspace } = payloadOf(job.data);
-    const running: Running = { claim, workspace, abort: new AbortController() };
-    this.#running.set(job.id, running);
-    if (!this.#isOpen) running.abort.abort(new JobAborted('draining'));
-    try {
-      await this.#runClaimed(job, running);
-    } catch (error) {
-      // The database could not be written. The claim ends by itself, and the job is fetched again.
-      this.#parts.onError(error);
-    } finally {
-      if (this.#running.get(job.id) === running) this.#running.delete(job.id);
-      if (this.#mayHaveMore) this.pull();
-    }
-  }
-
-  #runClaimed(job: JobWithMetadata<JobEnvelope>, running: Running): Promise<void> {
-    const { name, worker, surroundings } = this.#parts;
-    const { failures, dead, traceparent } = job.data;
-    const taken = {
-      id: job.id,
-      queue: name,
-      key: keyOf(job),
-      data: payloadOf(job.data),
-      attempt: job.retryCount + failures + 1,
-      failures,
-      dead,
-      traceparent,
-      signal: running.abort.signal,
-    };
-    return runJob(taken, worker, this.#outcomes(job.data, running), surroundings);
-  }
-
-  #outcomes(envelope: JobEnvelope, { claim, abort }: Running): Outcomes {
-    const { db } = this;
-    const fenced = async (write: Promise<void>): Promise<void> => {
-      try {
-        await write;
-      } catch (error) {
-        if (error instanceof JobAborted) abort.abort(error);
-        throw error;
+  /** `fail` lets it be fetched again at once, and after that `update` may say when. */
+  readonly release = inBatches(async (released: Array<{ job: ClaimedJob; delayMs: number }>) => {
+    const results = await this.#settle(released, async (items, db) => {
+      const jobs = items.map(({ job }) => job);
+      expectAll(jobs, await this.#boss.fail(this.name, jobs.map(attemptOf), null, { db }));
+      await this.#store(jobs, db);
+      for (const { job, delayMs } of items) {
+        const options = { id: job.id, startAfter: seconds(delayMs), db };
+        if (delayMs > 0) await this.#boss.update(this.name, undefined, options);
       }
-    };
-    const change = (changes: Partial<JobEnvelope>): JobEnvelope => Object.assign(envelope, changes);
-    return {
-      save: (data) => fenced(saveJob(db, claim, change({ payload: JSON.stringify(data) }))),
-      handBack: () => fenced(putBackJob(db, claim, envelope, 0)),
-      retry: (failures, delayMs) => fenced(putBackJob(db, claim, change({ failures }), delayMs)),
-      markDead: (failures, dead) => fenced(saveJob(db, claim, change({ failures, dead }))),
-      finish: () => fenced(finishJob(db, claim)),
-    };
+    });
+    for (const { job } of released) this.#withState.delete(job.id);
+    return results;
+  });
+
+  readonly finish = inBatches(async (finished: ClaimedJob[]) => {
+    if (!finished.some(({ id }) => this.#withState.has(id))) {
+      await this.#boss.deleteJob(this.name, finished.map(attemptOf));
+      return finished.map(() => true);
+    }
+    const results = await this.#settle(finished, async (jobs, db) => {
+      expectAll(jobs, await this.#boss.deleteJob(this.name, jobs.map(attemptOf), { db }));
+      await deleteStates(db, jobs);
+    });
+    for (const { id } of finished) this.#withState.delete(id);
+    return results;
+  });
+
+  async setAside(job: ClaimedJob): Promise<void> {
+    await this.#boss.cancel(this.name, attemptOf(job));
   }
 
-  /** Shows that all running jobs are alive, in one statement; what is ours no more is stopped. */
-  async beat(): Promise<void> {
-    const running = [...this.#running.values()];
-    if (running.length === 0) return;
-    const standing = await beat(
-      this.db,
-      this.#parts.name,
-      running.map(({ claim }) => claim),
-    );
-    for (const { claim, abort } of running) {
-      const isOurs = standing.has(claim.id) || !this.#running.has(claim.id);
-      if (!isOurs) abort.abort(new JobAborted('lease lost'));
+  async erase(workspace: string): Promise<void> {
+    for (;;) {
+      const jobs = await this.#boss.findJobs(this.name, { data: { workspace } });
+      if (jobs.length === 0) return;
+      const ids = jobs.map(({ id }) => id);
+      await this.#boss.deleteJob(this.name, ids);
     }
   }
 
-  abort(reason: JobAborted['reason']): void {
-    for (const { abort } of this.#running.values()) abort.abort(new JobAborted(reason));
+  async count(now: number): Promise<EngineStats['queues'][string]> {
+    const jobs = await this.#boss.findJobs(this.name);
+    const waiting = jobs.filter(({ state }) => state === 'created' || state === 'retry');
+    const oldest = Math.min(now, ...waiting.map(({ startAfter }) => startAfter.getTime()));
+    const running = jobs.filter(({ state }) => state === 'active').length;
+    return { waiting: waiting.length, running, oldestDueMs: now - oldest };
   }
 
-  abortWorkspace(workspace: string): void {
-    for (const running of this.#running.values())
-      if (running.workspace === workspace) running.abort.abort(new JobAborted('erased'));
+  /** Changes all in one transaction, and fewer where a claim among them is over. */
+  async #settle<T>(items: T[], change: (items: T[], db: Db) => Promise<void>): Promise<boolean[]> {
+    try {
+      await inTransaction(this.#boss, (db) => change(items, db));
+      return items.map(() => true);
+    } catch (error) {
+      if (!(error instanceof JobAborted)) throw error;
+      if (items.length === 1) return [false];
+      const [first, second] = halves(items);
+      return [...(await this.#settle(first, change)), ...(await this.#settle(second, change))];
+    }
+  }
+
+  async #store(jobs: readonly ClaimedJob[], db: Db): Promise<void> {
+    await writeStates(db, jobs);
+    for (const { id } of jobs) this.#withState.add(id);
   }
 }
 
-function keyOf({ singletonKey }: JobWithMetadata<JobEnvelope>): string | undefined {
-  return singletonKey?.startsWith(KEYED) ? singletonKey.slice(KEYED.length) : undefined;
+function claimedJob(
+  queue: string,
+  { id, singletonKey, retryCount, groupId, data }: JobWithMetadata,
+  stored: string | undefined,
+): ClaimedJob {
+  const envelope = Envelope.safeParse(data).data;
+  const state = stored === undefined ? undefined : parseState(stored);
+  return {
+    id,
+    queue,
+    key: singletonKey?.startsWith(KEYED) ? singletonKey.slice(KEYED.length) : undefined,
+    workspace: envelope?.workspace ?? groupId ?? '',
+    traceparent: envelope?.traceparent,
+    claims: retryCount + 1,
+    // An empty text is no job's data, so what runs the job sets it aside.
+    data: (stored === undefined ? envelope?.data : state?.data) ?? '',
+    failures: state?.failures ?? 0,
+    handedBack: state?.handedBack ?? 0,
+    dead: state?.dead,
+  };
+}
+
+function parseState(text: string): z.infer<typeof StoredState> | undefined {
+  try {
+    return StoredState.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How pg-boss knows one claim of a job from the next. */
+function attemptOf({ id, claims }: ClaimedJob): { id: string; retryCount: number } {
+  return { id, retryCount: claims - 1 };
+}
+
+/** @throws JobAborted if a claim among them is over */
+function expectAll(jobs: readonly ClaimedJob[], answer: unknown): void {
+  if (Changed.parse(answer).affected < jobs.length) throw new JobAborted('lease lost');
+}
+
+function toInsert({ workspace, key, data, delayMs, traceparent }: NewJob): JobInsert & { id: string } {
+  const id = randomUUID();
+  // Postgres would refuse it, and with it what others send at the same time.
+  if (key !== undefined && (key.includes('\0') || !key.isWellFormed()))
+    throw new TypeError('The key of a job is no text that Postgres stores');
+  return {
+    id,
+    data: { workspace, data, ...(traceparent === undefined ? {} : { traceparent }) } satisfies Envelope,
+    singletonKey: key === undefined ? id : `${KEYED}${key}`,
+    group: { id: workspace },
+    ...(delayMs > 0 ? { startAfter: seconds(delayMs) } : {}),
+  };
+}
+
+/** By the database's clock it starts no earlier than its time. */
+function occurrenceInsert({ schedule: { workspace, key }, job }: Advance): JobInsert[] {
+  if (job === undefined) return [];
+  const data: Envelope = { workspace, data: job.data };
+  const singletonKey = `occurrence ${workspace}/${key}@${job.at}`;
+  return [{ data, singletonKey, group: { id: workspace }, startAfter: new Date(job.at) }];
+}
+
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(3);
+}
+
+function halves<T>(items: readonly T[]): [T[], T[]] {
+  const middle = Math.ceil(items.length / 2);
+  return [items.slice(0, middle), items.slice(middle)];
 }

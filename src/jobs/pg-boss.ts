@@ -1,13 +1,10 @@
-import { type Clock as BossClock, PgBoss, type Queue } from 'pg-boss';
-import { SCHEMA } from './pg-boss-documents.ts';
+import { type Clock as BossClock, type Db, PgBoss, type Queue } from 'pg-boss';
 
 /**
  * A replica shows every 5 s that its jobs are alive. After 15 s without that they are open to others, which is
  * looked after every 3 s, and fetched every 2 s: so a killed replica's jobs run elsewhere within 20 s.
  */
-export const POLL_MS = 2_000;
-export const BEAT_MS = 5_000;
-export const LEASE_MS = 15_000;
+export const LEASE = { pollMs: 2_000, beatMs: 5_000, leaseMs: 15_000 };
 const SUPERVISE_SECONDS = 3;
 
 const MOST_CONNECTIONS = 6;
@@ -17,7 +14,6 @@ const DAY_SECONDS = 86_400;
 export function createBoss(url: string, clock: BossClock | undefined): PgBoss {
   return new PgBoss({
     connectionString: url,
-    schema: SCHEMA,
     application_name: 'deckhand engine',
     max: MOST_CONNECTIONS,
     connectionTimeoutMillis: 15_000,
@@ -33,10 +29,25 @@ export function createBoss(url: string, clock: BossClock | undefined): PgBoss {
 /** Unique keys, and leases. */
 export const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
   policy: 'exclusive',
-  heartbeatSeconds: LEASE_MS / 1_000,
-  // Failures are counted and timed by us; pg-boss's retries are take-overs from replicas that died.
-  retryLimit: 1_000,
+  heartbeatSeconds: LEASE.leaseMs / 1_000,
+  // Failures are counted and timed by us; pg-boss's retries are our releases and take-overs from dead replicas.
+  retryLimit: 1_000_000,
   retryDelay: 0,
   expireInSeconds: DAY_SECONDS,
   retentionSeconds: 365 * DAY_SECONDS,
+  // Of what was set aside; nothing stays of other jobs.
+  deleteAfterSeconds: 365 * DAY_SECONDS,
 };
+
+export async function inTransaction<T>(boss: PgBoss, work: (db: Db) => Promise<T>): Promise<T> {
+  const transaction = await boss.getDb().beginTransaction?.();
+  if (transaction === undefined) throw new Error('pg-boss was not given a pool of its own');
+  try {
+    const result = await work(transaction.db);
+    await transaction.commit();
+    return result;
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
+  }
+}

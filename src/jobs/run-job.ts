@@ -1,150 +1,186 @@
+import { backoff } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { backoff } from './backoff.ts';
 import { type Handler, JobAborted, type JobData, type JobOutcome, type WorkOptions } from './jobs.ts';
+import type { ClaimedJob, JobsBackend } from './jobs-backend.ts';
 
 export interface Worker {
   handler: Handler<JobData>;
   options: WorkOptions<JobData>;
 }
 
-/** A job that was taken to be run. */
-export interface Taken {
-  id: string;
-  queue: string;
-  key: string | undefined;
-  data: JobData;
-  attempt: number;
-  failures: number;
-  /** Why its last attempt failed, if that is still to be reported. */
-  dead: string | undefined;
-  /** The span that it was sent in. */
-  traceparent: string | undefined;
-  signal: AbortSignal;
-}
-
-/**
- * What can become of it. Each rejects with `JobAborted` once the job is not ours any more; other rejections
- * mean that the database could not be written.
- */
-export interface Outcomes {
-  save(data: JobData): Promise<void>;
-  handBack(): Promise<void>;
-  retry(failures: number, delayMs: number): Promise<void>;
-  /** Keeps the reason until `finish`. */
-  markDead(failures: number, reason: string): Promise<void>;
-  finish(): Promise<void>;
-}
-
-export interface Surroundings {
+export interface RunContext {
+  backend: JobsBackend;
   random: () => number;
   log: Pick<Logger, 'warn' | 'error'> | undefined;
   tracing: Tracing;
-  /** Told how each attempt ended. */
+  /** Called with how each attempt ended. */
   onEnd: ((queue: string, outcome: JobOutcome) => void) | undefined;
   /** Waits before a failed write is tried again; rejects when it should be given up. */
   pause(): Promise<void>;
 }
 
-/** Runs a job once and writes down what became of it. Rejects only if that could not be written. */
-export function runJob(job: Taken, worker: Worker, outcomes: Outcomes, around: Surroundings): Promise<void> {
-  const { queue, attempt, traceparent: parent = null } = job;
+/** More than any number of restarts while one job runs; a job that ends the process each time is dead then. */
+const MOST_ATTEMPTS = 1_000;
+
+/**
+ * Runs a job once and writes down what became of it. Rejects only if that could not be written.
+ * @returns in how many milliseconds it is due again, if it failed and is tried again
+ */
+export function runJob(
+  job: ClaimedJob,
+  worker: Worker,
+  abort: AbortController,
+  context: RunContext,
+): Promise<number | undefined> {
+  const { queue, workspace, traceparent: parent = null } = job;
   const attributes = () => ({
     'messaging.system': 'deckhand',
     'messaging.operation.type': 'process',
     'messaging.destination.name': queue,
-    'deckhand.workspace': job.data.workspace,
-    'deckhand.attempt': attempt,
+    'deckhand.workspace': workspace,
+    'deckhand.attempt': attemptOf(job),
   });
-  return around.tracing.run({ name: `process ${queue}`, kind: 'consumer', attributes, parent }, (span) => {
-    const onEnd: Surroundings['onEnd'] = (name, outcome) => {
+  return context.tracing.run({ name: `process ${queue}`, kind: 'consumer', attributes, parent }, (span) => {
+    const onEnd: RunContext['onEnd'] = (name, outcome) => {
       span.set({ 'deckhand.outcome': outcome });
-      if (outcome === 'failed' || outcome === 'dead') span.fail(outcome);
-      around.onEnd?.(name, outcome);
+      if (outcome !== 'done' && outcome !== 'handed_back') span.fail(outcome);
+      context.onEnd?.(name, outcome);
     };
-    return runTraced(job, worker, outcomes, { ...around, onEnd });
+    return new JobRun(job, worker, abort, { ...context, onEnd }).run();
   });
 }
 
-async function runTraced(
-  job: Taken,
-  worker: Worker,
-  outcomes: Outcomes,
-  around: Surroundings,
-): Promise<void> {
-  const insist = (write: () => Promise<void>): Promise<void> => writeUntilDone(write, job, around);
-  if (job.dead !== undefined) return bury(job, new Error(job.dead), worker, outcomes, around);
-  const current = { ...job };
-  try {
-    await worker.handler({
-      id: job.id,
-      key: job.key,
-      data: job.data,
-      attempt: job.attempt,
-      signal: job.signal,
-      save: async (data) => {
-        await outcomes.save(data);
-        current.data = data;
-      },
-    });
-  } catch (error) {
-    if (job.signal.aborted) {
-      if (!isDraining(job.signal)) return;
-      around.onEnd?.(job.queue, 'handed_back');
-      return insist(outcomes.handBack);
-    }
-    around.log?.warn({ event: 'job_failed', ...names(job), err: error }, 'an attempt of a job failed');
-    current.failures += 1;
-    const { attempts, backoffMs } = worker.options;
-    if (current.failures >= attempts) return bury(current, error, worker, outcomes, around);
-    around.onEnd?.(job.queue, 'failed');
-    return insist(() =>
-      outcomes.retry(current.failures, backoff(backoffMs, current.failures, around.random())),
-    );
-  }
-  around.onEnd?.(job.queue, 'done');
-  await insist(outcomes.finish);
-}
+class JobRun {
+  /** As it is stored. */
+  #job: ClaimedJob;
+  readonly #worker: Worker;
+  readonly #abort: AbortController;
+  readonly #context: RunContext;
 
-/** Ends a job that failed for good. It is marked first, so that a kill does not lose the report. */
-async function bury(
-  job: Taken,
-  error: unknown,
-  { options }: Worker,
-  outcomes: Outcomes,
-  around: Surroundings,
-): Promise<void> {
-  const reason = error instanceof Error ? error.message : String(error);
-  around.onEnd?.(job.queue, 'dead');
-  await writeUntilDone(() => outcomes.markDead(job.failures, reason), job, around);
-  try {
-    await options.onDeadLetter?.(job.data, error);
-  } catch (err) {
-    around.log?.error({ event: 'dead_job_not_reported', ...names(job), err }, 'a dead job was not reported');
+  constructor(job: ClaimedJob, worker: Worker, abort: AbortController, context: RunContext) {
+    this.#job = job;
+    this.#worker = worker;
+    this.#abort = abort;
+    this.#context = context;
   }
-  await writeUntilDone(outcomes.finish, job, around);
-}
 
-/** Writes an outcome until it is written: were it lost, the job would run once more. */
-async function writeUntilDone(write: () => Promise<void>, job: Taken, around: Surroundings): Promise<void> {
-  for (;;) {
+  async run(): Promise<number | undefined> {
+    const { backend } = this.#context;
+    const data = parseData(this.#job.data);
+    if (data === undefined) return this.#setAside();
+    const attempt = attemptOf(this.#job);
+    const dead = attempt > MOST_ATTEMPTS ? 'started too often' : this.#job.dead;
+    if (dead !== undefined) return this.#endDead(new Error(dead));
+    const { signal } = this.#abort;
     try {
-      return await write();
-    } catch (err) {
-      if (err instanceof JobAborted) return;
-      around.log?.error(
-        { event: 'job_not_stored', ...names(job), err },
-        'the outcome of a job is written later',
-      );
-      await around.pause();
+      const { id, key } = this.#job;
+      const save = (saved: JobData): Promise<void> => this.#save(saved);
+      await this.#worker.handler({ id, key, data, attempt, signal, save });
+    } catch (error) {
+      return signal.aborted ? this.#stopped() : this.#failed(error);
     }
+    this.#end('done');
+    await this.#write(() => backend.finish(this.#job));
+    return undefined;
+  }
+
+  async #save(data: JobData): Promise<void> {
+    const job = { ...this.#job, data: JSON.stringify(data) };
+    try {
+      await this.#context.backend.save(job);
+    } catch (error) {
+      if (error instanceof JobAborted) this.#abort.abort(error);
+      throw error;
+    }
+    this.#job = job;
+  }
+
+  /** Only a job that is still ours is handed back. */
+  async #stopped(): Promise<undefined> {
+    const { reason } = this.#abort.signal;
+    if (!(reason instanceof JobAborted && reason.reason === 'draining')) return;
+    this.#end('handed_back');
+    const job = { ...this.#job, handedBack: this.#job.handedBack + 1 };
+    await this.#write(() => this.#context.backend.release(job, 0));
+  }
+
+  async #failed(error: unknown): Promise<number | undefined> {
+    const { log, random, backend } = this.#context;
+    log?.warn({ event: 'job_failed', ...this.#names, err: error }, 'an attempt of a job failed');
+    this.#job = { ...this.#job, failures: this.#job.failures + 1 };
+    const { failures } = this.#job;
+    const { attempts, backoffMs } = this.#worker.options;
+    if (failures >= attempts) return this.#endDead(error);
+    this.#end('failed');
+    const delayMs = backoff(backoffMs, failures, random());
+    await this.#write(() => backend.release(this.#job, delayMs));
+    return delayMs;
+  }
+
+  /** It failed for good. That is stored first, so that a kill does not lose the report. */
+  async #endDead(error: unknown): Promise<undefined> {
+    const { backend, log } = this.#context;
+    this.#job = { ...this.#job, dead: error instanceof Error ? error.message : String(error) };
+    this.#end('dead');
+    await this.#write(() => backend.save(this.#job));
+    try {
+      const data = parseData(this.#job.data);
+      if (data !== undefined) await this.#worker.options.onDeadLetter?.(data, error);
+    } catch (err) {
+      log?.error({ event: 'dead_job_not_reported', ...this.#names, err }, 'a dead job was not reported');
+    }
+    await this.#write(() => backend.finish(this.#job));
+  }
+
+  async #setAside(): Promise<undefined> {
+    const { log, backend } = this.#context;
+    const fields = { event: 'job_set_aside', workspace: this.#job.workspace, ...this.#names };
+    log?.error(fields, 'a job that cannot be read was set aside');
+    this.#end('set_aside');
+    await this.#write(() => backend.setAside(this.#job));
+  }
+
+  #end(outcome: JobOutcome): void {
+    this.#context.onEnd?.(this.#job.queue, outcome);
+  }
+
+  /** Until it is written: were it lost, the job would run once more. */
+  async #write(write: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (err) {
+        if (err instanceof JobAborted) return;
+        const fields = { event: 'job_not_stored', ...this.#names, err };
+        this.#context.log?.error(fields, 'the outcome of a job is written later');
+        await this.#context.pause();
+      }
+    }
+  }
+
+  get #names(): { queue: string; job: string; attempt: number } {
+    const { queue, id } = this.#job;
+    return { queue, job: id, attempt: attemptOf(this.#job) };
   }
 }
 
-function isDraining(signal: AbortSignal): boolean {
-  return signal.reason instanceof JobAborted && signal.reason.reason === 'draining';
+function attemptOf({ claims, handedBack }: ClaimedJob): number {
+  return claims - handedBack;
 }
 
-function names({ queue, id, attempt }: Taken): { queue: string; job: string; attempt: number } {
-  return { queue, job: id, attempt };
+/** Undefined if it is not what was sent, as after a fault of the disk or a hand in the database. */
+function parseData(text: string): JobData | undefined {
+  try {
+    const data: unknown = JSON.parse(text);
+    return isJobData(data) ? data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isJobData(data: unknown): data is JobData {
+  return (
+    typeof data === 'object' && data !== null && 'workspace' in data && typeof data.workspace === 'string'
+  );
 }

@@ -1,95 +1,201 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import type { Logger } from '../observability/log.ts';
-import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import type { Store } from '../store/store.ts';
-import type {
-  Engine,
-  EngineStats,
-  Handler,
-  JobData,
-  JobOutcome,
-  Schedule,
-  SendOptions,
-  WorkOptions,
-} from './jobs.ts';
-import type { Worker } from './run-job.ts';
-import { LocalRunner } from './sqlite-runner.ts';
-import { LocalSchedules } from './sqlite-schedules.ts';
+import { JobAborted } from './jobs.ts';
+import type { Advance, ClaimedJob, JobsBackend, NewJob, ScheduleTable } from './jobs-backend.ts';
+import { CREATE_SCHEDULES, createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
 
-export interface LocalEngineOptions {
-  /** Opened by this process alone: what the store holds at start is all there is. */
-  store: Store;
-  clock: Clock;
-  /** From 0 to 1, for the jitter of retries. */
-  random?: () => number;
-  log?: Pick<Logger, 'warn' | 'error'>;
-  tracing?: Tracing;
-  onJobEnd?: (queue: string, outcome: JobOutcome) => void;
+/**
+ * Waiting jobs have state 0, running ones 1, those set aside 2. `set_at` is when `due` was set, by the same clock.
+ * `seq` never repeats, so the outcome of a job that was erased meets no other.
+ */
+const CREATE_JOBS = `
+CREATE TABLE IF NOT EXISTS deckhand_jobs (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  queue TEXT NOT NULL,
+  key TEXT,
+  workspace TEXT NOT NULL,
+  data TEXT NOT NULL,
+  due INTEGER NOT NULL,
+  set_at INTEGER NOT NULL,
+  state INTEGER NOT NULL DEFAULT 0,
+  claims INTEGER NOT NULL DEFAULT 0,
+  handed_back INTEGER NOT NULL DEFAULT 0,
+  failures INTEGER NOT NULL DEFAULT 0,
+  dead TEXT,
+  traceparent TEXT
+);
+CREATE INDEX IF NOT EXISTS deckhand_jobs_due ON deckhand_jobs (queue, due, seq, workspace) WHERE state = 0;
+CREATE INDEX IF NOT EXISTS deckhand_jobs_workspace ON deckhand_jobs (workspace);
+CREATE UNIQUE INDEX IF NOT EXISTS deckhand_jobs_key ON deckhand_jobs (queue, key) WHERE key IS NOT NULL;`;
+/** What ran when an earlier process ended. */
+const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
+
+const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
+  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+const DUE = 'SELECT seq, due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now';
+const FIRST = 'ORDER BY due, seq LIMIT :limit';
+const NEXT =
+  'SELECT due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due > :now ORDER BY due LIMIT 1';
+const BUSY = '(SELECT value FROM json_each(:busy))';
+/** Those of busy workspaces after all others. */
+const FAIR = `SELECT seq FROM (
+    SELECT * FROM (SELECT seq, due, 0 AS turn FROM (${DUE} AND workspace NOT IN ${BUSY} ${FIRST}))
+    UNION ALL SELECT * FROM (SELECT seq, due, 1 AS turn FROM (${DUE} AND workspace IN ${BUSY} ${FIRST}))
+  ) ORDER BY turn, due, seq LIMIT :limit`;
+/** Gives with each job when the next one falls due, which would take a statement of its own otherwise. */
+const claiming = (due: string): string => `UPDATE deckhand_jobs SET state = 1, claims = claims + 1
+  WHERE seq IN (${due}) RETURNING CAST(seq AS TEXT) AS id, seq, queue, key, workspace, data, due, claims,
+    handed_back AS handedBack, failures, dead, traceparent, (${NEXT}) AS nextAt`;
+const OURS = 'seq = ? AND claims = ? AND state = 1';
+const SAVE = `UPDATE deckhand_jobs SET data = ?, failures = ?, handed_back = ?, dead = ? WHERE ${OURS}`;
+const RELEASE = `UPDATE deckhand_jobs SET data = ?, failures = ?, handed_back = ?, dead = ?, due = ?, set_at = ?,
+  state = 0 WHERE ${OURS}`;
+const FINISH = `DELETE FROM deckhand_jobs WHERE ${OURS}`;
+const SET_ASIDE = `UPDATE deckhand_jobs SET state = 2, key = NULL WHERE ${OURS}`;
+const ERASE = 'DELETE FROM deckhand_jobs WHERE workspace = $1';
+const CLOCK_SET_BACK =
+  'UPDATE deckhand_jobs SET due = $1 + due - set_at, set_at = $1 WHERE state = 0 AND set_at > $1';
+const COUNT = `SELECT queue, sum(state = 0) AS waiting, sum(state = 1) AS running,
+  max(0, :now - min(CASE state WHEN 0 THEN due ELSE :now END)) AS oldestDueMs
+  FROM deckhand_jobs WHERE state < 2 GROUP BY queue`;
+const ADVANCE = `UPDATE deckhand_schedules SET next_at = ?
+  WHERE workspace = ? AND key = ? AND cron = ? AND zone = ? AND next_at = ?`;
+
+const text = z
+  .string()
+  .nullable()
+  .transform((value) => value ?? undefined);
+const ClaimedRows = z.array(
+  z.object({
+    id: z.string(),
+    seq: z.number(),
+    queue: z.string(),
+    key: text,
+    workspace: z.string(),
+    data: z.string(),
+    due: z.number(),
+    claims: z.number(),
+    handedBack: z.number(),
+    failures: z.number(),
+    dead: text,
+    traceparent: text,
+    nextAt: z.number().nullable(),
+  }),
+);
+const NextRow = z.object({ due: z.number() }).optional();
+const CountRows = z.array(
+  z.object({ queue: z.string(), waiting: z.number(), running: z.number(), oldestDueMs: z.number() }),
+);
+
+/**
+ * Jobs and schedules in two tables of an SQLite file that this process alone works on, beside its documents. Nothing
+ * of them is held in memory.
+ */
+export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
+  db.exec(CREATE_JOBS + CREATE_SCHEDULES);
+  const setBack = db.prepare(CLOCK_SET_BACK);
+  const erasing = [ERASE_SCHEDULES, ERASE].map((sql) => db.prepare(sql));
+  const count = db.prepare(COUNT);
+  const insertOne = db.prepare(INSERT);
+  const insert = (queue: string, { key, workspace, data, delayMs, traceparent }: NewJob): boolean => {
+    const now = clock.now();
+    const row = [queue, key ?? null, workspace, data, now + delayMs, now, traceparent ?? null];
+    return insertOne.run(...row).changes > 0;
+  };
+  db.exec(TAKE_OVER);
+  setBack.run({ $1: clock.now() });
+  return {
+    schedules: { ...createSchedules(db, insert), now: async () => clock.now() },
+    start: async () => undefined,
+    insert: async (queue, jobs) => {
+      const store = (): boolean[] => jobs.map((job) => insert(queue, job));
+      return jobs.length === 1 ? store() : inTransaction(db, store);
+    },
+    ...changes(db, clock),
+    erase: async (workspace) => {
+      inTransaction(db, () => {
+        for (const statement of erasing) statement.run({ $1: workspace });
+      });
+    },
+    clockSetBack: async () => void setBack.run({ $1: clock.now() }),
+    count: async () =>
+      Object.fromEntries(
+        CountRows.parse(count.all({ now: clock.now() })).map(({ queue, ...counts }) => [queue, counts]),
+      ),
+    // Sees that another process holds the file; that the disk has room is seen by the store's own ping.
+    ping: async () => inTransaction(db, () => undefined),
+    close: async () => undefined,
+  };
 }
 
-/** Jobs and schedules in one process, kept in its store. */
-export function createLocalEngine(options: LocalEngineOptions): Engine {
-  return new LocalEngine(options);
+/** Not asynchronous: nothing else comes in between on the one connection. */
+function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
 }
 
-class LocalEngine implements Engine {
-  readonly #store: Store;
-  readonly #runner: LocalRunner;
-  readonly #schedules: LocalSchedules;
-  #state: 'new' | 'running' | 'stopped' = 'new';
+type Changes = Pick<JobsBackend, 'claim' | 'save' | 'release' | 'finish' | 'setAside'>;
 
-  constructor({ store, clock, random = Math.random, log, tracing, onJobEnd: onEnd }: LocalEngineOptions) {
-    this.#store = store;
-    this.#runner = new LocalRunner({ store, clock, random, log, tracing: tracing ?? NO_TRACING, onEnd });
-    this.#schedules = new LocalSchedules({ store, clock, log, jobs: this.#runner });
-  }
+function changes(db: DatabaseSync, clock: Clock): Changes {
+  const claimFirst = db.prepare(claiming(`SELECT seq FROM (${DUE} ${FIRST})`));
+  const claimFairly = db.prepare(claiming(FAIR));
+  const next = db.prepare(NEXT);
+  const [save, release, finish, setAside] = [SAVE, RELEASE, FINISH, SET_ASIDE].map((sql) => {
+    const statement = db.prepare(sql);
+    return async (...values: Array<string | number | null>): Promise<void> => {
+      if (statement.run(...values).changes === 0) throw new JobAborted('erased');
+    };
+  }) as [Change, Change, Change, Change];
+  return {
+    claim: async (queue, limit, busy) => {
+      const asked = { queue, now: clock.now(), limit };
+      const rows = ClaimedRows.parse(
+        busy.length === 0 ? claimFirst.all(asked) : claimFairly.all({ ...asked, busy: JSON.stringify(busy) }),
+      );
+      const [first] = rows.sort((a, b) => a.due - b.due || a.seq - b.seq);
+      const nextAt =
+        first === undefined ? NextRow.parse(next.get({ queue, now: asked.now }))?.due : first.nextAt;
+      return { jobs: rows, nextAt: nextAt ?? undefined };
+    },
+    save: (job) => save(...stateOf(job), job.id, job.claims),
+    release: (job, delayMs) => {
+      const now = clock.now();
+      return release(...stateOf(job), now + delayMs, now, job.id, job.claims);
+    },
+    finish: ({ id, claims }) => finish(id, claims),
+    setAside: ({ id, claims }) => setAside(id, claims),
+  };
+}
 
-  work<T extends JobData>(queue: string, handler: Handler<T>, options: WorkOptions<T>): void {
-    // A queue's jobs are of one type, which its senders and its worker agree on.
-    this.#runner.setWorker(queue, { handler, options } as unknown as Worker);
-  }
+type Change = (...values: Array<string | number | null>) => Promise<void>;
 
-  async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
-    await this.#runner.load();
-    return this.#runner.send(queue, data, options);
-  }
+function stateOf({ data, failures, handedBack, dead }: ClaimedJob): Array<string | number | null> {
+  return [data, failures, handedBack, dead ?? null];
+}
 
-  async schedule<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void> {
-    await this.#schedules.set(workspace, key, schedule);
-  }
-
-  async unschedule(workspace: string, key: string): Promise<void> {
-    await this.#schedules.remove(workspace, key);
-  }
-
-  async erase(workspace: string): Promise<void> {
-    await this.#runner.load();
-    await this.#schedules.erase(workspace);
-    await this.#runner.erase(workspace);
-  }
-
-  async start(): Promise<void> {
-    if (this.#state !== 'new') throw new Error('the engine was started before');
-    await this.#runner.load();
-    // Missed slots first: were their jobs of an earlier life to end before, they would be sent once more.
-    await this.#schedules.open();
-    this.#runner.open();
-    this.#state = 'running';
-  }
-
-  async stop(graceMs: number): Promise<void> {
-    this.#state = 'stopped';
-    await this.#schedules.close();
-    await this.#runner.close(graceMs);
-  }
-
-  async ping(): Promise<void> {
-    if (this.#state !== 'running') throw new Error('the engine does not run');
-    await this.#store.ping();
-  }
-
-  async stats(): Promise<EngineStats> {
-    await this.#runner.load();
-    return this.#runner.stats();
-  }
+function createSchedules(
+  db: DatabaseSync,
+  insert: (queue: string, job: NewJob) => boolean,
+): Omit<ScheduleTable, 'now'> {
+  const one = db.prepare(ADVANCE);
+  const query = async (sql: string, values: Array<string | number>): Promise<unknown[]> =>
+    db.prepare(sql).all(Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value])));
+  const advance = ({ schedule, nextAt, job }: Advance): void => {
+    const { workspace, key, cron, zone, queue, nextAt: from } = schedule;
+    const isOurs = one.run(nextAt ?? null, workspace, key, cron, zone, from).changes > 0;
+    if (!isOurs || job === undefined) return;
+    insert(queue, { workspace, key: undefined, data: job.data, delayMs: 0, traceparent: undefined });
+  };
+  return {
+    ...createScheduleTable(query),
+    advance: async (advances) => inTransaction(db, () => advances.forEach(advance)),
+  };
 }

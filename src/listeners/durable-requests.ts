@@ -1,21 +1,18 @@
 import { z } from 'zod';
-import type { Caller } from '../commands/command.ts';
-import type { Deckhand } from '../deckhand.ts';
-import type { JobData } from '../jobs/jobs.ts';
+import type { Message } from '../core/message.ts';
+import type { Caller } from '../core/reply.ts';
 import { countRepeated } from '../observability/uncertain-delivery.ts';
-import type { Message } from '../views/blocks/message.ts';
+import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import { answerFailure } from './pipeline/answer-failure.ts';
 import { runAction } from './pipeline/run-action.ts';
 import { runCommand } from './pipeline/run-command.ts';
 import { runShortcut } from './pipeline/run-shortcut.ts';
 import type { Registry } from './registry.ts';
 
-/** What was acknowledged and changes something: kept until it is carried out, also over a `kill -9`. */
-export const REQUESTS = 'requests';
 const SEEN_MS = 60 * 60 * 1000;
 
 const StoredCaller = z.object({
-  workspace: z.string(),
   user: z.string(),
   channel: z.string().optional(),
   messageTs: z.string().optional(),
@@ -26,14 +23,12 @@ const StoredCaller = z.object({
 const Stored = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('command'),
-    workspace: z.string(),
     caller: StoredCaller,
     text: z.string(),
     project: z.string().optional(),
   }),
   z.object({
     kind: z.literal('action'),
-    workspace: z.string(),
     caller: StoredCaller,
     actionId: z.string(),
     value: z.string().optional(),
@@ -41,7 +36,6 @@ const Stored = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('shortcut'),
-    workspace: z.string(),
     caller: StoredCaller,
     callbackId: z.string(),
     said: z.string(),
@@ -63,56 +57,50 @@ const Seen = z.object({ at: z.number() });
 
 export interface DurableRequests {
   /** Stores a request before its ack; false where the very same was taken before. */
-  take(request: StoredRequest, live: Live): Promise<boolean>;
+  take(workspace: Workspace, request: StoredRequest, live: Live): Promise<boolean>;
   /** True the first time, across replicas and restarts. */
-  isNew(workspace: string, requestId: string): Promise<boolean>;
+  isNew(workspace: Workspace, requestId: string): Promise<boolean>;
+  job: JobDefinition<StoredRequest>;
 }
 
-export function createDurableRequests(deckhand: Deckhand, registry: () => Registry): DurableRequests {
-  const seen = deckhand.store.collection('seen', Seen);
+export function createDurableRequests(registry: Registry): DurableRequests {
   const live = new Map<string, Live>();
-
-  deckhand.engine.work<JobData>(
-    REQUESTS,
-    async (job) => {
-      const request = Stored.parse(job.data);
-      const { workspace, channel, requestId } = request.caller;
+  const job = defineJob({
+    queue: 'requests',
+    schema: Stored,
+    options: { concurrency: 200, attempts: 3, backoffMs: 1000 },
+    async run(workspace, { data: request, attempt }) {
+      const { channel, requestId } = request.caller;
       // Carried out before, to an end that nobody knows: whoever asked may have been answered.
-      if (job.attempt > 1) countRepeated(deckhand, { workspace, channel, delivery: requestId });
-      await carryOut(deckhand, registry(), request, live.get(requestId));
+      if (attempt > 1) countRepeated(workspace, { channel, delivery: requestId });
+      await carryOut(workspace, registry, request, live.get(requestId));
       live.delete(requestId);
     },
-    {
-      concurrency: 200,
-      attempts: 3,
-      backoffMs: 1000,
-      onDeadLetter: async (data, error) => {
-        const { caller } = Stored.parse(data);
-        live.delete(caller.requestId);
-        await answerFailure(deckhand, { channel: undefined, ...caller }, error, {});
-      },
+    async onDeadLetter(workspace, { caller }, error) {
+      live.delete(caller.requestId);
+      await answerFailure(workspace, { channel: undefined, ...caller }, error, {});
     },
-  );
-
-  async function isNew(workspace: string, requestId: string): Promise<boolean> {
-    const now = deckhand.clock.now();
-    return seen.create(workspace, requestId, { at: now }, now + SEEN_MS);
-  }
-
+  });
   return {
+    job,
     isNew,
-    async take(request, hints) {
+    async take(workspace, request, hints) {
       const { requestId } = request.caller;
-      if (!(await isNew(request.workspace, requestId))) return false;
+      if (!(await isNew(workspace, requestId))) return false;
       live.set(requestId, hints);
-      return deckhand.engine.send<JobData>(REQUESTS, request, { key: requestId });
+      return workspace.jobs.send(job, request, { key: requestId });
     },
   };
 }
 
+function isNew({ store, clock }: Workspace, requestId: string): Promise<boolean> {
+  const now = clock.now();
+  return store.collection('seen', Seen).create(requestId, { at: now }, now + SEEN_MS);
+}
+
 /** @throws StoreUnavailable where it is to be carried out again */
 function carryOut(
-  deckhand: Deckhand,
+  workspace: Workspace,
   registry: Registry,
   request: StoredRequest,
   { message, ...hints }: Partial<Live> = {},
@@ -120,11 +108,11 @@ function carryOut(
   const caller: Caller = { channel: undefined, ...request.caller, ...hints, isStored: true };
   switch (request.kind) {
     case 'command':
-      return runCommand(deckhand, registry, { ...request, caller });
+      return runCommand(workspace, registry, { ...request, caller });
     case 'action':
-      return runAction(deckhand, registry, { ...request, caller, message });
+      return runAction(workspace, registry, { ...request, caller, message });
     case 'shortcut':
-      return runShortcut(deckhand, registry, { ...request, caller });
+      return runShortcut(workspace, registry, { ...request, caller });
   }
 }
 

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Deckhand } from '../deckhand.ts';
-import type { JobData } from '../jobs/jobs.ts';
+
 import { GLOBAL } from '../store/store.ts';
+import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
+import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import type { DurableRequests } from './durable-requests.ts';
 import { Id, MaybeId, workspaceOf } from './payloads/payloads.ts';
-
-export const EVENTS = 'events';
 
 /** An event of Slack's Events API, as far as every handler needs it. */
 export const EventBody = z.looseObject({
@@ -28,48 +27,53 @@ export const EventBody = z.looseObject({
 });
 export type EventBody = z.infer<typeof EventBody>;
 
-export type EventHandler = (deckhand: Deckhand, workspace: string, body: EventBody) => Promise<void>;
+export type EventHandler = (workspace: Workspace, body: EventBody) => Promise<void>;
 /**
  * What is about the installation itself. It is kept apart from the workspace's own records, which it may erase, the
  * memory of having come included.
  */
-const LIFECYCLE = new Set([
+export const LIFECYCLE_EVENTS: readonly string[] = [
   'app_uninstalled',
   'tokens_revoked',
   'team_access_granted',
   'team_access_revoked',
-]);
+];
 
 export type EventHandlers = Readonly<Record<string, EventHandler>>;
 
-/** Stores an event before it is acknowledged, once however often Slack sends it; then it is carried out. */
+const StoredEvent = z.object({ about: z.string(), body: EventBody });
+
+export interface Events {
+  /** Stores an event before it is acknowledged, once however often Slack sends it; then it is carried out. */
+  take(body: unknown): Promise<void>;
+  job: JobDefinition<z.infer<typeof StoredEvent>>;
+}
+
 export function createEvents(
-  deckhand: Deckhand,
+  workspaces: Workspaces,
   requests: DurableRequests,
   handlers: EventHandlers,
-): (body: unknown) => Promise<void> {
-  deckhand.engine.work<JobData & { about: string; body: unknown }>(
-    EVENTS,
-    async ({ data }) => {
-      const body = EventBody.parse(data.body);
-      await handlers[body.event.type]?.(deckhand, data.about, body);
+): Events {
+  const job = defineJob({
+    queue: 'events',
+    schema: StoredEvent,
+    options: { concurrency: 50, attempts: 5, backoffMs: 1000 },
+    async run(_, { data: { about, body } }) {
+      await handlers[body.event.type]?.(workspaces.open(about), body);
     },
-    { concurrency: 50, attempts: 5, backoffMs: 1000 },
-  );
-
-  return async (raw) => {
-    const parsed = EventBody.safeParse(raw);
-    if (!parsed.success || handlers[parsed.data.event.type] === undefined) return;
-    const body = parsed.data;
-    const source = body.authorizations?.[0] ?? body;
-    const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install === true);
-    const workspace = LIFECYCLE.has(body.event.type) ? GLOBAL : about;
-    if (await requests.isNew(workspace, body.event_id))
-      await deckhand.engine.send(
-        EVENTS,
-        { workspace, about, body: withoutSecrets(body) },
-        { key: body.event_id },
-      );
+  });
+  return {
+    job,
+    async take(raw) {
+      const parsed = EventBody.safeParse(raw);
+      if (!parsed.success || handlers[parsed.data.event.type] === undefined) return;
+      const body = parsed.data;
+      const source = body.authorizations?.[0] ?? body;
+      const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install === true);
+      const keeper = workspaces.open(LIFECYCLE_EVENTS.includes(body.event.type) ? GLOBAL : about);
+      if (await requests.isNew(keeper, body.event_id))
+        await keeper.jobs.send(job, { about, body: withoutSecrets(body) }, { key: body.event_id });
+    },
   };
 }
 

@@ -1,14 +1,15 @@
 import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
-import type { Caller } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { cleanCommandText } from '../commands/tokenize.ts';
-import type { Deckhand } from '../deckhand.ts';
+import type { Message } from '../core/message.ts';
+import type { Caller } from '../core/reply.ts';
 import type { Logger } from '../observability/log.ts';
 import type { SpanStart, Tracing } from '../observability/tracing.ts';
 import { newReference } from '../scheduler/explain.ts';
 import { silentLogger } from '../slack/slack-logger.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { JobDefinition } from '../workspace/define-job.ts';
+import type { Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import {
   createDurableRequests,
@@ -16,13 +17,13 @@ import {
   type StoredRequest,
   storable,
 } from './durable-requests.ts';
-import type { EventHandlers } from './events.ts';
-import { createEvents } from './events.ts';
+import { createEvents, type EventHandlers, type Events } from './events.ts';
 import {
   ActionBody,
-  callerOfInteraction,
-  callerOfShortcut,
-  callerOfSlash,
+  type Incoming,
+  incomingInteraction,
+  incomingShortcut,
+  incomingSlash,
   messageOf,
   OptionsBody,
   ShortcutBody,
@@ -42,24 +43,27 @@ import type { Registry } from './registry.ts';
 
 export interface Listeners {
   app: App;
+  /** What is stored before its ack, carried out as jobs. */
+  jobs: readonly JobDefinition<unknown>[];
   /** Resolves when all that was acknowledged is carried out or stored. */
   idle(): Promise<void>;
 }
 
 /** Bolt, with every way in registered: no command, click, form or event is left without an answer. */
 export function createListeners(
-  deckhand: Deckhand,
+  { log, tracing, config }: Pick<Parts, 'log' | 'tracing' | 'config'>,
+  workspaces: Workspaces,
   registry: Registry,
   receiver: Receiver,
   eventHandlers: EventHandlers,
 ): Listeners {
-  const inFlight = createBackgroundWork(deckhand.log);
-  const requests = createDurableRequests(deckhand, () => registry);
-  const takeEvent = createEvents(deckhand, requests, eventHandlers);
+  const background = createBackgroundWork(log);
+  const requests = createDurableRequests(registry);
+  const events = createEvents(workspaces, requests, eventHandlers);
   const spanOf = (body: Record<string, unknown>) => payloadSpan(body, eventHandlers);
-  const app = new StoringApp(receiver, deckhand, takeEvent, spanOf);
-  const submissions = createSubmissions(deckhand, registry);
-  const door = { deckhand, registry, requests, submissions, inFlight };
+  const app = new StoringApp({ receiver, log, tracing, apiUrl: config.SLACK_API_URL, events, spanOf });
+  const submissions = createSubmissions(registry);
+  const door = { workspaces, registry, requests, submissions, background };
 
   app.command(/.*/, ({ body, ack }) => takeCommand(door, body, ack));
   app.action(/.*/, ({ body, ack }) => takeAction(door, body, ack));
@@ -69,55 +73,53 @@ export function createListeners(
   app.view({ callback_id: /.*/, type: 'view_closed' }, async ({ ack }) => ack());
   app.options(/.*/, ({ body, ack }) => takeOptions(door, body, ack as (answer?: unknown) => Promise<void>));
   app.shortcut(/.*/, ({ body, ack }) => takeShortcut(door, body, ack));
-  return { app, idle: () => inFlight.idle() };
+  return { app, jobs: [requests.job, events.job], idle: () => background.idle() };
 }
 
 interface Door {
-  deckhand: Deckhand;
+  workspaces: Workspaces;
   registry: Registry;
   requests: DurableRequests;
   submissions: ReturnType<typeof createSubmissions>;
-  inFlight: BackgroundWork;
+  background: BackgroundWork;
+}
+
+interface StoringAppParts {
+  receiver: Receiver;
+  log: Logger;
+  tracing: Tracing;
+  apiUrl: string;
+  events: Events;
+  spanOf: (body: Record<string, unknown>) => SpanStart;
 }
 
 /** Bolt acknowledges events before anybody has seen them; here they are stored first. */
 class StoringApp extends App {
-  readonly #takeEvent: (body: unknown) => Promise<void>;
-  readonly #spanOf: (body: Record<string, unknown>) => SpanStart;
-  readonly #tracing: Tracing;
-  readonly #log: Logger;
+  readonly #parts: StoringAppParts;
 
-  constructor(
-    receiver: Receiver,
-    deckhand: Deckhand,
-    takeEvent: (body: unknown) => Promise<void>,
-    spanOf: (body: Record<string, unknown>) => SpanStart,
-  ) {
+  constructor(parts: StoringAppParts) {
     super({
-      receiver,
+      receiver: parts.receiver,
       // Tokens are looked up where they are used, so that no request waits for the store before its ack.
       authorize: async () => ({}),
       ignoreSelf: false,
       convoStore: false,
-      logger: silentLogger(deckhand.log, 'bolt'),
-      clientOptions: { slackApiUrl: deckhand.config.SLACK_API_URL },
+      logger: silentLogger(parts.log, 'bolt'),
+      clientOptions: { slackApiUrl: parts.apiUrl },
     });
-    this.#takeEvent = takeEvent;
-    this.#spanOf = spanOf;
-    this.#tracing = deckhand.tracing;
-    this.#log = deckhand.log;
+    this.#parts = parts;
     this.error(async (error) => {
-      deckhand.log.error({ event: 'bug', err: error }, 'a request of Slack failed unanswered');
+      parts.log.error({ event: 'bug', err: error }, 'a request of Slack failed unanswered');
     });
   }
 
   override processEvent(event: ReceiverEvent): Promise<void> {
-    return this.#tracing.run(this.#spanOf(event.body), () => this.#take(event));
+    return this.#parts.tracing.run(this.#parts.spanOf(event.body), () => this.#take(event));
   }
 
   async #take(event: ReceiverEvent): Promise<void> {
     if (event.body.type !== 'event_callback') return this.#handBolt(event);
-    await this.#takeEvent(event.body);
+    await this.#parts.events.take(event.body);
     await event.ack();
   }
 
@@ -127,33 +129,42 @@ class StoringApp extends App {
       await super.processEvent(event);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      this.#log.warn({ event: 'payload_malformed', err: error }, 'a payload has not the shape of its type');
+      this.#parts.log.warn(
+        { event: 'payload_malformed', err: error },
+        'a payload has not the shape of its type',
+      );
     }
   }
 }
 
+function open(
+  { workspaces }: Door,
+  { workspace, caller }: Incoming,
+): { workspace: Workspace; caller: Caller } {
+  return { workspace: workspaces.open(workspace), caller };
+}
+
 async function takeCommand(door: Door, raw: unknown, ack: (answer?: string) => Promise<void>): Promise<void> {
   const body = SlashBody.parse(raw);
-  const caller = callerOfSlash(body);
+  const { workspace, caller } = open(door, incomingSlash(body));
   const text = cleanCommandText(body.text);
   const matched = routeCommand(door.registry.commands, text);
   if (matched !== undefined && isDurable(matched)) {
     const stored: StoredRequest = {
       kind: 'command',
-      workspace: caller.workspace,
       caller: storable(caller),
       text,
     };
-    await takeDurably(door, stored, caller, ack, ({ text: said }) => ack(said));
+    await takeDurably(door, workspace, stored, caller, ack, ({ text: said }) => ack(said));
     return;
   }
   await ack();
-  door.inFlight.begin(() => runCommand(door.deckhand, door.registry, { caller, text: body.text }));
+  door.background.begin(() => runCommand(workspace, door.registry, { caller, text: body.text }));
 }
 
 async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
   const body = ActionBody.parse(raw);
-  const caller = callerOfInteraction(body);
+  const { workspace, caller } = open(door, incomingInteraction(body));
   const message = messageOf(body);
   const element = body.actions[0];
   const actionId = element?.action_id ?? '';
@@ -166,13 +177,12 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
   if (isActionDurable(door, actionId, element?.block_id ?? '')) {
     const stored: StoredRequest = {
       kind: 'action',
-      workspace: caller.workspace,
       caller: storable(caller),
       actionId,
       ...(value === undefined ? {} : { value }),
       ...(element?.block_id ? { blockId: element.block_id } : {}),
     };
-    await takeDurably(door, stored, { ...caller, message }, ack, sayAfter(door, caller, ack));
+    await takeDurably(door, workspace, stored, { ...caller, message }, ack, sayAfter(workspace, caller, ack));
     return;
   }
   await ack();
@@ -181,8 +191,8 @@ async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): P
     door.registry.action(actionId, body.view?.callback_id) !== undefined || !isSilent(actionId, body);
   if (!isOurs) return;
   const state = body.view ? viewStateOf(body.view) : undefined;
-  door.inFlight.begin(() =>
-    runAction(door.deckhand, door.registry, {
+  door.background.begin(() =>
+    runAction(workspace, door.registry, {
       caller,
       actionId,
       value,
@@ -203,17 +213,18 @@ function isActionDurable({ registry }: Door, actionId: string, blockId: string):
 
 /** Stored first, then acknowledged: a `kill -9` in between loses nothing that Slack believes was taken. */
 async function takeDurably(
-  door: Door,
+  { requests }: Door,
+  workspace: Workspace,
   request: StoredRequest,
   { responseUrl, triggerId, message }: Caller & { message?: Message | undefined },
   ack: (answer?: string) => Promise<void>,
   say: (message: Message) => Promise<void>,
 ): Promise<void> {
   try {
-    await door.requests.take(request, { responseUrl, triggerId, message });
+    await requests.take(workspace, request, { responseUrl, triggerId, message });
   } catch (error) {
     const reference = newReference();
-    door.deckhand.log.error(
+    workspace.log.error(
       { event: 'request_not_stored', reference, err: error },
       'a request could not be stored',
     );
@@ -225,10 +236,10 @@ async function takeDurably(
 }
 
 /** What stands in the ack of a click is shown to nobody, so it is said after it. */
-function sayAfter({ deckhand }: Door, caller: Caller, ack: () => Promise<void>) {
+function sayAfter(workspace: Workspace, caller: Caller, ack: () => Promise<void>) {
   return async (message: Message): Promise<void> => {
     await ack();
-    await respondPrivately(deckhand, caller, message);
+    await respondPrivately(workspace, caller, message);
   };
 }
 
@@ -238,33 +249,33 @@ async function takeSubmission(
   ack: (answer?: unknown) => Promise<void>,
 ): Promise<void> {
   const body = SubmissionBody.parse(raw);
-  const caller = callerOfInteraction(body);
+  const { workspace, caller } = open(door, incomingInteraction(body));
   const state = viewStateOf(body.view);
-  const work = door.submissions(caller, state, (answer) => ack(answer));
-  door.inFlight.track(work);
+  const work = door.submissions(workspace, caller, state, (answer) => ack(answer));
+  door.background.track(work);
   await work;
 }
 
 async function takeShortcut(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
   const body = ShortcutBody.parse(raw);
-  const caller = callerOfShortcut(body);
+  const { workspace, caller } = open(door, incomingShortcut(body));
   const { callback_id: callbackId } = body;
   const said = saidIn(body);
   if (door.registry.shortcut(callbackId)?.shortcut.durable === true) {
-    const { workspace } = caller;
     await takeDurably(
       door,
-      { kind: 'shortcut', workspace, caller: storable(caller), callbackId, said },
+      workspace,
+      { kind: 'shortcut', caller: storable(caller), callbackId, said },
       caller,
       ack,
-      sayAfter(door, caller, ack),
+      sayAfter(workspace, caller, ack),
     );
     return;
   }
   await ack();
-  door.inFlight.begin(async () => {
-    if (await door.requests.isNew(caller.workspace, caller.requestId))
-      await runShortcut(door.deckhand, door.registry, { caller, callbackId, said });
+  door.background.begin(async () => {
+    if (await door.requests.isNew(workspace, caller.requestId))
+      await runShortcut(workspace, door.registry, { caller, callbackId, said });
   });
 }
 
@@ -274,7 +285,8 @@ async function takeOptions(
   ack: (answer?: unknown) => Promise<void>,
 ): Promise<void> {
   const body = OptionsBody.parse(raw);
-  await ack(await runOptions(door.deckhand, door.registry, callerOfInteraction(body), body));
+  const { workspace, caller } = open(door, incomingInteraction(body));
+  await ack(await runOptions(workspace, door.registry, caller, body));
 }
 
 function isSilent(actionId: string, body: ActionBody): boolean {

@@ -2,7 +2,6 @@ import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface UncertainDelivery {
-  workspace: string;
   channel?: string | undefined;
   /** The delivery's id, the post's `client_msg_id`, or Slack's id of the request. */
   delivery: string | undefined;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Deckhand } from '../deckhand.ts';
+import type { Message } from '../core/message.ts';
 import { countRepeated } from '../observability/uncertain-delivery.ts';
 import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
-import type { MessageRef } from '../slack/slack.ts';
-import type { Collection, Store } from '../store/store.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { MessageRef, Send } from '../slack/slack.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import { postId } from './post-once.ts';
 
 /** A post that must arrive: `posting` right before it is sent, `posted` right after Slack's answer. */
@@ -18,7 +18,6 @@ const Delivery = z.object({
 type Delivery = z.infer<typeof Delivery>;
 
 export interface Delivering {
-  workspace: string;
   /** Names it for ever, e.g. `digest d7k2 1774256400000`; a repetition with the same id finds it delivered. */
   id: string;
   channel: string;
@@ -31,8 +30,8 @@ export interface Delivering {
 const KEPT_MS = 7 * 24 * 3_600_000;
 
 /** How the delivery stands; undefined where it was not begun, or Slack refused it. */
-export async function deliveryOf(store: Store, workspace: string, id: string): Promise<Delivery | undefined> {
-  return deliveries(store).get(workspace, id);
+export async function deliveryOf(store: WorkspaceStore, id: string): Promise<Delivery | undefined> {
+  return deliveries(store).get(id);
 }
 
 /**
@@ -41,31 +40,33 @@ export async function deliveryOf(store: Store, workspace: string, id: string): P
  * `client_msg_id`, which is logged and counted (`deckhand_delivery_uncertain_total`).
  * @throws SlackFailure; where it is certain that Slack did not take it, nothing stays recorded
  */
-export async function deliver(deckhand: Deckhand, what: Delivering): Promise<MessageRef> {
-  const { workspace, id, channel } = what;
-  const stored = deliveries(deckhand.store);
-  const standing = await stored.get(workspace, id);
+export async function deliver(workspace: Workspace, what: Delivering): Promise<MessageRef> {
+  const { id, channel } = what;
+  const stored = deliveries(workspace.store);
+  const standing = await stored.get(id);
   if (standing?.state === 'posted') return shownAs(standing);
-  return deckhand.slack.withChannelLock(workspace, channel, async (send) => {
-    const before = await stored.get(workspace, id);
+  return workspace.slack.withChannelLock(channel, async (send) => {
+    const before = await stored.get(id);
     if (before?.state === 'posted') return shownAs(before);
-    if (before !== undefined) countRepeated(deckhand, { workspace, channel, delivery: id });
+    if (before !== undefined) countRepeated(workspace, { channel, delivery: id });
     const write = (delivery: Pick<Delivery, 'state' | 'ts'>): Promise<void> => {
-      const at = deckhand.clock.now();
-      return stored.put(workspace, id, { channel, at, ...delivery }, at + KEPT_MS);
+      const at = workspace.clock.now();
+      return stored.put(id, { channel, at, ...delivery }, at + KEPT_MS);
     };
     await write({ state: 'posting' });
-    const shown = await post(what, send, () => stored.delete(workspace, id));
+    const clientMsgId = postId(workspace.id, id);
+    const shown = await post({ ...what, clientMsgId }, send, () => stored.delete(id));
     await write({ state: 'posted', ts: shown.ts });
     return shown;
   });
 }
 
-type Send = Parameters<Parameters<Deckhand['slack']['withChannelLock']>[2]>[0];
-
-async function post(what: Delivering, send: Send, forget: () => Promise<unknown>): Promise<MessageRef> {
-  const { workspace, id, channel, threadTs, message, signal } = what;
-  const clientMsgId = postId(workspace, id);
+async function post(
+  what: Delivering & { clientMsgId: string },
+  send: Send,
+  forget: () => Promise<unknown>,
+): Promise<MessageRef> {
+  const { id, channel, threadTs, message, clientMsgId, signal } = what;
   try {
     return await send({ channel, threadTs, message, clientMsgId, label: id }, signal);
   } catch (error) {
@@ -81,7 +82,7 @@ function shownAs({ channel, ts = '' }: Delivery): MessageRef {
   return { channel, ts };
 }
 
-function deliveries(store: Store): Collection<Delivery> {
+function deliveries(store: WorkspaceStore): WorkspaceCollection<Delivery> {
   return store.collection('deliveries', Delivery);
 }
 

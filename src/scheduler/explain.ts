@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { UserError } from '../core/errors.ts';
+import { code } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import { ServiceError } from '../service/errors.ts';
 import { SlackFailure } from '../slack/failure.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type Explained, explainServiceError } from '../views/blocks/failures.ts';
-import { code } from '../views/blocks/text.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 
 export interface FailureContext {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Deckhand } from '../deckhand.ts';
+import type { Message } from '../core/message.ts';
 import { countWithheld } from '../observability/uncertain-delivery.ts';
 import type { MessageRef } from '../slack/slack.ts';
-import type { Message } from '../views/blocks/message.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 /** The part of a followed job's state that says what its thread was told. */
 export interface ThreadState {
@@ -20,8 +20,7 @@ export interface ThreadState {
  * without reading the channel's history, the root message shows it anyway, and a reply is never doubled.
  */
 export async function postOnce<S extends ThreadState>(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   state: S,
   news: { key: string; message: Message },
   save: (state: S) => Promise<void>,
@@ -32,11 +31,11 @@ export async function postOnce<S extends ThreadState>(
   const { channel, rootTs: threadTs } = state;
   const clientMsgId = postId(threadTs, channel, news.key);
   if (state.telling === news.key) {
-    countWithheld(deckhand, { workspace, channel, delivery: clientMsgId });
+    countWithheld(workspace, { channel, delivery: clientMsgId });
     await save(told);
     return told;
   }
-  await deckhand.slack.withChannelLock(workspace, channel, async (send) => {
+  await workspace.slack.withChannelLock(channel, async (send) => {
     const intend = (): Promise<void> => save({ ...state, telling: news.key });
     try {
       await send({ channel, threadTs, message: news.message, clientMsgId, intend }, signal);

@@ -1,7 +1,10 @@
 import { UserError } from '../core/errors.ts';
-import type { Deckhand } from '../deckhand.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+
+/** Jobs of one queue at once: followed runs are mostly asleep. */
+export const FOLLOWED_AT_ONCE = 20_000;
 
 /** Something that is followed in a root message and its thread. */
 export interface Follower {
@@ -15,7 +18,7 @@ export interface Follower {
 
 /** Follows to an end that people see, whatever ends it; where the root message is gone, to a line in the log. */
 export async function followToTheEnd(
-  { metrics }: Deckhand,
+  { metrics }: Workspace,
   signal: AbortSignal,
   follower: Follower,
 ): Promise<void> {

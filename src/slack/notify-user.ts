@@ -1,6 +1,6 @@
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../core/message.ts';
 import { isSlackFailure } from './failure.ts';
-import type { Slack } from './slack.ts';
+import type { WorkspaceSlack } from './workspace-slack.ts';
 
 /** One person, and where they would like to be answered. */
 export interface Addressee {
@@ -14,17 +14,16 @@ export interface Addressee {
  * Deckhand may not speak or Slack asks for too long a wait.
  */
 export async function notifyUser(
-  slack: Slack,
-  workspace: string,
+  slack: WorkspaceSlack,
   { user, channel, threadTs }: Addressee,
   message: Message,
 ): Promise<void> {
   if (channel !== undefined) {
     try {
-      return await slack.postEphemeral(workspace, { channel, user, threadTs }, message);
+      return await slack.postEphemeral({ channel, user, threadTs }, message);
     } catch (error) {
       if (!isSlackFailure(error, 'gone', 'forbidden', 'busy')) throw error;
     }
   }
-  await slack.sendDirectMessage(workspace, user, message);
+  await slack.sendDirectMessage(user, message);
 }

@@ -1,6 +1,6 @@
 import { request } from 'undici';
+import type { Message } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Message } from '../views/blocks/message.ts';
 
 const TIMEOUT_MS = 10_000;
 

@@ -1,8 +1,8 @@
 import type { WebAPICallResult, WebClient } from '@slack/web-api';
 import type { Clock } from '../core/clock.ts';
+import type { Message, ModalView } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type SpanStart, type Tracing } from '../observability/tracing.ts';
-import type { Message, ModalView } from '../views/blocks/message.ts';
 import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
 import type { Installations } from './installations.ts';
 import {

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Backend } from './backend.ts';
 import { createKeyvStore } from './keyv-store.ts';
@@ -15,14 +16,19 @@ export interface StoreOptions {
   onError?: (error: Error) => void;
 }
 
+export interface OpenStore extends Store {
+  /** The connection to the SQLite file that the documents stand in, for the jobs beside them. Closed by `close`. */
+  sqlite: DatabaseSync | undefined;
+}
+
 /**
  * Opens the document store of a `STORE_URL`: `sqlite://path` (relative to the working folder) or
  * `postgres://…`.
  * @throws StoreError saying what to do
  */
-export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(url: string, options: StoreOptions = {}): Promise<OpenStore> {
   const onError = options.onError ?? ((error) => process.emitWarning(error));
-  const backend = await connect(url, options.alone ?? true, onError);
+  const { backend, database } = await connect(url, options.alone ?? true, onError);
   const timer = setInterval(() => {
     backend.sweep().catch(onError);
   }, SWEEP_INTERVAL_MS);
@@ -30,6 +36,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const store = createKeyvStore(backend, options.clock ?? systemClock);
   return {
     ...store,
+    sqlite: database,
     close: async () => {
       clearInterval(timer);
       await store.close();
@@ -37,11 +44,16 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   };
 }
 
-async function connect(url: string, alone: boolean, onError: (error: Error) => void): Promise<Backend> {
+interface Connected {
+  backend: Backend;
+  database: DatabaseSync | undefined;
+}
+
+async function connect(url: string, alone: boolean, onError: (error: Error) => void): Promise<Connected> {
   if (url.startsWith(SQLITE)) return openSqlite({ path: url.slice(SQLITE.length), alone });
   if (isPostgres(url)) {
     const { openPostgres } = await import('./postgres.ts');
-    return openPostgres(url, onError);
+    return { backend: await openPostgres(url, onError), database: undefined };
   }
   throw new StoreError('STORE_URL must start with sqlite:// or postgres://');
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { KeyvPostgres } from '@keyv/postgres';
 import { Keyv } from 'keyv';
 import pg from 'pg';
@@ -40,7 +42,7 @@ function reason(cause: unknown): string {
 }
 
 /** Creates the table and its indexes. One replica at a time, because concurrent ones fail each other. */
-async function prepare(pool: pg.Pool): Promise<Adapter> {
+async function prepare(pool: pg.Pool): Promise<KeyvPostgres> {
   const adapter = adapterOn(pool);
   await adapter.has('schema');
   // Byte order, whatever the database's collation, so that a prefix is a range of the index.
@@ -48,24 +50,32 @@ async function prepare(pool: pg.Pool): Promise<Adapter> {
   return adapter;
 }
 
-/** keyv's adapter as it is called from outside; its types keep `connect` private, which stands in our way. */
-type Adapter = Pick<KeyvPostgres, keyof KeyvPostgres>;
-const OpenKeyvPostgres = KeyvPostgres as unknown as new (options: { keyLength: number }) => Adapter;
-
 /**
- * keyv's adapter on our own pool: the one it would make has no listener for lost connections and cannot be
- * reached.
+ * keyv's adapter makes a pool of its own that cannot be reached, where a connection that is lost while idle would end
+ * the process. So the clients of that pool, which can be chosen, hand everything to ours.
  */
-function adapterOn(pool: pg.Pool): Adapter {
-  class PooledPostgres extends OpenKeyvPostgres {
-    async connect(): Promise<(sql: string, values?: unknown[]) => Promise<unknown[]>> {
-      return async (sql, values) => (await pool.query(sql, values)).rows;
+function adapterOn(pool: pg.Pool): KeyvPostgres {
+  class ForwardingClient extends EventEmitter {
+    connect(done: () => void): void {
+      done();
+    }
+    query(sql: string, values: unknown[], done: (error: unknown, result?: pg.QueryResult) => void): void {
+      pool.query(sql, values).then((result) => done(null, result), done);
+    }
+    end(done: () => void): void {
+      done();
     }
   }
-  return new PooledPostgres({ keyLength: KEY_LENGTH });
+  // Pools are shared by address and settings; this one is not to be shared.
+  const options: object = {
+    uri: `deckhand:${randomUUID()}`,
+    keyLength: KEY_LENGTH,
+    Client: ForwardingClient,
+  };
+  return new KeyvPostgres(options);
 }
 
-function createBackend(pool: pg.Pool, adapter: Adapter, locks: Locks): Backend {
+function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Backend {
   const changes = async (sql: string, ...values: unknown[]): Promise<boolean> =>
     ((await pool.query(sql, values)).rowCount ?? 0) > 0;
   let isOpen = true;
@@ -87,6 +97,7 @@ function createBackend(pool: pg.Pool, adapter: Adapter, locks: Locks): Backend {
     close: async () => {
       if (!isOpen) return;
       isOpen = false;
+      await adapter.disconnect();
       await Promise.all([locks.close(), pool.end()]);
     },
   };

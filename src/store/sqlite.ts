@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { KeyvSqlite } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
-import { keepingDriver } from './sqlite-driver.ts';
+import { createDriver } from './sqlite-driver.ts';
 import { guardFile } from './sqlite-guard.ts';
 import { StoreError } from './store.ts';
 
@@ -17,14 +18,18 @@ export interface SqliteOptions {
   alone: boolean;
 }
 
-/** One file, one process. Folders are made as needed. */
-export async function openSqlite(options: SqliteOptions): Promise<Backend> {
+/** One file, one process. Folders are made as needed. The connection is given too, for other tables in the file. */
+export async function openSqlite(
+  options: SqliteOptions,
+): Promise<{ backend: Backend; database: DatabaseSync }> {
   const path = resolve(options.path);
   prepareFolder(path);
   const release = options.alone ? guardFile(path) : () => undefined;
   try {
-    const adapter = await connect(path);
-    return createBackend(adapter, release);
+    const database = openDatabase(path);
+    const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver: createDriver(database) });
+    await adapter.ready;
+    return { backend: createBackend(adapter, release), database };
   } catch (cause) {
     release();
     throw cause instanceof StoreError ? cause : new StoreError(`${path} could not be opened`, { cause });
@@ -41,20 +46,15 @@ function prepareFolder(path: string): void {
   }
 }
 
-async function connect(path: string): Promise<KeyvSqlite> {
-  const adapter = new KeyvSqlite({
-    uri: `sqlite://${path}`,
-    driver: keepingDriver,
-    wal: true,
-    busyTimeout: BUSY_TIMEOUT_MS,
-  });
-  await adapter.ready;
+function openDatabase(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  db.exec('PRAGMA journal_mode = WAL');
   // In WAL mode NORMAL is enough for `kill -9`: every commit has reached the operating system. Only a power
   // cut can take the last commits, and never tears the file. FULL would hold up the event loop at each write.
-  await adapter.query('PRAGMA synchronous = NORMAL');
+  db.exec('PRAGMA synchronous = NORMAL');
   // What is deleted is overwritten, or it could be read in the file until something else takes its place.
-  await adapter.query('PRAGMA secure_delete = ON');
-  return adapter;
+  db.exec('PRAGMA secure_delete = ON');
+  return db;
 }
 
 function createBackend(adapter: KeyvSqlite, release: () => void): Backend {

@@ -3,7 +3,12 @@ import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
-import type { Collection, Sealer, Store } from '../store/store.ts';
+import type {
+  Field,
+  WorkspaceCollection,
+  WorkspaceSealer,
+  WorkspaceStore,
+} from '../store/workspace-store.ts';
 
 /**
  * A connected account of the deployment service.
@@ -47,82 +52,80 @@ export class AccountFailure extends Error {
 }
 
 export interface Accounts {
-  list(workspace: string): Promise<Account[]>;
-  get(workspace: string, name: string): Promise<Account | undefined>;
-  defaultName(workspace: string): Promise<string | undefined>;
+  list(): Promise<Account[]>;
+  get(name: string): Promise<Account | undefined>;
+  defaultName(): Promise<string | undefined>;
   /**
    * The named account, else the preferred one (the channel's), else the workspace's default.
    * @throws UserError where nothing is connected or the name is unknown
    */
-  resolve(workspace: string, named: string | undefined, preferred: string | undefined): Promise<Account>;
+  resolve(named: string | undefined, preferred: string | undefined): Promise<Account>;
   /** Seals the key and stores the account; the first one becomes the default. */
-  connect(
-    workspace: string,
-    account: { name: string; email: string; apiKey: string; connectedBy: string; state: 'ok' | 'unverified' },
-  ): Promise<Account>;
+  connect(account: {
+    name: string;
+    email: string;
+    apiKey: string;
+    connectedBy: string;
+    state: 'ok' | 'unverified';
+  }): Promise<Account>;
   /** Deletes the account with its sealed key; false if there was none. */
-  disconnect(workspace: string, name: string): Promise<boolean>;
+  disconnect(name: string): Promise<boolean>;
   /**
    * Calls the service with the account's key. A 401 on a key that had worked marks the connection broken; the
    * first success marks it whole.
    * @param sought what a `record_not_found` is about, for the sentence that the person reads
    * @throws AccountFailure for what the service did
    */
-  use<T>(
-    workspace: string,
-    account: Account,
-    work: (client: AccountClient) => Promise<T>,
-    sought?: Sought,
-  ): Promise<T>;
+  use<T>(account: Account, work: (client: AccountClient) => Promise<T>, sought?: Sought): Promise<T>;
 }
 
 export interface AccountsParts {
-  store: Store;
-  sealer: Sealer;
+  store: WorkspaceStore;
+  sealer: WorkspaceSealer;
   service: Service;
   clock: Clock;
   /** Told when a connection breaks or heals, so that schedules can pause and resume. */
-  onState?: (workspace: string, account: Account) => Promise<void>;
+  onState?: (account: Account) => Promise<void>;
 }
 
 export function createAccounts(parts: AccountsParts): Accounts {
-  const stored: Collection<Account> = parts.store.collection('accounts', Account);
+  const stored: WorkspaceCollection<Account> = parts.store.collection('accounts', Account);
   const preferences = parts.store.collection('preferences', Preferences);
 
-  async function changeState(workspace: string, account: Account, state: Account['state']): Promise<void> {
+  async function changeState(account: Account, state: Account['state']): Promise<void> {
     if (account.state === state) return;
-    const changed = await stored.update(workspace, account.name, (current) =>
+    const changed = await stored.update(account.name, (current) =>
       current === undefined || current.sealedKey !== account.sealedKey ? current : { ...current, state },
     );
-    if (changed?.sealedKey === account.sealedKey) await parts.onState?.(workspace, changed);
+    if (changed?.sealedKey === account.sealedKey) await parts.onState?.(changed);
   }
 
-  async function all(workspace: string): Promise<Account[]> {
-    const rows = await stored.list(workspace);
+  async function all(): Promise<Account[]> {
+    const rows = await stored.list();
     return rows.map((row) => row.doc).sort((a, b) => a.connectedAt - b.connectedAt);
   }
 
   return {
     list: all,
-    get: (workspace, name) => stored.get(workspace, name),
-    async defaultName(workspace) {
-      const chosen = (await preferences.get(workspace, PREFERENCES_ID))?.defaultAccount;
-      const accounts = await all(workspace);
+    get: (name) => stored.get(name),
+    async defaultName() {
+      const chosen = (await preferences.get(PREFERENCES_ID))?.defaultAccount;
+      const accounts = await all();
       return accounts.some((account) => account.name === chosen) ? chosen : accounts[0]?.name;
     },
-    async resolve(workspace, named, preferred) {
-      const wanted = named ?? preferred ?? (await this.defaultName(workspace));
-      const account = wanted === undefined ? undefined : await stored.get(workspace, wanted.toLowerCase());
+    async resolve(named, preferred) {
+      const wanted = named ?? preferred ?? (await this.defaultName());
+      const account = wanted === undefined ? undefined : await stored.get(wanted.toLowerCase());
       if (account !== undefined) return account;
       if (named !== undefined) throw unknownAccount(named);
-      const fallback = await this.defaultName(workspace);
-      const found = fallback === undefined ? undefined : await stored.get(workspace, fallback);
+      const fallback = await this.defaultName();
+      const found = fallback === undefined ? undefined : await stored.get(fallback);
       if (found === undefined)
         throw new UserError('No account is connected in this workspace yet.', 'connect');
       return found;
     },
-    async connect(workspace, account) {
-      const sealedKey = await parts.sealer.seal(keyPlace(workspace, account.name), account.apiKey);
+    async connect(account) {
+      const sealedKey = await parts.sealer.seal(keyPlace(account.name), account.apiKey);
       const doc: Account = {
         name: account.name,
         email: account.email,
@@ -132,31 +135,31 @@ export function createAccounts(parts: AccountsParts): Accounts {
         connectedBy: account.connectedBy,
         connectedAt: parts.clock.now(),
       };
-      await stored.put(workspace, account.name, doc);
-      await preferences.update(workspace, PREFERENCES_ID, (current) => ({
+      await stored.put(account.name, doc);
+      await preferences.update(PREFERENCES_ID, (current) => ({
         defaultAccount: current?.defaultAccount ?? account.name,
       }));
-      await parts.onState?.(workspace, doc);
+      await parts.onState?.(doc);
       return doc;
     },
-    async disconnect(workspace, name) {
-      const wasThere = await stored.delete(workspace, name);
-      await preferences.update(workspace, PREFERENCES_ID, (current) =>
+    async disconnect(name) {
+      const wasThere = await stored.delete(name);
+      await preferences.update(PREFERENCES_ID, (current) =>
         current?.defaultAccount === name ? {} : (current ?? {}),
       );
       return wasThere;
     },
-    async use(workspace, account, work, sought) {
-      const apiKey = await parts.sealer.open(keyPlace(workspace, account.name), account.sealedKey);
+    async use(account, work, sought) {
+      const apiKey = await parts.sealer.open(keyPlace(account.name), account.sealedKey);
       const client = parts.service.account({ account: account.name, email: account.email, apiKey });
       try {
         const result = await work(client);
-        await changeState(workspace, account, 'ok');
+        await changeState(account, 'ok');
         return result;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         if (error.kind === 'unauthorized' && account.state === 'ok') {
-          await changeState(workspace, account, 'broken');
+          await changeState(account, 'broken');
           throw new AccountFailure({ ...account, state: 'broken' }, error, sought);
         }
         throw new AccountFailure(account, error, sought);
@@ -165,8 +168,8 @@ export function createAccounts(parts: AccountsParts): Accounts {
   };
 }
 
-function keyPlace(workspace: string, account: string): { workspace: string; record: string; field: string } {
-  return { workspace, record: `accounts/${account}`, field: 'apiKey' };
+function keyPlace(account: string): Field {
+  return { record: `accounts/${account}`, field: 'apiKey' };
 }
 
 function unknownAccount(named: string): UserError {

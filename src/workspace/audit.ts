@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Collection, Store } from '../store/store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 
 /** Who did what, where, and how it ended. Never a secret: `what` is a command's name, `target` a public name. */
 export const AuditEntry = z.object({
@@ -16,40 +16,37 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export interface Audit {
-  record(workspace: string, entry: Omit<AuditEntry, 'at'>): Promise<void>;
+  record(entry: Omit<AuditEntry, 'at'>): Promise<void>;
   /** Newest first, at most `limit`; with `upTo` from that entry on. */
-  latest(workspace: string, limit: number, upTo?: string): Promise<Array<{ id: string; entry: AuditEntry }>>;
+  latest(limit: number, upTo?: string): Promise<Array<{ id: string; entry: AuditEntry }>>;
 }
 
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 
 export interface AuditParts {
-  store: Store;
+  store: WorkspaceStore;
   clock: Clock;
   log: Logger;
   /** Told of every change. */
-  onRecord?: (workspace: string) => Promise<void>;
+  onRecord?: () => Promise<void>;
 }
 
 export function createAudit(parts: AuditParts): Audit {
-  const stored: Collection<AuditEntry> = parts.store.collection('audit', AuditEntry);
+  const stored: WorkspaceCollection<AuditEntry> = parts.store.collection('audit', AuditEntry);
   let serial = 0;
   return {
-    async record(workspace, entry) {
+    async record(entry) {
       const at = parts.clock.now();
       // Ids sort by time, and within a millisecond by order, so that pages need not read what they do not show.
       serial = (serial + 1) % 1_000_000;
       const id = `${digits(at, 15)}-${digits(serial, 6)}-${randomUUID()}`;
-      await stored.put(workspace, id, { at, ...entry }, at + KEPT_MS);
+      await stored.put(id, { at, ...entry }, at + KEPT_MS);
       const { who, what, where, result } = entry;
-      parts.log.info(
-        { event: 'audit', workspace, user: who, channel: where, command: what, result },
-        'audit',
-      );
-      await parts.onRecord?.(workspace);
+      parts.log.info({ event: 'audit', user: who, channel: where, command: what, result }, 'audit');
+      await parts.onRecord?.();
     },
-    async latest(workspace, limit, upTo) {
-      const rows = await stored.latest(workspace, limit, upTo);
+    async latest(limit, upTo) {
+      const rows = await stored.latest(limit, upTo);
       return rows.map(({ id, doc }) => ({ id, entry: doc }));
     },
   };

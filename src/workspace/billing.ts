@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Collection, Store } from '../store/store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 import { Batch, LastResult } from './outbox-batch.ts';
 import { ScheduleState } from './schedules.ts';
 
@@ -29,7 +29,7 @@ export const BillingChannel = z.object({
 export type BillingChannel = z.infer<typeof BillingChannel>;
 
 /** By `billingChannelId`. */
-export function billingChannels(store: Store): Collection<BillingChannel> {
+export function billingChannels(store: WorkspaceStore): WorkspaceCollection<BillingChannel> {
   return store.collection('billing-channels', BillingChannel);
 }
 
@@ -40,12 +40,11 @@ export function billingChannelId(channel: string, account: string): string {
 
 /** True where everybody in the channel may see the account's invoices, because a person with the billing role said so. */
 export async function isBillingChannel(
-  store: Store,
-  workspace: string,
+  store: WorkspaceStore,
   channel: string | undefined,
   account: string,
 ): Promise<boolean> {
   if (channel === undefined) return false;
-  const found = await billingChannels(store).get(workspace, billingChannelId(channel, account));
+  const found = await billingChannels(store).get(billingChannelId(channel, account));
   return found !== undefined;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { WEEKDAYS } from '../core/schedule-choices.ts';
 import { nextSlot } from '../jobs/cron-occurrences.ts';
-import { WEEKDAYS } from '../views/digests/cadence.ts';
 
 const Time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Collection, Store } from '../store/store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 
 /** What a channel has set for itself. */
 export const Channel = z.object({
@@ -18,18 +18,18 @@ export const Channel = z.object({
 export type Channel = z.infer<typeof Channel>;
 
 export interface Channels {
-  get(workspace: string, channel: string | undefined): Promise<Channel>;
-  change(workspace: string, channel: string, change: (current: Channel) => Channel): Promise<Channel>;
+  get(channel: string | undefined): Promise<Channel>;
+  change(channel: string, change: (current: Channel) => Channel): Promise<Channel>;
 }
 
-export function createChannels(store: Store): Channels {
-  const stored: Collection<Channel> = store.collection('channels', Channel);
+export function createChannels(store: WorkspaceStore): Channels {
+  const stored: WorkspaceCollection<Channel> = store.collection('channels', Channel);
   return {
-    async get(workspace, channel) {
-      return channel === undefined ? {} : ((await stored.get(workspace, channel)) ?? {});
+    async get(channel) {
+      return channel === undefined ? {} : ((await stored.get(channel)) ?? {});
     },
-    async change(workspace, channel, change) {
-      return (await stored.update(workspace, channel, (current) => change(current ?? {}))) ?? {};
+    async change(channel, change) {
+      return (await stored.update(channel, (current) => change(current ?? {}))) ?? {};
     },
   };
 }

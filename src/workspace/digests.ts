@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACTIVITY_RANGES } from '../service/activity.ts';
-import type { Collection, Store } from '../store/store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 import { Cadence, nextTimes } from './cadence.ts';
 import { ScheduleState } from './schedules.ts';
 import { shortId } from './short-id.ts';
@@ -51,36 +51,36 @@ export function nextOf({ state, cadence, zone, snoozedUntil = 0 }: Digest, now: 
 }
 
 export interface Digests {
-  get(workspace: string, id: string): Promise<Digest | undefined>;
+  get(id: string): Promise<Digest | undefined>;
   /** Oldest first. */
-  list(workspace: string): Promise<Digest[]>;
+  list(): Promise<Digest[]>;
   /** A short id that no other digest has; for the same request the same one, if it was used already. */
-  freeId(workspace: string, requestId: string): Promise<string>;
-  put(workspace: string, digest: Digest): Promise<void>;
+  freeId(requestId: string): Promise<string>;
+  put(digest: Digest): Promise<void>;
   /** Undefined where it is gone. */
-  change(workspace: string, id: string, change: (current: Digest) => Digest): Promise<Digest | undefined>;
+  change(id: string, change: (current: Digest) => Digest): Promise<Digest | undefined>;
   /** False where it is gone already. */
-  remove(workspace: string, id: string): Promise<boolean>;
+  remove(id: string): Promise<boolean>;
 }
 
-export function createDigests(store: Store): Digests {
-  const stored: Collection<Digest> = store.collection('digests', Digest);
+export function createDigests(store: WorkspaceStore): Digests {
+  const stored: WorkspaceCollection<Digest> = store.collection('digests', Digest);
   return {
-    get: (workspace, id) => stored.get(workspace, id),
-    async list(workspace) {
-      const rows = await stored.list(workspace);
+    get: (id) => stored.get(id),
+    async list() {
+      const rows = await stored.list();
       return rows.map((row) => row.doc).toSorted((one, other) => one.setUpAt - other.setUpAt);
     },
-    async freeId(workspace, requestId) {
+    async freeId(requestId) {
       for (let attempt = 0; ; attempt += 1) {
         const id = shortId('d', requestId, attempt);
-        const standing = await stored.get(workspace, id);
+        const standing = await stored.get(id);
         if (standing === undefined || standing.requestId === requestId) return id;
       }
     },
-    put: (workspace, digest) => stored.put(workspace, digest.id, digest),
-    change: (workspace, id, change) =>
-      stored.update(workspace, id, (current) => (current === undefined ? undefined : change(current))),
-    remove: (workspace, id) => stored.delete(workspace, id),
+    put: (digest) => stored.put(digest.id, digest),
+    change: (id, change) =>
+      stored.update(id, (current) => (current === undefined ? undefined : change(current))),
+    remove: (id) => stored.delete(id),
   };
 }

@@ -12,17 +12,15 @@ export interface HostingCatalog {
    * The project's servers; undefined where the service does not list them.
    * @throws AccountFailure
    */
-  servers(workspace: string, account: Account, project: string): Promise<Server[] | undefined>;
+  servers(account: Account, project: string): Promise<Server[] | undefined>;
   /** @throws AccountFailure */
-  invoices(workspace: string, account: Account): Promise<Invoice[]>;
+  invoices(account: Account): Promise<Invoice[]>;
   /** Where managed servers can stand now. @throws AccountFailure */
-  regions(workspace: string, account: Account): Promise<Region[]>;
+  regions(account: Account): Promise<Region[]>;
   /** How large they can be, with prices in the account's currency. @throws AccountFailure */
-  sizes(workspace: string, account: Account): Promise<Size[]>;
+  sizes(account: Account): Promise<Size[]>;
   /** Undefined where the service tells no figures. @throws AccountFailure */
-  thisWeek(workspace: string, account: Account): Promise<ActivityStats | undefined>;
-  /** Lets go of what is kept in memory. */
-  forget(workspace: string): void;
+  thisWeek(account: Account): Promise<ActivityStats | undefined>;
 }
 
 const FIGURES_FRESH_MS = 60_000;
@@ -34,29 +32,26 @@ export function createHostingCatalog(parts: { accounts: Accounts; clock: Clock }
   const sizes = createTtlCache<Size[]>(parts.clock);
   const weeks = createTtlCache<ActivityStats | undefined>(parts.clock, FIGURES_FRESH_MS);
   return {
-    forget(workspace) {
-      for (const kept of [servers, invoices, regions, sizes, weeks]) kept.forget(workspace);
-    },
-    servers: (workspace, account, project) =>
-      servers.get([workspace, account.name, account.sealedKey, project], () =>
-        parts.accounts.use(workspace, account, (client) => listServers(client, project)),
+    servers: (account, project) =>
+      servers.get([account.name, account.sealedKey, project], () =>
+        parts.accounts.use(account, (client) => listServers(client, project)),
       ),
-    invoices: (workspace, account) =>
-      invoices.get([workspace, account.name, account.sealedKey], () =>
-        parts.accounts.use(workspace, account, (client) => listInvoices(client)),
+    invoices: (account) =>
+      invoices.get([account.name, account.sealedKey], () =>
+        parts.accounts.use(account, (client) => listInvoices(client)),
       ),
-    regions: (workspace, account) =>
-      regions.get([workspace, account.name, account.sealedKey], () =>
-        parts.accounts.use(workspace, account, (client) => listRegions(client)),
+    regions: (account) =>
+      regions.get([account.name, account.sealedKey], () =>
+        parts.accounts.use(account, (client) => listRegions(client)),
       ),
-    sizes: (workspace, account) =>
-      sizes.get([workspace, account.name, account.sealedKey], () =>
-        parts.accounts.use(workspace, account, (client) => listSizes(client)),
+    sizes: (account) =>
+      sizes.get([account.name, account.sealedKey], () =>
+        parts.accounts.use(account, (client) => listSizes(client)),
       ),
-    thisWeek: (workspace, account) =>
-      weeks.get([workspace, account.name, account.sealedKey], async () => {
+    thisWeek: (account) =>
+      weeks.get([account.name, account.sealedKey], async () => {
         const ask = { range: 'this_week', stats: true } as const;
-        const { stats } = await parts.accounts.use(workspace, account, (client) => getActivity(client, ask));
+        const { stats } = await parts.accounts.use(account, (client) => getActivity(client, ask));
         return stats;
       }),
   };

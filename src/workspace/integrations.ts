@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
-import type { Collection, Store } from '../store/store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 
 /** An integration that was set up or changed through Deckhand: what the service answered, never a property. */
 export const RememberedIntegration = z.object({
@@ -21,30 +21,33 @@ export type RememberedIntegration = z.infer<typeof RememberedIntegration>;
 
 export interface Integrations {
   /** Keeps the integration, in place of what was known of it, and gives it its short id. */
-  remember(workspace: string, integration: Omit<RememberedIntegration, 'id'>): Promise<RememberedIntegration>;
+  remember(integration: Omit<RememberedIntegration, 'id'>): Promise<RememberedIntegration>;
   /** By short id, identifier, or a name that only one has; undefined for any other. */
-  find(workspace: string, named: string): Promise<RememberedIntegration | undefined>;
+  find(named: string): Promise<RememberedIntegration | undefined>;
   /** Latest first. */
-  list(workspace: string): Promise<RememberedIntegration[]>;
+  list(): Promise<RememberedIntegration[]>;
 }
 
 const ID_LENGTH = 5;
 
-export function createIntegrations(store: Store): Integrations {
-  const stored: Collection<RememberedIntegration> = store.collection('integrations', RememberedIntegration);
+export function createIntegrations(store: WorkspaceStore): Integrations {
+  const stored: WorkspaceCollection<RememberedIntegration> = store.collection(
+    'integrations',
+    RememberedIntegration,
+  );
 
-  async function list(workspace: string): Promise<RememberedIntegration[]> {
-    const rows = await stored.list(workspace);
+  async function list(): Promise<RememberedIntegration[]> {
+    const rows = await stored.list();
     return rows.map((row) => row.doc).toSorted((one, other) => other.savedAt - one.savedAt);
   }
 
   return {
     list,
-    async remember(workspace, integration) {
+    async remember(integration) {
       const digest = digestOf(integration);
       for (let length = ID_LENGTH; length <= digest.length; length += 1) {
         const doc = { ...integration, id: digest.slice(0, length) };
-        const kept = await stored.update(workspace, doc.id, (current) =>
+        const kept = await stored.update(doc.id, (current) =>
           current === undefined || isSame(current, doc) ? doc : current,
         );
         // Another integration has this short id already: the next one is a letter longer.
@@ -52,9 +55,9 @@ export function createIntegrations(store: Store): Integrations {
       }
       throw new TypeError('no short id is free');
     },
-    async find(workspace, named) {
+    async find(named) {
       const wanted = named.toLowerCase();
-      const all = await list(workspace);
+      const all = await list();
       const exact = all.find(({ id, identifier }) => id === wanted || identifier.toLowerCase() === wanted);
       const byName = all.filter(({ name }) => name.toLowerCase() === wanted);
       return exact ?? (byName.length === 1 ? byName[0] : undefined);

@@ -1,10 +1,10 @@
+import { code } from '../core/mrkdwn.ts';
 import { withTimeout } from '../core/timeout.ts';
-import type { Deckhand } from '../deckhand.ts';
 import type { AccountClient } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
 import { getHostedResource, type HostedResource, listHostedResources } from '../service/hosted-resources.ts';
-import { code } from '../views/blocks/text.ts';
 import { type Account, AccountFailure } from './accounts.ts';
+import type { Workspace } from './workspace.ts';
 
 const CURRENCY_PATIENCE_MS = 1_500;
 
@@ -13,12 +13,11 @@ const CURRENCY_PATIENCE_MS = 1_500;
  * read in time. It only names amounts that are known already, so its absence fails nothing.
  */
 export async function currencyOf(
-  { clock, listings }: Deckhand,
-  workspace: string,
+  { clock, hosting }: Pick<Workspace, 'clock' | 'hosting'>,
   account: Account,
 ): Promise<string | undefined> {
   try {
-    const sizes = await withTimeout(clock, CURRENCY_PATIENCE_MS, listings.sizes(workspace, account));
+    const sizes = await withTimeout(clock, CURRENCY_PATIENCE_MS, hosting.sizes(account));
     return sizes?.find((size) => size.currency !== '')?.currency;
   } catch (error) {
     if (error instanceof AccountFailure) return undefined;
@@ -30,14 +29,9 @@ export async function currencyOf(
  * A managed resource by its identifier, or by a name that only one has.
  * @throws AccountFailure, `record_not_found` where neither fits
  */
-export function findResource(
-  deckhand: Deckhand,
-  workspace: string,
-  account: Account,
-  named: string,
-): Promise<HostedResource> {
+export function findResource(workspace: Workspace, account: Account, named: string): Promise<HostedResource> {
   const sought = { what: `managed resource ${code(named)}`, list: 'hosting list' };
-  return deckhand.accounts.use(workspace, account, (client) => byIdentifierOrName(client, named), sought);
+  return workspace.accounts.use(account, (client) => byIdentifierOrName(client, named), sought);
 }
 
 async function byIdentifierOrName(client: AccountClient, named: string): Promise<HostedResource> {

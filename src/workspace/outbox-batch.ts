@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../views/blocks/message.ts';
+import type { Message } from '../core/message.ts';
 
 const StoredMessage = z.custom<Message>(
   (value) => typeof value === 'object' && value !== null && 'text' in value && 'blocks' in value,

@@ -1,32 +1,29 @@
 import { distance } from 'fastest-levenshtein';
 import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
+import { code } from '../core/mrkdwn.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import { listProjects, type Project } from '../service/projects.ts';
-import { code } from '../views/blocks/text.ts';
 import type { Account, Accounts } from './accounts.ts';
 
 /** The account's projects, and the one that a person means. */
 export interface Projects {
   /** A few seconds old at most, for menus that are asked with every letter. @throws AccountFailure */
-  list(workspace: string, account: Account): Promise<Project[]>;
+  list(account: Account): Promise<Project[]>;
   /** As they are now, for what a person asked in words. @throws AccountFailure */
-  look(workspace: string, account: Account): Promise<Project[]>;
-  /** Lets go of what is kept in memory. */
-  forget(workspace: string): void;
+  look(account: Account): Promise<Project[]>;
 }
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }): Projects {
   const fresh = createTtlCache<Project[]>(parts.clock);
   // Keyed by the sealed key as well, so that a new key never sees what an old one was shown.
-  const keyOf = (workspace: string, { name, sealedKey }: Account): string[] => [workspace, name, sealedKey];
-  const load = (workspace: string, account: Account) => (): Promise<Project[]> =>
-    parts.accounts.use(workspace, account, (client) => listProjects(client));
+  const keyOf = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
+  const load = (account: Account) => (): Promise<Project[]> =>
+    parts.accounts.use(account, (client) => listProjects(client));
 
   return {
-    forget: (workspace) => fresh.forget(workspace),
-    list: (workspace, account) => fresh.get(keyOf(workspace, account), load(workspace, account)),
-    look: (workspace, account) => fresh.renew(keyOf(workspace, account), load(workspace, account)),
+    list: (account) => fresh.get(keyOf(account), load(account)),
+    look: (account) => fresh.renew(keyOf(account), load(account)),
   };
 }
 

@@ -4,9 +4,8 @@ import { withTimeout } from '../core/timeout.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import type { Installations } from '../slack/installations.ts';
-import type { Slack } from '../slack/slack.ts';
-import type { Collection, Store } from '../store/store.ts';
+import type { WorkspaceSlack } from '../slack/workspace-slack.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 
 export const ROLES = ['member', 'operator', 'billing', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
@@ -46,77 +45,75 @@ export interface Roles {
    * True if the person may do what asks for the role. An admin may do everything. Asked afresh each time; who is in a
    * user group is known within half a minute.
    */
-  holds(workspace: string, user: string, role: Role): Promise<boolean>;
+  holds(user: string, role: Role): Promise<boolean>;
   /** Who can do it, as mentions for a refusal; empty where that is Slack's admins. */
-  holders(workspace: string, role: Role): Promise<string[]>;
-  grants(workspace: string): Promise<Grants | undefined>;
-  set(workspace: string, grants: Grants): Promise<void>;
+  holders(role: Role): Promise<string[]>;
+  grants(): Promise<Grants | undefined>;
+  set(grants: Grants): Promise<void>;
   /** Undefined where Slack does not let us see them: the scope `usergroups:read` is not granted. */
-  userGroups(workspace: string): Promise<UserGroup[] | undefined>;
+  userGroups(): Promise<UserGroup[] | undefined>;
   /** True if at least one of the users is a person who is still there. */
-  hasActive(workspace: string, users: readonly string[]): Promise<boolean>;
-  /** Lets go of what is kept in memory. */
-  forget(workspace: string): void;
+  hasActive(users: readonly string[]): Promise<boolean>;
 }
 
 export interface RolesParts {
-  store: Store;
-  slack: Slack;
-  installations: Installations;
+  store: WorkspaceStore;
+  slack: WorkspaceSlack;
+  /** Who installed Deckhand. */
+  installer(): Promise<string | undefined>;
   clock: Clock;
   log: Logger;
 }
 
 export function createRoles(parts: RolesParts): Roles {
   const { slack } = parts;
-  const stored: Collection<Grants> = parts.store.collection('roles', Grants);
+  const stored: WorkspaceCollection<Grants> = parts.store.collection('roles', Grants);
   const members = createTtlCache<string[]>(parts.clock, MEMBERS_FRESH_MS);
 
-  const askForUser = async (workspace: string, user: string) =>
-    (await slack.call(workspace, 'users.info', (client) => client.users.info({ user }))).user;
+  const askForUser = async (user: string) =>
+    (await slack.call('users.info', (client) => client.users.info({ user }))).user;
   /** One command may ask for several roles at once. */
   const asking = new Map<string, ReturnType<typeof askForUser>>();
 
-  function userInfo(workspace: string, user: string): ReturnType<typeof askForUser> {
-    const key = `${workspace} ${user}`;
-    const asked = asking.get(key) ?? askForUser(workspace, user).finally(() => asking.delete(key));
+  function userInfo(user: string): ReturnType<typeof askForUser> {
+    const key = user;
+    const asked = asking.get(key) ?? askForUser(user).finally(() => asking.delete(key));
     asking.set(key, asked);
     return asked;
   }
 
-  async function isSlackAdmin(workspace: string, user: string): Promise<boolean> {
-    if ((await parts.installations.installer(workspace)) === user) return true;
-    const person = await userInfo(workspace, user);
+  async function isSlackAdmin(user: string): Promise<boolean> {
+    if ((await parts.installer()) === user) return true;
+    const person = await userInfo(user);
     return Boolean(person?.is_admin || person?.is_owner || person?.is_primary_owner);
   }
 
   /** A group that cannot be read gives nobody anything. */
-  async function membersOf(workspace: string, usergroup: string): Promise<string[]> {
+  async function membersOf(usergroup: string): Promise<string[]> {
     try {
-      return await members.get([workspace, usergroup], async () => {
-        const answer = await slack.call(workspace, 'usergroups.users.list', (client) =>
+      return await members.get([usergroup], async () => {
+        const answer = await slack.call('usergroups.users.list', (client) =>
           client.usergroups.users.list({ usergroup }),
         );
         return answer.users ?? [];
       });
     } catch (error) {
       if (!isSlackFailure(error)) throw error;
-      parts.log.warn({ event: 'user_group_unread', workspace, reason: error.reason }, 'a role gives nothing');
+      parts.log.warn({ event: 'user_group_unread', reason: error.reason }, 'a role gives nothing');
       return [];
     }
   }
 
-  async function isIn(workspace: string, user: string, grants: Grants, role: Role): Promise<boolean> {
+  async function isIn(user: string, grants: Grants, role: Role): Promise<boolean> {
     if (role === 'member') return true;
     if (grants[role].includes(user)) return true;
-    for (const group of grants.groups?.[role] ?? [])
-      if ((await membersOf(workspace, group)).includes(user)) return true;
+    for (const group of grants.groups?.[role] ?? []) if ((await membersOf(group)).includes(user)) return true;
     return false;
   }
 
-  async function isActive(workspace: string, user: string): Promise<boolean> {
+  async function isActive(user: string): Promise<boolean> {
     try {
-      const person = await userInfo(workspace, user);
+      const person = await userInfo(user);
       return person !== undefined && !person.deleted && !person.is_bot;
     } catch (error) {
       if (isSlackFailure(error, 'gone', 'rejected')) return false;
@@ -124,21 +121,21 @@ export function createRoles(parts: RolesParts): Roles {
     }
   }
 
-  async function hasActive(workspace: string, users: readonly string[]): Promise<boolean> {
-    for (const user of users) if (await isActive(workspace, user)) return true;
+  async function hasActive(users: readonly string[]): Promise<boolean> {
+    for (const user of users) if (await isActive(user)) return true;
     return false;
   }
 
   /** All who were named admin have left: then Slack's admins are admins again, or nobody ever could be. */
-  async function isOrphaned(workspace: string, { admin, groups }: Grants): Promise<boolean> {
-    const inGroups = await Promise.all((groups?.admin ?? []).map((group) => membersOf(workspace, group)));
-    return !(await hasActive(workspace, [...admin, ...inGroups.flat()]));
+  async function isOrphaned({ admin, groups }: Grants): Promise<boolean> {
+    const inGroups = await Promise.all((groups?.admin ?? []).map((group) => membersOf(group)));
+    return !(await hasActive([...admin, ...inGroups.flat()]));
   }
 
   /** Rare enough that a Slack which cannot say leaves it at the refusal. */
-  async function mayStepIn(workspace: string, user: string, grants: Grants): Promise<boolean> {
+  async function mayStepIn(user: string, grants: Grants): Promise<boolean> {
     try {
-      return (await isSlackAdmin(workspace, user)) && (await isOrphaned(workspace, grants));
+      return (await isSlackAdmin(user)) && (await isOrphaned(grants));
     } catch (error) {
       if (isSlackFailure(error)) return false;
       throw error;
@@ -146,16 +143,16 @@ export function createRoles(parts: RolesParts): Roles {
   }
 
   return {
-    async holds(workspace, user, role) {
+    async holds(user, role) {
       if (role === 'member') return true;
-      const grants = await stored.get(workspace, GRANTS_ID);
-      if (grants === undefined) return isSlackAdmin(workspace, user);
-      if (await isIn(workspace, user, grants, role)) return true;
-      if (role !== 'admin' && (await isIn(workspace, user, grants, 'admin'))) return true;
-      return mayStepIn(workspace, user, grants);
+      const grants = await stored.get(GRANTS_ID);
+      if (grants === undefined) return isSlackAdmin(user);
+      if (await isIn(user, grants, role)) return true;
+      if (role !== 'admin' && (await isIn(user, grants, 'admin'))) return true;
+      return mayStepIn(user, grants);
     },
-    async holders(workspace, role) {
-      const grants = await stored.get(workspace, GRANTS_ID);
+    async holders(role) {
+      const grants = await stored.get(GRANTS_ID);
       if (grants === undefined || role === 'member') return [];
       const roles = role === 'admin' ? [role] : [role, 'admin' as const];
       const users = roles.flatMap((one) => grants[one].map((user) => `<@${user}>`));
@@ -164,11 +161,11 @@ export function createRoles(parts: RolesParts): Roles {
       );
       return [...new Set([...groups, ...users])];
     },
-    grants: (workspace) => stored.get(workspace, GRANTS_ID),
-    set: (workspace, grants) => stored.put(workspace, GRANTS_ID, grants),
-    async userGroups(workspace) {
+    grants: () => stored.get(GRANTS_ID),
+    set: (grants) => stored.put(GRANTS_ID, grants),
+    async userGroups() {
       const asked = slack
-        .call(workspace, 'usergroups.list', (client) => client.usergroups.list({ include_count: true }))
+        .call('usergroups.list', (client) => client.usergroups.list({ include_count: true }))
         .catch((error: unknown) => {
           if (isSlackFailure(error)) return undefined;
           throw error;
@@ -179,6 +176,5 @@ export function createRoles(parts: RolesParts): Roles {
       );
     },
     hasActive,
-    forget: (workspace) => members.forget(workspace),
   };
 }

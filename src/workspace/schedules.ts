@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import type { Clock } from '../core/clock.ts';
+import type { JobType } from '../core/job.ts';
+import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 /**
  * Why a schedule posts nothing.
@@ -38,7 +41,18 @@ export interface Scheduled {
   resume: string;
 }
 
-/** Runs changes of a workspace's schedules one after the other, across replicas. */
-export function schedulesKey(workspace: string): string {
-  return `schedules ${workspace}`;
+/** Changes of a workspace's schedules run one after the other, across replicas, under this key. */
+export const SCHEDULES_LOCK = 'schedules';
+
+const AccountsChanged = z.object({ at: z.number() });
+
+/** Pauses and resumes schedules by the state of the accounts. */
+export const RECONCILE_SCHEDULES: JobType<z.infer<typeof AccountsChanged>> = {
+  queue: 'settle-accounts',
+  schema: AccountsChanged,
+};
+
+/** To be called whenever a connection was made, broke, healed or went: its schedules follow soon, also over a kill. */
+export async function accountsChanged({ jobs, clock }: { jobs: WorkspaceJobs; clock: Clock }): Promise<void> {
+  await jobs.send(RECONCILE_SCHEDULES, { at: clock.now() });
 }

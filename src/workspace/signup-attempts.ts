@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GLOBAL, type Store } from '../store/store.ts';
+import type { WorkspaceStore } from '../store/workspace-store.ts';
 
 const Attempts = z.object({ at: z.array(z.number()) });
 const ID = 'recent';
@@ -15,20 +15,20 @@ export interface SignupsLeft {
 }
 
 /** The service counts by address, and all workspaces share ours; so the count is nobody's in particular. */
-export async function signupsLeft(store: Store, now: number): Promise<SignupsLeft> {
-  const stored = await attemptsIn(store).get(GLOBAL, ID);
+export async function signupsLeft(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
+  const stored = await attemptsIn(store).get(ID);
   return leftOf(stored?.at ?? [], now);
 }
 
 /** Counts an attempt that is about to be made. */
-export async function countSignup(store: Store, now: number): Promise<SignupsLeft> {
-  const stored = await attemptsIn(store).update(GLOBAL, ID, (current) => ({
+export async function countSignup(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
+  const stored = await attemptsIn(store).update(ID, (current) => ({
     at: [...recent(current?.at ?? [], now), now].slice(-SIGNUPS_PER_HOUR),
   }));
   return leftOf(stored?.at ?? [], now);
 }
 
-function attemptsIn(store: Store) {
+function attemptsIn(store: WorkspaceStore) {
   return store.collection('signup-attempts', Attempts);
 }
 

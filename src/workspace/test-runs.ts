@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Collection, Store } from '../store/store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 
 /** What a test run is of. Two runs of the same target never go on at once. */
 export const Target = z.object({
@@ -38,14 +38,10 @@ export interface TestRuns {
    * Claims the target for a new run; gives back the run that goes on already, if one does. The steps of the new one
    * then wait for that.
    */
-  claim(workspace: string, run: Run, staleBefore: number): Promise<{ mine: boolean; run: Run }>;
+  claim(run: Run, staleBefore: number): Promise<{ mine: boolean; run: Run }>;
   /** Changes the target's run, unless another has taken its place since; then undefined. */
-  change(
-    workspace: string,
-    run: Pick<Run, 'target' | 'requestId'>,
-    change: Partial<Run>,
-  ): Promise<Run | undefined>;
-  list(workspace: string): Promise<Run[]>;
+  change(run: Pick<Run, 'target' | 'requestId'>, change: Partial<Run>): Promise<Run | undefined>;
+  list(): Promise<Run[]>;
 }
 
 /** A short name of the target, the same for the same account, project and server. */
@@ -55,11 +51,11 @@ export function targetKey(target: Target): string {
 }
 
 /** @param onChange told whenever a run starts, is shown or ends */
-export function createTestRuns(store: Store, onChange?: (workspace: string) => Promise<void>): TestRuns {
-  const stored: Collection<Run> = store.collection('runs', Run);
+export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<void>): TestRuns {
+  const stored: WorkspaceCollection<Run> = store.collection('runs', Run);
   return {
-    async claim(workspace, run, staleBefore) {
-      const winner = await stored.update(workspace, targetKey(run.target), (current) => {
+    async claim(run, staleBefore) {
+      const winner = await stored.update(targetKey(run.target), (current) => {
         if (current?.requestId === run.requestId) return current;
         const waiting = current?.status === 'running' ? current : undefined;
         const standing = waiting !== undefined && waiting.startedAt > staleBefore ? waiting : run;
@@ -67,20 +63,20 @@ export function createTestRuns(store: Store, onChange?: (workspace: string) => P
         return steps.length === 0 ? standing : { ...standing, steps };
       });
       const standing = winner ?? run;
-      await onChange?.(workspace);
+      await onChange?.();
       return { mine: standing.requestId === run.requestId, run: standing };
     },
-    async change(workspace, { target, requestId }, change) {
+    async change({ target, requestId }, change) {
       const id = targetKey(target);
-      const changed = await stored.update(workspace, id, (current) =>
+      const changed = await stored.update(id, (current) =>
         current?.requestId === requestId ? { ...current, ...change } : current,
       );
-      if (changed?.endedAt !== undefined) await stored.put(workspace, id, changed, changed.endedAt + KEPT_MS);
-      await onChange?.(workspace);
+      if (changed?.endedAt !== undefined) await stored.put(id, changed, changed.endedAt + KEPT_MS);
+      await onChange?.();
       return changed?.requestId === requestId ? changed : undefined;
     },
-    async list(workspace) {
-      return (await stored.list(workspace)).map((row) => row.doc);
+    async list() {
+      return (await stored.list()).map((row) => row.doc);
     },
   };
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { Tokens } from '../service/oauth.ts';
-import type { Place, Sealer, Store } from '../store/store.ts';
+import type { Field, WorkspaceSealer, WorkspaceStore } from '../store/workspace-store.ts';
+import type { Asker } from './link-requests.ts';
 
 /** A person's link to their own user at the service. Spec 5.3. */
 const Link = z.object({
@@ -16,33 +17,41 @@ const Link = z.object({
 export type Link = z.infer<typeof Link>;
 
 export interface UserLinks {
-  get(workspace: string, user: string): Promise<Link | undefined>;
+  /** Begins the way through the browser; the ticket opens our page there. */
+  ask(asker: Omit<Asker, 'workspace'>): Promise<string>;
+  get(user: string): Promise<Link | undefined>;
   /** Seals the tokens; replaces an older link. */
-  keep(workspace: string, user: string, tokens: Tokens): Promise<Link>;
+  keep(user: string, tokens: Tokens): Promise<Link>;
   /** Deletes the tokens; false if there were none. */
-  remove(workspace: string, user: string): Promise<boolean>;
+  remove(user: string): Promise<boolean>;
 }
 
-export function createUserLinks(parts: { store: Store; sealer: Sealer; clock: Clock }): UserLinks {
+export function createUserLinks(parts: {
+  store: WorkspaceStore;
+  sealer: WorkspaceSealer;
+  ask: UserLinks['ask'];
+  clock: Clock;
+}): UserLinks {
   const stored = parts.store.collection('links', Link);
   return {
-    get: (workspace, user) => stored.get(workspace, user),
-    async keep(workspace, user, tokens) {
+    ask: parts.ask,
+    get: (user) => stored.get(user),
+    async keep(user, tokens) {
       const now = parts.clock.now();
       const { scope, expires_in: seconds } = tokens;
       const link: Link = {
-        sealedTokens: await parts.sealer.seal(placeOf(workspace, user), JSON.stringify(tokens)),
+        sealedTokens: await parts.sealer.seal(placeOf(user), JSON.stringify(tokens)),
         linkedAt: now,
         ...(scope === undefined ? {} : { scope }),
         ...(seconds === undefined ? {} : { expiresAt: now + seconds * 1000 }),
       };
-      await stored.put(workspace, user, link);
+      await stored.put(user, link);
       return link;
     },
-    remove: (workspace, user) => stored.delete(workspace, user),
+    remove: (user) => stored.delete(user),
   };
 }
 
-function placeOf(workspace: string, user: string): Place {
-  return { workspace, record: `links/${user}`, field: 'tokens' };
+function placeOf(user: string): Field {
+  return { record: `links/${user}`, field: 'tokens' };
 }

@@ -1,19 +1,18 @@
-import type { Deckhand } from '../deckhand.ts';
 import { parseZone } from '../jobs/zone.ts';
 import { isSlackFailure } from '../slack/failure.ts';
+import type { Workspace } from './workspace.ts';
 
 /** The IANA zone that a person set in Slack; UTC where Slack does not tell one that is known here. */
 export async function zoneOf(
-  { slack, log }: Pick<Deckhand, 'slack' | 'log'>,
-  workspace: string,
+  { slack, log }: Pick<Workspace, 'slack' | 'log'>,
   user: string,
 ): Promise<string> {
   try {
-    const answer = await slack.call(workspace, 'users.info', (client) => client.users.info({ user }));
+    const answer = await slack.call('users.info', (client) => client.users.info({ user }));
     return parseZone(answer.user?.tz ?? 'UTC');
   } catch (error) {
     const reason = isSlackFailure(error) ? error.reason : 'unknown zone';
-    log.warn({ event: 'zone_unknown', workspace, user, reason }, 'a person’s zone is not known');
+    log.warn({ event: 'zone_unknown', user, reason }, 'a person’s zone is not known');
     return 'UTC';
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Collection, Store } from '../store/store.ts';
-import { WATCH_MODES } from '../views/watches/watch.ts';
+import { WATCH_MODES } from '../core/schedule-choices.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 import { Batch, LastResult } from './outbox-batch.ts';
 import { ScheduleState } from './schedules.ts';
 import { shortId } from './short-id.ts';
@@ -53,7 +53,7 @@ export const WatchedChannel = z.object({
 export type WatchedChannel = z.infer<typeof WatchedChannel>;
 
 /** By `watchedChannelId`. */
-export function watchedChannels(store: Store): Collection<WatchedChannel> {
+export function watchedChannels(store: WorkspaceStore): WorkspaceCollection<WatchedChannel> {
   return store.collection('watched-channels', WatchedChannel);
 }
 
@@ -69,8 +69,8 @@ export interface PlacedWatch {
 }
 
 /** All watches of a workspace, oldest first. */
-export async function listWatches(store: Store, workspace: string): Promise<PlacedWatch[]> {
-  const rows = await watchedChannels(store).list(workspace);
+export async function listWatches(store: WorkspaceStore): Promise<PlacedWatch[]> {
+  const rows = await watchedChannels(store).list();
   return rows
     .flatMap(({ doc: { channel, account, watches } }) =>
       watches.map((watch) => ({ watch, channel, account })),
@@ -89,12 +89,11 @@ export function freeWatchId(taken: readonly Watch[], requestId: string): string 
 
 /** Changes one watch, and leaves alone what is gone. */
 export async function changeWatch(
-  store: Store,
-  workspace: string,
+  store: WorkspaceStore,
   { watch, channel, account }: PlacedWatch,
   change: (current: Watch) => Watch,
 ): Promise<void> {
-  await watchedChannels(store).update(workspace, watchedChannelId(channel, account), (current) =>
+  await watchedChannels(store).update(watchedChannelId(channel, account), (current) =>
     current === undefined
       ? undefined
       : { ...current, watches: current.watches.map((one) => (one.id === watch.id ? change(one) : one)) },
@@ -103,12 +102,11 @@ export async function changeWatch(
 
 /** Forgets a watch, and the channel with its last one; false where it was gone. */
 export async function removeWatch(
-  store: Store,
-  workspace: string,
+  store: WorkspaceStore,
   { watch, channel, account }: PlacedWatch,
 ): Promise<boolean> {
   let wasThere = false;
-  await watchedChannels(store).update(workspace, watchedChannelId(channel, account), (current) => {
+  await watchedChannels(store).update(watchedChannelId(channel, account), (current) => {
     const left = current?.watches.filter((one) => one.id !== watch.id) ?? [];
     wasThere = left.length !== (current?.watches.length ?? 0);
     return current === undefined || left.length === 0 ? undefined : { ...current, watches: left };

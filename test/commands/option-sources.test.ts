@@ -102,7 +102,7 @@ describe('menus in place of identifiers', () => {
     expect(sent).toContain('I sent you invoice `2003`');
     const list = await ask(world, '/deckhand invoices', 'admin');
     expect(list).toContain('20 invoices');
-    await world.app.deckhand.roles.set(TEAM, {
+    await world.app.workspaces.open(TEAM).roles.set({
       admin: [PEOPLE.billing],
       operator: [],
       billing: [],

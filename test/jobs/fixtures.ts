@@ -1,13 +1,18 @@
+import pg from 'pg';
 import { TestClock } from 'pg-boss';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Engine, Job, JobData, WorkOptions } from '../../src/jobs/jobs.ts';
-import { createPostgresEngine } from '../../src/jobs/pg-boss-jobs.ts';
-import { createLocalEngine } from '../../src/jobs/sqlite-jobs.ts';
+import type { Engine, Job, JobData, JobOutcome, WorkOptions } from '../../src/jobs/jobs.ts';
+import type { JobsBackend } from '../../src/jobs/jobs-backend.ts';
+import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
+import { createJobs } from '../../src/jobs/runner.ts';
+import { createSqliteJobs } from '../../src/jobs/sqlite-jobs.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
+
+type OnJobEnd = (queue: string, outcome: JobOutcome) => void;
 
 /** A place where engines run, and the clock they go by. */
 export interface Site {
@@ -16,11 +21,13 @@ export interface Site {
   /** Sets the wall clock alone, forwards or backwards. */
   jump(ms: number): Promise<void>;
   /** An engine as one replica has it; it is not started. */
-  engine(): Promise<Replica>;
+  engine(onJobEnd?: OnJobEnd): Promise<Replica>;
 }
 
 export interface Replica {
   engine: Engine;
+  /** What the engine keeps its jobs in. */
+  backend: JobsBackend;
   /** As after `kill -9`: whatever runs stays as it is, and its heartbeat ends. */
   kill(): Promise<void>;
 }
@@ -40,10 +47,12 @@ async function localSite(start?: string): Promise<Site> {
     now: clock.now,
     advance: clock.advance,
     jump: async (ms) => clock.jump(ms),
-    engine: async () => {
+    engine: async (onJobEnd) => {
       const own = mortal(clock);
       const store = await openStore(url, { clock: own });
-      const engine = createLocalEngine({ store, clock: own, random: () => 0.5 });
+      if (store.sqlite === undefined) throw new Error('this is no SQLite file');
+      const backend = createSqliteJobs(store.sqlite, own);
+      const engine = createJobs({ backend, clock: own, random: () => 0.5, onJobEnd });
       let isOpen = true;
       const close = async (): Promise<void> => {
         own.end();
@@ -51,7 +60,7 @@ async function localSite(start?: string): Promise<Site> {
         isOpen = false;
       };
       onTestFinished(close);
-      return { engine, kill: close };
+      return { engine, backend, kill: close };
     },
   };
 }
@@ -64,17 +73,28 @@ async function postgresSite(start?: string): Promise<Site> {
     now: () => bossClock.now(),
     advance: (ms) => bossClock.tick(ms),
     jump: (ms) => bossClock.setTime(bossClock.now() + ms),
-    engine: async () => {
+    engine: async (onJobEnd) => {
       const clock = mortal(clockOf(bossClock));
-      const engine = createPostgresEngine({ url, clock, bossClock, random: () => 0.5 });
+      const backend = createPgBossJobs({ url, clock, bossClock });
+      await backend.start([]);
+      await followBossClock(url);
+      const engine = createJobs({ backend, clock, random: () => 0.5, onJobEnd });
       const close = async (): Promise<void> => {
         clock.end();
-        await engine.close();
+        await backend.close();
       };
       onTestFinished(close);
-      return { engine, kill: close };
+      return { engine, backend, kill: close };
     },
   };
+}
+
+async function followBossClock(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`CREATE OR REPLACE FUNCTION deckhand_now() RETURNS timestamptz LANGUAGE sql STABLE
+    AS 'SELECT pgboss.job_now()'`);
+  await client.end();
 }
 
 function clockOf(bossClock: TestClock): Clock {
@@ -156,8 +176,12 @@ export function untilAborted(job: Job<TestData>): Promise<void> {
 }
 
 /** Starts an engine that stops with the test, unless it was killed before. */
-export async function started(site: Site, prepare: (engine: Engine) => void): Promise<Replica> {
-  const replica = await site.engine();
+export async function started(
+  site: Site,
+  prepare: (engine: Engine) => void,
+  onJobEnd?: OnJobEnd,
+): Promise<Replica> {
+  const replica = await site.engine(onJobEnd);
   prepare(replica.engine);
   await replica.engine.start();
   let isAlive = true;
@@ -165,7 +189,7 @@ export async function started(site: Site, prepare: (engine: Engine) => void): Pr
     if (isAlive) await replica.engine.stop(0);
   });
   return {
-    engine: replica.engine,
+    ...replica,
     kill: async () => {
       isAlive = false;
       await replica.kill();

@@ -46,4 +46,4 @@ test('kill -9 loses no job and no step, and repeats at most the steps that were 
   const repeated = said.filter((line) => line.startsWith('step')).length - JOBS * STEPS.length;
   // Three jobs run at once, and each may be caught between its step and the note of it.
   expect(repeated).toBeLessThanOrEqual(3 * lives);
-});
+}, 120_000);

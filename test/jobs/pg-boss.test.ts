@@ -1,21 +1,38 @@
 import pg from 'pg';
+import { PgBoss } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Engine } from '../../src/jobs/jobs.ts';
-import { createPostgresEngine } from '../../src/jobs/pg-boss-jobs.ts';
+import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
+import { createJobs } from '../../src/jobs/runner.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { collect, ONCE, type TestData, untilAborted } from './fixtures.ts';
 
-async function replica(url: string, prepare: (engine: Engine) => void): Promise<Engine> {
-  const engine = createPostgresEngine({ url, clock: systemClock });
-  prepare(engine);
-  await engine.start();
+function createReplica(url: string, clock: Clock): Engine {
+  const backend = createPgBossJobs({ url, clock });
+  const engine = createJobs({ backend, clock });
   onTestFinished(async () => {
     await engine.stop(0);
-    await engine.close();
+    await backend.close();
   });
   return engine;
+}
+
+async function replica(url: string, prepare: (engine: Engine) => void, clock = systemClock): Promise<Engine> {
+  const engine = createReplica(url, clock);
+  prepare(engine);
+  await engine.start();
+  return engine;
+}
+
+/** Another program on the same database, with nothing but what pg-boss offers to all. */
+async function openBoss(url: string): Promise<PgBoss> {
+  const boss = new PgBoss({ connectionString: url, supervise: false, schedule: false });
+  boss.on('error', () => undefined);
+  await boss.start();
+  onTestFinished(() => boss.stop({ graceful: false }));
+  return boss;
 }
 
 async function sql(url: string, text: string): Promise<unknown[]> {
@@ -31,6 +48,7 @@ test('a job that another replica took over is stopped, and its outcome changes n
   const reasons: unknown[] = [];
   const goOn = Promise.withResolvers<void>();
   const handled = collect(async (job) => {
+    await job.save({ ...job.data, n: 2 });
     await goOn.promise;
     await job.save({ ...job.data, n: 99 }).catch((error) => reasons.push(error));
     await untilAborted(job);
@@ -39,14 +57,21 @@ test('a job that another replica took over is stopped, and its outcome changes n
   await engine.send<TestData>('q', { workspace: 'T1', n: 1 });
   await handled.given(1);
 
-  await sql(url, "UPDATE pgboss.job SET retry_count = retry_count + 1 WHERE name = 'q'");
+  const boss = await openBoss(url);
+  const id = handled.jobs[0]?.id ?? '';
+  await boss.fail('q', id);
+  await expect.poll(() => boss.fetch('q')).toEqual([expect.objectContaining({ id, retryCount: 1 })]);
   goOn.resolve();
   await expect.poll(() => handled.jobs[0]?.signal.aborted).toBe(true);
   await engine.stop(0);
 
   expect(reasons).toEqual([expect.objectContaining({ code: 'job_aborted', reason: 'lease lost' })]);
-  const [row] = await sql(url, "SELECT state, data->>'payload' AS payload FROM pgboss.job WHERE name = 'q'");
-  expect(row).toEqual({ state: 'active', payload: '{"workspace":"T1","n":1}' });
+  expect(await boss.findJobs('q')).toEqual([expect.objectContaining({ id, state: 'active', retryCount: 1 })]);
+  await boss.fail('q', id);
+  const next = collect();
+  await replica(url, (e) => e.work('q', next.handler, ONCE));
+  await next.given(1);
+  expect(next.jobs[0]).toMatchObject({ attempt: 3, data: { workspace: 'T1', n: 2 } });
 });
 
 test('several replicas run each of many jobs once', async () => {
@@ -68,13 +93,26 @@ test('several replicas run each of many jobs once', async () => {
 test('nothing of a job stays in the database once it is done, and any text may stand in its data', async () => {
   const url = await freshDatabase();
   const texts = ['\0', '\ud800', 'a\u2028b', '“é” \u{1f600}'];
-  const handled = collect();
+  const handled = collect((job) => job.save({ ...job.data, n: -1 }));
   const engine = await replica(url, (e) => e.work('q', handled.handler, ONCE));
   for (const [n, text] of texts.entries()) await engine.send('q', { workspace: 'T1', n, text });
   await handled.given(texts.length);
-  await expect.poll(() => sql(url, "SELECT 1 FROM pgboss.job WHERE name = 'q'")).toEqual([]);
+  const boss = await openBoss(url);
+  await expect.poll(() => boss.findJobs('q')).toEqual([]);
+  expect(await sql(url, 'SELECT * FROM deckhand_job_states')).toEqual([]);
 
   expect(handled.jobs.map((job) => job.data.text).sort()).toEqual(texts.toSorted());
+});
+
+test('a key that Postgres refuses fails its sender alone', async () => {
+  const url = await freshDatabase();
+  const engine = await replica(url, () => undefined);
+  const keys = ['a', 'b\0', 'c\ud800', 'd'];
+  const sent = await Promise.allSettled(
+    keys.map((key) => engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { key })),
+  );
+
+  expect(sent.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
 });
 
 test('the engine goes on after its connections were cut', async () => {
@@ -96,22 +134,19 @@ test('running jobs are stopped when the database stays away for longer than othe
   const url = await freshDatabase();
   const clock = createManualClock();
   const handled = collect(untilAborted);
-  const engine = createPostgresEngine({ url, clock });
-  onTestFinished(() => engine.close());
-  engine.work('q', handled.handler, ONCE);
-  await engine.start();
+  const engine = await replica(url, (e) => e.work('q', handled.handler, ONCE), clock);
   await engine.send<TestData>('q', { workspace: 'T1', n: 1 });
   await handled.given(1);
+  const boss = await openBoss(url);
+  const beatAt = async (): Promise<unknown> => (await boss.findJobs('q'))[0]?.heartbeatOn?.getTime();
   for (let beats = 0; beats < 4; beats += 1) {
-    const [before] = await sql(url, "SELECT heartbeat_on FROM pgboss.job WHERE name = 'q'");
+    const before = await beatAt();
     await clock.advance(5_500);
-    await expect
-      .poll(() => sql(url, "SELECT heartbeat_on FROM pgboss.job WHERE name = 'q'"))
-      .not.toEqual([before]);
+    await expect.poll(beatAt).not.toBe(before);
   }
   expect(handled.jobs[0]?.signal.aborted).toBe(false);
 
-  await sql(url, 'ALTER SCHEMA pgboss RENAME TO away');
+  const { allow } = await denyConnections(url);
   const stoppedAfter = clock.now();
   await expect
     .poll(async () => {
@@ -120,17 +155,32 @@ test('running jobs are stopped when the database stays away for longer than othe
     })
     .toMatchObject({ reason: 'lease lost' });
   expect(clock.now() - stoppedAfter).toBeGreaterThanOrEqual(10_000);
+  await allow();
 });
 
-test('a replica whose clock is an hour ahead lets nobody wait for that hour', async () => {
+test('a replica whose clock is an hour ahead lets no job wait for that hour', async () => {
   const url = await freshDatabase();
   const handled = collect();
   const clock = { ...systemClock, now: () => systemClock.now() + 3_600_000 };
-  const wrong = createPostgresEngine({ url, clock });
-  onTestFinished(() => wrong.close());
   const sent = Date.now();
+  const wrong = createReplica(url, clock);
   await wrong.send<TestData>('q', { workspace: 'T1', n: 1 }, { startAfter: clock.now() + 1_500 });
   await replica(url, (engine) => engine.work('q', handled.handler, ONCE));
   await handled.given(1);
   expect(Date.now() - sent).toBeGreaterThanOrEqual(1_500);
 });
+
+/** As if the server were away for this database: open connections end, new ones are refused. */
+async function denyConnections(url: string): Promise<{ allow: () => Promise<void> }> {
+  const database = new URL(url).pathname.slice(1);
+  const admin = new URL(url);
+  admin.pathname = '/postgres';
+  const allow = async (is: boolean): Promise<unknown> =>
+    sql(admin.href, `ALTER DATABASE "${database}" WITH ALLOW_CONNECTIONS ${is}`);
+  await allow(false);
+  await sql(
+    admin.href,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`,
+  );
+  return { allow: async () => void (await allow(true)) };
+}

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLocalEngine } from '../../src/jobs/sqlite-jobs.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openBackend } from '../../src/open-backend.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 import { ONCE, type TestData } from './fixtures.ts';
@@ -47,8 +46,7 @@ test('over 400 days in 6 zones, with restarts, every slot comes once, in order, 
   const early: number[] = [];
 
   async function live(ms: number, isFirst: boolean): Promise<void> {
-    const store = await openStore(url, { clock });
-    const engine = createLocalEngine({ store, clock });
+    const { engine, close } = await openBackend(url, { clock });
     engine.work<TestData>(
       'q',
       async ({ data }) => {
@@ -66,7 +64,7 @@ test('over 400 days in 6 zones, with restarts, every slot comes once, in order, 
     }
     await clock.advance(ms);
     await engine.stop(0);
-    await store.close();
+    await close();
   }
 
   await live(60 * 24 * HOUR, true);
@@ -78,4 +76,4 @@ test('over 400 days in 6 zones, with restarts, every slot comes once, in order, 
   expect(early).toEqual([]);
   for (const [n, { zone, hour, minute }] of ZONES.entries())
     expect([zone, sent.get(n)]).toEqual([zone, expectedSlots(zone, hour, minute)]);
-});
+}, 120_000);

@@ -55,7 +55,7 @@ describe('a member', () => {
     world.service.requests.all.filter(({ method }) => method !== 'GET').map(({ path }) => path);
 
   async function refused(what: string): Promise<void> {
-    const [latest] = await world.app.deckhand.audit.latest(TEAM, 1);
+    const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
     expect(latest?.entry, what).toMatchObject({ who: PEOPLE.member, what, result: 'refused' });
   }
 

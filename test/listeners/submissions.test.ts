@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../src/commands/command.ts';
 import { commandsFor, START } from '../../src/commands/registry.ts';
-import { callerOfInteraction, SubmissionBody, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
+import { incomingInteraction, SubmissionBody, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
 import { createSubmissions, type SubmissionAck } from '../../src/listeners/pipeline/run-submission.ts';
 import { createRegistry } from '../../src/listeners/registry.ts';
 import { ServiceError } from '../../src/service/errors.ts';
@@ -68,8 +68,9 @@ async function resend(world: TestWorld, commands: readonly Command[]): Promise<s
   const delivered = world.slack.deliveries.findLast(({ kind }) => kind === 'view_submission');
   const body = SubmissionBody.parse(delivered?.payload);
   const answers: SubmissionAck[] = [];
-  const replica = createSubmissions(world.app.deckhand, createRegistry(commands, START));
-  await replica(callerOfInteraction(body), viewStateOf(body.view), async (answer) => {
+  const replica = createSubmissions(createRegistry(commands, START));
+  const { workspace, caller } = incomingInteraction(body);
+  await replica(world.app.workspaces.open(workspace), caller, viewStateOf(body.view), async (answer) => {
     answers.push(answer);
   });
   return JSON.stringify(answers);

@@ -23,13 +23,21 @@ it('the demo begins with Deckhand in one workspace, says where to look, and ends
   expect((await fetch(`${origin}/`)).headers.get('content-type')).toContain('text/html');
   const { teams, controls } = (await (await fetch(`${origin}/page/workspace`)).json()) as Record<
     'teams' | 'controls',
-    { id: string }[]
+    { id: string; group?: string }[]
   >;
   expect(teams).toMatchObject([
     { name: 'Acme', apps: [{ name: 'Deckhand' }] },
     { name: 'Harbour', apps: [] },
   ]);
-  expect(controls.map(({ id }) => id)).toEqual(['slack-429', 'service-503', 'service-slow', 'kill', 'start']);
+  const alone = controls.filter(({ group }) => group === undefined).map(({ id }) => id);
+  expect(alone).toEqual(['slack-429', 'service-503', 'service-slow', 'kill', 'start']);
+  expect([...new Set(controls.map(({ group }) => group))]).toEqual([
+    undefined,
+    'Threads',
+    'Edits',
+    'Private answers',
+    'Rules of the workspace',
+  ]);
   const ended = once(demo, 'exit');
   demo.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);

@@ -11,18 +11,18 @@ describe('a delivery', () => {
   });
   afterEach(() => world.stop());
 
-  const what = { workspace: TEAM, id: 'a slot', channel: CHANNEL, message: say('Hello') };
+  const what = { id: 'a slot', channel: CHANNEL, message: say('Hello') };
   const stand = () => world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text === 'Hello');
   const uncertain = async () =>
-    /^deckhand_delivery_uncertain_total (\d+)$/m.exec(await world.app.deckhand.metrics.text())?.[1];
-  const state = async () => (await deliveryOf(world.app.deckhand.store, TEAM, what.id))?.state;
+    /^deckhand_delivery_uncertain_total (\d+)$/m.exec(await world.app.parts.metrics.text())?.[1];
+  const state = async () => (await deliveryOf(world.app.workspaces.open(TEAM).store, what.id))?.state;
 
   it('is posted once, however often it is asked for', async () => {
-    const { deckhand } = world.app;
+    const workspace = world.app.workspaces.open(TEAM);
     const shown = await Promise.all([
-      deliver(deckhand, what),
-      deliver(deckhand, what),
-      deliver(deckhand, what),
+      deliver(workspace, what),
+      deliver(workspace, what),
+      deliver(workspace, what),
     ]);
     expect(new Set(shown.map(({ ts }) => ts)).size).toBe(1);
     expect(stand()).toHaveLength(1);
@@ -31,12 +31,12 @@ describe('a delivery', () => {
 
   it('is posted again under the same name, and counted, where nobody knows whether Slack has it', async () => {
     // What a process leaves that was killed between Slack's answer and its own record.
-    const deliveries = world.app.deckhand.store.collection('deliveries', {
+    const deliveries = world.app.parts.store.collection('deliveries', {
       parse: (value: unknown) => value,
     } as never);
     const posting = { state: 'posting', at: world.time.now(), channel: CHANNEL };
     await deliveries.put(TEAM, what.id, posting as never);
-    await deliver(world.app.deckhand, what);
+    await deliver(world.app.workspaces.open(TEAM), what);
     expect(stand()).toHaveLength(1);
     expect(await uncertain()).toBe('1');
     expect(world.logs.some((line) => line.includes('"event":"delivery_uncertain"'))).toBe(true);
@@ -45,7 +45,7 @@ describe('a delivery', () => {
 
   it('is repeated under the same name where the answer was lost, and counted', async () => {
     world.slack.fault({ method: 'chat.postMessage', drop: 'after', times: 1 });
-    const delivered = deliver(world.app.deckhand, what);
+    const delivered = deliver(world.app.workspaces.open(TEAM), what);
     await world.passUntil(async () => (await state()) === 'posted');
     await delivered;
     expect(new Set(stand().map((message) => message.client_msg_id)).size).toBe(1);
@@ -56,9 +56,9 @@ describe('a delivery', () => {
     'leaves nothing where Slack refuses with %s, so that it can be posted later without doubt',
     async (error) => {
       world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
-      await expect(deliver(world.app.deckhand, what)).rejects.toThrow(SlackFailure);
+      await expect(deliver(world.app.workspaces.open(TEAM), what)).rejects.toThrow(SlackFailure);
       expect(await state()).toBeUndefined();
-      await deliver(world.app.deckhand, what);
+      await deliver(world.app.workspaces.open(TEAM), what);
       expect(stand()).toHaveLength(1);
       expect(await uncertain()).toBe('0');
     },
@@ -66,7 +66,7 @@ describe('a delivery', () => {
 
   it('counts as done where Slack knows it, but somebody has deleted it', async () => {
     world.slack.fault({ method: 'chat.postMessage', error: 'duplicate_message_not_found', times: 1 });
-    expect(await deliver(world.app.deckhand, what)).toEqual({ channel: CHANNEL, ts: '' });
+    expect(await deliver(world.app.workspaces.open(TEAM), what)).toEqual({ channel: CHANNEL, ts: '' });
     expect(await state()).toBe('posted');
   });
 });

@@ -13,7 +13,7 @@ it('the documented scopes and their reasons are those that are asked for', () =>
 
 it('every collection of the store is documented, and no other', () => {
   const source = globSync('src/**/*.ts', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
-  const used = [...source.join('\n').matchAll(/\bcollection(?:<[^>]*>)?\('([a-z-]+)'/g)].map(
+  const used = [...source.join('\n').matchAll(/\bcollection(?:<[^>]*>)?\(\s*'([a-z-]+)'/g)].map(
     ([, name]) => name,
   );
   const table = text.slice(text.indexOf('| collection |'), text.indexOf('On Postgres,'));

@@ -94,7 +94,7 @@ describe('three workspaces with the same channel and people', () => {
   const answered = (typed: number) =>
     vi.waitFor(
       async () => {
-        const metrics = await world.app.deckhand.metrics.text();
+        const metrics = await world.app.parts.metrics.text();
         const counts = [...metrics.matchAll(/^deckhand_commands_total\{[^}]*\} (\d+)/gm)];
         expect(counts.reduce((sum, [, count]) => sum + Number(count), 0)).toBeGreaterThanOrEqual(typed);
       },
@@ -129,7 +129,7 @@ describe('three workspaces with the same channel and people', () => {
   });
 
   it('call Slack with their own token alone, also at once', async () => {
-    const { slack } = world.app.deckhand;
+    const { slack } = world.app.parts;
     const asked = Array.from({ length: 30 }, (_, at) => SIDES[at % SIDES.length] ?? SIDES[0]);
     const answers = await Promise.all(
       asked.map((side) => slack.call(side?.team ?? '', 'auth.test', (client) => client.auth.test())),
@@ -138,13 +138,13 @@ describe('three workspaces with the same channel and people', () => {
   });
 
   it('keep their records apart in the store', async () => {
-    const { deckhand } = world.app;
     for (const side of SIDES) {
+      const workspace = world.app.workspaces.open(side.team);
       const kept = JSON.stringify([
-        await deckhand.accounts.list(side.team),
-        await deckhand.runs.list(side.team),
-        await deckhand.audit.latest(side.team, 1000),
-        await deckhand.channels.get(side.team, CHANNEL),
+        await workspace.accounts.list(),
+        await workspace.runs.list(),
+        await workspace.audit.latest(1000),
+        await workspace.channels.get(CHANNEL),
       ]);
       for (const { n } of SIDES.filter((one) => one !== side)) {
         expect(kept).not.toMatch(new RegExp(`canary-?${n}|"side-${n}`, 'i'));

@@ -104,7 +104,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
   });
 
   it('leaves an entry in the audit log for every change', async () => {
-    const entries = await world.app.deckhand.audit.latest(TEAM, 1000);
+    const entries = await world.app.workspaces.open(TEAM).audit.latest(1000);
     const what = new Set(entries.map(({ entry }) => entry.what));
     const durable = world.app.commands.filter((command) => command.durable === true).map(({ name }) => name);
     expect([...what]).toEqual(expect.arrayContaining(['connect', 'settings', 'roles', 'use', 'test']));

@@ -14,7 +14,7 @@ test.for([{ malformed: true }, { drop: 'after' as const }, { status: 502 }])(
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2'));
     expect(new Set(roots(world).map((root) => root.client_msg_id)).size).toBe(1);
-    expect(await world.app.deckhand.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 1$/m);
+    expect(await world.app.parts.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 1$/m);
     expect(await world.logged('"event":"delivery_uncertain"')).toContain(roots(world)[0]?.client_msg_id);
   },
 );
@@ -22,12 +22,10 @@ test.for([{ malformed: true }, { drop: 'after' as const }, { status: 502 }])(
 test('what a person alone is told outlasts a Slack that fails for a while, and each repetition is counted', async ({
   world,
 }) => {
-  const { slack } = world.app.deckhand;
+  const { slack } = world.app.parts;
   world.slack.fault({ method: 'chat.postEphemeral', status: 502, times: 3 });
   await slack.postEphemeral(TEAM, { channel: CHANNEL, user: PEOPLE.member }, say('Here you are'));
   expect(world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text)).toEqual(['Here you are']);
   // The admin is told of the connected account in the same moment, and meets some of the faults.
-  await expect
-    .poll(() => world.app.deckhand.metrics.text())
-    .toMatch(/^deckhand_delivery_uncertain_total 3$/m);
+  await expect.poll(() => world.app.parts.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 3$/m);
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { checkMessageBlocks } from '../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../sandbox/slack/block-kit/view.ts';
-import type { KnownBlock, Message, ModalView } from '../../src/views/blocks/message.ts';
+import type { KnownBlock, Message, ModalView } from '../../src/core/message.ts';
 
 /** Slack refuses blocks of much over 13,000 characters in all, and says so only when it is too late. */
 const MOST_TEXT = 13_000;

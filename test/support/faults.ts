@@ -22,9 +22,9 @@ export async function mend({ app, as, service, slack }: TestWorld): Promise<void
 }
 
 /** The account as the workspace holds it, freshly sealed, so that nothing is remembered of it. */
-export async function hold({ deckhand }: TestWorld['app'], state: 'ok' | 'unverified'): Promise<void> {
+export async function hold({ workspaces }: TestWorld['app'], state: 'ok' | 'unverified'): Promise<void> {
   const account = { name: ACCOUNT, email: EMAIL, apiKey: API_KEY, connectedBy: PEOPLE.admin, state };
-  await deckhand.accounts.connect(TEAM, account);
+  await workspaces.open(TEAM).accounts.connect(account);
 }
 
 /** Every request below the account meets the fault. */

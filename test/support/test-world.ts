@@ -6,19 +6,12 @@ import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import type { LocalSlack, LocalSlackOptions } from '../../sandbox/slack/server.ts';
 import type { WorkspaceOptions } from '../../sandbox/slack/state/workspaces.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
-import { createApp, type DeckhandApp } from '../../src/app.ts';
-import { type Config, oauthClientOf, parseConfig } from '../../src/config.ts';
+import type { DeckhandApp } from '../../src/app.ts';
+import { type Config, parseConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { createMetrics } from '../../src/observability/metrics.ts';
 import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
-import { countRepeated } from '../../src/observability/uncertain-delivery.ts';
-import { openBackend } from '../../src/open-backend.ts';
-import { openInstallations } from '../../src/open-installations.ts';
-import { createService } from '../../src/service/client.ts';
-import { createSlack } from '../../src/slack/slack.ts';
-import { createWeb } from '../../src/slack/web.ts';
-import { createSealer } from '../../src/store/sealer.ts';
+import { openDeckhand } from '../../src/open.ts';
 import { freePort } from './free-port.ts';
 import { startSlack } from './start-slack.ts';
 import { MEMORY_FOLDER } from './temporary.ts';
@@ -106,7 +99,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
   const many = options.byOauth === true ? await manyWorkspaces(slack) : {};
   const config = parseConfig({ ...env, ...many, ...options.env });
   const { logs, write, logged } = keepLog();
-  const { app, close } = await openDeckhand(config, write, options);
+  const { app, close } = await openUnderTest(config, write, options);
   let running = { app, close, origin: '' };
 
   async function begin(): Promise<void> {
@@ -134,7 +127,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
     async restart(meanwhile) {
       await running.close();
       await meanwhile();
-      running = { ...(await openDeckhand(config, write, options)), origin: '' };
+      running = { ...(await openUnderTest(config, write, options)), origin: '' };
       await begin();
     },
     async stop() {
@@ -221,57 +214,18 @@ export function addTestAccount(service: SimulatedService, projects: TestWorldOpt
   });
 }
 
-async function openDeckhand(
+async function openUnderTest(
   config: Config,
   write: (line: string) => void,
-  { time, clock = time ?? systemClock, serviceTimeoutMs: timeoutMs, tracing = NO_TRACING }: TestWorldOptions,
+  { time, clock = time ?? systemClock, serviceTimeoutMs, tracing = NO_TRACING }: TestWorldOptions,
 ): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
   const log = createLog(config.LOG_LEVEL, write);
-  const metrics = createMetrics('0.0.0-test', () => backend.engine.stats());
-  const backend = await openBackend(config.STORE_URL, { clock, log, tracing, onJobEnd: metrics.job });
-  const { store, engine } = backend;
-  const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
-  const service = createService({
-    baseUrl: config.SERVICE_BASE_URL,
-    signupUrl: config.SERVICE_SIGNUP_URL,
-    oauth: oauthClientOf(config),
-    version: '0.0.0-test',
-    clock,
-    hookTypes: config.SERVICE_HOOK_TYPES,
-    tracing,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
-  const web = createWeb(config.SLACK_API_URL, log);
-  const installations = openInstallations(config, { web, store, sealer, clock, log });
-  const responseHosts = config.SLACK_RESPONSE_HOSTS.split(',');
-  const slack = createSlack({
-    web,
-    installations,
-    clock,
-    log,
-    responseHosts,
-    tracing,
-    onRepeat: (workspace, { channel, label, clientMsgId }) =>
-      countRepeated({ log, metrics }, { workspace, channel, delivery: label ?? clientMsgId }),
-  });
-  const app = createApp(config, {
-    clock,
-    log,
-    metrics,
-    store,
-    sealer,
-    engine,
-    service,
-    slack,
-    installations,
-    tracing,
-  });
+  const opened = await openDeckhand(config, { log, version: '0.0.0-test', clock, tracing, serviceTimeoutMs });
   async function close(): Promise<void> {
-    await app.stop(500);
-    await Promise.all([service.close(), web.close()]);
-    await backend.close();
+    await opened.app.stop(500);
+    await opened.close();
   }
-  return { app, close };
+  return { app: opened.app, close };
 }
 
 function keepLog(): Pick<TestWorld, 'logs' | 'logged'> & { write: (line: string) => void } {

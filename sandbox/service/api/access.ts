@@ -30,14 +30,14 @@ function userOf(account: Account, request: Request): User | undefined {
 /** Lets only users with this permission pass. */
 export function permit(permission: Permission): AccountMiddleware {
   return async (c, next) => {
-    if (!c.get('user').permissions.includes(permission)) throw permissionDenied();
+    if (!c.get('user').permissions.includes(permission)) throw permissionDenied(permission);
     await next();
   };
 }
 
 /** Lets only billing managers pass. Spec 4.10. */
 export const permitBilling: AccountMiddleware = async (c, next) => {
-  if (!c.get('user').billing) throw permissionDenied();
+  if (!c.get('user').billing) throw permissionDenied('billing');
   await next();
 };
 

@@ -50,8 +50,10 @@ export function forbidden(errorCode: string, hint: string): ApiFailure {
   return new ApiFailure(403, { error_code: errorCode, hint });
 }
 
-export function permissionDenied(): ApiFailure {
-  return new ApiFailure(403, usualBody(403));
+/** Says what is missing. Spec 5.1. */
+export function permissionDenied(permission: string): ApiFailure {
+  const hint = `Your user lacks the permission "${permission}"; an administrator of the account can give it.`;
+  return forbidden('permission_denied', hint);
 }
 
 export function recordNotFound(): ApiFailure {

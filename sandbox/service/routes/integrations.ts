@@ -32,9 +32,13 @@ const AuthRequired = z
   .strictObject({ auth_required: z.literal(true), auth_url: z.url() })
   .openapi('AuthRequired', { description: 'A person has to open the address in a browser.' });
 
+/** Null takes a property away. */
 const Properties = z
-  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
-  .openapi({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } });
+  .record(
+    z.string(),
+    z.union([z.string(), z.number(), z.boolean(), z.null()]).transform((value) => value && String(value)),
+  )
+  .openapi({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } });
 
 const flags = {
   send_on_start: flag().optional(),
@@ -57,6 +61,9 @@ type Changes = z.infer<typeof IntegrationChanges>['integration'];
 const tags = ['Integrations'];
 const middleware: AccountMiddleware[] = [permit('integrations'), inProject];
 
+const Created = z.union([Integration, AuthRequired]);
+const CREATED = 'The new integration, or for the OAuth types where to authorise it.';
+
 const createIntegration = createRoute({
   method: 'post',
   path: '/projects/{project}/integrations',
@@ -68,8 +75,8 @@ const createIntegration = createRoute({
     body: { required: true, content: { 'application/json': { schema: NewIntegration } } },
   },
   responses: {
-    200: json(AuthRequired, 'For the OAuth types: it becomes active once it is authorised.'),
-    201: json(Integration, 'The new integration.'),
+    200: json(Created, CREATED),
+    201: json(Created, CREATED),
     ...usualFailures,
     ...invalidFields,
   },
@@ -98,7 +105,7 @@ export function addIntegrations(app: AccountApp): void {
     const { world, account } = c.env;
     const project = c.get('project');
     const { hook_type: hookType, name, properties = {}, ...sendOn } = c.req.valid('json').integration;
-    const known = refuseBadProperties(hookType, properties);
+    const known = refuseBadProperties(account, hookType, properties);
     const isOauth = isOauthHook(hookType);
     const integration = addIntegration(world, project, {
       hookType,
@@ -116,7 +123,7 @@ export function addIntegrations(app: AccountApp): void {
     const { identifier } = c.req.valid('param');
     const integration = project.integrations.find((candidate) => candidate.identifier === identifier);
     if (integration === undefined) throw recordNotFound();
-    applyChanges(world, integration, c.req.valid('json').integration);
+    applyChanges(c.env, integration, c.req.valid('json').integration);
     const answer = integration.active
       ? toIntegration(integration)
       : handOver(world, account, project, integration);
@@ -124,9 +131,13 @@ export function addIntegrations(app: AccountApp): void {
   });
 }
 
-function refuseBadProperties(hookType: string, given: Record<string, string>): Record<string, string> {
+function refuseBadProperties(
+  account: Account,
+  hookType: string,
+  given: Record<string, unknown>,
+): Record<string, string> {
   const properties = knownProperties(hookType, given);
-  const faults = checkProperties(hookType, properties);
+  const faults = checkProperties(hookType, properties, account.integrationRules);
   if (Object.keys(faults).length > 0) throw invalid(faults);
   return properties;
 }
@@ -141,13 +152,14 @@ function namedFlags(given: Omit<Changes, 'properties' | 'name'>) {
 
 /** Another channel or the like makes an OAuth integration ask for consent again. */
 function applyChanges(
-  world: World,
+  { world, account }: { world: World; account: Account },
   integration: IntegrationRecord,
   { name, properties, ...sendOn }: Changes,
 ): void {
   if (properties !== undefined) {
     const { hookType } = integration;
-    integration.properties = refuseBadProperties(hookType, { ...integration.properties, ...properties });
+    const merged = { ...integration.properties, ...properties };
+    integration.properties = refuseBadProperties(account, hookType, merged);
     if (isOauthHook(hookType)) integration.active = false;
   }
   assignGiven(integration, { name, ...namedFlags(sendOn) });

@@ -7,7 +7,7 @@ const Profile = z
     first_name: z.string(),
     last_name: z.string(),
     email_address: z.string(),
-    time_zone: z.string(),
+    time_zone: z.string().nullish().openapi({ description: 'Not in every answer.' }),
     account: z.strictObject({
       name: z.string(),
       permalink: z.string(),

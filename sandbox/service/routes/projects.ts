@@ -7,20 +7,23 @@ import type { Project as ProjectRecord } from '../world/project-records.ts';
 
 const Repository = z.strictObject({ scm_type: z.string(), url: z.string(), branch: z.string() });
 
+/** Its shape is not in the specification, so that no more than its names is promised. Spec 4.11. */
 const Project = z
-  .strictObject({
+  .looseObject({
     name: z.string(),
     permalink: z.string(),
     identifier: z.string(),
-    public_key: z.string(),
-    repository: Repository.nullable(),
-    repository_url: z.string().nullable(),
-    zone: z.string(),
-    last_deployed_at: Timestamp.nullable(),
-    auto_deploy_url: z.string().openapi({ description: 'Starts a deployment: keep it secret.' }),
-    starred: z.boolean(),
+    public_key: z.string().nullish(),
+    repository: Repository.nullish(),
+    repository_url: z.string().nullish(),
+    zone: z.string().nullish(),
+    last_deployed_at: Timestamp.nullish(),
+    auto_deploy_url: z.string().optional().openapi({ description: 'Starts a deployment: keep it secret.' }),
+    starred: z.boolean().nullish(),
   })
-  .openapi('Project');
+  .openapi('Project', { description: 'There may be more fields than these.' });
+
+const Projects = z.array(Project);
 
 const listProjects = createRoute({
   method: 'get',
@@ -28,7 +31,13 @@ const listProjects = createRoute({
   tags: ['Projects'],
   summary: 'All projects the user may see',
   middleware: [permit('projects')],
-  responses: { 200: json(z.array(Project), 'The projects, in the order of their names.'), ...usualFailures },
+  responses: {
+    200: json(
+      z.union([Projects, z.strictObject({ projects: Projects })]),
+      'The projects, in any order; bare or under their name.',
+    ),
+    ...usualFailures,
+  },
 });
 
 /** Spec 4.11; the fields are those that clients of such services rely on. */

@@ -43,14 +43,33 @@ const ManagedVps = z
   })
   .openapi('ManagedVps');
 
-export const Server = ServerEntry.extend({
-  last_revision: z.string().nullable().openapi({ description: 'Null before the first deployment.' }),
-  enabled: z.boolean(),
-  static_hosting: StaticHosting.optional(),
-  managed_vps: ManagedVps.optional(),
-}).openapi('Server', {
-  description: 'A deployment target. Managed ones carry the block of their protocol.',
-});
+/** Spec 2.5 promises three fields and the managed blocks; the rest of a server's record is not shown there. */
+export const Server = z
+  .looseObject({
+    identifier: z.string(),
+    name: z.string(),
+    protocol_type: z.string(),
+    server_path: z.string().nullish(),
+    last_revision: z.string().nullish().openapi({ description: 'Null before the first deployment.' }),
+    preferred_branch: z.string().nullish(),
+    notify_email: z
+      .union([z.boolean(), z.string()])
+      .optional()
+      .openapi({ description: 'Whether, or to which address, an e-mail is sent.' }),
+    server_group_identifier: z.string().nullish(),
+    hostname: z.string().nullish(),
+    port: z.union([z.int(), z.string()]).nullish(),
+    username: z.string().nullish(),
+    use_ssh_keys: z.boolean().nullish(),
+    host_key: z.string().nullish(),
+    enabled: z.boolean().nullish(),
+    static_hosting: StaticHosting.optional(),
+    managed_vps: ManagedVps.optional(),
+  })
+  .openapi('Server', {
+    description:
+      'A deployment target. Managed ones carry the block of their protocol. There may be more fields than these.',
+  });
 
 export function toServerEntry(server: ServerRecord): z.infer<typeof ServerEntry> {
   return {

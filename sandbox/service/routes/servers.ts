@@ -31,7 +31,12 @@ const addServer = createRoute({
     params: z.object({ project: z.string() }),
     body: { required: true, content: { 'application/json': { schema: NewServer } } },
   },
-  responses: { 201: json(Server, 'The new server.'), ...usualFailures, ...invalidFields },
+  responses: {
+    200: json(Server, 'The new server.'),
+    201: json(Server, 'The new server.'),
+    ...usualFailures,
+    ...invalidFields,
+  },
 });
 
 const showServer = createRoute({

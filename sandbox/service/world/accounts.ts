@@ -48,6 +48,7 @@ function emptyAccount(world: World, given: z.output<typeof NewAccount>): Account
     managedServerLimit: given.managedServerLimit,
     provisioningLimit: given.provisioningLimit,
     provisionedAt: [],
+    integrationRules: given.integrationRules,
     provisioning: {
       static_hosting: { status: 'active', durationMs: 4_000 },
       managed_vps: { status: 'active', durationMs: 15_000 },

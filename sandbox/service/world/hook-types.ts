@@ -37,21 +37,29 @@ export function isOauthHook(hookType: string): boolean {
   return HOOK_TYPES[hookType]?.oauth === true;
 }
 
-/** The given properties that the type knows; the rest is dropped. */
-export function knownProperties(hookType: string, given: Record<string, string>): Record<string, string> {
+/** The given properties that the type knows; the rest is dropped, and so is what is taken away. */
+export function knownProperties(hookType: string, given: Record<string, unknown>): Record<string, string> {
   const { required, optional } = HOOK_TYPES[hookType] ?? { required: [], optional: [] };
   const known = new Set([...required, ...optional]);
-  return Object.fromEntries(Object.entries(given).filter(([key]) => known.has(key)));
+  const texts = Object.entries(given).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(texts.filter(([key]) => known.has(key)));
 }
+
+/** `documented` asks only for what spec 4.8 calls required; `usual` for what the target cannot do without. */
+export type IntegrationRules = 'usual' | 'documented';
 
 /** What is wrong with an integration's properties, by property; empty where nothing is. */
 export function checkProperties(
   hookType: string,
   properties: Record<string, string>,
+  rules: IntegrationRules,
 ): Record<string, string[]> {
   const version = properties.hook_version ?? '';
   const extra = REQUIRED_BY_VERSION[hookType]?.[version];
-  const required = [...(HOOK_TYPES[hookType]?.required ?? []), ...(extra === undefined ? [] : [extra])];
+  const usual = [...(HOOK_TYPES[hookType]?.required ?? []), ...(extra === undefined ? [] : [extra])];
+  const required = rules === 'usual' ? usual : usual.filter((key) => key === 'hook_version');
   const faults: Record<string, string[]> = {};
   for (const key of required) if (!properties[key]?.trim()) faults[key] = ["can't be blank"];
   if (version !== '' && !VERSIONS.includes(version)) faults.hook_version = ['must be cloud or on_premise'];

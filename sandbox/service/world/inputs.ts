@@ -15,6 +15,21 @@ export const NewOutcome = z.strictObject({
   durationMs: Millis.optional(),
 });
 
+export const NewRunOutcome = z.strictObject({
+  /** `completed` or `failed`; another word is shown as it is, with `completed_at` set. */
+  status: z.string().min(1).default('completed'),
+  /** Whether a failed run has results all the same. */
+  withResults: z.boolean().default(false),
+  /** `none`: it ends without any; `repository_unreachable`: only the repository failed. */
+  results: z.enum(['usual', 'none', 'repository_unreachable']).default('usual'),
+  /** Words in place of `running`, each for an equal part of the run, e.g. `pending` and `queued`. */
+  words: z.array(z.string().min(1)).default([]),
+  /** How long the run says that it took, by its two times. */
+  tookMs: Millis.optional(),
+  /** The length of the whole run; what its checks take when left out. */
+  durationMs: Millis.optional(),
+});
+
 export const NewUser = z.strictObject({
   email: z.string(),
   firstName: z.string().default('Kim'),
@@ -78,6 +93,7 @@ export const NewProject = z.strictObject({
   buildConfigurations: z.array(NewBuildConfiguration).default([]),
   integrations: z.array(NewIntegration).default([]),
   repositoryOutcome: NewOutcome.prefault({}),
+  runOutcome: NewRunOutcome.prefault({}),
 });
 
 export const NewHostedResource = z.strictObject({
@@ -135,6 +151,7 @@ export const NewAccount = z.strictObject({
   workers: z.number().int().positive().default(Number.MAX_SAFE_INTEGER),
   managedServerLimit: z.number().int().min(0).default(100),
   provisioningLimit: z.number().int().min(0).default(100),
+  integrationRules: z.enum(['usual', 'documented']).default('usual'),
   users: z.array(NewUser).default([]),
   projects: z.array(NewProject).default([]),
   hostedResources: z.array(NewHostedResource).default([]),

@@ -5,10 +5,17 @@ interface Outcome {
   durationMs: number | undefined;
 }
 
-/** How a whole run ends. A failed run normally has no results. */
+/** How a whole run ends, and how it is spoken of until then. A failed run normally has no results. */
 interface RunOutcome {
-  status: 'completed' | 'failed';
+  /** `completed` or `failed` by the spec; any other word is one that it does not know. */
+  status: string;
   withResults: boolean;
+  /** What the results hold: the checks as they went, nothing at all, or a repository out of reach and all servers well. */
+  results: 'usual' | 'none' | 'repository_unreachable';
+  /** The words in place of `running`, one after the other until the end. */
+  words: string[];
+  /** The time between `created_at` and `completed_at`, whatever the run took; the same when undefined. */
+  tookMs: number | undefined;
   /** The length of the whole run; the sum of its checks when undefined. */
   durationMs: number | undefined;
 }
@@ -74,7 +81,8 @@ export interface TestTarget {
 
 export interface TestRun {
   identifier: string;
-  status: 'running' | 'completed' | 'failed';
+  /** `running`, `completed` or `failed`, unless the project's runs were given other words. */
+  status: string;
   /** The one server that is tested; the whole project when undefined. */
   server: string | undefined;
   createdAt: number;

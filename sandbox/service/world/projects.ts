@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { getServer } from './find.ts';
 import { createId, createSshKey, createToken, stableId, stableRevision } from './ids.ts';
-import { NewBuildConfiguration, NewIntegration, NewProject, NewServer } from './inputs.ts';
+import {
+  NewBuildConfiguration,
+  NewIntegration,
+  NewProject,
+  type NewRunOutcome,
+  NewServer,
+} from './inputs.ts';
 import type { BuildConfiguration, Integration, Project, Server } from './project-records.ts';
 import type { Account, World } from './records.ts';
 import { slugify } from './slugs.ts';
@@ -26,13 +32,18 @@ export function addProject(world: World, account: Account, input: z.input<typeof
     integrations: [],
     testRuns: new Map(),
     repositoryOutcome: { ...given.repositoryOutcome, durationMs: given.repositoryOutcome.durationMs },
-    runOutcome: { status: 'completed', withResults: false, durationMs: undefined },
+    runOutcome: toRunOutcome(given.runOutcome),
   };
   account.projects.push(project);
   for (const server of given.servers) addServer(account, project, server);
   for (const configuration of given.buildConfigurations) addBuildConfiguration(project, configuration);
   for (const integration of given.integrations) addIntegration(world, project, integration);
   return project;
+}
+
+/** What was left out is decided by the run itself. */
+export function toRunOutcome(given: z.output<typeof NewRunOutcome>): Project['runOutcome'] {
+  return { ...given, tookMs: given.tookMs, durationMs: given.durationMs };
 }
 
 function repositoryOf(account: Account, permalink: string, url: string | null | undefined): string | null {

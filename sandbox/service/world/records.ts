@@ -1,6 +1,8 @@
 import type { SandboxClock } from '../clock.ts';
+import type { IntegrationRules } from './hook-types.ts';
 import type { SshKey } from './ids.ts';
 import type { ManagedStatus, Project } from './project-records.ts';
+import type { ChosenWordings } from './signup-wordings.ts';
 import type { AuthorisationCode, Grant, Identity, Mail, OauthClient, Verification } from './site-records.ts';
 
 /** What a user may be allowed to do; billing is a flag of its own. */
@@ -103,6 +105,7 @@ export interface Account {
   /** How many managed servers may be made an hour. */
   provisioningLimit: number;
   provisionedAt: number[];
+  integrationRules: IntegrationRules;
   provisioning: Record<'static_hosting' | 'managed_vps', Provisioning>;
   users: User[];
   projects: Project[];
@@ -115,7 +118,12 @@ export interface Account {
 /** All state of one service. */
 export interface World {
   readonly clock: SandboxClock;
+  /** The main site and, by path, all accounts. */
   readonly origin: string;
+  /** Where people and applications meet the OAuth server; the main site unless it was given an origin of its own. */
+  readonly authOrigin: string;
+  /** Whether a callback carries `iss`, as RFC 9207 has it. */
+  oauthIss: boolean;
   readonly sitesDomain: string;
   readonly accounts: Map<string, Account>;
   readonly identities: Map<string, Identity>;
@@ -125,6 +133,7 @@ export interface World {
   readonly signupAttempts: Map<string, number[]>;
   readonly bannedIps: Set<string>;
   billingAvailable: boolean;
+  readonly signupWordings: ChosenWordings;
   readonly clients: Map<string, OauthClient>;
   readonly codes: Map<string, AuthorisationCode>;
   readonly grants: Grant[];

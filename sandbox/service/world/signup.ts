@@ -4,6 +4,7 @@ import { checkPassword, findIdentity, isLocked, setIdentity } from './identities
 import { NewUser } from './inputs.ts';
 import { sendVerification } from './mail.ts';
 import type { Account, User, World } from './records.ts';
+import { type SignupCondition, signupText } from './signup-wordings.ts';
 import type { Identity } from './site-records.ts';
 import { slugify } from './slugs.ts';
 
@@ -36,17 +37,24 @@ export class SignupRefused extends Error {
   }
 }
 
+function refuse(
+  world: World,
+  status: number,
+  condition: SignupCondition,
+  retryAfter?: number,
+): SignupRefused {
+  return new SignupRefused(status, [signupText(world.signupWordings, condition)], retryAfter);
+}
+
 /** Creates an account, or throws `SignupRefused` with one of the conditions of spec 7.2. */
 export function signUp(world: World, ip: string, request: SignupRequest): { account: Account; user: User } {
   countAttempt(world, ip);
-  if (!world.billingAvailable) {
-    throw new SignupRefused(503, ['Billing is unavailable for the moment; try again later.'], 120);
-  }
-  const { email, password } = readCredentials(request);
+  if (!world.billingAvailable) throw refuse(world, 503, 'billing', 120);
+  const { email, password } = readCredentials(world, request);
   refuseBlocked(world, ip, email, request);
   const identity = findIdentity(world, email);
   if (identity !== undefined) checkIdentity(world, identity, password);
-  refuseInvalid(request, identity === undefined ? password : undefined);
+  refuseInvalid(world, request, identity === undefined ? password : undefined);
   const name = pickName(world, email, request.account_name);
   if (identity === undefined) setIdentity(world, email, password);
   return create(world, name, email, request);
@@ -57,53 +65,53 @@ function countAttempt(world: World, ip: string): void {
   const recent = (world.signupAttempts.get(ip) ?? []).filter((at) => at > now - HOUR);
   if (recent.length >= ATTEMPTS_PER_HOUR) {
     const wait = Math.ceil(((recent[0] ?? now) + HOUR - now) / 1000);
-    throw new SignupRefused(429, ['Too many attempts to sign up; try again later.'], wait);
+    throw refuse(world, 429, 'too_many', wait);
   }
   world.signupAttempts.set(ip, [...recent, now]);
 }
 
-function readCredentials({ email, password }: SignupRequest): { email: string; password: string } {
-  const errors: string[] = [];
-  if (typeof email !== 'string' || !E_MAIL.test(email))
-    errors.push('The e-mail address is missing or invalid.');
-  if (typeof password !== 'string' || password === '') errors.push('The password is missing or invalid.');
-  if (errors.length > 0) throw new SignupRefused(400, errors);
+function readCredentials(
+  world: World,
+  { email, password }: SignupRequest,
+): { email: string; password: string } {
+  const wrong: SignupCondition[] = [];
+  if (typeof email !== 'string' || !E_MAIL.test(email)) wrong.push('email');
+  if (typeof password !== 'string' || password === '') wrong.push('password');
+  refuseAll(world, 400, wrong);
   return { email: String(email).trim(), password: String(password) };
+}
+
+function refuseAll(world: World, status: number, wrong: SignupCondition[]): void {
+  if (wrong.length === 0) return;
+  const texts = wrong.map((condition) => signupText(world.signupWordings, condition));
+  throw new SignupRefused(status, texts);
 }
 
 function refuseBlocked(world: World, ip: string, email: string, request: SignupRequest): void {
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
   const isSuspicious = /https?:|<|>/.test(`${request.account_name ?? ''} ${request.full_name ?? ''}`);
   if (world.bannedIps.has(ip) || DISPOSABLE.has(domain) || isSuspicious) {
-    throw new SignupRefused(403, ['The request was blocked.']);
+    throw refuse(world, 403, 'blocked');
   }
 }
 
 function checkIdentity(world: World, identity: Identity, password: string): void {
-  if (isLocked(world, identity)) {
-    throw new SignupRefused(403, ['Too many failed attempts; this person is locked for now.']);
-  }
-  if (!checkPassword(world, identity, password)) {
-    throw new SignupRefused(401, ['This e-mail address is known already, and the password is not right.']);
-  }
-  if (identity.twoFactor) {
-    throw new SignupRefused(422, ['Two-factor authentication is on; please sign up on the web.']);
-  }
+  if (isLocked(world, identity)) throw refuse(world, 403, 'locked');
+  if (!checkPassword(world, identity, password)) throw refuse(world, 401, 'wrong_password');
+  if (identity.twoFactor) throw refuse(world, 422, 'two_factor');
   const isUser = [...world.accounts.values()].some(({ users }) =>
     users.some(({ email }) => email.toLowerCase() === identity.email.toLowerCase()),
   );
-  if (isUser) throw new SignupRefused(409, ['This e-mail address is already in use.']);
+  if (isUser) throw refuse(world, 409, 'email_taken');
 }
 
 /** @param password only where it is a new one */
-function refuseInvalid(request: SignupRequest, password: string | undefined): void {
-  const errors: string[] = [];
-  if (password !== undefined && password.length < SHORTEST_PASSWORD) {
-    errors.push(`The password is too short; it needs ${SHORTEST_PASSWORD} characters.`);
-  }
-  if (request.terms_accepted !== true) errors.push('The terms have to be accepted.');
-  if (!isPackage(request.package ?? 'pro')) errors.push('There is no such package.');
-  if (errors.length > 0) throw new SignupRefused(422, errors);
+function refuseInvalid(world: World, request: SignupRequest, password: string | undefined): void {
+  const wrong: SignupCondition[] = [];
+  if (password !== undefined && password.length < SHORTEST_PASSWORD) wrong.push('short_password');
+  if (request.terms_accepted !== true) wrong.push('terms');
+  if (!isPackage(request.package ?? 'pro')) wrong.push('package');
+  refuseAll(world, 422, wrong);
 }
 
 function isPackage(value: unknown): value is (typeof PACKAGES)[number] {
@@ -116,7 +124,7 @@ function pickName(world: World, email: string, wanted: unknown) {
   const displayName = given ?? slugify(email);
   const accounts = [...world.accounts.values()];
   if (given !== undefined && accounts.some((account) => account.displayName === given)) {
-    throw new SignupRefused(409, ['This account name is already in use.']);
+    throw refuse(world, 409, 'name_taken');
   }
   const slug = slugify(displayName).slice(0, 60);
   const candidates = Array.from({ length: VARIATIONS }, (_, n) => (n === 0 ? slug : `${slug}-${n + 1}`));
@@ -124,7 +132,7 @@ function pickName(world: World, email: string, wanted: unknown) {
     (name) => name !== '' && !world.accounts.has(name) && !RESERVED.has(name),
   );
   if (slug === '' || subdomain === undefined) {
-    throw new SignupRefused(409, ['This account name is unavailable, in all its variations.']);
+    throw refuse(world, 409, 'name_unavailable');
   }
   return { subdomain, displayName };
 }

@@ -11,16 +11,19 @@ const SLOWEST_SERVER_MS = 1_900;
 /** How many servers one worker connects to at once. */
 const LANES = 3;
 
+const UNREACHABLE: TestTarget = { status: 'error', message: 'The repository could not be reached.' };
+
 /** Queues a test of a project, or of one of its servers. Spec 4.6. */
 export function startTestRun(world: World, account: Account, project: Project, server?: Server): TestRun {
   const run: TestRun = {
     identifier: createId(),
-    status: 'running',
+    status: project.runOutcome.words[0] ?? 'running',
     server: server?.identifier,
     createdAt: world.clock.now(),
     completedAt: null,
     results: undefined,
   };
+  run.createdAt -= headStart(project, run);
   project.testRuns.set(run.identifier, run);
   const work = () => runOnWorker(world, account, project, run);
   if (account.busyWorkers < account.workers) work();
@@ -30,11 +33,24 @@ export function startTestRun(world: World, account: Account, project: Project, s
 
 function runOnWorker(world: World, account: Account, project: Project, run: TestRun): void {
   account.busyWorkers += 1;
-  world.clock.after(durationOf(project, run), () => {
+  const durationMs = durationOf(project, run);
+  const { words } = project.runOutcome;
+  for (const [index, word] of words.entries()) {
+    world.clock.after((durationMs * index) / words.length, () => {
+      run.status = word;
+    });
+  }
+  world.clock.after(durationMs, () => {
     account.busyWorkers -= 1;
     endRun(world, account, project, run);
     account.waitingRuns.shift()?.();
   });
+}
+
+/** How much longer than it takes a run says that it took: it then began before it was asked for. */
+function headStart(project: Project, run: TestRun): number {
+  const durationMs = durationOf(project, run);
+  return Math.max(0, (project.runOutcome.tookMs ?? durationMs) - durationMs);
 }
 
 function targetsOf(project: Project, run: TestRun): Server[] {
@@ -60,16 +76,18 @@ function serverMs(server: Server): number {
 }
 
 function endRun(world: World, account: Account, project: Project, run: TestRun): void {
-  const { status, withResults } = project.runOutcome;
+  const { status, withResults, results, tookMs } = project.runOutcome;
   run.status = status;
-  run.completedAt = world.clock.now();
-  if (status === 'failed' && !withResults) return;
+  run.completedAt = tookMs === undefined ? world.clock.now() : run.createdAt + tookMs;
+  if (results === 'none' || (status === 'failed' && !withResults)) return;
+  const onlyRepository = results === 'repository_unreachable';
+  const repository: TestTarget = onlyRepository ? UNREACHABLE : project.repositoryOutcome;
   run.results = {
-    repository: run.server === undefined ? resultOf(project.repositoryOutcome) : undefined,
+    repository: run.server === undefined ? resultOf(repository) : undefined,
     servers: targetsOf(project, run).map((server) => ({
       name: server.name,
       identifier: server.identifier,
-      ...serverResult(account, server),
+      ...(onlyRepository ? resultOf({ status: 'ok', message: null }) : serverResult(account, server)),
     })),
   };
 }

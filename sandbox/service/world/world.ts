@@ -5,17 +5,17 @@ import type { Mail, OauthClient } from './site-records.ts';
 export interface WorldOptions {
   clock: SandboxClock;
   origin: string;
+  authOrigin: string;
+  oauthIss: boolean;
   sitesDomain: string;
   clients: readonly OauthClient[];
   onMail: ((mail: Mail) => void) | undefined;
 }
 
 /** A world without accounts. */
-export function createWorld({ clock, origin, sitesDomain, clients, onMail }: WorldOptions): World {
+export function createWorld({ clients, ...options }: WorldOptions): World {
   return {
-    clock,
-    origin,
-    sitesDomain,
+    ...options,
     accounts: new Map(),
     identities: new Map(),
     outbox: [],
@@ -23,15 +23,15 @@ export function createWorld({ clock, origin, sitesDomain, clients, onMail }: Wor
     signupAttempts: new Map(),
     bannedIps: new Set(),
     billingAvailable: true,
+    signupWordings: new Map(),
     clients: new Map(clients.map((client) => [client.id, client])),
     codes: new Map(),
     grants: [],
     handOvers: new Map(),
-    onMail,
   };
 }
 
-/** Empties the world and its planned work; registered OAuth clients and the mail listener stay. */
+/** Empties the world and its planned work; registered OAuth clients, how OAuth answers and the mail listener stay. */
 export function clearWorld(world: World): void {
   world.clock.clear();
   world.accounts.clear();
@@ -41,6 +41,7 @@ export function clearWorld(world: World): void {
   world.signupAttempts.clear();
   world.bannedIps.clear();
   world.billingAvailable = true;
+  world.signupWordings.clear();
   world.codes.clear();
   world.grants.length = 0;
   world.handOvers.clear();

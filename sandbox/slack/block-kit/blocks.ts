@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dataVisualization } from './charts.ts';
 import { checkboxes, overflow, radioButtons, selects } from './choices.ts';
 import {
   button,
@@ -16,6 +17,7 @@ import {
 import { LIMITS } from './limits.ts';
 import { imageBlock, imageElement } from './pictures.ts';
 import { richText } from './rich-text.ts';
+import { dataTable, table } from './tables.ts';
 import { anyText, chars, id, items, mrkdwn, plainText, secureLink, webLink } from './texts.ts';
 
 const block_id = id.optional();
@@ -118,33 +120,6 @@ const alert = z.strictObject({
 
 const markdown = z.strictObject({ type: z.literal('markdown'), block_id, text: chars(LIMITS.markdown, 1) });
 
-const cell = z.discriminatedUnion('type', [
-  richText,
-  z.strictObject({ type: z.literal('raw_text'), text: z.string().min(1, 'must be more than 0 characters') }),
-  z.strictObject({
-    type: z.literal('raw_number'),
-    value: z.number(),
-    text: z.string().min(1, 'must be more than 0 characters'),
-  }),
-]);
-
-const columnSetting = z.strictObject({
-  align: z.enum(['left', 'center', 'right']).optional(),
-  is_wrapped: z.boolean().optional(),
-});
-
-const table = z
-  .strictObject({
-    type: z.literal('table'),
-    block_id,
-    rows: items(items(cell, LIMITS.tableColumns, 1), LIMITS.tableRows, 1),
-    column_settings: items(columnSetting.nullable(), LIMITS.tableColumns, 1).optional(),
-  })
-  .refine(
-    (block) => new Set(block.rows.map((row) => row.length)).size === 1,
-    'rows must have as many cells each',
-  );
-
 const video = z.strictObject({
   type: z.literal('video'),
   block_id,
@@ -162,6 +137,13 @@ const video = z.strictObject({
 const everywhere = [section, actions, context, header, divider, imageBlock, richText, video] as const;
 
 /** Which blocks may stand where. A `file` block only ever comes from Slack, never from an app. */
-export const messageBlock = z.discriminatedUnion('type', [...everywhere, input, table, markdown]);
+export const messageBlock = z.discriminatedUnion('type', [
+  ...everywhere,
+  input,
+  table,
+  dataTable,
+  dataVisualization,
+  markdown,
+]);
 export const modalBlock = z.discriminatedUnion('type', [...everywhere, modalInput, alert]);
 export const homeBlock = z.discriminatedUnion('type', [...everywhere, input]);

@@ -34,6 +34,16 @@ export const LIMITS = {
   tableRows: 100,
   tableColumns: 20,
   tablesPerMessage: 1,
+  /** The head and 100 more. */
+  dataTableRows: 101,
+  dataTablePage: 100,
+  /** In the cells of all data tables of a message. */
+  dataTableText: 10_000,
+  chartsPerMessage: 2,
+  chartTitle: 50,
+  chartLabel: 20,
+  chartSeries: 6,
+  chartPoints: 20,
   markdown: 12_000,
   videoWord: 200,
   videoAuthor: 50,

@@ -1,6 +1,7 @@
 import { messageBlock } from './blocks.ts';
 import { explain, fault } from './explain.ts';
 import { LIMITS } from './limits.ts';
+import { countCells } from './tables.ts';
 import { items } from './texts.ts';
 import { checkAcross } from './uniqueness.ts';
 
@@ -17,10 +18,26 @@ export function checkMessageBlocks(blocks: unknown, root = '/blocks'): string[] 
   return [...checkAcross(parsed.data, root), ...checkTotals(parsed.data, root)];
 }
 
-function checkTotals(blocks: readonly { type: string; text?: unknown }[], root: string): string[] {
+interface LooseBlock {
+  type: string;
+  text?: unknown;
+  rows?: Parameters<typeof countCells>[0]['rows'];
+}
+
+function checkTotals(blocks: readonly LooseBlock[], root: string): string[] {
   const faults: string[] = [];
   const tables = blocks.filter((block) => block.type === 'table');
   if (tables.length > LIMITS.tablesPerMessage) faults.push(fault('only_one_table_allowed', root));
+  const charts = blocks.filter((block) => block.type === 'data_visualization');
+  if (charts.length > LIMITS.chartsPerMessage) {
+    faults.push(fault(`no more than ${LIMITS.chartsPerMessage} data_visualization blocks allowed`, root));
+  }
+  const cells = blocks
+    .filter((block) => block.type === 'data_table')
+    .reduce((sum, block) => sum + countCells(block), 0);
+  if (cells > LIMITS.dataTableText) {
+    faults.push(fault(`table cells must be less than ${LIMITS.dataTableText + 1} characters in all`, root));
+  }
   const markdown = blocks
     .filter((block) => block.type === 'markdown')
     .reduce((sum, block) => sum + [...String(block.text)].length, 0);

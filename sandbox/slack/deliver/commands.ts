@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { storeMessage } from '../state/messages.ts';
+import type { Channel, Person } from '../state/people.ts';
 import { issueTrigger } from '../state/triggers.ts';
-import type { Channel, Person, Workspace } from '../state/types.ts';
+import type { Workspace } from '../state/types.ts';
 import { SlackError } from '../web-api/errors.ts';
 import type { World } from '../world.ts';
 import { deliver } from './delivery.ts';
 import { issueResponseUrl, respond } from './response-url.ts';
 import { type ActResult, notDelivered, resultOf } from './result.ts';
-import { isOrgInstall, payloadChannelName } from './shared.ts';
+import { hasApp, isOrgInstall, payloadChannelName } from './shared.ts';
 
 export interface TypedCommand {
   workspace: Workspace;
@@ -22,7 +23,7 @@ export interface TypedCommand {
 export async function sendCommand(world: World, typed: TypedCommand): Promise<ActResult> {
   const { workspace, person, channel, command } = typed;
   const registered = world.app.commands.find((one) => one.command === command);
-  if (!registered || !workspace.installation) {
+  if (!registered || !hasApp(world, typed)) {
     tell(world, typed, `${command} is not a valid command.`);
     return notDelivered('invalid_command');
   }

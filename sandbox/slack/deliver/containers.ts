@@ -1,14 +1,7 @@
 import { elementsOf } from '../state/fill-ids.ts';
 import { announce, findMessage } from '../state/messages.ts';
-import type {
-  Channel,
-  Json,
-  OpenView,
-  Person,
-  StateValues,
-  StoredMessage,
-  Workspace,
-} from '../state/types.ts';
+import type { Channel, Person } from '../state/people.ts';
+import type { Json, OpenView, StateValues, StoredMessage, Workspace } from '../state/types.ts';
 import { stateOf } from '../state/values.ts';
 import { announceView, findView, stackOf, viewRecord } from '../state/views.ts';
 import { channelOf } from '../state/workspaces.ts';
@@ -59,6 +52,12 @@ function blocksOf({ record }: StoredMessage): Json[] {
     Array.isArray(attachment.blocks) ? (attachment.blocks as Json[]) : [],
   );
   return [...(record.blocks ?? []), ...attached];
+}
+
+/** Where the app is installed that a message or view belongs to: in shared channels not always the person's own. */
+export function installedFor(world: World, workspace: Workspace, container: Container): Workspace {
+  const id = container.kind === 'view' ? container.view.installedTeamId : container.stored.record.team;
+  return world.workspaces.get(id) ?? workspace;
 }
 
 function valuesOf(workspace: Workspace, container: Container): StateValues {

@@ -1,52 +1,11 @@
 import { request } from 'undici';
+import type { Delivery, DeliveryKind, DeliveryOutcome } from '../state/delivery.ts';
 import { newId } from '../state/ids.ts';
 import type { Json } from '../state/types.ts';
 import { remember } from '../web-api/calls.ts';
 import type { World } from '../world.ts';
 import { signatureHeaders } from './sign.ts';
 import { sendOverSocket } from './socket-mode.ts';
-
-/** How a delivery ended; all but `ok` are what the person or Slack's retries see. */
-export type DeliveryOutcome =
-  | 'ok'
-  | 'operation_timeout'
-  | 'dispatch_failed'
-  | 'http_client_error'
-  | 'http_service_error';
-
-type DeliveryKind =
-  | 'command'
-  | 'block_actions'
-  | 'view_submission'
-  | 'view_closed'
-  | 'block_suggestion'
-  | 'shortcut'
-  | 'message_action'
-  | 'event'
-  | 'url_verification';
-
-/** One request to the app and what came of it. */
-export interface Delivery {
-  id: string;
-  /** Milliseconds since the epoch, by the wall clock. */
-  at: number;
-  kind: DeliveryKind;
-  /** The command, action_id, callback_id or event type. */
-  name: string;
-  team: string;
-  user?: string;
-  payload: Json;
-  /** 0 until an answer came. */
-  status: number;
-  body: string;
-  ackMs: number;
-  outcome: DeliveryOutcome | 'pending';
-  /** 1 for the first, up to 4. */
-  attempt: number;
-  retryReason?: string;
-  /** The app asked for no retries (`X-Slack-No-Retry`). */
-  noRetry?: boolean;
-}
 
 export interface ToDeliver {
   kind: DeliveryKind;
@@ -58,6 +17,8 @@ export interface ToDeliver {
   as: 'form' | 'payload' | 'json';
   attempt?: number;
   retryReason?: string;
+  /** Sent without a signature, which Slack does to look at a certificate only. */
+  unsigned?: boolean;
 }
 
 /** The app's answer to a delivery counts only below this size. */
@@ -65,7 +26,7 @@ const LONGEST_BODY = 1_000_000;
 
 /** Signs and sends one request to the app; never throws, the outcome says what happened. */
 export async function deliver(world: World, item: ToDeliver): Promise<Delivery> {
-  const { as, ...rest } = item;
+  const { as, unsigned = false, ...rest } = item;
   const delivery: Delivery = {
     id: newId('L'),
     at: world.time.wall(),
@@ -80,9 +41,10 @@ export async function deliver(world: World, item: ToDeliver): Promise<Delivery> 
   const announce = (): void => world.changes.emit({ type: 'delivery', team: item.team, id: delivery.id });
   announce();
   const started = performance.now();
-  const answer = world.app.socketMode
-    ? await sendOverSocket(world, delivery)
-    : await send(world, encode(as, item.payload), retryHeaders(delivery));
+  const answer =
+    world.app.socketMode && !unsigned
+      ? await sendOverSocket(world, delivery)
+      : await send(world, encode(as, item.payload), retryHeaders(delivery), unsigned);
   Object.assign(delivery, answer, { ackMs: Math.round(performance.now() - started) });
   announce();
   return delivery;
@@ -107,7 +69,12 @@ function retryHeaders({ attempt, retryReason }: Delivery): Record<string, string
 
 type Answer = Pick<Delivery, 'status' | 'body' | 'outcome' | 'noRetry'>;
 
-async function send(world: World, { body, type }: Encoded, extra: Record<string, string>): Promise<Answer> {
+async function send(
+  world: World,
+  { body, type }: Encoded,
+  extra: Record<string, string>,
+  unsigned: boolean,
+): Promise<Answer> {
   if (!world.requestUrl) return { status: 0, body: '', outcome: 'dispatch_failed' };
   const timeout = AbortSignal.timeout(world.ackTimeoutMs);
   try {
@@ -117,7 +84,7 @@ async function send(world: World, { body, type }: Encoded, extra: Record<string,
         'content-type': type,
         accept: 'application/json,*/*',
         'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
-        ...signatureHeaders(world.app.signingSecret, body, world.time.wall()),
+        ...(unsigned ? {} : signatureHeaders(world.app.signingSecret, body, world.time.wall())),
         ...extra,
       },
       body,

@@ -1,7 +1,8 @@
+import type { Delivery } from '../state/delivery.ts';
 import { newId } from '../state/ids.ts';
 import type { Json, Workspace } from '../state/types.ts';
 import { inBackground, type World } from '../world.ts';
-import { type Delivery, deliver } from './delivery.ts';
+import { deliver } from './delivery.ts';
 
 /** After a failed event Slack tries again at once, after a minute and after five more. */
 const RETRY_AFTER_MS = [0, 60_000, 300_000];
@@ -18,12 +19,16 @@ export async function sendEvent(
   world: World,
   workspace: Workspace,
   event: SlackEvent,
-  options: { installation?: Workspace['installation'] } = {},
+  options: { installation?: Workspace['installation']; isExternal?: boolean } = {},
 ): Promise<Delivery | undefined> {
   const installation = options.installation ?? workspace.installation;
   const { events } = world.app;
   if (!installation || (events && !events.includes(subscriptionName(event)))) return undefined;
-  const payload = eventPayload(world, workspace, { event_ts: world.time.nextTs(), ...event }, installation);
+  const dated = { event_ts: world.time.nextTs(), ...event };
+  const payload = {
+    ...eventPayload(world, workspace, dated, installation),
+    is_ext_shared_channel: options.isExternal ?? false,
+  };
   const first = await attempt(world, workspace, payload, 1);
   if (shouldRetry(first)) inBackground(world, retry(world, workspace, payload, first));
   return first;
@@ -62,7 +67,6 @@ function eventPayload(
         is_enterprise_install: org !== undefined,
       },
     ],
-    is_ext_shared_channel: false,
   };
 }
 

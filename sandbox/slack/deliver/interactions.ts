@@ -1,6 +1,7 @@
 import { findMessage } from '../state/messages.ts';
+import type { Person } from '../state/people.ts';
 import { issueTrigger } from '../state/triggers.ts';
-import type { Json, Person, StoredMessage, Workspace } from '../state/types.ts';
+import type { Json, StoredMessage, Workspace } from '../state/types.ts';
 import { channelOf } from '../state/workspaces.ts';
 import type { World } from '../world.ts';
 import { type Chosen, chosenOption, chosenState } from './choosing.ts';
@@ -9,6 +10,7 @@ import {
   type ElementName,
   findContainer,
   findElement,
+  installedFor,
   type Place,
   placePayload,
   setValue,
@@ -16,7 +18,7 @@ import {
 import { deliver } from './delivery.ts';
 import { issueResponseUrl } from './response-url.ts';
 import { type ActResult, notDelivered, resultOf } from './result.ts';
-import { envelope, payloadChannelName, type Someone } from './shared.ts';
+import { envelope, hasApp, payloadChannelName, type Someone } from './shared.ts';
 
 export interface Use extends ElementName {
   /** What is chosen or typed, for everything but buttons. */
@@ -42,16 +44,18 @@ export async function useElement(world: World, actor: Someone, place: Place, use
 /** Delivers an action that is already in Slack's words, as the page sends it. */
 export async function deliverAction(
   world: World,
-  { workspace, person }: Someone,
+  actor: Someone,
   container: Container,
   action: Json,
 ): Promise<ActResult> {
-  if (!workspace.installation) return notDelivered('dispatch_failed', { shown: GONE });
-  const owner = { teamId: workspace.id, userId: person.id };
+  const { workspace, person } = actor;
+  const installed = installedFor(world, workspace, container);
+  if (!installed.installation) return notDelivered('dispatch_failed', { shown: GONE });
+  const owner = { teamId: installed.id, seatId: workspace.id, userId: person.id };
   const viewId = container.kind === 'view' ? { viewId: container.view.id } : {};
   const payload = {
     type: 'block_actions',
-    ...envelope(world, workspace, person),
+    ...envelope(world, installed, actor, container.kind === 'view' ? 'person' : 'installation'),
     ...placePayload(world, workspace, container),
     trigger_id: issueTrigger(world, { ...owner, ...viewId }),
     ...responseUrlOf(world, owner, container),
@@ -60,7 +64,7 @@ export async function deliverAction(
   const delivery = await deliver(world, {
     kind: 'block_actions',
     name: String(action.action_id),
-    team: workspace.id,
+    team: installed.id,
     user: person.id,
     payload,
     as: 'payload',
@@ -105,13 +109,14 @@ function defined(fields: Json): Json {
 /** Runs a global shortcut, or a message shortcut on a message. */
 export async function sendShortcut(
   world: World,
-  { workspace, person }: Someone,
+  actor: Someone,
   callbackId: string,
   on?: { channel: string; ts: string },
 ): Promise<ActResult> {
+  const { workspace, person } = actor;
   const type = on ? 'message' : 'global';
   const known = world.app.shortcuts.some((one) => one.callback_id === callbackId && one.type === type);
-  if (!known || !workspace.installation) return notDelivered('invalid_command');
+  if (!known || !hasApp(world, actor)) return notDelivered('invalid_command');
   const owner = { teamId: workspace.id, userId: person.id };
   const delivery = await deliver(world, {
     kind: on ? 'message_action' : 'shortcut',
@@ -120,7 +125,7 @@ export async function sendShortcut(
     user: person.id,
     payload: {
       type: on ? 'message_action' : 'shortcut',
-      ...envelope(world, workspace, person),
+      ...envelope(world, workspace, actor),
       callback_id: callbackId,
       action_ts: world.time.nextTs(),
       trigger_id: issueTrigger(world, owner),

@@ -1,11 +1,13 @@
+import type { Delivery } from '../state/delivery.ts';
 import { storeMessage, toSeen } from '../state/messages.ts';
-import type { Channel, SeenMessage, StoredMessage, Workspace } from '../state/types.ts';
+import type { Channel } from '../state/people.ts';
+import { findSeated, homeOf, isExternallyShared } from '../state/sharing.ts';
+import type { Installation, SeenMessage, StoredMessage, Workspace } from '../state/types.ts';
 import { viewRecord } from '../state/views.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { inBackground, type World } from '../world.ts';
-import type { Delivery } from './delivery.ts';
 import { sendEvent } from './events.ts';
-import type { Someone } from './shared.ts';
+import { hasApp, type Someone } from './shared.ts';
 
 const SCOPE_WORDS = { public: 'channels', private: 'groups', im: 'im' } as const;
 const CHANNEL_TYPES = { public: 'channel', private: 'group', im: 'im' } as const;
@@ -21,18 +23,56 @@ export function openHome(world: World, { workspace, person }: Someone): Promise<
   });
 }
 
-/** Stores what a person writes and tells the app what it may know of it. */
+/** Stores what a person writes and tells the app what it may know of it, wherever the channel has it. */
 export async function postAsPerson(
   world: World,
-  { workspace, person }: Someone,
+  actor: Someone,
   channel: Channel,
-  text: string,
+  typed: string,
   threadTs?: string,
 ): Promise<SeenMessage> {
-  const stored = storeMessage(world, workspace, channel, { user: person.id }, { text, thread_ts: threadTs });
-  inBackground(world, tellLinks(world, workspace, channel, stored));
-  inBackground(world, tellMessage(world, workspace, channel, stored));
+  const { workspace, person } = actor;
+  const text = encodeMentions(world, workspace, channel, typed);
+  const author = {
+    user: person.id,
+    ...(person.team_id ? { team: person.team_id } : {}),
+    ...(person.is_bot ? { bot_id: `B${person.id.slice(1)}` } : {}),
+  };
+  const stored = storeMessage(world, workspace, channel, author, { text, thread_ts: threadTs });
+  if (hasApp(world, actor)) inBackground(world, tellLinks(world, workspace, channel, stored));
+  for (const place of placesOf(world, workspace, channel)) {
+    inBackground(world, tellMessage(world, place, stored));
+    inBackground(world, tellMention(world, place, actor, stored));
+  }
   return toSeen(stored);
+}
+
+/** As a client sends it: `@name` of somebody in the channel becomes a mention. */
+function encodeMentions(world: World, workspace: Workspace, channel: Channel, text: string): string {
+  return text.replaceAll(/(?<![\w<@])@([\w.-]+)/g, (whole, name: string) => {
+    const id = [...channel.members].find(
+      (member) => findSeated(world, workspace, member)?.person.name === name,
+    );
+    return id ? `<@${id}>` : whole;
+  });
+}
+
+/** A workspace, its side of a channel, and the app's bot in it. */
+interface Place {
+  workspace: Workspace;
+  channel: Channel;
+  installation: Installation;
+}
+
+/** The workspaces in which the app sits in a channel. */
+function placesOf(world: World, workspace: Workspace, { id, sharedWith }: Channel): Place[] {
+  const others = sharedWith.flatMap((team) => world.workspaces.get(team) ?? []);
+  return [workspace, ...others].flatMap((one) => {
+    const channel = one.channels.get(id);
+    const { installation } = one;
+    const isIn = channel && installation && channel.members.has(installation.botUserId);
+    return isIn ? [{ workspace: one, channel, installation }] : [];
+  });
 }
 
 async function tellLinks(
@@ -47,7 +87,7 @@ async function tellLinks(
     return domain ? [{ domain, url }] : [];
   });
   if (links.length === 0 || !workspace.installation?.scopes.includes('links:read')) return;
-  await sendEvent(world, workspace, {
+  const event = {
     type: 'link_shared',
     user: record.user,
     channel: channel.id,
@@ -57,24 +97,42 @@ async function tellLinks(
     unfurl_id: `${channel.id}-${record.ts}`,
     source: 'conversations_history',
     is_bot_user_member: channel.members.has(workspace.installation.botUserId),
-  });
+  };
+  await sendEvent(world, workspace, event, { isExternal: isExternallyShared(world, workspace, channel) });
 }
 
 /** Message events need the history scope of that kind of conversation. */
-async function tellMessage(
-  world: World,
-  workspace: Workspace,
-  channel: Channel,
-  { record }: StoredMessage,
-): Promise<void> {
-  const { installation } = workspace;
-  const isIn = installation && channel.members.has(installation.botUserId);
-  if (!isIn || !installation.scopes.includes(`${SCOPE_WORDS[channel.kind]}:history`)) return;
+async function tellMessage(world: World, place: Place, { record }: StoredMessage): Promise<void> {
+  const { workspace, channel, installation } = place;
+  if (!installation.scopes.includes(`${SCOPE_WORDS[channel.kind]}:history`)) return;
   const { type: _type, ...rest } = record;
-  await sendEvent(world, workspace, {
+  const event = {
     type: 'message',
     ...rest,
     channel: channel.id,
     channel_type: CHANNEL_TYPES[channel.kind],
-  });
+  };
+  await sendEvent(world, workspace, event, { isExternal: isExternallyShared(world, workspace, channel) });
+}
+
+/** In a direct message there is no mention to tell of. The event's `team` is the app's own; others' is `user_team`. */
+async function tellMention(
+  world: World,
+  { workspace, channel, installation }: Place,
+  actor: Someone,
+  { record }: StoredMessage,
+): Promise<void> {
+  const isMeant = record.text.includes(`<@${installation.botUserId}>`);
+  if (!isMeant || channel.kind === 'im' || !installation.scopes.includes('app_mentions:read')) return;
+  const home = homeOf(world, actor.workspace, actor.person);
+  const foreign = { user_team: home.id, source_team: home.id, user_profile: { team: home.id } };
+  const { type: _type, ...rest } = record;
+  const event = {
+    type: 'app_mention',
+    ...rest,
+    team: workspace.id,
+    ...(home.id === workspace.id ? {} : foreign),
+    channel: channel.id,
+  };
+  await sendEvent(world, workspace, event, { isExternal: isExternallyShared(world, workspace, channel) });
 }

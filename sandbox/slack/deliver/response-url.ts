@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import { pause, takeFault } from '../faults.ts';
 import { readContent } from '../methods/message-args.ts';
+import type { Fault } from '../state/fault.ts';
 import { digits, secretHex } from '../state/ids.ts';
 import { changeMessage, deleteMessage, findMessage, storeMessage } from '../state/messages.ts';
+import { policyOf } from '../state/policies.ts';
 import type { StoredMessage, Workspace } from '../state/types.ts';
-import { channelOf, workspaceOf } from '../state/workspaces.ts';
+import { workspaceOf } from '../state/workspaces.ts';
 import { SlackError } from '../web-api/errors.ts';
 import type { ResponseTarget, World } from '../world.ts';
 
@@ -38,12 +41,29 @@ export interface ResponseAnswer {
   body: string;
 }
 
-/** Answers a POST to a response_url. */
-export function answerResponseUrl(world: World, path: string, json: string): ResponseAnswer {
+/** Answers a POST to a response_url; a status of 0 means that the connection is cut. */
+export async function answerResponseUrl(world: World, path: string, json: string): Promise<ResponseAnswer> {
   const target = world.responseTargets.get(path);
   if (!target) return refuse(404, 'no_such_url');
+  const fault = takeFault(world, { method: 'response_url', teamId: target.teamId, args: { ...target } });
+  if (fault?.delayMs) await pause(world, fault.delayMs);
+  const answer = faultyAnswer(fault) ?? carryOut(world, target, json);
+  return fault?.drop ? { ...answer, status: 0 } : answer;
+}
+
+function faultyAnswer(fault: Fault | undefined): ResponseAnswer | undefined {
+  if (fault?.drop === 'before') return refuse(0, 'dropped');
+  if (fault?.status) return refuse(fault.status, fault.error ?? 'internal_error');
+  return fault?.error ? refuse(404, fault.error) : undefined;
+}
+
+function carryOut(world: World, target: ResponseTarget, json: string): ResponseAnswer {
   if (world.time.now() - target.issuedAt > LIFE_MS) return refuse(404, 'expired_url');
   if (target.uses >= MOST_USES) return refuse(404, 'used_url');
+  const workspace = workspaceOf(world, target.teamId);
+  const channel = workspace.channels.get(target.channel);
+  const word = policyOf(workspace, 'responseUrls', channel ? { channel } : {});
+  if (word) return refuse(404, word);
   try {
     respond(world, target, JSON.parse(json));
   } catch (error) {
@@ -91,6 +111,9 @@ function replace(
 function post(world: World, workspace: Workspace, target: ResponseTarget, response: ResponseBody): void {
   const { installation } = workspace;
   if (!installation) throw new SlackError('account_inactive');
+  const channel = workspace.channels.get(target.channel);
+  if (!channel) throw new SlackError('channel_not_found');
+  if (channel.archived) throw new SlackError('is_archived');
   const content = readContent(workspace, response);
   const author = {
     user: installation.botUserId,
@@ -102,7 +125,7 @@ function post(world: World, workspace: Workspace, target: ResponseTarget, respon
   storeMessage(
     world,
     workspace,
-    channelOf(workspace, target.channel),
+    channel,
     author,
     { ...content, thread_ts: response.thread_ts },
     ephemeral ? target.userId : undefined,

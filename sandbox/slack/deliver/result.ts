@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryOutcome } from './delivery.ts';
+import type { Delivery, DeliveryOutcome } from '../state/delivery.ts';
 
 /**
  * How something a person did ended. Beside the delivery's own outcomes: `invalid_command`, `not_sent` (Slack itself

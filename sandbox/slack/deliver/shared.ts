@@ -1,4 +1,6 @@
-import type { Json, Person, Workspace } from '../state/types.ts';
+import type { Person } from '../state/people.ts';
+import { homeOf, isForeign } from '../state/sharing.ts';
+import type { Json, Workspace } from '../state/types.ts';
 import type { World } from '../world.ts';
 
 /** A person in their workspace. */
@@ -7,21 +9,38 @@ export interface Someone {
   person: Person;
 }
 
-/** The parts that interaction payloads have in common. */
-export function envelope(world: World, workspace: Workspace, person: Person): Json {
-  const { enterprise } = workspace;
+/**
+ * The parts that interaction payloads have in common. In a channel shared with another company `team` is where the app
+ * is installed for what was done to a message, and the person's own for what was done in a modal; the person's
+ * `team_id` is always their own. An app installed for a whole organisation gets no team.
+ */
+export function envelope(
+  world: World,
+  installed: Workspace,
+  { workspace, person }: Someone,
+  teamOf: 'installation' | 'person' = 'installation',
+): Json {
+  const home = homeOf(world, workspace, person);
+  const { id, domain, enterprise } = teamOf === 'person' ? home : installed;
+  const isOrg = isOrgInstall(installed);
+  const team = {
+    id,
+    domain,
+    ...(enterprise ? { enterprise_id: enterprise.id, enterprise_name: enterprise.name } : {}),
+  };
   return {
     token: world.app.verificationToken,
     api_app_id: world.app.appId,
-    team: {
-      id: workspace.id,
-      domain: workspace.domain,
-      ...(enterprise ? { enterprise_id: enterprise.id, enterprise_name: enterprise.name } : {}),
-    },
-    user: { id: person.id, username: person.name, name: person.name, team_id: workspace.id },
+    team: isOrg ? null : team,
+    user: { id: person.id, username: person.name, name: person.name, team_id: home.id },
     enterprise: enterprise ?? null,
-    is_enterprise_install: isOrgInstall(workspace),
+    is_enterprise_install: isOrg,
   };
+}
+
+/** Whether a slash command or shortcut of the app is there for a person: only where their own company has it. */
+export function hasApp(world: World, { workspace, person }: Someone): boolean {
+  return workspace.installation !== undefined && !isForeign(world, workspace, { seat: workspace, person });
 }
 
 export function isOrgInstall(workspace: Workspace): boolean {

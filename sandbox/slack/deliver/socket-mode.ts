@@ -1,13 +1,15 @@
 import type { Server } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
+import type { Delivery } from '../state/delivery.ts';
 import { newId, secretHex } from '../state/ids.ts';
+import type { SocketLink } from '../state/socket-link.ts';
 import type { World } from '../world.ts';
-import type { Delivery } from './delivery.ts';
 
 /** Socket Mode: the app holds connections open and takes its deliveries from them, as documented for apps. */
 
 const TICKET_LIFE_MS = 30_000;
+const MOST_LINKS = 10;
 
 /** The address for one connection; it works once, for half a minute. */
 export function issueSocketUrl(world: World): string {
@@ -32,13 +34,24 @@ export function serveSockets(world: World, server: Server): void {
   });
 }
 
-function welcome(world: World, link: WebSocket): void {
+function welcome(world: World, socket: WebSocket): void {
+  if (world.sockets.size >= MOST_LINKS) {
+    sayDisconnect(socket, 'too_many_websockets');
+    socket.close();
+    return;
+  }
+  const closed = Promise.withResolvers<void>();
+  const link: SocketLink = { id: newId('W'), socket, ending: false, closed: closed.promise };
   world.sockets.add(link);
-  link.on('close', () => world.sockets.delete(link));
-  link.on('message', (data) => {
-    if (!takeAck(world, String(data))) link.close(1008, 'not an acknowledgement');
+  socket.on('close', () => {
+    world.sockets.delete(link);
+    closed.resolve();
+    world.changes.emit({ type: 'sockets' });
   });
-  link.send(
+  socket.on('message', (data) => {
+    if (!takeAck(world, String(data))) socket.close(1008, 'not an acknowledgement');
+  });
+  socket.send(
     JSON.stringify({
       type: 'hello',
       num_connections: world.sockets.size,
@@ -46,11 +59,20 @@ function welcome(world: World, link: WebSocket): void {
       debug_info: { host: 'local', approximate_connection_time: 3600 },
     }),
   );
+  world.changes.emit({ type: 'sockets' });
+}
+
+/** Tells the app that a connection will not stay. */
+export function sayDisconnect(
+  socket: WebSocket,
+  reason: 'warning' | 'refresh_requested' | 'too_many_websockets' | 'link_disabled',
+): void {
+  socket.send(JSON.stringify({ type: 'disconnect', reason, debug_info: { host: 'local' } }));
 }
 
 const Ack = z.object({ envelope_id: z.string(), payload: z.unknown().optional() });
 
-/** False for what is no acknowledgement at all; one that nobody waits for any more is too late, not wrong. */
+/** False for what is no acknowledgement at all; one that comes too late is not wrong. */
 function takeAck(world: World, text: string): boolean {
   const ack = Ack.safeParse(parseJson(text));
   if (!ack.success) return false;
@@ -73,35 +95,75 @@ const ENVELOPE_TYPES: Partial<Record<Delivery['kind'], string>> = {
   event: 'events_api',
 };
 
-/** Sends one delivery over a connection and waits for its ack; the body is what the app answered with it. */
-export function sendOverSocket(
+function envelopeOf(delivery: Delivery, envelope_id: string): string {
+  return JSON.stringify({
+    envelope_id,
+    type: ENVELOPE_TYPES[delivery.kind] ?? 'interactive',
+    accepts_response_payload: delivery.kind !== 'event',
+    payload: delivery.payload,
+    ...(delivery.kind === 'event'
+      ? { retry_attempt: delivery.attempt - 1, retry_reason: delivery.retryReason ?? '' }
+      : {}),
+  });
+}
+
+type Answer = Pick<Delivery, 'status' | 'body' | 'outcome'>;
+
+/**
+ * Sends one delivery over any one of the connections and waits for its ack; the body is what the app answered with it.
+ * Where a connection ends before the ack, the same envelope goes over another.
+ */
+export async function sendOverSocket(world: World, delivery: Delivery): Promise<Answer> {
+  if (world.sockets.size === 0) return { status: 0, body: '', outcome: 'dispatch_failed' };
+  const envelopeId = newId('En');
+  const acked = Promise.withResolvers<Answer>();
+  world.socketAcks.set(envelopeId, (body) => acked.resolve({ status: 200, body, outcome: 'ok' }));
+  const timer = setTimeout(
+    () => acked.resolve({ status: 0, body: '', outcome: 'operation_timeout' }),
+    world.ackTimeoutMs,
+  );
+  try {
+    return await sendUntil(world, delivery, envelopeOf(delivery, envelopeId), acked.promise);
+  } finally {
+    clearTimeout(timer);
+    world.socketAcks.delete(envelopeId);
+  }
+}
+
+async function sendUntil(
   world: World,
   delivery: Delivery,
-): Promise<Pick<Delivery, 'status' | 'body' | 'outcome'>> {
-  const [link] = [...world.sockets];
-  if (!link) return Promise.resolve({ status: 0, body: '', outcome: 'dispatch_failed' });
-  const envelope_id = newId('En');
+  envelope: string,
+  answered: Promise<Answer>,
+): Promise<Answer> {
+  for (;;) {
+    const link = nextLink(world);
+    link?.socket.send(envelope);
+    if (link) delivery.connections = [...(delivery.connections ?? []), link.id];
+    const ended = link ? link.closed : anyLink(world);
+    const answer = await Promise.race([answered, ended]);
+    if (answer) return answer;
+  }
+}
+
+/** The connections take turns; one that Slack is about to close is used only where there is no other. */
+function nextLink(world: World): SocketLink | undefined {
+  const links = [...world.sockets].filter(({ socket }) => socket.readyState === socket.OPEN);
+  const link = links.find((one) => !one.ending) ?? links[0];
+  if (link) {
+    world.sockets.delete(link);
+    world.sockets.add(link);
+  }
+  return link;
+}
+
+/** Resolves when the connections have changed. */
+function anyLink(world: World): Promise<void> {
   return new Promise((resolve) => {
-    const end = (answer: Pick<Delivery, 'status' | 'body' | 'outcome'>): void => {
-      clearTimeout(timer);
-      world.socketAcks.delete(envelope_id);
-      resolve(answer);
-    };
-    const timer = setTimeout(
-      () => end({ status: 0, body: '', outcome: 'operation_timeout' }),
-      world.ackTimeoutMs,
-    );
-    world.socketAcks.set(envelope_id, (body) => end({ status: 200, body, outcome: 'ok' }));
-    link.send(
-      JSON.stringify({
-        envelope_id,
-        type: ENVELOPE_TYPES[delivery.kind] ?? 'interactive',
-        accepts_response_payload: delivery.kind !== 'event',
-        payload: delivery.payload,
-        ...(delivery.kind === 'event'
-          ? { retry_attempt: delivery.attempt - 1, retry_reason: delivery.retryReason ?? '' }
-          : {}),
-      }),
-    );
+    const unsubscribe = world.changes.subscribe((change) => {
+      if (change.type !== 'sockets') return;
+      unsubscribe();
+      resolve();
+    });
   });
 }

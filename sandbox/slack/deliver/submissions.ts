@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../block-kit/limits.ts';
 import { readView } from '../methods/views.ts';
 import { issueTrigger } from '../state/triggers.ts';
-import type { Json, OpenView } from '../state/types.ts';
+import type { Json, OpenView, Workspace } from '../state/types.ts';
 import {
   announceView,
   closeDownTo,
@@ -10,9 +10,10 @@ import {
   placeView,
   replaceContent,
   stackOf,
+  type ViewOwner,
   viewRecord,
 } from '../state/views.ts';
-import { channelOf } from '../state/workspaces.ts';
+import { channelOf, workspaceOf } from '../state/workspaces.ts';
 import { SlackError } from '../web-api/errors.ts';
 import { inBackground, type World } from '../world.ts';
 import { checkInputs } from './check-inputs.ts';
@@ -28,15 +29,16 @@ export async function submitView(world: World, actor: Someone, view: OpenView): 
   const { workspace, person } = actor;
   const errors = checkInputs(view);
   if (Object.keys(errors).length > 0) return notDelivered('not_sent', { errors });
-  const owner = { teamId: workspace.id, userId: person.id, viewId: view.id };
+  const installed = installedOf(world, view);
+  const owner = { teamId: installed.id, seatId: workspace.id, userId: person.id, viewId: view.id };
   const delivery = await deliver(world, {
     kind: 'view_submission',
     name: String(view.content.callback_id ?? ''),
-    team: workspace.id,
+    team: installed.id,
     user: person.id,
     payload: {
       type: 'view_submission',
-      ...envelope(world, workspace, person),
+      ...envelope(world, installed, actor, 'person'),
       trigger_id: issueTrigger(world, owner),
       view: viewRecord(world, workspace, view),
       response_urls: responseUrls(world, actor, view),
@@ -46,6 +48,10 @@ export async function submitView(world: World, actor: Someone, view: OpenView): 
   const result = resultOf(delivery);
   if (result.outcome !== 'ok') return { ...result, shown: TROUBLE };
   return applyAnswer(world, actor, view, result);
+}
+
+function installedOf(world: World, view: OpenView): Workspace {
+  return workspaceOf(world, view.installedTeamId);
 }
 
 const Answer = z.discriminatedUnion('response_action', [
@@ -87,15 +93,19 @@ function obey(
     notifyClosed(world, actor, closeDownTo(world, workspace, person.id, 0), true);
     return result;
   }
-  const content = readView(workspace, answer.view, 'modal');
+  const content = readView(installedOf(world, view), answer.view, 'modal');
   if (answer.response_action === 'update') {
     replaceContent(world, view, content);
     return result;
   }
   const stack = stackOf(workspace, person.id);
   if (stack.length >= LIMITS.viewStack) throw new SlackError('push_limit_reached');
-  placeView(world, workspace, createView(workspace, person.id, content, view), stack);
+  placeView(world, workspace, createView(ownerOf(view), content, view), stack);
   return result;
+}
+
+function ownerOf({ teamId, installedTeamId, userId }: OpenView): ViewOwner {
+  return { teamId, installedTeamId, userId };
 }
 
 /** Faults can only be shown under input blocks of this very view. */
@@ -144,18 +154,20 @@ async function notifyClosed(
 
 async function deliverClosed(
   world: World,
-  { workspace, person }: Someone,
+  actor: Someone,
   view: OpenView,
   isCleared: boolean,
 ): Promise<ActResult> {
+  const { workspace, person } = actor;
+  const installed = installedOf(world, view);
   const payload: Json = {
     type: 'view_closed',
-    ...envelope(world, workspace, person),
+    ...envelope(world, installed, actor, 'person'),
     view: viewRecord(world, workspace, view),
     is_cleared: isCleared,
   };
   const name = String(view.content.callback_id ?? '');
-  const base = { kind: 'view_closed', name, team: workspace.id, user: person.id } as const;
+  const base = { kind: 'view_closed', name, team: installed.id, user: person.id } as const;
   return resultOf(await deliver(world, { ...base, payload, as: 'payload' }));
 }
 
@@ -168,7 +180,7 @@ function responseUrls(world: World, { workspace, person }: Someone, view: OpenVi
     const chosen = state?.selected_conversation ?? state?.selected_channel;
     if (typeof chosen !== 'string') return [];
     const channel = channelOf(workspace, chosen).id;
-    const owner = { teamId: workspace.id, userId: person.id, channel };
+    const owner = { teamId: view.installedTeamId, userId: person.id, channel };
     return [
       {
         block_id: block.block_id,

@@ -3,7 +3,14 @@ import { LIMITS } from '../block-kit/limits.ts';
 import { items, optionGroup, plainOption } from '../block-kit/texts.ts';
 import type { Json } from '../state/types.ts';
 import type { World } from '../world.ts';
-import { type ElementName, findContainer, findElement, type Place, placePayload } from './containers.ts';
+import {
+  type ElementName,
+  findContainer,
+  findElement,
+  installedFor,
+  type Place,
+  placePayload,
+} from './containers.ts';
 import { deliver } from './delivery.ts';
 import { type ActResult, notDelivered, resultOf } from './result.ts';
 import { envelope, type Someone } from './shared.ts';
@@ -21,11 +28,13 @@ const Answer = z.union([
 /** Types into a select menu whose options the app serves. */
 export async function suggest(
   world: World,
-  { workspace, person }: Someone,
+  actor: Someone,
   place: Place,
   name: ElementName & { query: string },
 ): Promise<Suggestions> {
+  const { workspace, person } = actor;
   const container = findContainer(workspace, person, place);
+  const installed = installedFor(world, workspace, container);
   const { query, ...elementName } = name;
   const { block, element } = findElement(container, elementName);
   const least = typeof element.min_query_length === 'number' ? element.min_query_length : 3;
@@ -33,11 +42,11 @@ export async function suggest(
   const delivery = await deliver(world, {
     kind: 'block_suggestion',
     name: String(element.action_id),
-    team: workspace.id,
+    team: installed.id,
     user: person.id,
     payload: {
       type: 'block_suggestion',
-      ...envelope(world, workspace, person),
+      ...envelope(world, installed, actor, container.kind === 'view' ? 'person' : 'installation'),
       ...placePayload(world, workspace, container),
       action_id: element.action_id,
       block_id: block.block_id,

@@ -25,10 +25,8 @@ export const aboutMethods: Method[] = [
     json: false,
     args: z.object({ bot: text.optional(), team_id: text.optional() }),
     run: (call, args) => {
-      const installation = call.workspaces
-        .map((workspace) => workspace.installation)
-        .find((one) => one?.botId === args.bot);
-      if (!installation) throw new SlackError('bot_not_found');
+      const { installation } = call.workspace(args.team_id);
+      if (installation?.botId !== args.bot || !installation) throw new SlackError('bot_not_found');
       const { app, time } = call.world;
       const bot = {
         id: installation.botId,

@@ -1,11 +1,16 @@
-import type { Channel, Installation, Json, Workspace } from '../state/types.ts';
+import type { Channel } from '../state/people.ts';
+import { areOfOne, isExternallyShared, otherTeams } from '../state/sharing.ts';
+import type { Installation, Json, Workspace } from '../state/types.ts';
+import type { World } from '../world.ts';
 
 /** A conversation object as the bot sees it. */
 export function channelRecord({
   workspace,
   channel,
   installation,
+  world,
 }: {
+  world: World;
   workspace: Workspace;
   channel: Channel;
   installation: Installation;
@@ -31,12 +36,25 @@ export function channelRecord({
     is_private: channel.kind === 'private',
     is_archived: channel.archived,
     is_general: channel.name === 'general',
-    is_shared: false,
-    is_ext_shared: false,
-    is_org_shared: false,
+    ...sharingOf(world, workspace, channel),
     is_member: isMember,
     topic: { value: channel.topic, creator: '', last_set: 0 },
     purpose: { value: '', creator: '', last_set: 0 },
     context_team_id: workspace.id,
+  };
+}
+
+/** Which workspaces a channel belongs to, as Slack says it of shared channels. */
+function sharingOf(world: World, workspace: Workspace, channel: Channel): Json {
+  const others = otherTeams(world, workspace, channel);
+  const teams = [workspace.id, ...others.map((home) => home.id)];
+  return {
+    is_shared: others.length > 0,
+    is_ext_shared: isExternallyShared(world, workspace, channel),
+    is_org_shared: others.some((home) => areOfOne(workspace, home)),
+    is_pending_ext_shared: false,
+    pending_shared: [],
+    shared_team_ids: teams,
+    ...(others.length > 0 ? { connected_team_ids: teams.slice(1) } : {}),
   };
 }

@@ -7,11 +7,13 @@ import {
   type MessageParts,
   storeMessage,
 } from '../state/messages.ts';
-import type { Channel, Installation, Json, StoredMessage, Workspace } from '../state/types.ts';
+import type { Channel } from '../state/people.ts';
+import type { Installation, Json, StoredMessage, Workspace } from '../state/types.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { flag, text } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
 import { type Call, defineMethod, type Method } from '../web-api/method.ts';
+import { refuseEdit, refuseEphemeral, refuseLongBlocks, refusePost } from '../web-api/policies.ts';
 import { contentArgs, readContent } from './message-args.ts';
 import { unfurlMethod } from './unfurl.ts';
 
@@ -104,8 +106,10 @@ function botOf(call: Call, { botUserId, botId }: Installation) {
 function post(call: Call, args: z.infer<typeof PostArgs>): Json {
   const place = findPlace(call, args.channel);
   checkPostable(call, place);
+  refusePost(place, args.thread_ts || undefined);
   const { workspace, channel, installation } = place;
   const content = readContent(workspace, args);
+  refuseLongBlocks(workspace, content.blocks);
   const cut = [...content.text].length > LIMITS.postText;
   const parts: MessageParts = {
     ...content,
@@ -138,6 +142,7 @@ function postEphemeral(call: Call, args: z.infer<typeof EphemeralArgs>): Json {
   checkPostable(call, place);
   const { workspace, channel, installation } = place;
   if (!channel.members.has(args.user)) throw new SlackError('user_not_in_channel');
+  refuseEphemeral(place, args.thread_ts || undefined);
   const content = readContent(workspace, args);
   if ([...content.text].length > LIMITS.postText) throw new SlackError('msg_too_long');
   const parts = { ...content, thread_ts: args.thread_ts };
@@ -157,6 +162,7 @@ function findOwn(call: Call, args: { channel: string; ts: string }, refusal: str
 function update(call: Call, args: z.infer<typeof UpdateArgs>): Json {
   const { workspace, channel, stored } = findOwn(call, args, 'cant_update_message');
   if (channel.archived) throw new SlackError('is_inactive');
+  refuseEdit({ workspace, channel });
   if ([...(args.text ?? '')].length > LIMITS.updateText) throw new SlackError('msg_too_long');
   const parts = updatedParts(workspace, args, stored);
   changeMessage(call.world, workspace, stored, parts, true);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findMessage, isReply, listMessages } from '../state/messages.ts';
-import type { Channel, Json, StoredMessage, Workspace } from '../state/types.ts';
+import type { Channel } from '../state/people.ts';
+import type { Json, StoredMessage, Workspace } from '../state/types.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { flag, paging, text } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
@@ -46,7 +47,7 @@ export const conversationMethods: Method[] = [
       const found = call.channel(args.channel);
       requireScope(call, found.channel, 'read');
       const count = args.include_num_members ? { num_members: found.channel.members.size } : {};
-      return { channel: { ...channelRecord(found), ...count } };
+      return { channel: { ...channelRecord({ ...found, world: call.world }), ...count } };
     },
   }),
   defineMethod({
@@ -86,7 +87,7 @@ export const conversationMethods: Method[] = [
       if (found.channel.kind !== 'public') throw new SlackError('method_not_supported_for_channel_type');
       if (found.channel.archived) throw new SlackError('is_archived');
       found.channel.members.add(found.installation.botUserId);
-      return { channel: channelRecord(found) };
+      return { channel: channelRecord({ ...found, world: call.world }) };
     },
   }),
   defineMethod({
@@ -166,7 +167,7 @@ function listConversations(
   );
   const { page, response_metadata } = paginate(seen, args);
   return {
-    channels: page.map((channel) => channelRecord({ workspace, channel, installation })),
+    channels: page.map((channel) => channelRecord({ world: call.world, workspace, channel, installation })),
     response_metadata,
   };
 }

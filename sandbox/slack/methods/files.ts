@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { announceFile, fileRecord } from '../state/files.ts';
+import { announceFile, fileRecord, filetypeOf } from '../state/files.ts';
 import { storeMessage } from '../state/messages.ts';
 import type { Json, SlackFile, Workspace } from '../state/types.ts';
 import { structured, text, whole } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
 import { type Call, defineMethod, type Method } from '../web-api/method.ts';
+import { refuseSharing, refuseUpload } from '../web-api/policies.ts';
 import { readBlocks } from './message-args.ts';
 
 const LARGEST = 1_000_000_000;
@@ -78,6 +79,7 @@ function announce(call: Call, args: z.infer<typeof AnnounceArgs>): Json {
   if (args.length < 1) throw new SlackError('missing_argument');
   if (args.length > LARGEST) throw new SlackError('file_upload_size_restricted');
   if ([...(args.alt_txt ?? '')].length > LONGEST_ALT) throw new SlackError('alt_txt_too_large');
+  refuseUpload(workspace, filetypeOf(args.filename));
   const file = announceFile(call.world, workspace, {
     name: args.filename,
     size: args.length,
@@ -91,6 +93,8 @@ function complete(call: Call, args: z.infer<typeof CompleteArgs>): Json {
   const found = args.files.map(({ id, title }) => ({ ...findUploaded(call, id), title }));
   const channels = [args.channel_id, ...(args.channels?.split(',') ?? [])].filter((id) => id !== undefined);
   const places = channels.map((id) => findShareable(call, id));
+  const files = found.map(({ file }) => file);
+  for (const one of places) refuseSharing(one, files, args.thread_ts || undefined);
   const [place] = places;
   // A comment wins over blocks.
   const blocks = args.initial_comment || !place ? [] : readBlocks(place.workspace, args.blocks);
@@ -98,17 +102,11 @@ function complete(call: Call, args: z.infer<typeof CompleteArgs>): Json {
     Object.assign(file, { completed: true, title: title ?? file.title });
     call.world.uploads.delete(file.uploadKey);
   }
-  for (const one of places)
-    share(
-      call,
-      one,
-      found.map(({ file }) => file),
-      { ...args, blocks },
-    );
+  for (const one of places) share(call, one, files, { ...args, blocks });
   for (const { workspace, file } of found) {
     call.world.changes.emit({ type: 'file', team: workspace.id, file: file.id });
   }
-  return { files: found.map(({ file }) => ({ id: file.id, title: file.title })) };
+  return { files: files.map(({ id, title }) => ({ id, title })) };
 }
 
 function findUploaded(call: Call, id: string): { workspace: Workspace; file: SlackFile } {

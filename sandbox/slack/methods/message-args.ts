@@ -5,6 +5,7 @@ import { checkMessageBlocks } from '../block-kit/message.ts';
 import type { Json, Workspace } from '../state/types.ts';
 import { flag, structured, text } from '../web-api/args.ts';
 import { refusal, SlackError } from '../web-api/errors.ts';
+import { refusedBlocks } from './refused-blocks.ts';
 import { missingSlackFiles } from './slack-files.ts';
 
 /** The arguments that say what a message is made of. */
@@ -57,7 +58,11 @@ export function readContent(workspace: Workspace, args: ContentArgs): Content {
 export function readBlocks(workspace: Workspace, blocks: unknown, root = '/blocks'): Json[] {
   if (blocks === undefined || blocks === null || blocks === '') return [];
   if (!Array.isArray(blocks)) throw new SlackError('invalid_blocks_format');
-  const faults = [...checkMessageBlocks(blocks, root), ...missingSlackFiles(workspace, blocks, root)];
+  const faults = [
+    ...refusedBlocks(workspace, blocks, root),
+    ...checkMessageBlocks(blocks, root),
+    ...missingSlackFiles(workspace, blocks, root),
+  ];
   if (faults.length > 0) throw refusal('invalid_blocks', faults);
   return blocks;
 }

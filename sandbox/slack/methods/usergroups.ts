@@ -40,7 +40,7 @@ export const usergroupMethods: Method[] = [
     json: false,
     args: z.object({ usergroup: text, team_id: text.optional() }),
     run: (call, args) => {
-      const group = call.workspaces.map((one) => one.userGroups.get(args.usergroup)).find(Boolean);
+      const group = call.workspace(args.team_id).userGroups.get(args.usergroup);
       if (!group) throw new SlackError('no_such_subteam');
       return { users: group.users };
     },

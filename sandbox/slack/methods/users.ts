@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json, Person, Workspace } from '../state/types.ts';
+import { userRecord } from '../state/user-record.ts';
 import { flag, paging, text } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
 import { type Call, defineMethod, type Method } from '../web-api/method.ts';
@@ -15,8 +15,9 @@ export const userMethods: Method[] = [
     json: false,
     args: z.object({ user: text, ...locale }),
     run: (call, args) => {
-      const { workspace, person } = call.person(args.user);
-      return { user: userRecord(call, workspace, person, args.include_locale) };
+      const { workspace, seat, person } = call.person(args.user);
+      const options = optionsOf(call, args.include_locale);
+      return { user: userRecord(call.world, workspace, { seat, person }, options) };
     },
   }),
   defineMethod({
@@ -28,7 +29,10 @@ export const userMethods: Method[] = [
     run: (call, args) => {
       const workspace = call.workspace(args.team_id);
       const { page, response_metadata } = paginate([...workspace.people.values()], args);
-      const members = page.map((person) => userRecord(call, workspace, person, args.include_locale));
+      const options = optionsOf(call, args.include_locale);
+      const members = page.map((person) =>
+        userRecord(call.world, workspace, { seat: workspace, person }, options),
+      );
       return { members, cache_ts: Math.floor(call.world.time.wall() / 1000), response_metadata };
     },
   }),
@@ -37,53 +41,17 @@ export const userMethods: Method[] = [
     scopes: ['users:read.email'],
     tier: 3,
     json: false,
-    args: z.object({ email: text, team_id: text.optional() }),
+    args: z.object({ email: text }),
     run: (call, args) => {
-      const workspace = call.workspace(args.team_id);
-      const person = [...workspace.people.values()].find((one) => one.email === args.email);
-      if (!person) throw new SlackError('users_not_found');
-      return { user: userRecord(call, workspace, person, false) };
+      for (const seat of call.workspaces) {
+        const person = [...seat.people.values()].find((one) => one.email === args.email && !one.deleted);
+        if (person) return { user: userRecord(call.world, seat, { seat, person }, optionsOf(call, false)) };
+      }
+      throw new SlackError('users_not_found');
     },
   }),
 ];
 
-/** A user object; the address is only in it with users:read.email. */
-function userRecord(call: Call, workspace: Workspace, person: Person, withLocale: boolean | undefined): Json {
-  const zone = zoneOf(person.tz, call.world.time.wall());
-  const email = call.token.scopes.includes('users:read.email') ? person.email : undefined;
-  return {
-    id: person.id,
-    team_id: workspace.id,
-    name: person.name,
-    deleted: person.deleted,
-    color: '9f69e7',
-    real_name: person.real_name,
-    ...zone,
-    profile: {
-      real_name: person.real_name,
-      display_name: person.name,
-      title: person.title ?? '',
-      team: workspace.id,
-      ...(email ? { email } : {}),
-    },
-    is_admin: person.is_admin,
-    is_owner: person.is_owner,
-    is_primary_owner: false,
-    is_restricted: false,
-    is_ultra_restricted: false,
-    is_bot: person.is_bot,
-    is_app_user: false,
-    updated: 1_700_000_000,
-    ...(withLocale ? { locale: 'en-US' } : {}),
-  };
-}
-
-function zoneOf(tz: string, at: number): { tz: string; tz_label: string; tz_offset: number } {
-  const name = (style: 'long' | 'longOffset'): string =>
-    new Intl.DateTimeFormat('en-US', { timeZone: tz, timeZoneName: style })
-      .formatToParts(at)
-      .find((part) => part.type === 'timeZoneName')?.value ?? '';
-  const [, sign = '+', hours = '0', minutes = '0'] = /GMT([+-])(\d+):(\d+)/.exec(name('longOffset')) ?? [];
-  const seconds = Number(hours) * 3600 + Number(minutes) * 60;
-  return { tz, tz_label: name('long'), tz_offset: sign === '-' ? -seconds : seconds };
+function optionsOf(call: Call, locale: boolean | undefined): { email: boolean; locale: boolean | undefined } {
+  return { email: call.token.scopes.includes('users:read.email'), locale };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../block-kit/limits.ts';
 import { checkView, isViewTooLarge } from '../block-kit/view.ts';
+import { findSeated, type Seated } from '../state/sharing.ts';
 import { checkTrigger } from '../state/triggers.ts';
 import type { Json, OpenView, Workspace } from '../state/types.ts';
 import {
@@ -11,12 +12,15 @@ import {
   replaceContent,
   stackOf,
   type ViewContent,
+  type ViewOwner,
   viewRecord,
 } from '../state/views.ts';
+import { workspaceOf } from '../state/workspaces.ts';
 import { structured, text } from '../web-api/args.ts';
 import { refusal, SlackError } from '../web-api/errors.ts';
 import { type Call, defineMethod, type Method } from '../web-api/method.ts';
 import type { Trigger } from '../world.ts';
+import { refusedBlocks } from './refused-blocks.ts';
 import { missingSlackFiles } from './slack-files.ts';
 
 const trigger = { trigger_id: text.optional(), interactivity_pointer: text.optional() };
@@ -57,28 +61,37 @@ interface TriggerArgs {
 
 function open(call: Call, args: TriggerArgs): Json {
   const known = readTrigger(call, args);
-  const workspace = call.workspace(known.teamId);
-  const content = readView(workspace, args.view, 'modal');
-  refuseTakenId(workspace, content);
-  const view = createView(workspace, known.userId, content);
+  const seat = seatOf(call, known);
+  const content = readView(call.workspace(known.teamId), args.view, 'modal');
+  refuseTakenId(seat, content);
+  const view = createView(ownerOf(known), content);
   known.used = true;
-  placeView(call.world, workspace, view, []);
-  return { view: viewRecord(call.world, workspace, view) };
+  placeView(call.world, seat, view, []);
+  return { view: viewRecord(call.world, seat, view) };
 }
 
 function push(call: Call, args: TriggerArgs): Json {
   const known = readTrigger(call, args);
-  const workspace = call.workspace(known.teamId);
-  const content = readView(workspace, args.view, 'modal');
-  const stack = stackOf(workspace, known.userId);
+  const seat = seatOf(call, known);
+  const content = readView(call.workspace(known.teamId), args.view, 'modal');
+  const stack = stackOf(seat, known.userId);
   const top = stack.at(-1);
   if (!top || !stack.some((view) => view.id === known.viewId)) throw new SlackError('not_found');
   if (stack.length >= LIMITS.viewStack) throw new SlackError('push_limit_reached');
-  refuseTakenId(workspace, content);
-  const view = createView(workspace, known.userId, content, top);
+  refuseTakenId(seat, content);
+  const view = createView(ownerOf(known), content, top);
   known.used = true;
-  placeView(call.world, workspace, view, stack);
-  return { view: viewRecord(call.world, workspace, view) };
+  placeView(call.world, seat, view, stack);
+  return { view: viewRecord(call.world, seat, view) };
+}
+
+/** Where the person is who gets the view: in a shared channel not always where the app is installed. */
+function seatOf(call: Call, trigger: Trigger): Workspace {
+  return workspaceOf(call.world, trigger.seatId);
+}
+
+function ownerOf({ seatId, teamId, userId }: Trigger): ViewOwner {
+  return { teamId: seatId, installedTeamId: teamId, userId };
 }
 
 /** Refused triggers stay as they are: a call that fails for its view may be made again in time. */
@@ -97,38 +110,54 @@ function update(call: Call, args: z.infer<typeof UpdateArgs>): Json {
   if (!args.view_id && !args.external_id) {
     throw refusal('invalid_arguments', ['missing required field: view_id']);
   }
-  for (const workspace of call.workspaces) {
-    const view = findView(workspace, (one) =>
-      args.view_id ? one.id === args.view_id : one.externalId === args.external_id,
-    );
-    if (!view) continue;
-    const content = readView(workspace, args.view, view.content.type);
-    if (args.hash && args.hash !== view.hash) throw new SlackError('hash_conflict');
-    refuseTakenId(workspace, content, view);
-    replaceContent(call.world, view, content);
-    return { view: viewRecord(call.world, workspace, view) };
+  const { seat, installed, view } = findOpen(call, (one) =>
+    args.view_id ? one.id === args.view_id : one.externalId === args.external_id,
+  );
+  const content = readView(installed, args.view, view.content.type);
+  if (args.hash && args.hash !== view.hash) throw new SlackError('hash_conflict');
+  refuseTakenId(seat, content, view);
+  replaceContent(call.world, view, content);
+  return { view: viewRecord(call.world, seat, view) };
+}
+
+interface Opened {
+  seat: Workspace;
+  installed: Workspace;
+  view: OpenView;
+}
+
+/** A view that one of the token's installations opened, wherever the person is. */
+function findOpen(call: Call, matches: (view: OpenView) => boolean): Opened {
+  for (const seat of call.world.workspaces.values()) {
+    for (const installed of call.workspaces) {
+      const view = findView(seat, (one) => one.installedTeamId === installed.id && matches(one));
+      if (view) return { seat, installed, view };
+    }
   }
   throw new SlackError('not_found');
 }
 
 function publish(call: Call, args: z.infer<typeof PublishArgs>): Json {
   if (!call.world.app.homeTab) throw new SlackError('not_enabled');
-  const { workspace, person } = findReader(call, args.user_id);
-  const content = readView(workspace, args.view, 'home');
-  const known = workspace.homes.get(person);
+  const { installed, seat, person } = findReader(call, args.user_id);
+  const content = readView(installed, args.view, 'home');
+  const known = seat.homes.get(person.id);
   if (args.hash && args.hash !== known?.hash) throw new SlackError('hash_conflict');
-  refuseTakenId(workspace, content, known);
-  const view = known ?? createView(workspace, person, content);
+  refuseTakenId(seat, content, known);
+  const owner = { teamId: seat.id, installedTeamId: installed.id, userId: person.id };
+  const view = known ?? createView(owner, content);
   if (known) replaceContent(call.world, known, content);
-  workspace.homes.set(person, view);
+  seat.homes.set(person.id, view);
   announceView(call.world, view);
-  return { view: viewRecord(call.world, workspace, view) };
+  return { view: viewRecord(call.world, seat, view) };
 }
 
-function findReader(call: Call, userId: string): { workspace: Workspace; person: string } {
-  const workspace = call.workspaces.find((one) => one.people.has(userId));
-  if (!workspace) throw refusal('invalid_arguments', ['invalid `user_id`']);
-  return { workspace, person: userId };
+function findReader(call: Call, userId: string): Seated & { installed: Workspace } {
+  for (const installed of call.workspaces) {
+    const seated = findSeated(call.world, installed, userId);
+    if (seated) return { ...seated, installed };
+  }
+  throw refusal('invalid_arguments', ['invalid `user_id`']);
 }
 
 /** @throws SlackError `view_too_large`, or `invalid_arguments` with every fault of the view */
@@ -136,7 +165,8 @@ export function readView(workspace: Workspace, view: unknown, type: 'modal' | 'h
   if (typeof view !== 'object' || view === null) {
     throw refusal('invalid_arguments', ['must provide an object [json-pointer:/view]']);
   }
-  const faults = checkView(view, type);
+  const { blocks } = view as Json;
+  const faults = [...refusedBlocks(workspace, blocks, '/view/blocks'), ...checkView(view, type)];
   if (faults.length > 0) throw refusal('invalid_arguments', faults);
   if (isViewTooLarge(view)) throw new SlackError('view_too_large');
   const content = view as ViewContent;

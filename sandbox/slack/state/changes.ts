@@ -10,7 +10,8 @@ export type Change =
   | { type: 'delivery'; team: string; id: string }
   | { type: 'call'; team: string; id: string }
   | { type: 'go'; team: string; user: string; to: Sight }
-  | { type: 'controls' };
+  | { type: 'controls' }
+  | { type: 'sockets' };
 
 /** A conversation, with a thread where one is to be seen beside it, or the app's Home. */
 export type Sight = 'home' | { channel: string; thread?: string };

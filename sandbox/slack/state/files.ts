@@ -14,13 +14,18 @@ const TYPES: Record<string, string> = {
   json: 'application/json',
 };
 
+/** The type by which Slack knows a file, from its name. */
+export function filetypeOf(name: string): string {
+  return extname(name).slice(1).toLowerCase() || 'binary';
+}
+
 /** A file that was announced and waits for its bytes. */
 export function announceFile(
   world: World,
   workspace: Workspace,
   given: { name: string; size: number; altText?: string | undefined; user: string },
 ): SlackFile {
-  const filetype = extname(given.name).slice(1).toLowerCase() || 'binary';
+  const filetype = filetypeOf(given.name);
   const file: SlackFile = {
     id: newId('F'),
     teamId: workspace.id,

@@ -30,14 +30,14 @@ export function installBot(world: World, workspace: Workspace, options: InstallO
 
 /** A bot that was uninstalled stays as a deleted user; an organisation has one bot in all its workspaces. */
 function botUserIn(world: World, workspace: Workspace): string | undefined {
-  const here = [...workspace.people.values()].find((person) => person.is_bot);
-  if (here || !workspace.enterprise) return here?.id;
+  if (workspace.botUserId || !workspace.enterprise) return workspace.botUserId;
   return [...world.workspaces.values()].find(
     (other) => other.enterprise?.id === workspace.enterprise?.id && other.installation?.enterpriseId,
   )?.installation?.botUserId;
 }
 
 function addBotUser(world: World, workspace: Workspace, { botUserId }: Installation): void {
+  workspace.botUserId = botUserId;
   workspace.people.set(botUserId, {
     id: botUserId,
     name: world.app.botName,
@@ -46,6 +46,8 @@ function addBotUser(world: World, workspace: Workspace, { botUserId }: Installat
     is_owner: false,
     is_bot: true,
     deleted: false,
+    is_restricted: false,
+    is_ultra_restricted: false,
     tz: 'America/Los_Angeles',
   });
   for (const channel of workspace.channels.values()) {
@@ -97,10 +99,22 @@ export function removeBot(world: World, workspace: Workspace): void {
   for (const channel of workspace.channels.values()) {
     if (channel.kind !== 'im') channel.members.delete(installation.botUserId);
   }
-  workspace.stacks.clear();
-  workspace.homes.clear();
+  for (const seat of world.workspaces.values()) closeViewsOf(seat, workspace);
   workspace.installation = undefined;
   world.changes.emit({ type: 'workspace', team: workspace.id });
+}
+
+/** The views that an installation has shown to the people of a workspace go with it. */
+function closeViewsOf(seat: Workspace, installed: Workspace): void {
+  for (const [userId, stack] of seat.stacks) {
+    seat.stacks.set(
+      userId,
+      stack.filter((view) => view.installedTeamId !== installed.id),
+    );
+  }
+  for (const [userId, home] of seat.homes) {
+    if (home.installedTeamId === installed.id) seat.homes.delete(userId);
+  }
 }
 
 /** The app's own token, which opens Socket Mode connections. */

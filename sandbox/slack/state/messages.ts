@@ -1,6 +1,7 @@
 import type { World } from '../world.ts';
 import { fillIds } from './fill-ids.ts';
-import type { Channel, Json, MessageRecord, SeenMessage, StoredMessage, Workspace } from './types.ts';
+import type { Channel } from './people.ts';
+import type { Json, MessageRecord, SeenMessage, StoredMessage, Workspace } from './types.ts';
 
 /** What a message is made of; absent parts stay absent. */
 export interface MessageParts {
@@ -17,6 +18,8 @@ export interface MessageParts {
 
 export interface Author {
   user: string;
+  /** Where they come from, if not from the workspace. */
+  team?: string;
   bot_id?: string;
   app_id?: string;
 }
@@ -32,9 +35,9 @@ export function storeMessage(
   const record: MessageRecord = {
     type: 'message',
     ts: world.time.nextTs(),
+    team: workspace.id,
     ...author,
     text: parts.text ?? '',
-    team: workspace.id,
     ...contentOf(parts),
   };
   const stored: StoredMessage = {
@@ -45,7 +48,7 @@ export function storeMessage(
   };
   messagesIn(workspace, channel.id).set(record.ts, stored);
   if (!ephemeralTo) countReply(world, workspace, stored);
-  world.changes.emit({ type: 'message', team: workspace.id, channel: channel.id, ts: record.ts });
+  announce(world, workspace, stored);
   return stored;
 }
 
@@ -68,21 +71,29 @@ export function changeMessage(
   announce(world, workspace, stored);
 }
 
-/** Says that a message is not what it was. */
+/** Says that a message is not what it was, in each workspace that has its channel. */
 export function announce(world: World, workspace: Workspace, stored: StoredMessage): void {
   const { channel, record } = stored;
-  world.changes.emit({ type: 'message', team: workspace.id, channel, ts: record.ts });
+  for (const team of teamsWith(workspace, channel)) {
+    world.changes.emit({ type: 'message', team, channel, ts: record.ts });
+  }
+}
+
+function teamsWith(workspace: Workspace, channelId: string): string[] {
+  return [workspace.id, ...(workspace.channels.get(channelId)?.sharedWith ?? [])];
 }
 
 export function deleteMessage(world: World, workspace: Workspace, stored: StoredMessage): void {
   workspace.messages.get(stored.channel)?.delete(stored.record.ts);
-  world.changes.emit({
-    type: 'message_deleted',
-    team: workspace.id,
-    channel: stored.channel,
-    ts: stored.record.ts,
-    ...(stored.ephemeralTo ? { user: stored.ephemeralTo } : {}),
-  });
+  for (const team of teamsWith(workspace, stored.channel)) {
+    world.changes.emit({
+      type: 'message_deleted',
+      team,
+      channel: stored.channel,
+      ts: stored.record.ts,
+      ...(stored.ephemeralTo ? { user: stored.ephemeralTo } : {}),
+    });
+  }
 }
 
 export function findMessage(workspace: Workspace, channelId: string, ts: string): StoredMessage | undefined {
@@ -124,7 +135,7 @@ function fillAttachment(attachment: Json): Json {
     : attachment;
 }
 
-function messagesIn(workspace: Workspace, channelId: string): Map<string, StoredMessage> {
+export function messagesIn(workspace: Workspace, channelId: string): Map<string, StoredMessage> {
   const known = workspace.messages.get(channelId);
   if (known) return known;
   const fresh = new Map<string, StoredMessage>();

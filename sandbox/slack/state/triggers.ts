@@ -5,10 +5,10 @@ const TRIGGER_LIFE_MS = 3000;
 
 export function issueTrigger(
   world: World,
-  owner: { teamId: string; userId: string; viewId?: string },
+  owner: { teamId: string; userId: string; seatId?: string; viewId?: string },
 ): string {
   const id = `${digits(13)}.${digits(12)}.${secretHex(16)}`;
-  world.triggers.set(id, { id, ...owner, issuedAt: world.time.now(), used: false });
+  world.triggers.set(id, { id, seatId: owner.teamId, ...owner, issuedAt: world.time.now(), used: false });
   return id;
 }
 

@@ -1,31 +1,9 @@
 /** The records of a workspace, in Slack's own words where Slack has them. */
 
+import type { Channel, Person } from './people.ts';
+import type { Policy } from './policy.ts';
+
 export type Json = Record<string, unknown>;
-
-export interface Person {
-  id: string;
-  name: string;
-  real_name: string;
-  is_admin: boolean;
-  is_owner: boolean;
-  is_bot: boolean;
-  deleted: boolean;
-  /** IANA zone. */
-  tz: string;
-  email?: string;
-  title?: string;
-}
-
-export interface Channel {
-  id: string;
-  name: string;
-  kind: 'public' | 'private' | 'im';
-  members: Set<string>;
-  archived: boolean;
-  topic: string;
-  /** The person at the other end of a direct message with the app. */
-  user?: string;
-}
 
 /** A message as the Web API and interaction payloads show it. */
 export interface MessageRecord {
@@ -93,7 +71,10 @@ export interface SlackFile {
 
 export interface OpenView {
   id: string;
+  /** Where the person is who has it open. */
   teamId: string;
+  /** The workspace whose installation opened it. */
+  installedTeamId: string;
   userId: string;
   /** As the app sent it, with the ids that Slack fills in. */
   content: Json & { type: 'modal' | 'home'; blocks: Json[] };
@@ -148,4 +129,8 @@ export interface Workspace {
   /** Options that external selects were last offered: by container and action_id. */
   suggested: Map<string, Json[]>;
   installation: Installation | undefined;
+  /** What is not allowed here. */
+  policies: Set<Policy>;
+  /** Our bot, also while it is uninstalled. */
+  botUserId?: string;
 }

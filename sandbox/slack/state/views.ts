@@ -10,18 +10,20 @@ export function stackOf(workspace: Workspace, userId: string): OpenView[] {
   return workspace.stacks.get(userId) ?? [];
 }
 
-export function createView(
-  workspace: Workspace,
-  userId: string,
-  content: ViewContent,
-  previous?: OpenView,
-): OpenView {
+/** Who has a view before them, and whose installation shows it. */
+export interface ViewOwner {
+  /** Where the person is. */
+  teamId: string;
+  installedTeamId: string;
+  userId: string;
+}
+
+export function createView(owner: ViewOwner, content: ViewContent, previous?: OpenView): OpenView {
   const id = newId('V');
   const blocks = fillIds(content.blocks);
   return {
     id,
-    teamId: workspace.id,
-    userId,
+    ...owner,
     content: { ...content, blocks },
     values: stateOf(blocks),
     hash: newHash(),
@@ -72,15 +74,17 @@ export function findView(workspace: Workspace, match: (view: OpenView) => boolea
   return [...workspace.stacks.values(), [...workspace.homes.values()]].flat().find(match);
 }
 
-/** A view as the Web API and interaction payloads show it. */
+/** A view as the Web API and interaction payloads show it; its team is the person's own. */
 export function viewRecord(world: World, workspace: Workspace, view: OpenView): Json {
   const { content } = view;
+  const { installation } = world.workspaces.get(view.installedTeamId) ?? workspace;
+  const person = workspace.people.get(view.userId);
   const optional = content.type === 'modal' ? { title: null, submit: null, close: null } : {};
   return {
     ...optional,
     ...content,
     id: view.id,
-    team_id: workspace.id,
+    team_id: person?.team_id ?? workspace.id,
     private_metadata: content.private_metadata ?? '',
     callback_id: content.callback_id ?? '',
     external_id: view.externalId,
@@ -91,8 +95,8 @@ export function viewRecord(world: World, workspace: Workspace, view: OpenView): 
     previous_view_id: view.previousId,
     root_view_id: view.rootId,
     app_id: world.app.appId,
-    app_installed_team_id: workspace.installation?.enterpriseId ?? workspace.id,
-    bot_id: workspace.installation?.botId ?? '',
+    app_installed_team_id: installation?.enterpriseId ?? view.installedTeamId,
+    bot_id: installation?.botId ?? '',
   };
 }
 

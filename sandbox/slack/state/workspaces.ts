@@ -1,17 +1,9 @@
 import type { World } from '../world.ts';
 import { newId } from './ids.ts';
-import type { Channel, Person, UserGroup, Workspace } from './types.ts';
-
-interface PersonOptions {
-  id: string;
-  name?: string;
-  real_name?: string;
-  is_admin?: boolean;
-  is_owner?: boolean;
-  tz?: string;
-  email?: string;
-  title?: string;
-}
+import { type PersonOptions, toPerson } from './new-person.ts';
+import type { Channel, Person } from './people.ts';
+import type { Policy } from './policy.ts';
+import type { UserGroup, Workspace } from './types.ts';
 
 export interface ChannelOptions {
   id?: string;
@@ -20,6 +12,8 @@ export interface ChannelOptions {
   is_private?: boolean;
   is_archived?: boolean;
   topic?: string;
+  /** What is not allowed in it. */
+  policy?: Omit<Policy, 'channel'>;
   /** Whether the app's bot is in it, true by default. */
   bot_is_member?: boolean;
 }
@@ -34,6 +28,7 @@ export interface WorkspaceOptions {
   /** Whether the app is installed at once, true by default. */
   installed?: boolean;
   enterprise?: { id: string; name: string };
+  policies?: Policy[];
 }
 
 export function createWorkspace(world: World, options: WorkspaceOptions): Workspace {
@@ -55,6 +50,7 @@ export function createWorkspace(world: World, options: WorkspaceOptions): Worksp
     functionRuns: new Map(),
     messageStates: new Map(),
     suggested: new Map(),
+    policies: new Set(options.policies ?? []),
     installation: undefined,
   };
   for (const channel of options.channels) addChannel(workspace, channel);
@@ -94,14 +90,24 @@ export function addChannel(workspace: Workspace, options: ChannelOptions): Chann
     id: options.id ?? newId('C'),
     name: options.name,
     kind: options.is_private ? 'private' : 'public',
-    members: new Set(options.members ?? workspace.people.keys()),
+    members: new Set(options.members ?? usualMembers(workspace)),
     archived: options.is_archived ?? false,
     topic: options.topic ?? '',
+    sharedWith: [],
   };
   // The bot has no id before it is installed; until then its place is kept.
   if (options.bot_is_member ?? true) channel.members.add(workspace.installation?.botUserId ?? BOT_TO_COME);
   workspace.channels.set(channel.id, channel);
+  if (options.policy) workspace.policies.add({ ...options.policy, channel: channel.id });
   return channel;
+}
+
+/** Everybody, but guests of a single channel only in the first. */
+function usualMembers(workspace: Workspace): string[] {
+  const isFirst = workspace.channels.size === 0;
+  return [...workspace.people.values()]
+    .filter((person) => isFirst || !person.is_ultra_restricted)
+    .map((person) => person.id);
 }
 
 /** Stands in a channel's members for a bot that is not installed yet. */
@@ -120,24 +126,9 @@ export function directMessage(world: World, workspace: Workspace, userId: string
     archived: false,
     topic: '',
     user: userId,
+    sharedWith: [],
   };
   workspace.channels.set(channel.id, channel);
   world.changes.emit({ type: 'workspace', team: workspace.id });
   return channel;
-}
-
-function toPerson(options: PersonOptions): Person {
-  const name = options.name ?? options.id.toLowerCase();
-  return {
-    id: options.id,
-    name,
-    real_name: options.real_name ?? name,
-    is_admin: options.is_admin ?? options.is_owner ?? false,
-    is_owner: options.is_owner ?? false,
-    is_bot: false,
-    deleted: false,
-    tz: options.tz ?? 'Etc/UTC',
-    ...(options.email ? { email: options.email } : {}),
-    ...(options.title ? { title: options.title } : {}),
-  };
 }

@@ -1,8 +1,11 @@
-import type { Channel, Installation, Person, Workspace } from '../state/types.ts';
+import type { Channel } from '../state/people.ts';
+import { findSeated, type Seated } from '../state/sharing.ts';
+import type { Installation, Workspace } from '../state/types.ts';
 import { findByName } from '../state/workspaces.ts';
 import type { Token, World } from '../world.ts';
 import { SlackError } from './errors.ts';
 import type { Call } from './method.ts';
+import { refuseAccess } from './policies.ts';
 
 /** @throws SlackError where the token is none of ours or no longer good */
 export function findToken(world: World, given: string | undefined): Token {
@@ -19,13 +22,22 @@ export function findToken(world: World, given: string | undefined): Token {
 
 export function createCall(world: World, token: Token): Call {
   const workspaces = workspacesOf(world, token);
+  if (token.teamId) workspaces.forEach(refuseAccess);
   return {
     world,
     token,
     workspaces,
-    workspace: (teamId) => pickWorkspace(token, workspaces, teamId),
-    channel: (id) => findChannel(workspaces, id),
-    person: (id) => findPerson(workspaces, id),
+    workspace: (teamId) => {
+      const workspace = pickWorkspace(world, token, workspaces, teamId);
+      refuseAccess(workspace);
+      return workspace;
+    },
+    channel: (id) => {
+      const found = findChannel(workspaces, id);
+      refuseAccess(found.workspace);
+      return found;
+    },
+    person: (id) => findPerson(world, workspaces, id),
   };
 }
 
@@ -39,11 +51,19 @@ export function workspacesOf(world: World, token: Token): Workspace[] {
   );
 }
 
-function pickWorkspace(token: Token, workspaces: Workspace[], teamId: string | undefined): Workspace {
+/** An organisation's token has to name a workspace, and one that the organisation gave the app. */
+function pickWorkspace(
+  world: World,
+  token: Token,
+  workspaces: Workspace[],
+  teamId: string | undefined,
+): Workspace {
   if (!token.teamId && !teamId) throw new SlackError('missing_argument');
   const found = teamId ? workspaces.find((one) => one.id === teamId) : workspaces[0];
-  if (!found) throw new SlackError('team_not_found');
-  return found;
+  if (found) return found;
+  const enterprise = world.workspaces.get(teamId ?? '')?.enterprise?.id;
+  const isOfOrg = token.enterpriseId !== undefined && enterprise === token.enterpriseId;
+  throw new SlackError(isOfOrg ? 'team_access_not_granted' : 'team_not_found');
 }
 
 /** What the bot can see: public channels, and private ones and direct messages it is in. */
@@ -62,10 +82,10 @@ function findChannel(
   throw new SlackError('channel_not_found');
 }
 
-function findPerson(workspaces: Workspace[], id: string): { workspace: Workspace; person: Person } {
+function findPerson(world: World, workspaces: Workspace[], id: string): Seated & { workspace: Workspace } {
   for (const workspace of workspaces) {
-    const person = workspace.people.get(id);
-    if (person) return { workspace, person };
+    const seated = findSeated(world, workspace, id);
+    if (seated) return { ...seated, workspace };
   }
   throw new SlackError('user_not_found');
 }

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { explain } from '../block-kit/explain.ts';
-import { type Fault, takeFault } from '../faults.ts';
+import { pause, takeFault } from '../faults.ts';
 import { METHODS } from '../methods/all.ts';
+import type { Fault } from '../state/fault.ts';
 import type { Json } from '../state/types.ts';
 import type { Token, World } from '../world.ts';
 import { createCall, findToken } from './call.ts';
@@ -32,7 +32,7 @@ export async function handleApiCall(world: World, name: string, request: Request
   const read = await readRequest(request, method?.json ?? true).catch(asRefusal);
   const given = read instanceof SlackError ? undefined : read;
   const token = given?.token === undefined ? undefined : world.tokens.get(given.token);
-  const fault = takeFault(world, name, token?.teamId);
+  const fault = takeFault(world, { method: name, teamId: token?.teamId, args: given?.args ?? {} });
   if (fault?.delayMs) await pause(world, fault.delayMs);
   const outcome =
     read instanceof SlackError
@@ -49,13 +49,6 @@ export async function handleApiCall(world: World, name: string, request: Request
     ms: Math.round(performance.now() - started),
   });
   return toAnswer(outcome, fault, given?.warning);
-}
-
-/** Ends early where the workspace stops. */
-async function pause(world: World, ms: number): Promise<void> {
-  await delay(ms, undefined, { signal: world.stopping.signal }).catch((error: unknown) => {
-    if (!world.stopping.signal.aborted) throw error;
-  });
 }
 
 function toAnswer({ status, headers, body }: Outcome, fault: Fault | undefined, warning?: string): ApiAnswer {

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
-import type { Channel, Installation, Json, Person, Workspace } from '../state/types.ts';
+import type { Channel } from '../state/people.ts';
+import type { Seated } from '../state/sharing.ts';
+import type { Installation, Json, Workspace } from '../state/types.ts';
 import type { Token, World } from '../world.ts';
 
 /** How often a method may be called: Slack's tiers, and the posting rule of one a second a channel. */
@@ -16,7 +18,7 @@ export interface Call {
   /** @throws SlackError `channel_not_found` */
   channel(id: string): { workspace: Workspace; channel: Channel; installation: Installation };
   /** @throws SlackError `user_not_found` */
-  person(id: string): { workspace: Workspace; person: Person };
+  person(id: string): Seated & { workspace: Workspace };
 }
 
 export interface Method<Args extends z.ZodType = z.ZodType> {

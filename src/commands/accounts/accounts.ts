@@ -10,10 +10,10 @@ export const accounts = defineCommand({
   needsAccount: false,
   positionals: [],
   args: z.object({}),
-  async run(_, { caller, deckhand }) {
-    const list = await deckhand.accounts.list(caller.workspace);
-    const defaultName = await deckhand.accounts.defaultName(caller.workspace);
-    const word = deckhand.config.SLACK_COMMAND;
+  async run(_, { workspace }) {
+    const list = await workspace.accounts.list();
+    const defaultName = await workspace.accounts.defaultName();
+    const word = workspace.config.SLACK_COMMAND;
     return { kind: 'private', message: accountsMessage(list, defaultName, word) };
   },
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
+import { bold, code, count } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { parseAccountName } from '../../service/account-name.ts';
 import { ServiceError } from '../../service/errors.ts';
@@ -9,8 +10,8 @@ import { maskedKey } from '../../views/accounts/accounts.ts';
 import { CONNECT, connectModal } from '../../views/accounts/connect.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
-import { bold, code, count } from '../../views/blocks/text.ts';
-import type { CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 
 const Origin = z.object({
@@ -67,33 +68,33 @@ export const connect = defineCommand({
 });
 
 async function submitConnect(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   const origin = Origin.parse(JSON.parse(state.metadata || '{}'));
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
-  const account = parseAccountName(fields.data.account, deckhand.config.SERVICE_BASE_URL);
+  const account = parseAccountName(fields.data.account, workspace.config.SERVICE_BASE_URL);
   if (account === undefined)
     return {
       kind: 'errors',
       errors: { account: 'That is not an account name: letters, digits and hyphens only.' },
     };
   const { email, api_key: apiKey } = fields.data;
-  const tried = await tryKey(deckhand, { account, email, apiKey });
+  const tried = await tryKey(workspace, { account, email, apiKey });
   if ('errors' in tried) return { kind: 'errors', ...tried };
-  await deckhand.accounts.connect(caller.workspace, {
+  await workspace.accounts.connect({
     name: account,
     email,
     apiKey,
     connectedBy: caller.user,
     state: 'ok',
   });
-  await deckhand.audit.record(caller.workspace, {
+  await workspace.audit.record({
     who: caller.user,
     what: 'connect',
     target: account,
     result: 'done',
   });
-  const reply = connectedReply(deckhand, account, apiKey, tried);
+  const reply = connectedReply(workspace, account, apiKey, tried);
   return { kind: 'close', after: () => withReplay(context, origin, reply) };
 }
 
@@ -104,30 +105,30 @@ interface Tried {
 
 /** Both basic calls, so that a key is stored only once it has worked. */
 async function tryKey(
-  deckhand: Deckhand,
+  workspace: Workspace,
   credentials: { account: string; email: string; apiKey: string },
 ): Promise<Tried | { errors: Record<string, string>; base?: string }> {
   try {
-    const client = deckhand.service.account(credentials);
+    const client = workspace.service.account(credentials);
     const [projects, profile] = await Promise.all([listProjects(client), getProfile(client)]);
     return { profile, projects: projects.length };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return faultOf(deckhand, error, credentials);
+    return faultOf(workspace, error, credentials);
   }
 }
 
 function faultOf(
-  deckhand: Deckhand,
+  workspace: Workspace,
   error: ServiceError,
   credentials: { account: string; apiKey: string },
 ): { errors: Record<string, string>; base?: string } {
   const at = {
-    word: deckhand.config.SLACK_COMMAND,
-    now: deckhand.clock.now(),
+    word: workspace.config.SLACK_COMMAND,
+    now: workspace.clock.now(),
     newAccount: credentials.account,
   };
-  const explained = explainAndLog(error, at, deckhand.log, { command: CONNECT });
+  const explained = explainAndLog(error, at, workspace.log, { command: CONNECT });
   const said = failureWords(explained);
   // Under a field there is no markup.
   const plainly = said.replaceAll('`', '');
@@ -150,23 +151,23 @@ function lengthHint(apiKey: string): string {
 }
 
 function connectedReply(
-  deckhand: Deckhand,
+  workspace: Workspace,
   account: string,
   apiKey: string,
   { profile, projects }: Tried,
 ): Reply {
-  const word = deckhand.config.SLACK_COMMAND;
+  const word = workspace.config.SLACK_COMMAND;
   const said = `:white_check_mark: Connected ${bold(profile.account.name)} (${code(account)}) with the key ${code(maskedKey(apiKey.slice(-4)))}: ${count(projects, 'project')}. Next: ${code(`${word} test`)}.`;
   return { kind: 'private', message: say(said) };
 }
 
 /** The command typed before connecting runs after it, whichever way the person came to connect. */
 async function withReplay(
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   origin: Origin,
   reply: Reply,
 ): Promise<Reply> {
-  const waiting = await deckhand.waiting.take(caller.workspace, caller.user);
+  const waiting = await workspace.pending.take(caller.user);
   const text = origin.replay ?? waiting;
   return text === undefined ? reply : { kind: 'several', replies: [reply, { kind: 'run', text }] };
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { accountsChanged } from '../../scheduler/schedules/reconcile-schedules.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { buttons, say } from '../../views/blocks/message.ts';
-import { bold, code } from '../../views/blocks/text.ts';
-import type { ActionContext, Reply } from '../command.ts';
+import { accountsChanged } from '../../workspace/schedules.ts';
+import type { ActionContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 
 const ButtonValue = z.object({ account: z.string() });
@@ -15,8 +16,8 @@ export const disconnect = defineCommand({
   needsAccount: true,
   positionals: ['account'],
   args: z.object({ account: z.string() }),
-  async run({ account: named }, { caller, deckhand }) {
-    const account = await deckhand.accounts.resolve(caller.workspace, named, undefined);
+  async run({ account: named }, { workspace }) {
+    const account = await workspace.accounts.resolve(named, undefined);
     const said = `Disconnect ${bold(account.name)}? Its sealed key is deleted, and its schedules stop.`;
     const confirm = buttons({
       label: 'Disconnect',
@@ -31,15 +32,15 @@ export const disconnect = defineCommand({
 
 async function confirmDisconnect(
   value: string | undefined,
-  { caller, deckhand }: ActionContext,
+  { caller, workspace }: ActionContext,
 ): Promise<Reply> {
   const { account } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-  const { workspace, user } = caller;
-  const wasThere = await deckhand.accounts.disconnect(workspace, account);
+  const { user } = caller;
+  const wasThere = await workspace.accounts.disconnect(account);
   // Asked for in any case: a kill may have come between the two.
-  await accountsChanged(deckhand, workspace);
+  await accountsChanged(workspace);
   if (!wasThere) return { kind: 'replace', message: say(`${code(account)} is not connected any more.`) };
-  await deckhand.audit.record(workspace, { who: user, what: 'disconnect', target: account, result: 'done' });
+  await workspace.audit.record({ who: user, what: 'disconnect', target: account, result: 'done' });
   return {
     kind: 'replace',
     message: say(`:wastebasket: ${bold(account)} is disconnected and its key deleted.`),

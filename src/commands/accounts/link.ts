@@ -17,27 +17,28 @@ export const link = defineCommand({
   args: z.object({}),
   isAvailable: (config) => oauthClientOf(config) !== undefined,
   async run(_, context) {
-    const { caller, deckhand } = context;
-    const { PUBLIC_URL, SLACK_COMMAND: word } = deckhand.config;
+    const { caller, workspace } = context;
+    const { PUBLIC_URL, SLACK_COMMAND: word } = workspace.config;
     if (PUBLIC_URL === undefined)
       throw new UserError(
         'Linking needs an address that your browser can come back to. Whoever runs Deckhand must set `PUBLIC_URL` to it, and register that address with the service.',
       );
-    const { workspace, user } = caller;
-    const standing = await deckhand.links.get(workspace, user);
-    const ticket = await deckhand.linkRequests.ask({ workspace, user, name: await nameOf(context) });
+    const { user } = caller;
+    const standing = await workspace.links.get(user);
+    const ticket = await workspace.links.ask({
+      user,
+      name: await nameOf(context),
+    });
     const url = startAddress(PUBLIC_URL, ticket);
-    return { kind: 'private', message: linkMessage(url, standing, deckhand.clock.now(), word) };
+    return { kind: 'private', message: linkMessage(url, standing, workspace.clock.now(), word) };
   },
 });
 
 /** As Slack shows the person; the page in the browser names them, if only by their id. */
-async function nameOf({ caller, deckhand }: CommandContext): Promise<string> {
-  const { workspace, user } = caller;
+async function nameOf({ caller, workspace }: CommandContext): Promise<string> {
+  const { user } = caller;
   try {
-    const answer = await deckhand.slack.call(workspace, 'users.info', (client) =>
-      client.users.info({ user }),
-    );
+    const answer = await workspace.slack.call('users.info', (client) => client.users.info({ user }));
     return answer.user?.real_name || answer.user?.name || user;
   } catch (error) {
     if (!isSlackFailure(error)) throw error;

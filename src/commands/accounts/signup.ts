@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { explainAndLog, newReference } from '../../scheduler/explain.ts';
 import { parseAccountName } from '../../service/account-name.ts';
@@ -10,14 +11,14 @@ import { signupFault } from '../../views/accounts/signup-failures.ts';
 import { type DeployKey, signedUpMessage } from '../../views/accounts/signup-reply.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { notice } from '../../views/blocks/modal.ts';
-import { bold, code } from '../../views/blocks/text.ts';
 import {
   countSignup,
   SIGNUPS_PER_HOUR,
   type SignupsLeft,
   signupsLeft,
 } from '../../workspace/signup-attempts.ts';
-import type { CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { messagesByField } from './connect.ts';
 
@@ -55,25 +56,25 @@ export const signup = defineCommand({
   submissions: [{ callbackId: SIGNUP, role: 'admin', secrets: ['password'], submit: submitSignup }],
 });
 
-async function openForm({ caller, deckhand }: CommandContext): Promise<Reply> {
-  const limit = await signupsLeft(deckhand.store, deckhand.clock.now());
+async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {
+  const limit = await signupsLeft(workspace.store, workspace.clock.now());
   return {
     kind: 'modal',
     view: signupModal({ channel: caller.channel }, { perHour: SIGNUPS_PER_HOUR, ...limit }),
   };
 }
 
-async function submitSignup(state: ViewState, { caller, deckhand }: CommandContext): Promise<Submitted> {
+async function submitSignup(state: ViewState, { caller, workspace }: CommandContext): Promise<Submitted> {
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
-  const limit = await countSignup(deckhand.store, deckhand.clock.now());
+  const limit = await countSignup(workspace.store, workspace.clock.now());
   const request = requestOf(fields.data);
   try {
-    const made = await signUp(deckhand.service, request);
-    return await settle(deckhand, caller, made, request.email);
+    const made = await signUp(workspace.service, request);
+    return await settle(workspace, caller, made, request.email);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return refused(deckhand, caller, error, limit);
+    return refused(workspace, caller, error, limit);
   }
 }
 
@@ -95,33 +96,30 @@ function requestOf(fields: z.infer<typeof Fields>): SignupRequest {
 
 /** Connects the new account with the key it came with; what is said of it. The key is told only this once. */
 async function settle(
-  deckhand: Deckhand,
-  { workspace, user }: CommandContext['caller'],
+  workspace: Workspace,
+  { user }: CommandContext['caller'],
   made: Signup,
   email: string,
 ): Promise<Submitted> {
-  const { SERVICE_BASE_URL, SLACK_COMMAND: word } = deckhand.config;
+  const { SERVICE_BASE_URL, SLACK_COMMAND: word } = workspace.config;
   const { subdomain, url, name: displayName } = made.account;
   const name = parseAccountName(subdomain, SERVICE_BASE_URL) ?? parseAccountName(url ?? '', SERVICE_BASE_URL);
   if (name === undefined) return lostKey(subdomain, word);
   const state = made.email_verified ? 'ok' : 'unverified';
   const deployKey = deployKeyOf(made);
   try {
-    const account = await deckhand.accounts.connect(workspace, {
+    const account = await workspace.accounts.connect({
       name,
       email,
       apiKey: made.api_key,
       connectedBy: user,
       state,
     });
-    await deckhand.audit.record(workspace, { who: user, what: 'signup', target: name, result: 'done' });
-    if (state === 'unverified') await watchFor(deckhand, workspace, account, deployKey);
+    await workspace.audit.record({ who: user, what: 'signup', target: name, result: 'done' });
+    if (state === 'unverified') await watchFor(workspace, account, deployKey);
   } catch (error) {
     const reference = newReference();
-    deckhand.log.error(
-      { event: 'bug', workspace, user, account: name, reference, err: error },
-      'a new key was lost',
-    );
+    workspace.log.error({ event: 'bug', user, account: name, reference, err: error }, 'a new key was lost');
     return lostKey(name, word, reference);
   }
   const message = signedUpMessage({
@@ -150,21 +148,21 @@ function lostKey(account: string, word: string, reference?: string): Submitted {
 }
 
 function refused(
-  deckhand: Deckhand,
-  { workspace, user }: CommandContext['caller'],
+  workspace: Workspace,
+  { user }: CommandContext['caller'],
   error: ServiceError,
   limit: SignupsLeft,
 ): Submitted {
-  const now = deckhand.clock.now();
-  const { SERVICE_SIGNUP_URL: webSignup = '', SLACK_COMMAND: word } = deckhand.config;
+  const now = workspace.clock.now();
+  const { SERVICE_SIGNUP_URL: webSignup = '', SLACK_COMMAND: word } = workspace.config;
   if (error.kind === 'unexpected' || error.kind === 'unreachable') {
     const at = { word, now };
-    const explained = explainAndLog(error, at, deckhand.log, { workspace, user, command: SIGNUP });
+    const explained = explainAndLog(error, at, workspace.log, { user, command: SIGNUP });
     const base = failureWords({ ...explained, next: whatNow(error, word) });
     return { kind: 'errors', errors: {}, base };
   }
-  deckhand.log.info(
-    { event: 'signup_refused', workspace, user, kind: error.kind, status: error.status },
+  workspace.log.info(
+    { event: 'signup_refused', user, kind: error.kind, status: error.status },
     'a sign-up was refused',
   );
   const { errors, base } = signupFault(error, { now, webSignup });

@@ -13,11 +13,11 @@ export const unlink = defineCommand({
   positionals: [],
   args: z.object({}),
   isAvailable: (config) => link.isAvailable?.(config) ?? true,
-  async run(_, { caller, deckhand }) {
-    const { workspace, user } = caller;
-    if (!(await deckhand.links.remove(workspace, user)))
-      return { kind: 'private', message: notLinkedMessage(deckhand.config.SLACK_COMMAND) };
-    await deckhand.audit.record(workspace, { who: user, what: 'unlink', result: 'done' });
+  async run(_, { caller, workspace }) {
+    const { user } = caller;
+    if (!(await workspace.links.remove(user)))
+      return { kind: 'private', message: notLinkedMessage(workspace.config.SLACK_COMMAND) };
+    await workspace.audit.record({ who: user, what: 'unlink', result: 'done' });
     return { kind: 'private', message: unlinkedMessage() };
   },
 });

@@ -15,10 +15,10 @@ export const whoami = defineCommand({
   positionals: [],
   args: z.object({}),
   async run(_, context) {
-    const { caller, deckhand } = context;
+    const { workspace } = context;
     const account = await accountOf(context);
     const [profile, roles, link] = await Promise.all([
-      deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client)),
+      workspace.accounts.use(account, (client) => getProfile(client)),
       rolesOf(context),
       linkOf(context),
     ]);
@@ -36,14 +36,14 @@ export const whoami = defineCommand({
 });
 
 /** Undefined where linking is not configured. */
-async function linkOf({ caller, deckhand }: CommandContext): Promise<string | undefined> {
-  if (deckhand.service.oauth === undefined) return undefined;
-  const link = await deckhand.links.get(caller.workspace, caller.user);
-  return linkLine(link, deckhand.clock.now(), deckhand.config.SLACK_COMMAND);
+async function linkOf({ caller, workspace }: CommandContext): Promise<string | undefined> {
+  if (workspace.service.oauth === undefined) return undefined;
+  const link = await workspace.links.get(caller.user);
+  return linkLine(link, workspace.clock.now(), workspace.config.SLACK_COMMAND);
 }
 
-async function rolesOf({ caller, deckhand }: CommandContext): Promise<string[]> {
-  const { workspace, user } = caller;
-  const held = await Promise.all(GIVEN_ROLES.map((role) => deckhand.roles.holds(workspace, user, role)));
+async function rolesOf({ caller, workspace }: CommandContext): Promise<string[]> {
+  const { user } = caller;
+  const held = await Promise.all(GIVEN_ROLES.map((role) => workspace.roles.holds(user, role)));
   return GIVEN_ROLES.filter((_, at) => held[at]);
 }

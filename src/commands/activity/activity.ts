@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
@@ -12,7 +13,7 @@ import {
 import { altText } from '../../views/activity/deployments-chart.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
-import type { ActionContext, CommandContext, Reply } from '../command.ts';
+import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 import { readActivityWords } from './parse-activity-arguments.ts';
@@ -63,15 +64,13 @@ async function askOf(
   asked: { range: ActivityAsk['range'] | undefined; stats: boolean; project?: string | undefined },
   context: CommandContext,
 ): Promise<ActivityAsk> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   const account = await accountOf(context);
   const [zone, project] = await Promise.all([
-    zoneOf(deckhand, caller.workspace, caller.user),
+    zoneOf(workspace, caller.user),
     asked.project === undefined
       ? undefined
-      : deckhand.projects
-          .list(caller.workspace, account)
-          .then((projects) => findProject(projects, asked.project)),
+      : workspace.projects.list(account).then((projects) => findProject(projects, asked.project)),
   ]);
   const { stats, range = DEFAULT_RANGE } = asked;
   const filter = project && { permalink: project.permalink, name: project.name.slice(0, 100) };
@@ -85,14 +84,14 @@ async function turnPage(value: string | undefined, context: ActionContext): Prom
 
 /** What the asker sees, as it stands now, for the whole channel. */
 async function share(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { caller, deckhand } = context;
-  const { channel, user, workspace } = caller;
+  const { caller, workspace } = context;
+  const { channel, user } = caller;
   if (channel === undefined) throw new UserError('There is no channel here to share it with.');
   const ask = Ask.parse(JSON.parse(value ?? '{}'));
   const feed = await fetchOf(ask, context);
   // Posted here and not by the front door, so that a refusal of Slack leaves the button to be pressed again.
   const message = activityMessage(ask, feed, { kind: 'channel', sharedBy: user });
-  const shown = await deckhand.slack.post(workspace, { channel, message });
+  const shown = await workspace.slack.post({ channel, message });
   if (ask.stats) await addPicture(ask, feed, shown, context);
   return { kind: 'replace', message: activityMessage(ask, feed, { kind: 'asker', isShared: true }) };
 }
@@ -102,14 +101,14 @@ async function addPicture(
   ask: ActivityAsk,
   feed: Activity,
   { channel, ts }: MessageRef,
-  { caller, deckhand }: ActionContext,
+  { workspace }: ActionContext,
 ): Promise<void> {
-  const data = chartOf(ask, feed, deckhand.clock.now());
+  const data = chartOf(ask, feed, workspace.clock.now());
   try {
-    await deckhand.slack.upload(caller.workspace, {
+    await workspace.slack.upload({
       filename: `${ask.account}-deployments.png`,
       title: 'Deployments per day',
-      bytes: await deckhand.pictures.draw(data),
+      bytes: await workspace.pictures.draw(data),
       altText: altText(data),
       channel,
       threadTs: ts,
@@ -117,13 +116,13 @@ async function addPicture(
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     const { method, reason } = error;
-    deckhand.log.warn({ event: 'picture_failed', method, reason }, 'a picture was not taken by Slack');
+    workspace.log.warn({ event: 'picture_failed', method, reason }, 'a picture was not taken by Slack');
   }
 }
 
-async function fetchOf(ask: ActivityAsk, { caller, deckhand }: CommandContext): Promise<Activity> {
-  const account = await deckhand.accounts.resolve(caller.workspace, ask.account, undefined);
-  return deckhand.accounts.use(caller.workspace, account, (client) =>
+async function fetchOf(ask: ActivityAsk, { workspace }: CommandContext): Promise<Activity> {
+  const account = await workspace.accounts.resolve(ask.account, undefined);
+  return workspace.accounts.use(account, (client) =>
     getActivity(client, { range: ask.range, stats: ask.stats }),
   );
 }

@@ -1,6 +1,6 @@
 import { UserError } from '../../core/errors.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { ActivityRange } from '../../service/activity.ts';
-import { code } from '../../views/blocks/text.ts';
 
 export interface ActivityWords {
   range: ActivityRange | undefined;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
 import { type AuditPage, auditMessage } from '../../views/admin/audit.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 const USUAL = 20;
@@ -41,9 +41,9 @@ export const audit = defineCommand({
   ],
 });
 
-async function pageOf(page: AuditPage, { caller, deckhand }: CommandContext): Promise<Message> {
+async function pageOf(page: AuditPage, { workspace }: CommandContext): Promise<Message> {
   const first = page.page * page.size;
-  const read = await deckhand.audit.latest(caller.workspace, first + page.size + 1, page.upTo);
+  const read = await workspace.audit.latest(first + page.size + 1, page.upTo);
   const shown = read.slice(first, first + page.size).map(({ entry }) => entry);
   const upTo = page.upTo ?? read[0]?.id;
   return auditMessage(

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { code } from '../../core/mrkdwn.ts';
 import { explain } from '../../scheduler/explain.ts';
 import { getProfile } from '../../service/profile.ts';
+import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
-import { code } from '../../views/blocks/text.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 export const doctor = defineCommand({
@@ -31,37 +32,34 @@ async function check(what: string, context: CommandContext, work: () => Promise<
   try {
     return { what, isWell: true, said: await work() };
   } catch (error) {
-    const { deckhand, caller } = context;
-    const explained = explain(error, { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() });
-    deckhand.log.warn(
-      { event: 'doctor', workspace: caller.workspace, reason: what, err: error },
-      'a check failed',
-    );
+    const { workspace } = context;
+    const explained = explain(error, { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() });
+    workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'a check failed');
     return { what, isWell: false, said: [explained.text, explained.next].filter(Boolean).join(' ') };
   }
 }
 
 function checkStore(context: CommandContext): Check {
   return check('Store', context, async () => {
-    await context.deckhand.store.ping();
+    await context.workspace.health.store();
     return 'answers';
   });
 }
 
 function checkScheduler(context: CommandContext): Check {
   return check('Scheduler', context, async () => {
-    await context.deckhand.engine.ping();
+    await context.workspace.health.jobs();
     return 'runs';
   });
 }
 
 function checkSlack(context: CommandContext): Check {
-  const { caller, deckhand } = context;
+  const { workspace } = context;
   return check('Slack', context, async () => {
-    const answer = await deckhand.slack.call(caller.workspace, 'auth.test', (client) => client.auth.test());
+    const answer = await workspace.slack.call('auth.test', (client) => client.auth.test());
     const granted = answer.response_metadata?.scopes;
     if (granted === undefined) return 'the token works';
-    const missing = deckhand.scopes.filter((scope) => !granted.includes(scope));
+    const missing = SCOPE_NAMES.filter((scope) => !granted.includes(scope));
     return missing.length === 0
       ? 'the token works and has every scope'
       : `the token works, but lacks ${missing.map((scope) => code(scope)).join(', ')}: install the app again`;
@@ -70,9 +68,9 @@ function checkSlack(context: CommandContext): Check {
 
 /** Posting needs membership, and only Slack's answer tells; the name alone is not worth a scope. */
 function checkChannel(context: CommandContext): Check {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   return check('This channel', context, async () => {
-    const bound = await deckhand.channels.get(caller.workspace, caller.channel);
+    const bound = await workspace.channels.get(caller.channel);
     return bound.project === undefined
       ? 'is not bound to a project'
       : `is bound to ${code(bound.project.permalink)}`;
@@ -80,15 +78,15 @@ function checkChannel(context: CommandContext): Check {
 }
 
 async function checkAccounts(context: CommandContext): Promise<Check[]> {
-  const { caller, deckhand } = context;
-  const accounts = await deckhand.accounts.list(caller.workspace);
+  const { workspace } = context;
+  const accounts = await workspace.accounts.list();
   if (accounts.length === 0) {
-    const said = `none is connected; an admin can run ${code(`${deckhand.config.SLACK_COMMAND} connect`)}`;
+    const said = `none is connected; an admin can run ${code(`${workspace.config.SLACK_COMMAND} connect`)}`;
     return [Promise.resolve({ what: 'Accounts', isWell: false, said })];
   }
   return accounts.map((account) =>
     check(`Account ${code(account.name)}`, context, async () => {
-      const profile = await deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client));
+      const profile = await workspace.accounts.use(account, (client) => getProfile(client));
       if (profile.account.suspended) return 'the key works, but the account is suspended';
       return 'the key works';
     }),

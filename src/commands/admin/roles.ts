@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Reply } from '../../core/reply.ts';
 import {
   COMMANDS_FIELD,
   groupsField,
@@ -7,7 +8,7 @@ import {
   rolesModal,
 } from '../../views/admin/roles.ts';
 import { GIVEN_ROLES, type Grants, type Holders } from '../../workspace/roles.ts';
-import type { Command, CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { Command, CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { isAlwaysAllowed } from '../permission.ts';
 
@@ -18,12 +19,10 @@ const NOBODY: Holders = { admin: [], operator: [], billing: [] };
 
 /** Made over the list that it restricts, because it is one of them. */
 export function createRolesCommand(commands: () => readonly Command[]): Command {
-  const restrictable = (context: CommandContext): string[] =>
+  const restrictable = (): string[] =>
     commands()
-      .filter(
-        ({ name, isAvailable }) => !isAlwaysAllowed(name) && (isAvailable?.(context.deckhand.config) ?? true),
-      )
-      .map(({ name }) => name);
+      .map(({ name }) => name)
+      .filter((name) => !isAlwaysAllowed(name));
   return defineCommand({
     name: 'roles',
     summary: 'Sets who is admin, operator and billing, and which commands may run in this channel',
@@ -32,23 +31,23 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
     needsAccount: false,
     positionals: [],
     args: z.object({}),
-    run: (_, context) => openRoles(context, restrictable(context)),
+    run: (_, context) => openRoles(context, restrictable()),
     submissions: [
       {
         callbackId: ROLES_MODAL,
         role: 'admin',
-        submit: (state, context) => submitRoles(state, context, restrictable(context)),
+        submit: (state, context) => submitRoles(state, context, restrictable()),
       },
     ],
   });
 }
 
-async function openRoles({ caller, deckhand }: CommandContext, restrictable: string[]): Promise<Reply> {
-  const { workspace, user, channel } = caller;
+async function openRoles({ caller, workspace }: CommandContext, restrictable: string[]): Promise<Reply> {
+  const { user, channel } = caller;
   const [grants, all, settings] = await Promise.all([
-    deckhand.roles.grants(workspace),
-    deckhand.roles.userGroups(workspace),
-    deckhand.channels.get(workspace, channel),
+    workspace.roles.grants(),
+    workspace.roles.userGroups(),
+    workspace.channels.get(channel),
   ]);
   const view = rolesModal({
     users: grants ?? { ...NOBODY, admin: [user] },
@@ -66,18 +65,18 @@ async function submitRoles(
   context: CommandContext,
   restrictable: readonly string[],
 ): Promise<Submitted> {
-  const { caller, deckhand } = context;
-  const { workspace, user } = caller;
-  const before = await deckhand.roles.grants(workspace);
+  const { caller, workspace } = context;
+  const { user } = caller;
+  const before = await workspace.roles.grants();
   const users = Fields.parse(state.values);
   const groups = groupsOf(state, before?.groups);
   // Whoever sets the roles is there; of the others one at least must be, or nobody could ever set them again.
-  const isKept = users.admin.includes(user) || (await deckhand.roles.hasActive(workspace, users.admin));
+  const isKept = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
   if (!isKept) return { kind: 'errors', errors: { admin: 'Name at least one person who can act.' } };
-  const grants: Grants = { ...users, groups, setBy: user, setAt: deckhand.clock.now() };
-  await deckhand.roles.set(workspace, grants);
+  const grants: Grants = { ...users, groups, setBy: user, setAt: workspace.clock.now() };
+  await workspace.roles.set(grants);
   const allowed = await restrictChannel(state, context, restrictable);
-  await deckhand.audit.record(workspace, {
+  await workspace.audit.record({
     who: user,
     what: 'roles',
     target: changesOf(before, grants),
@@ -106,13 +105,13 @@ function groupsOf({ values, view }: ViewState, before: Holders = NOBODY): Holder
 /** What may run in the channel from now on; undefined where the form was not about one. */
 async function restrictChannel(
   { values, metadata }: ViewState,
-  { caller, deckhand }: CommandContext,
+  { workspace }: CommandContext,
   restrictable: readonly string[],
 ): Promise<string[] | undefined> {
   const { channel } = Origin.parse(JSON.parse(metadata || '{}'));
   if (channel === undefined) return undefined;
   const chosen = Chosen.parse(values[COMMANDS_FIELD]).filter((name) => restrictable.includes(name));
-  await deckhand.channels.change(caller.workspace, channel, ({ commands: _, ...rest }) =>
+  await workspace.channels.change(channel, ({ commands: _, ...rest }) =>
     chosen.length === 0 ? rest : { ...rest, commands: chosen },
   );
   return chosen;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Channel } from '../../workspace/channels.ts';
 import { messagesByField } from '../accounts/connect.ts';
-import type { CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { chosenProject } from '../form-target.ts';
 import { isZone, zonePicker } from '../option-sources.ts';
@@ -36,24 +37,23 @@ export const settings = defineCommand({
 });
 
 async function openSettings(context: CommandContext): Promise<Reply> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   if (caller.channel === undefined) throw new UserError('Use this in the channel that it is about.');
-  const current = await deckhand.channels.get(caller.workspace, caller.channel);
-  const isConnected = (await deckhand.accounts.list(caller.workspace)).length > 0;
+  const current = await workspace.channels.get(caller.channel);
+  const isConnected = (await workspace.accounts.list()).length > 0;
   const account = isConnected ? (await accountOf(context)).name : undefined;
   return { kind: 'modal', view: settingsModal({ channel: caller.channel, account }, current) };
 }
 
 async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   const origin = Origin.parse(JSON.parse(state.metadata));
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const { threads, layout, project: chosen, zone } = fields.data;
-  const current = await deckhand.channels.get(caller.workspace, origin.channel);
+  const current = await workspace.channels.get(origin.channel);
   const bound = await boundTo(context, origin.account, current, chosen);
-  const saved = await deckhand.channels.change(
-    caller.workspace,
+  const saved = await workspace.channels.change(
     origin.channel,
     ({ project: _, account: __, zone: ___, ...rest }) => ({
       ...rest,
@@ -63,7 +63,7 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
       ...(zone === undefined ? {} : { zone }),
     }),
   );
-  await deckhand.audit.record(caller.workspace, {
+  await workspace.audit.record({
     who: caller.user,
     what: 'settings',
     where: origin.channel,
@@ -83,7 +83,7 @@ async function boundTo(
   const { account, project } = current;
   if (project?.permalink === chosen && (named === undefined || named === account))
     return { ...(account === undefined ? {} : { account }), project };
-  const { caller, deckhand } = context;
-  const found: Account = await deckhand.accounts.resolve(caller.workspace, named, undefined);
+  const { workspace } = context;
+  const found: Account = await workspace.accounts.resolve(named, undefined);
   return { account: found.name, project: await chosenProject(context, found, chosen) };
 }

@@ -1,18 +1,19 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { cut } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { withTimeout } from '../../core/timeout.ts';
 import { parseZone } from '../../jobs/zone.ts';
 import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
 import { addDigest, removeDigest } from '../../scheduler/digests/schedule.ts';
 import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
-import { cut } from '../../views/blocks/text.ts';
 import { digestAddedMessage } from '../../views/digests/changed.ts';
 import { DIGEST_ADD, digestModal } from '../../views/digests/form.ts';
 import { nextTimes } from '../../workspace/cadence.ts';
 import type { Digest } from '../../workspace/digests.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
-import type { CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { channelOf } from '../resolve-target.ts';
 import { splitWords } from '../tokenize.ts';
@@ -51,11 +52,11 @@ export const digestAdd = defineCommand({
     if (args.words === undefined) return openForm(channel, context);
     // Split anew, because cron fields in quotes are one word.
     const words = readDigestWords(splitWords(context.text, ['skip-quiet']).words.slice(2));
-    const { caller, deckhand } = context;
-    const bound = await deckhand.channels.get(caller.workspace, channel);
+    const { caller, workspace } = context;
+    const bound = await workspace.channels.get(channel);
     return add(context, channel, {
       cadence: words.cadence,
-      zone: words.zone ?? (await zoneOf(deckhand, caller.workspace, caller.user)),
+      zone: words.zone ?? (await zoneOf(workspace, caller.user)),
       range: words.range ?? DEFAULT_RANGE,
       account: context.account ?? bound.account,
       project: args.project ?? words.project,
@@ -68,13 +69,13 @@ export const digestAdd = defineCommand({
 
 async function openForm(
   channel: string,
-  { caller, deckhand, account: named }: CommandContext,
+  { caller, workspace, account: named }: CommandContext,
 ): Promise<Reply> {
-  const { workspace, user } = caller;
+  const { user } = caller;
   const [accounts, bound, zone] = await Promise.all([
-    deckhand.accounts.list(workspace),
-    deckhand.channels.get(workspace, channel),
-    withTimeout(deckhand.clock, PATIENCE_MS, zoneOf(deckhand, workspace, user)),
+    workspace.accounts.list(),
+    workspace.channels.get(channel),
+    withTimeout(workspace.clock, PATIENCE_MS, zoneOf(workspace, user)),
   ]);
   const names = accounts.map(({ name }) => name);
   const account = [named?.toLowerCase(), bound.account].find(
@@ -88,13 +89,13 @@ async function openForm(
     account,
   };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
-  const next = nextInForm(values, deckhand.clock.now());
+  const next = nextInForm(values, workspace.clock.now());
   return { kind: 'modal', view: digestModal({ origin, values, next }) };
 }
 
 async function submitAdd(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { channel, accounts } = originOf(state);
-  const read = readDigestForm(state.values, context.deckhand.clock.now());
+  const read = readDigestForm(state.values, context.workspace.clock.now());
   if ('errors' in read) return { kind: 'errors', errors: read.errors };
   // With one account there is no field, and the digest covers whatever is connected.
   const account = accounts.length === 0 ? undefined : read.filled.account;
@@ -104,10 +105,10 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
 
 /** Keeps the digest and tells the channel, whose answer says whether Deckhand may post there at all. */
 async function add(context: CommandContext, channel: string, asked: FilledDigest): Promise<Reply> {
-  const { caller, deckhand } = context;
-  const { workspace, user, requestId } = caller;
+  const { caller, workspace } = context;
+  const { user, requestId } = caller;
   const place = await placeOf(context, asked);
-  const digest = await addDigest(deckhand, workspace, {
+  const digest = await addDigest(workspace, {
     requestId,
     channel,
     cadence: asked.cadence,
@@ -116,10 +117,10 @@ async function add(context: CommandContext, channel: string, asked: FilledDigest
     ...place,
     skipQuiet: asked.skipQuiet,
     setUpBy: user,
-    setUpAt: deckhand.clock.now(),
+    setUpAt: workspace.clock.now(),
   });
   await tellChannel(context, digest);
-  await deckhand.audit.record(workspace, {
+  await workspace.audit.record({
     who: user,
     what: 'digest add',
     where: channel,
@@ -129,14 +130,18 @@ async function add(context: CommandContext, channel: string, asked: FilledDigest
   return { kind: 'nothing' };
 }
 
-async function tellChannel({ caller, deckhand }: CommandContext, digest: Digest): Promise<void> {
-  const { workspace, requestId } = caller;
-  const next = nextTimes(digest.cadence, digest.zone, deckhand.clock.now(), 3);
-  const message = digestAddedMessage(digest, next, deckhand.config.SLACK_COMMAND);
+async function tellChannel({ caller, workspace }: CommandContext, digest: Digest): Promise<void> {
+  const { requestId } = caller;
+  const next = nextTimes(digest.cadence, digest.zone, workspace.clock.now(), 3);
+  const message = digestAddedMessage(digest, next, workspace.config.SLACK_COMMAND);
   try {
-    await deliver(deckhand, { workspace, id: `added ${requestId}`, channel: digest.channel, message });
+    await deliver(workspace, {
+      id: `added ${requestId}`,
+      channel: digest.channel,
+      message,
+    });
   } catch (error) {
-    if (isUndeliverable(error)) await removeDigest(deckhand, workspace, digest.id);
+    if (isUndeliverable(error)) await removeDigest(workspace, digest.id);
     throw error;
   }
 }
@@ -146,17 +151,16 @@ async function tellChannel({ caller, deckhand }: CommandContext, digest: Digest)
  * @throws UserError where there is no such account or project, or none that works
  */
 async function placeOf(
-  { caller, deckhand }: CommandContext,
+  { workspace }: CommandContext,
   { account: named, project: wanted }: FilledDigest,
 ): Promise<Pick<Digest, 'account' | 'project'>> {
-  const { workspace } = caller;
-  const account = await deckhand.accounts.resolve(workspace, named, undefined);
+  const account = await workspace.accounts.resolve(named, undefined);
   const kept = named === undefined && wanted === undefined ? {} : { account: account.name };
-  const accounts = await deckhand.accounts.list(workspace);
+  const accounts = await workspace.accounts.list();
   if (!isServed({ account: kept.account }, accounts))
     throw new UserError('No connected account works that this digest could ask.', `connect ${account.name}`);
   if (wanted === undefined) return kept;
-  const project = findProject(await deckhand.projects.look(workspace, account), wanted);
+  const project = findProject(await workspace.projects.look(account), wanted);
   if (project === undefined) throw new UserError('Name the project.', 'projects');
   return { ...kept, project: { permalink: project.permalink, name: cut(project.name, 100) } };
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { CronError } from '../../jobs/cron.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import type { Values } from '../../views/blocks/modal-state.ts';
 import { DIGEST_ADD, type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
 import { Cadence, nextTimes } from '../../workspace/cadence.ts';
 import { messagesByField } from '../accounts/connect.ts';
-import type { Action, ActionContext, Reply, ViewState } from '../command.ts';
+import type { Action, ActionContext, ViewState } from '../command.ts';
 import { isZone } from '../option-sources.ts';
 import { readTime } from './parse-digest-arguments.ts';
 
@@ -105,12 +106,12 @@ export const digestFormActions: readonly Action[] = ['cadence', 'time', 'cron', 
 );
 
 async function redraw(field: string, value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { state, deckhand } = context;
+  const { state, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
   const values = { ...state.values, [field]: value ?? state.values[field] };
   const origin = originOf(state);
   const account = typeof values.account === 'string' ? values.account : undefined;
-  const now = deckhand.clock.now();
+  const now = workspace.clock.now();
   const view = digestModal({ origin: { ...origin, account }, values, next: nextInForm(values, now) });
   await context.updateModal(view, 'anyway');
   return { kind: 'nothing' };

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { pauseDigest, removeDigest, resumeDigest } from '../../scheduler/digests/schedule.ts';
 import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
-import { type Message, say } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
+import { say } from '../../views/blocks/message.ts';
 import {
   digestPausedMessage,
   digestRemovedMessage,
@@ -11,7 +13,7 @@ import {
   digestSnoozedMessage,
 } from '../../views/digests/changed.ts';
 import { type Digest, nextOf } from '../../workspace/digests.ts';
-import type { Action, ActionContext, Command, CommandContext, Reply } from '../command.ts';
+import type { Action, ActionContext, Command, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { ListScope, listDigests } from './list.ts';
 import { digestOf } from './resolve-digest.ts';
@@ -87,63 +89,63 @@ async function clicked(value: string | undefined, context: ActionContext, change
 }
 
 async function pause(context: CommandContext, { id }: Digest): Promise<Message> {
-  const { caller, deckhand } = context;
-  const { workspace, user } = caller;
+  const { caller, workspace } = context;
+  const { user } = caller;
   const during = caller.requestId;
-  const changed = await pauseDigest(deckhand, workspace, id, {
+  const changed = await pauseDigest(workspace, id, {
     kind: 'paused',
     cause: 'person',
     reason: 'somebody paused it',
     by: user,
-    at: deckhand.clock.now(),
+    at: workspace.clock.now(),
     during,
   });
   if (changed?.state.kind !== 'paused') throw goneSince(id);
   if (changed.state.during !== during)
     return say(`The digest ${code(id)} is paused already: ${changed.state.reason}.`);
   await record(context, 'digest pause', id);
-  return digestPausedMessage(id, user, deckhand.config.SLACK_COMMAND);
+  return digestPausedMessage(id, user, workspace.config.SLACK_COMMAND);
 }
 
 async function resume(context: CommandContext, digest: Digest): Promise<Message> {
-  const { caller, deckhand } = context;
-  const { workspace, user } = caller;
+  const { caller, workspace } = context;
+  const { user } = caller;
   const { id, account } = digest;
-  const accounts = await deckhand.accounts.list(workspace);
+  const accounts = await workspace.accounts.list();
   if (!isServed({ account }, accounts))
     throw new UserError(
       `The digest ${code(id)} has no working account to ask.`,
       `connect${account === undefined ? '' : ` ${account}`}`,
     );
-  const changed = await resumeDigest(deckhand, workspace, id);
+  const changed = await resumeDigest(workspace, id);
   if (changed === undefined) throw goneSince(id);
   if (!isAsleep(digest)) return say(`The digest ${code(id)} is not paused.`);
   await record(context, 'digest resume', id);
-  return digestResumedMessage(id, user, nextOf(changed, deckhand.clock.now()));
+  return digestResumedMessage(id, user, nextOf(changed, workspace.clock.now()));
 }
 
 async function snooze(context: CommandContext, { id }: Digest): Promise<Message> {
-  const { caller, deckhand } = context;
-  const snoozedUntil = deckhand.clock.now() + SNOOZE_MS;
-  const changed = await deckhand.digests.change(caller.workspace, id, (current) => ({
+  const { caller, workspace } = context;
+  const snoozedUntil = workspace.clock.now() + SNOOZE_MS;
+  const changed = await workspace.digests.change(id, (current) => ({
     ...current,
     snoozedUntil,
   }));
   if (changed === undefined) throw goneSince(id);
   await record(context, 'digest snooze', id);
-  return digestSnoozedMessage(id, caller.user, snoozedUntil, deckhand.config.SLACK_COMMAND);
+  return digestSnoozedMessage(id, caller.user, snoozedUntil, workspace.config.SLACK_COMMAND);
 }
 
 async function remove(context: CommandContext, digest: Digest): Promise<Message> {
-  const { caller, deckhand } = context;
-  await removeDigest(deckhand, caller.workspace, digest.id);
+  const { caller, workspace } = context;
+  await removeDigest(workspace, digest.id);
   await record(context, 'digest remove', digest.id);
-  return digestRemovedMessage(digest, caller.user, deckhand.config.SLACK_COMMAND);
+  return digestRemovedMessage(digest, caller.user, workspace.config.SLACK_COMMAND);
 }
 
-function record({ caller, deckhand }: CommandContext, what: string, target: string): Promise<void> {
+function record({ caller, workspace }: CommandContext, what: string, target: string): Promise<void> {
   const where = caller.channel === undefined ? {} : { where: caller.channel };
-  return deckhand.audit.record(caller.workspace, {
+  return workspace.audit.record({
     who: caller.user,
     what,
     target,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Message } from '../../core/message.ts';
 import { digestListMessage, type ListedDigest } from '../../views/digests/list.ts';
 import { type Digest, nextOf } from '../../workspace/digests.ts';
 import type { CommandContext } from '../command.ts';
@@ -27,14 +27,14 @@ export const digestList = defineCommand({
   },
 });
 
-export async function listDigests({ caller, deckhand }: CommandContext, scope: ListScope): Promise<Message> {
-  const all = await deckhand.digests.list(caller.workspace);
+export async function listDigests({ caller, workspace }: CommandContext, scope: ListScope): Promise<Message> {
+  const all = await workspace.digests.list();
   const here = all.filter(({ channel }) => channel === caller.channel);
   const shown = scope === 'all' ? all : here;
-  const now = deckhand.clock.now();
+  const now = workspace.clock.now();
   return digestListMessage(
     shown.map((digest) => listed(digest, now)),
-    { scope, elsewhere: all.length - shown.length, word: deckhand.config.SLACK_COMMAND },
+    { scope, elsewhere: all.length - shown.length, word: workspace.config.SLACK_COMMAND },
   );
 }
 

@@ -1,10 +1,11 @@
 import { closest } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
+import { code } from '../../core/mrkdwn.ts';
+import { WEEKDAYS, type Weekday } from '../../core/schedule-choices.ts';
 import { CronError } from '../../jobs/cron.ts';
 import { parseZone } from '../../jobs/zone.ts';
 import type { ActivityRange } from '../../service/activity.ts';
-import { code } from '../../views/blocks/text.ts';
-import { DAY_NAMES, WEEKDAYS, type Weekday } from '../../views/digests/cadence.ts';
+import { DAY_NAMES } from '../../views/digests/cadence.ts';
 import { type Cadence, nextTimes } from '../../workspace/cadence.ts';
 import { readActivityWords } from '../activity/parse-activity-arguments.ts';
 import { nearestZone } from '../option-sources.ts';

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { uploadPictures } from '../../scheduler/digests/pictures.ts';
 import { filesOf, frameOf } from '../../scheduler/digests/post.ts';
 import { gatherReports, toldOf } from '../../scheduler/digests/reports.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { digestMessage } from '../../views/digests/digest.ts';
 import type { Digest } from '../../workspace/digests.ts';
-import type { CommandContext, Reply } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { DigestButton } from './lifecycle.ts';
 import { digestOf } from './resolve-digest.ts';
@@ -32,22 +33,18 @@ export const digestPreview = defineCommand({
   ],
 });
 
-async function preview({ caller, deckhand }: CommandContext, digest: Digest): Promise<Reply> {
-  const { workspace, channel, user } = caller;
-  const reports = await gatherReports(deckhand, workspace, digest);
+async function preview({ caller, workspace }: CommandContext, digest: Digest): Promise<Reply> {
+  const { channel, user } = caller;
+  const reports = await gatherReports(workspace, digest);
   if (reports.length === 0)
     throw new UserError('The account that this digest asks is not connected any more.', 'accounts');
-  const frame = { ...frameOf(deckhand, digest), isPreview: true };
+  const frame = { ...frameOf(workspace, digest), isPreview: true };
   const plain: Reply = { kind: 'private', message: digestMessage(frame, reports) };
-  const pictures = await uploadPictures(deckhand, workspace, toldOf(reports));
+  const pictures = await uploadPictures(workspace, toldOf(reports));
   if (channel === undefined || pictures.length === 0) return plain;
   try {
     // Shown from here, because only Slack's answer tells whether it shows the pictures.
-    await deckhand.slack.postEphemeral(
-      workspace,
-      { channel, user },
-      digestMessage(frame, reports, filesOf(pictures)),
-    );
+    await workspace.slack.postEphemeral({ channel, user }, digestMessage(frame, reports, filesOf(pictures)));
     return { kind: 'nothing' };
   } catch (error) {
     if (!isSlackFailure(error)) throw error;

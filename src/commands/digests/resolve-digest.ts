@@ -1,6 +1,6 @@
 import { closest } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Digest } from '../../workspace/digests.ts';
 import type { CommandContext } from '../command.ts';
 
@@ -9,11 +9,11 @@ import type { CommandContext } from '../command.ts';
  * @throws UserError where the id is unknown, or several would do
  */
 export async function digestOf(
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   named: string | undefined,
   fits: (digest: Digest) => boolean = () => true,
 ): Promise<Digest> {
-  const all = await deckhand.digests.list(caller.workspace);
+  const all = await workspace.digests.list();
   const here = all.filter(({ channel }) => channel === caller.channel);
   if (named !== undefined) return findNamed(all, here, named);
   const [first] = here;

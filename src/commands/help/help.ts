@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import { code, linesWithin } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../../views/blocks/limits.ts';
-import { context, header, type Message, section } from '../../views/blocks/message.ts';
-import { code, linesWithin } from '../../views/blocks/text.ts';
+import { context, header, section } from '../../views/blocks/message.ts';
 import type { Command } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { usageLine } from '../command-router.ts';
@@ -18,8 +19,8 @@ export function createHelp(commands: () => readonly Command[]): Command {
     positionals: ['command'],
     rest: true,
     args: z.object({ command: z.string().optional() }),
-    async run(args, { deckhand }) {
-      const word = deckhand.config.SLACK_COMMAND;
+    async run(args, { workspace }) {
+      const word = workspace.config.SLACK_COMMAND;
       const wanted = args.command?.toLowerCase();
       if (wanted === undefined) return { kind: 'private', message: overview(commands(), word) };
       const found = commands().filter(({ name }) => name === wanted || name.startsWith(`${wanted} `));

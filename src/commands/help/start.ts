@@ -13,12 +13,12 @@ export const start = defineCommand({
   needsAccount: false,
   positionals: [],
   args: z.object({}),
-  async run(_, { caller, deckhand }) {
-    const accounts = await deckhand.accounts.list(caller.workspace);
-    const channel = await deckhand.channels.get(caller.workspace, caller.channel);
-    const isAdmin = await deckhand.roles.holds(caller.workspace, caller.user, 'admin');
-    const word = deckhand.config.SLACK_COMMAND;
-    const canSignUp = deckhand.config.SERVICE_SIGNUP_URL !== undefined;
+  async run(_, { caller, workspace }) {
+    const accounts = await workspace.accounts.list();
+    const channel = await workspace.channels.get(caller.channel);
+    const isAdmin = await workspace.roles.holds(caller.user, 'admin');
+    const word = workspace.config.SLACK_COMMAND;
+    const canSignUp = workspace.config.SERVICE_SIGNUP_URL !== undefined;
     return { kind: 'private', message: startMessage({ word, accounts, channel, isAdmin, canSignUp }) };
   },
   actions: [

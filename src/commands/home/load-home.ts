@@ -1,4 +1,3 @@
-import type { Deckhand } from '../../deckhand.ts';
 import { DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/reconcile-schedules.ts';
@@ -12,6 +11,7 @@ import {
 } from '../../views/home/home.ts';
 import type { Role } from '../../workspace/roles.ts';
 import type { Run } from '../../workspace/test-runs.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 
 const KINDS: ReadonlyArray<[kind: HomeSchedule['kind'], of: ScheduleKind]> = [
   ['digest', DIGESTS],
@@ -20,22 +20,18 @@ const KINDS: ReadonlyArray<[kind: HomeSchedule['kind'], of: ScheduleKind]> = [
 ];
 
 /** What App Home shows to a person, from our own records alone. */
-export async function loadHome(
-  deckhand: Deckhand,
-  workspace: string,
-  user: string,
-): Promise<Omit<HomeData, 'figures'>> {
+export async function loadHome(workspace: Workspace, user: string): Promise<Omit<HomeData, 'figures'>> {
   const [accounts, defaultAccount, runs, schedules, roles] = await Promise.all([
-    deckhand.accounts.list(workspace),
-    deckhand.accounts.defaultName(workspace),
-    runsOf(deckhand, workspace),
-    schedulesOf(deckhand, workspace),
-    rolesOf(deckhand, workspace, user),
+    workspace.accounts.list(),
+    workspace.accounts.defaultName(),
+    runsOf(workspace),
+    schedulesOf(workspace),
+    rolesOf(workspace, user),
   ]);
   return {
-    word: deckhand.config.SLACK_COMMAND,
-    now: deckhand.clock.now(),
-    canSignUp: deckhand.config.SERVICE_SIGNUP_URL !== undefined,
+    word: workspace.config.SLACK_COMMAND,
+    now: workspace.clock.now(),
+    canSignUp: workspace.config.SERVICE_SIGNUP_URL !== undefined,
     accounts: accounts.map(({ name, state }) => ({ name, state })),
     defaultAccount,
     runs,
@@ -45,15 +41,15 @@ export async function loadHome(
 }
 
 /** The latest first, those that go on before those that ended. */
-async function runsOf(deckhand: Deckhand, workspace: string): Promise<HomeRun[]> {
-  const all = (await deckhand.runs.list(workspace)).toSorted((one, other) => timeOf(other) - timeOf(one));
+async function runsOf(workspace: Workspace): Promise<HomeRun[]> {
+  const all = (await workspace.runs.list()).toSorted((one, other) => timeOf(other) - timeOf(one));
   const running = all.filter(({ status }) => status === 'running').slice(0, MOST_RUNNING);
   const ended = all.filter(({ status }) => status !== 'running').slice(0, MOST_ENDED);
   return Promise.all(
     [...running, ...ended].map(async (run) => {
       const { channel, rootTs: ts } = run;
       const isShown = channel !== undefined && ts !== undefined;
-      const link = isShown ? await deckhand.home.permalink(workspace, { channel, ts }) : undefined;
+      const link = isShown ? await workspace.home.permalink({ channel, ts }) : undefined;
       return { ...run, link };
     }),
   );
@@ -63,9 +59,9 @@ function timeOf({ endedAt, startedAt }: Run): number {
   return endedAt ?? startedAt;
 }
 
-async function schedulesOf(deckhand: Deckhand, workspace: string): Promise<HomeSchedule[]> {
+async function schedulesOf(workspace: Workspace): Promise<HomeSchedule[]> {
   const each = KINDS.map(async ([kind, { list }]) =>
-    (await list(deckhand, workspace)).map(({ id, what, state }) => ({
+    (await list(workspace)).map(({ id, what, state }) => ({
       kind,
       id,
       what,
@@ -75,10 +71,9 @@ async function schedulesOf(deckhand: Deckhand, workspace: string): Promise<HomeS
   return (await Promise.all(each)).flat();
 }
 
-async function rolesOf({ roles }: Deckhand, workspace: string, user: string): Promise<Role[]> {
-  if (await roles.holds(workspace, user, 'admin')) return ['admin', 'operator', 'billing'];
+async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
+  if (await roles.holds(user, 'admin')) return ['admin', 'operator', 'billing'];
   const held: Role[] = [];
-  for (const role of ['operator', 'billing'] as const)
-    if (await roles.holds(workspace, user, role)) held.push(role);
+  for (const role of ['operator', 'billing'] as const) if (await roles.holds(user, role)) held.push(role);
   return held;
 }

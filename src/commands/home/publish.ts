@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import type { Job } from '../../core/job.ts';
 import { withTimeout } from '../../core/timeout.ts';
-import type { Deckhand } from '../../deckhand.ts';
-import type { Job, JobData } from '../../jobs/jobs.ts';
 import type { EventBody } from '../../listeners/events.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { homeView, type ShownFigures } from '../../views/home/home.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { figuresOf } from './figures.ts';
 import { loadHome } from './load-home.ts';
 
@@ -24,29 +26,28 @@ const Opened = z.object({
 });
 
 /** Shows what is known at once; the service's figures follow. */
-export async function homeOpened(deckhand: Deckhand, workspace: string, { event }: EventBody): Promise<void> {
+export async function homeOpened(workspace: Workspace, { event }: EventBody): Promise<void> {
   const { user, tab, view } = Opened.parse(event);
   if (tab === 'messages') return;
-  const figures = figuresOf(deckhand, workspace);
-  const early = await withTimeout(deckhand.clock, FIGURES_PATIENCE_MS, figures);
+  const figures = figuresOf(workspace);
+  const early = await withTimeout(workspace.clock, FIGURES_PATIENCE_MS, figures);
   const hash = view?.hash ?? undefined;
-  const openedAt = deckhand.clock.now();
-  await publish(deckhand, workspace, user, { figures: early ?? 'loading', openedAt, hash });
-  if (early === undefined) await publish(deckhand, workspace, user, { figures: await figures, openedAt });
+  const openedAt = workspace.clock.now();
+  await publish(workspace, user, { figures: early ?? 'loading', openedAt, hash });
+  if (early === undefined) await publish(workspace, user, { figures: await figures, openedAt });
 }
 
 /** Shows everybody who had it open lately how it stands now. */
-export async function refreshHome(deckhand: Deckhand, job: Job<JobData>): Promise<void> {
-  const { workspace } = job.data;
-  const viewers = (await viewersOf(deckhand).list(workspace))
+export async function refreshHome(workspace: Workspace, { signal }: Job<unknown>): Promise<void> {
+  const viewers = (await viewersOf(workspace).list())
     .toSorted((one, other) => other.doc.openedAt - one.doc.openedAt)
     .slice(0, MOST_VIEWERS);
-  deckhand.home.seenBy(workspace, viewers.length);
+  workspace.home.seenBy(viewers.length);
   if (viewers.length === 0) return;
-  const figures = await figuresOf(deckhand, workspace);
+  const figures = await figuresOf(workspace);
   for (const { id } of viewers) {
-    job.signal.throwIfAborted();
-    await publish(deckhand, workspace, id, { figures });
+    signal.throwIfAborted();
+    await publish(workspace, id, { figures });
   }
 }
 
@@ -63,18 +64,17 @@ interface Publishing {
  * newer one, and replaces whatever stands there.
  */
 async function publish(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   user: string,
   { figures, openedAt, hash: shown }: Publishing,
 ): Promise<void> {
-  const viewers = viewersOf(deckhand);
-  await deckhand.store.exclusive(`home ${workspace} ${user}`, async () => {
-    const known = await viewers.get(workspace, user);
-    const view = homeView({ ...(await loadHome(deckhand, workspace, user)), figures });
+  const viewers = viewersOf(workspace);
+  await workspace.store.exclusive(`home ${workspace.id} ${user}`, async () => {
+    const known = await viewers.get(user);
+    const view = homeView({ ...(await loadHome(workspace, user)), figures });
     const send = (hash: string | undefined): Promise<string | undefined> =>
-      deckhand.slack
-        .call(workspace, 'views.publish', (client) =>
+      workspace.slack
+        .call('views.publish', (client) =>
           client.views.publish({ user_id: user, view, ...(hash ? { hash } : {}) }),
         )
         .then((answer) => answer.view?.hash);
@@ -83,22 +83,23 @@ async function publish(
         if (isSlackFailure(error) && error.reason === 'hash_conflict') return send(undefined);
         throw error;
       });
-      const at = openedAt ?? known?.openedAt ?? deckhand.clock.now();
-      await viewers.put(
-        workspace,
-        user,
-        { openedAt: at, ...(hash === undefined ? {} : { hash }) },
-        at + LATELY_MS,
-      );
+      const at = openedAt ?? known?.openedAt ?? workspace.clock.now();
+      await viewers.put(user, { openedAt: at, ...(hash === undefined ? {} : { hash }) }, at + LATELY_MS);
     } catch (error) {
       if (!isSlackFailure(error) || isSlackFailure(error, 'busy', 'unreachable')) throw error;
-      await viewers.delete(workspace, user);
+      await viewers.delete(user);
       const { reason } = error;
-      deckhand.log.warn({ event: 'home_refused', workspace, user, reason }, 'Slack did not take App Home');
+      workspace.log.warn({ event: 'home_refused', user, reason }, 'Slack did not take App Home');
     }
   });
 }
 
-function viewersOf({ store }: Deckhand): ReturnType<typeof store.collection<z.infer<typeof Viewer>>> {
+function viewersOf({ store }: Workspace): ReturnType<typeof store.collection<z.infer<typeof Viewer>>> {
   return store.collection('home-viewers', Viewer);
 }
+
+export const refreshHomeJob = defineJob({
+  ...REFRESH_HOME,
+  options: { concurrency: 10, attempts: 3, backoffMs: 1000 },
+  run: refreshHome,
+});

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import type { HookType } from '../../service/hook-types.ts';
 import {
@@ -8,8 +10,6 @@ import {
   type NewIntegration,
 } from '../../service/integrations.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import type { Message } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { INTEGRATION_ADD, integrationModal, typeName } from '../../views/integrations/form.ts';
 import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
@@ -29,13 +29,13 @@ export const integrationAdd = defineCommand({
   positionals: ['project'],
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
-    const { caller, deckhand } = context;
+    const { caller, workspace } = context;
     const { account, project } = await projectForForm(context, named);
     const view = integrationModal({
       callbackId: INTEGRATION_ADD,
       origin: { channel: caller.channel, thread: caller.threadTs, account: account.name, project },
       values: {},
-      wireNames: deckhand.config.SERVICE_HOOK_TYPES,
+      wireNames: workspace.config.SERVICE_HOOK_TYPES,
       typedProject: named,
     });
     return { kind: 'modal', view };
@@ -46,19 +46,18 @@ export const integrationAdd = defineCommand({
 });
 
 async function submitAdd(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { caller, deckhand } = context;
+  const { workspace } = context;
   const filled = readIntegration(state.values, 'new');
   const { type, errors } = filled;
   if (type === undefined) return { kind: 'errors', errors: { hook_type: 'Choose a type.', ...errors } };
   if (isAnyHidden(errors, state.view)) return { kind: 'view', view: drawn(context, state) };
   if (Object.keys(errors).length > 0) return { kind: 'errors', errors };
   const origin = originOf(state);
-  const account = await deckhand.accounts.resolve(caller.workspace, origin.account, undefined);
+  const account = await workspace.accounts.resolve(origin.account, undefined);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
   const place = { account: account.name, project };
   try {
-    const result = await deckhand.accounts.use(
-      caller.workspace,
+    const result = await workspace.accounts.use(
       account,
       (client) => createIntegration(client, project.permalink, newIntegration(filled, type)),
       { what: `project ${code(project.permalink)}`, list: 'projects' },
@@ -72,10 +71,10 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
 }
 
 /** Sending it again could set up a second one, so the person looks first. */
-function perhapsDone({ caller, deckhand }: CommandContext, error: AccountFailure): string {
-  const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
-  const { workspace, user } = caller;
-  const { reference } = explainAndLog(error, at, deckhand.log, { workspace, user, view: INTEGRATION_ADD });
+function perhapsDone({ caller, workspace }: CommandContext, error: AccountFailure): string {
+  const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
+  const { user } = caller;
+  const { reference } = explainAndLog(error, at, workspace.log, { user, view: INTEGRATION_ADD });
   return failureWords({
     text: 'The service did not answer properly, so the integration may be set up or not.',
     next: 'Look at the project’s integrations there before you send this again.',
@@ -98,10 +97,10 @@ async function outcomeOf(
   name: string,
   result: IntegrationResult,
 ): Promise<Message> {
-  const { caller, deckhand } = context;
-  const word = deckhand.config.SLACK_COMMAND;
+  const { caller, workspace } = context;
+  const word = workspace.config.SLACK_COMMAND;
   const project = place.project.name;
-  await deckhand.audit.record(caller.workspace, {
+  await workspace.audit.record({
     who: caller.user,
     what: 'integration add',
     target: `${place.account}/${place.project.permalink}`,
@@ -111,6 +110,6 @@ async function outcomeOf(
   if (result.kind === 'auth_required')
     return authoriseMessage({ name, project, authUrl: result.authUrl, isNew: true, word });
   const saved = await remember(context, result.integration, place);
-  const type = typeName(saved.hookType, deckhand.config.SERVICE_HOOK_TYPES);
+  const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
   return addedMessage({ id: saved.id, name: saved.name, type, project, word });
 }

@@ -1,3 +1,5 @@
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { findHookType } from '../../service/hook-types.ts';
 import {
   type Integration,
@@ -6,8 +8,6 @@ import {
   type IntegrationResult,
   updateIntegration,
 } from '../../service/integrations.ts';
-import type { Message } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
 import { changesOf, type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { type IntegrationOrigin, typeName } from '../../views/integrations/form.ts';
 import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';
@@ -22,7 +22,7 @@ export async function saveChanges(
   origin: IntegrationOrigin,
   identifier: string,
 ): Promise<Submitted> {
-  const { caller, deckhand } = context;
+  const { workspace } = context;
   const { shown } = origin;
   const filled = readForm(state, shown);
   const { errors, type } = filled;
@@ -31,10 +31,9 @@ export async function saveChanges(
   const changes = changesOf(filled, shown);
   if (Object.keys(changes).length === 0)
     return { kind: 'errors', errors: {}, base: 'Nothing is changed, so nothing was sent.' };
-  const account = await deckhand.accounts.resolve(caller.workspace, origin.account, undefined);
+  const account = await workspace.accounts.resolve(origin.account, undefined);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
-  const result = await deckhand.accounts.use(
-    caller.workspace,
+  const result = await workspace.accounts.use(
     account,
     (client) => updateIntegration(client, project.permalink, identifier, changes),
     {
@@ -65,10 +64,10 @@ async function outcomeOf(
   result: IntegrationResult,
   edited: Edited,
 ): Promise<Message> {
-  const { caller, deckhand } = context;
-  const word = deckhand.config.SLACK_COMMAND;
+  const { caller, workspace } = context;
+  const word = workspace.config.SLACK_COMMAND;
   const project = place.project.name;
-  await deckhand.audit.record(caller.workspace, {
+  await workspace.audit.record({
     who: caller.user,
     what: 'integration edit',
     target: `${place.account}/${place.project.permalink}/${edited.identifier}`,
@@ -82,7 +81,7 @@ async function outcomeOf(
     return authoriseMessage({ name: assumed.name, project, authUrl: result.authUrl, isNew: false, word });
   }
   const saved = await remember(context, { ...result.integration, identifier: edited.identifier }, place);
-  const type = typeName(saved.hookType, deckhand.config.SERVICE_HOOK_TYPES);
+  const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
   return changedMessage({ id: saved.id, name: saved.name, type, project, word }, edited.changes);
 }
 

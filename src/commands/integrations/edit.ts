@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import {
   INTEGRATION_EDIT,
   INTEGRATION_FIELD,
@@ -9,7 +10,7 @@ import {
   shownName,
 } from '../../views/integrations/form.ts';
 import type { RememberedIntegration } from '../../workspace/integrations.ts';
-import type { ActionContext, CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { projectForForm } from '../form-target.ts';
 import { integrationPicker } from '../option-sources.ts';
@@ -47,21 +48,21 @@ async function openForm(
   id: string | undefined,
   project: string | undefined,
 ): Promise<Reply> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   if (id !== undefined && id.length > LONGEST_IDENTIFIER) throw new UserError('That is no identifier.');
-  const remembered = await deckhand.integrations.list(caller.workspace);
+  const remembered = await workspace.integrations.list();
   if (id === undefined && remembered.length === 0)
     throw new UserError(
       `No integration was set up through Deckhand here yet. Name another by its identifier: ${code('integration edit <id>')}.`,
       'integration add',
     );
-  const known = id === undefined ? undefined : await deckhand.integrations.find(caller.workspace, id);
+  const known = id === undefined ? undefined : await workspace.integrations.find(id);
   const place = { channel: caller.channel, thread: caller.threadTs };
   const origin: IntegrationOrigin =
     known === undefined
       ? { ...place, ...(await unknownPlace(context, id, project)), picks: remembered.length > 0 }
       : { ...place, ...knownPlace(known) };
-  const wireNames = deckhand.config.SERVICE_HOOK_TYPES;
+  const wireNames = workspace.config.SERVICE_HOOK_TYPES;
   return {
     kind: 'modal',
     view: integrationModal({
@@ -115,8 +116,8 @@ async function pickedOrigin(
   { channel, thread, account }: IntegrationOrigin,
   value: string,
 ): Promise<IntegrationOrigin> {
-  const { caller, deckhand } = context;
-  const known = await deckhand.integrations.find(caller.workspace, value);
+  const { workspace } = context;
+  const known = await workspace.integrations.find(value);
   const place = { channel, thread, picks: true };
   if (known !== undefined) return { ...place, ...knownPlace(known) };
   return { ...place, ...(await unknownPlace({ ...context, account }, value, undefined)) };

@@ -1,7 +1,8 @@
+import type { ModalView } from '../../core/message.ts';
+import type { Reply } from '../../core/reply.ts';
 import { findHookType } from '../../service/hook-types.ts';
 import type { Integration } from '../../service/integrations.ts';
 import { INTEGRATION_FLAGS } from '../../service/integrations.ts';
-import type { ModalView } from '../../views/blocks/message.ts';
 import { chosenType } from '../../views/integrations/fields.ts';
 import {
   INTEGRATION_ADD,
@@ -13,7 +14,7 @@ import {
   shownName,
 } from '../../views/integrations/form.ts';
 import type { RememberedIntegration } from '../../workspace/integrations.ts';
-import type { Action, ActionContext, CommandContext, Reply, ViewState } from '../command.ts';
+import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import type { FormProject } from '../form-target.ts';
 
 /** What both forms of an integration have in common: their drawing, and what is remembered of what they save. */
@@ -30,7 +31,7 @@ export function secretsIn(state: ViewState): readonly string[] {
 
 /** The form as it stands, for what is chosen in it so far. */
 export function drawn(
-  { deckhand }: CommandContext,
+  { workspace }: CommandContext,
   state: ViewState,
   changes: Partial<Pick<IntegrationForm, 'origin' | 'values'>> = {},
 ): ModalView {
@@ -38,7 +39,7 @@ export function drawn(
     callbackId: state.view.callback_id === INTEGRATION_EDIT ? INTEGRATION_EDIT : INTEGRATION_ADD,
     origin: originOf(state),
     values: state.values,
-    wireNames: deckhand.config.SERVICE_HOOK_TYPES,
+    wireNames: workspace.config.SERVICE_HOOK_TYPES,
     ...changes,
   });
 }
@@ -65,17 +66,17 @@ export function isAnyHidden(errors: Record<string, string>, view: ModalView): bo
 
 /** Keeps what the service answered of an integration. */
 export function remember(
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   { identifier, hook_type: hookType, name, ...flags }: Omit<Integration, 'created_at' | 'updated_at'>,
   place: { account: string; project: FormProject },
 ): Promise<RememberedIntegration> {
-  return deckhand.integrations.remember(caller.workspace, {
+  return workspace.integrations.remember({
     identifier,
     hookType,
     name: shownName(name || identifier),
     ...place,
     flags: INTEGRATION_FLAGS.filter((flag) => flags[flag]),
     savedBy: caller.user,
-    savedAt: deckhand.clock.now(),
+    savedAt: workspace.clock.now(),
   });
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
 import { menuPlace } from '../../views/blocks/choices.ts';
-import { code } from '../../views/blocks/text.ts';
 import {
   invoiceComment,
   invoiceSentMessage,
@@ -12,7 +13,7 @@ import {
 import type { Account } from '../../workspace/accounts.ts';
 import { isBillingChannel } from '../../workspace/billing.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
-import type { ActionContext, CommandContext, Reply } from '../command.ts';
+import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
@@ -39,19 +40,19 @@ export const invoices = defineCommand({
   ],
 });
 
-async function list(account: Account, { caller, deckhand }: CommandContext): Promise<Reply> {
-  const { workspace, user } = caller;
+async function list(account: Account, { caller, workspace }: CommandContext): Promise<Reply> {
+  const { user } = caller;
   const [all, zone] = await Promise.all([
-    deckhand.accounts.use(workspace, account, (client) => listInvoices(client)),
-    zoneOf(deckhand, workspace, user),
+    workspace.accounts.use(account, (client) => listInvoices(client)),
+    zoneOf(workspace, user),
   ]);
   return { kind: 'private', message: invoicesMessage(account.name, all, zone) };
 }
 
 async function sendPressed(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { account: named, number } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-  const { caller, deckhand } = context;
-  return send(await deckhand.accounts.resolve(caller.workspace, named, undefined), number, context);
+  const { workspace } = context;
+  return send(await workspace.accounts.resolve(named, undefined), number, context);
 }
 
 /** One of the menu, for those that have no button. */
@@ -59,19 +60,19 @@ async function sendPicked(number: string | undefined, context: ActionContext): P
   const place = menuPlace(context.blockId);
   if (place === undefined || number === undefined)
     throw new UserError('This menu is from an older version of Deckhand.', 'invoices');
-  const { caller, deckhand } = context;
-  const account = await deckhand.accounts.resolve(caller.workspace, place.account, undefined);
+  const { workspace } = context;
+  const account = await workspace.accounts.resolve(place.account, undefined);
   return send(account, readNumber(number), context);
 }
 
 /** Puts the PDF where only the asker sees it, or into the channel that is told of invoices anyway. */
 async function send(account: Account, number: number, context: CommandContext): Promise<Reply> {
-  const { caller, deckhand } = context;
-  const { workspace, user, channel: here } = caller;
+  const { caller, workspace } = context;
+  const { user, channel: here } = caller;
   const { invoice, bytes } = await fetchPdf(account, number, context);
-  const isForAll = await isBillingChannel(deckhand.store, workspace, here, account.name);
-  const channel = isForAll && here !== undefined ? here : await deckhand.slack.openDirect(workspace, user);
-  await deckhand.slack.upload(workspace, {
+  const isForAll = await isBillingChannel(workspace.store, here, account.name);
+  const channel = isForAll && here !== undefined ? here : await workspace.slack.openDirect(user);
+  await workspace.slack.upload({
     filename: `${account.name}-invoice-${number}.pdf`,
     title: invoiceTitle(account.name, number, invoice),
     comment: invoiceComment(account.name, number, user),
@@ -79,7 +80,7 @@ async function send(account: Account, number: number, context: CommandContext): 
     channel,
   });
   const target = `${account.name}/${number}`;
-  await deckhand.audit.record(workspace, {
+  await workspace.audit.record({
     who: user,
     what: 'invoices',
     where: channel,
@@ -94,10 +95,9 @@ async function send(account: Account, number: number, context: CommandContext): 
 function fetchPdf(
   account: Account,
   number: number,
-  { caller, deckhand }: CommandContext,
+  { workspace }: CommandContext,
 ): Promise<{ invoice: Invoice | undefined; bytes: Buffer }> {
-  return deckhand.accounts.use(
-    caller.workspace,
+  return workspace.accounts.use(
     account,
     async (client) => {
       const invoice = (await listInvoices(client)).find((one) => one.number === number);

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { goOnWithNotices, INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { notifyOnMessage, notifyPausedMessage, notifyResumedMessage } from '../../views/invoices/channel.ts';
 import { type BillingChannel, billingChannelId, billingChannels } from '../../workspace/billing.ts';
-import type { Action, ActionContext, CommandContext, Reply } from '../command.ts';
+import type { Action, ActionContext, CommandContext } from '../command.ts';
 
 const ButtonValue = z.object({ id: z.string() });
 
@@ -16,30 +17,30 @@ export const NOTICE_ACTIONS: Action[] = [
 ];
 
 async function pause(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   const { id, found } = await noticesOf(value, context);
-  await INVOICE_NOTICES.pause(deckhand, caller.workspace, id, {
+  await INVOICE_NOTICES.pause(workspace, id, {
     kind: 'paused',
     cause: 'person',
     reason: 'somebody paused it',
     by: caller.user,
-    at: deckhand.clock.now(),
+    at: workspace.clock.now(),
     during: caller.requestId,
   });
   await recordNotices(context, 'invoices pause', found.account);
   return {
     kind: 'private',
-    message: notifyPausedMessage({ id, ...found }, deckhand.config.SLACK_COMMAND),
+    message: notifyPausedMessage({ id, ...found }, workspace.config.SLACK_COMMAND),
   };
 }
 
 /** The service is asked first, so that its refusal is answered and not left to the next look. */
 async function resume(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { caller, deckhand } = context;
+  const { workspace } = context;
   const { id, found } = await noticesOf(value, context);
   if (found.state.kind === 'paused') {
-    const account = await deckhand.accounts.resolve(caller.workspace, found.account, undefined);
-    await deckhand.accounts.use(caller.workspace, account, (client) => listInvoices(client));
+    const account = await workspace.accounts.resolve(found.account, undefined);
+    await workspace.accounts.use(account, (client) => listInvoices(client));
     await goOn(
       context,
       { ...found, isResumed: true },
@@ -55,33 +56,33 @@ export async function goOn(
   { channel, account, isResumed }: Pick<BillingChannel, 'channel' | 'account'> & { isResumed: boolean },
   change: (current: BillingChannel | undefined) => BillingChannel | undefined,
 ): Promise<void> {
-  const { caller, deckhand } = context;
-  const { workspace, user, requestId } = caller;
+  const { caller, workspace } = context;
+  const { user, requestId } = caller;
   const id = billingChannelId(channel, account);
   // Before it is stored, so that a channel that cannot be told is not told later either.
-  const message = notifyOnMessage(account, user, isResumed, deckhand.config.SLACK_COMMAND);
-  await deliver(deckhand, { workspace, id: `invoices notify ${requestId}`, channel, message });
-  await billingChannels(deckhand.store).update(workspace, id, change);
-  await goOnWithNotices(deckhand, workspace, id);
+  const message = notifyOnMessage(account, user, isResumed, workspace.config.SLACK_COMMAND);
+  await deliver(workspace, { id: `invoices notify ${requestId}`, channel, message });
+  await billingChannels(workspace.store).update(id, change);
+  await goOnWithNotices(workspace, id);
   await recordNotices(context, 'invoices notify', account);
 }
 
 export function recordNotices(
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   what: string,
   target: string,
 ): Promise<void> {
-  const { workspace, user: who, channel } = caller;
+  const { user: who, channel } = caller;
   const where = channel === undefined ? {} : { where: channel };
-  return deckhand.audit.record(workspace, { who, what, target, ...where, result: 'done' });
+  return workspace.audit.record({ who, what, target, ...where, result: 'done' });
 }
 
 async function noticesOf(
   value: string | undefined,
-  { caller, deckhand }: ActionContext,
+  { workspace }: ActionContext,
 ): Promise<{ id: string; found: BillingChannel }> {
   const { id } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-  const found = await billingChannels(deckhand.store).get(caller.workspace, id);
+  const found = await billingChannels(workspace.store).get(id);
   if (found === undefined) throw new UserError('These invoice notices were stopped.', 'invoices notify here');
   return { id, found };
 }

@@ -17,7 +17,7 @@ export const projects = defineCommand({
   args: z.object({ filter: z.string().optional() }),
   async run({ filter }, context) {
     const account = await accountOf(context);
-    const all = await context.deckhand.projects.look(context.caller.workspace, account);
+    const all = await context.workspace.projects.look(account);
     const wanted = filter?.toLowerCase() ?? '';
     const shown = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
     return { kind: 'private', message: projectsMessage(account.name, shown, filter) };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
 import { say } from '../../views/blocks/message.ts';
-import { bold, code } from '../../views/blocks/text.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
@@ -18,12 +18,12 @@ export const use = defineCommand({
   rest: true,
   args: z.object({ project: z.string() }),
   async run({ project: named }, context) {
-    const { caller, deckhand } = context;
-    const { channel, workspace, user } = caller;
+    const { caller, workspace } = context;
+    const { channel, user } = caller;
     if (channel === undefined) throw new UserError('Use this in the channel that it is about.');
     if (named.toLowerCase() === 'none') {
-      await deckhand.channels.change(workspace, channel, ({ project: _, account: __, ...rest }) => rest);
-      await deckhand.audit.record(workspace, {
+      await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
+      await workspace.audit.record({
         who: user,
         what: 'use',
         where: channel,
@@ -36,16 +36,16 @@ export const use = defineCommand({
       };
     }
     const account = await accountOf(context);
-    const project = findProject(await deckhand.projects.look(workspace, account), named);
+    const project = findProject(await workspace.projects.look(account), named);
     if (project === undefined) throw new UserError('Name the project.', 'projects');
     const { permalink, name } = project;
-    await deckhand.channels.change(workspace, channel, (current) => ({
+    await workspace.channels.change(channel, (current) => ({
       ...current,
       account: account.name,
       project: { permalink, name },
     }));
     const target = `${account.name}/${permalink}`;
-    await deckhand.audit.record(workspace, {
+    await workspace.audit.record({
       who: user,
       what: 'use',
       where: channel,

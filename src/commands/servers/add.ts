@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Reply } from '../../core/reply.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { ServerTarget, sendToFollow } from '../../scheduler/servers/provisioning.ts';
 import { confirmServerModal, creatingNotice } from '../../views/servers/confirm.ts';
@@ -8,7 +9,6 @@ import {
   type ActionContext,
   type CommandContext,
   defineCommand,
-  type Reply,
   type Submitted,
   type ViewState,
 } from '../command.ts';
@@ -69,15 +69,15 @@ async function readForm(state: ViewState, context: CommandContext, before: Draft
       view: await drawServerForm(context, { draft: { ...before, protocol }, values: state.values }),
     };
   if (read.wanted === undefined) return { kind: 'errors', errors };
-  const { caller, deckhand } = context;
-  const account = await deckhand.accounts.resolve(caller.workspace, before.account, undefined);
+  const { workspace } = context;
+  const account = await workspace.accounts.resolve(before.account, undefined);
   const project = before.project ?? (await chosenProject(context, account, state.values.project));
   const draft = { ...before, project };
   const priced = await lookUpCost(context, account, draft, read.wanted);
   if (priced.kind !== 'cost') return priced;
   const { cost } = priced;
   const confirmed = { ...draft, wanted: read.wanted, cost, order: randomUUID() };
-  return { kind: 'view', view: confirmServerModal(confirmed, deckhand.config.SERVICE_SITES_DOMAIN) };
+  return { kind: 'view', view: confirmServerModal(confirmed, workspace.config.SERVICE_SITES_DOMAIN) };
 }
 
 const Confirmed = Draft.required({ project: true, wanted: true, order: true });
@@ -85,16 +85,15 @@ const Confirmed = Draft.required({ project: true, wanted: true, order: true });
 /** Stored before the modal is answered, so that a kill neither loses the order nor sends it twice. */
 async function order(
   state: ViewState,
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   draft: Draft,
 ): Promise<Submitted> {
   const confirmed = Confirmed.parse(draft);
-  await orderServer(deckhand, {
-    workspace: caller.workspace,
+  await orderServer(workspace, {
     user: caller.user,
     viewId: state.view.id,
     draft: confirmed,
-    orderedAt: deckhand.clock.now(),
+    orderedAt: workspace.clock.now(),
     asked: false,
   });
   return { kind: 'view', view: creatingNotice(confirmed.wanted.name) };
@@ -104,15 +103,14 @@ const CheckValue = z.object({ target: ServerTarget, askedBy: z.string(), started
 
 /** Follows a server again that was followed too long, in the same message. */
 async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { caller, deckhand } = context;
-  const { messageTs, workspace } = caller;
+  const { caller, workspace } = context;
+  const { messageTs } = caller;
   const channel = channelOf(context);
   const known = CheckValue.parse(JSON.parse(value ?? '{}'));
-  const settings = await deckhand.channels.get(workspace, channel);
+  const settings = await workspace.channels.get(channel);
   if (messageTs === undefined) return { kind: 'nothing' };
-  await sendToFollow(deckhand, {
+  await sendToFollow(workspace, {
     ...known,
-    workspace,
     channel,
     rootTs: messageTs,
     threads: settings.threads ?? true,

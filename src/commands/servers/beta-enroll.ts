@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import { code, mrkdwn } from '../../core/mrkdwn.ts';
 import { enrollInBeta } from '../../service/beta.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { getProfile } from '../../service/profile.ts';
-import type { Message } from '../../views/blocks/message.ts';
-import { code, mrkdwn } from '../../views/blocks/text.ts';
 import { enrolledMessage, handOverMessage } from '../../views/servers/beta.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -34,7 +34,7 @@ export const betaEnroll = defineCommand({
       durable: true,
       async run(value, context) {
         const { account: name } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-        const account = await context.deckhand.accounts.resolve(context.caller.workspace, name, undefined);
+        const account = await context.workspace.accounts.resolve(name, undefined);
         return { kind: 'replace', message: await enroll(context, account, undefined) };
       },
     },
@@ -46,20 +46,20 @@ export const betaEnroll = defineCommand({
  * @throws AccountFailure, UserError
  */
 async function enroll(
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   account: Account,
   protocol: string | undefined,
 ): Promise<Message> {
-  const { workspace, user, channel } = caller;
-  const word = deckhand.config.SLACK_COMMAND;
+  const { user, channel } = caller;
+  const word = workspace.config.SLACK_COMMAND;
   try {
-    const outcome = await deckhand.accounts.use(workspace, account, async (client) => {
+    const outcome = await workspace.accounts.use(account, async (client) => {
       const before = await getProfile(client);
       const after = await enrollInBeta(client, protocol?.toLowerCase().replaceAll('-', '_'));
       if (!after.beta_features) return 'off';
       return before.account.beta_features ? 'already' : 'new';
     });
-    await deckhand.audit.record(workspace, {
+    await workspace.audit.record({
       who: user,
       what: 'beta enroll',
       target: account.name,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { code } from '../../core/mrkdwn.ts';
 import { getBuildConfiguration } from '../../service/build-configurations.ts';
-import { code } from '../../views/blocks/text.ts';
 import { buildMessage } from '../../views/servers/build.ts';
 import { defineCommand } from '../command.ts';
 import { projectOf } from '../resolve-target.ts';
@@ -16,8 +16,7 @@ export const build = defineCommand({
   args: z.object({ id: z.string(), project: z.string().optional() }),
   async run({ id, project: named }, context) {
     const { account, project } = await projectOf(context, named);
-    const configuration = await context.deckhand.accounts.use(
-      context.caller.workspace,
+    const configuration = await context.workspace.accounts.use(
       account,
       (client) => getBuildConfiguration(client, project.permalink, id),
       { what: `build configuration ${code(id)} in ${code(project.permalink)}`, list: 'projects' },

@@ -1,9 +1,10 @@
 import { UserError } from '../../core/errors.ts';
+import type { ModalView } from '../../core/message.ts';
+import type { Reply } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { enrollInBeta } from '../../service/beta.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import type { ModalView } from '../../views/blocks/message.ts';
 import { resendable, withBanner } from '../../views/blocks/modal.ts';
 import type { Values } from '../../views/blocks/modal-state.ts';
 import { monthly } from '../../views/blocks/money.ts';
@@ -18,7 +19,7 @@ import {
   type Wanted,
 } from '../../views/servers/form.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
-import type { Action, ActionContext, CommandContext, Reply, Submitted, ViewState } from '../command.ts';
+import type { Action, ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
 
 /** The form of `server add`: its drawing with what the service offers, and what is clicked in it. */
 
@@ -52,10 +53,10 @@ export async function drawServerForm(
   context: CommandContext,
   { draft, values, typedProject }: FilledForm,
 ): Promise<ModalView> {
-  const { caller, deckhand } = context;
-  const account = await deckhand.accounts.resolve(caller.workspace, draft.account, undefined);
+  const { workspace } = context;
+  const account = await workspace.accounts.resolve(draft.account, undefined);
   const [profile, offer] = await Promise.all([
-    deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client)),
+    workspace.accounts.use(account, (client) => getProfile(client)),
     draft.protocol === 'managed_vps' ? offerOf(context, account) : undefined,
   ]);
   if (!isEligible(profile, draft.protocol)) return enrollFirst(context, draft);
@@ -69,10 +70,10 @@ export async function lookUpCost(
   draft: Draft,
   wanted: Wanted,
 ): Promise<{ kind: 'cost'; cost: string | undefined } | Submitted> {
-  const { caller, deckhand } = context;
+  const { workspace } = context;
   const [profile, sizes] = await Promise.all([
-    deckhand.accounts.use(caller.workspace, account, (client) => getProfile(client)),
-    wanted.protocol_type === 'managed_vps' ? deckhand.listings.sizes(caller.workspace, account) : [],
+    workspace.accounts.use(account, (client) => getProfile(client)),
+    wanted.protocol_type === 'managed_vps' ? workspace.hosting.sizes(account) : [],
   ]);
   if (!isEligible(profile, wanted.protocol_type))
     return { kind: 'view', view: await enrollFirst(context, draft) };
@@ -114,21 +115,19 @@ async function goBack(context: ActionContext): Promise<Reply> {
 
 /** Enrolling is no more than done when it is done twice; the form follows, or who can do it. */
 async function enroll(context: ActionContext): Promise<Reply> {
-  const { state, caller, deckhand } = context;
+  const { state, caller, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
   const draft = draftOf(state);
-  const account = await deckhand.accounts.resolve(caller.workspace, draft.account, undefined);
+  const account = await workspace.accounts.resolve(draft.account, undefined);
   const next = await orBanner(context, resendable(state.view), async () => {
     try {
-      await deckhand.accounts.use(caller.workspace, account, (client) =>
-        enrollInBeta(client, draft.protocol),
-      );
+      await workspace.accounts.use(account, (client) => enrollInBeta(client, draft.protocol));
     } catch (error) {
       const isHandOver = error instanceof AccountFailure && error.cause.kind === 'admin_required';
       if (!isHandOver) throw error;
       return handOverModal(draft, error.cause.betaUrl);
     }
-    await deckhand.audit.record(caller.workspace, {
+    await workspace.audit.record({
       who: caller.user,
       what: 'beta enroll',
       where: draft.channel,
@@ -151,7 +150,7 @@ async function redraw(context: ActionContext, draft: Draft, values: Values): Pro
 
 /** A failure stands on top of the form, where the person is and what they typed stays. */
 async function orBanner(
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   shown: ModalView,
   next: () => Promise<ModalView>,
 ): Promise<ModalView> {
@@ -159,23 +158,23 @@ async function orBanner(
     return await next();
   } catch (error) {
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
-    const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
-    const { workspace, user } = caller;
-    const explained = explainAndLog(error, at, deckhand.log, { workspace, user, view: 'server.add' });
+    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
+    const { user } = caller;
+    const explained = explainAndLog(error, at, workspace.log, { user, view: 'server.add' });
     return withBanner(shown, failureWords(explained));
   }
 }
 
-async function offerOf({ caller, deckhand }: CommandContext, account: Account): Promise<Offer> {
+async function offerOf({ workspace }: CommandContext, account: Account): Promise<Offer> {
   const [regions, sizes] = await Promise.all([
-    deckhand.listings.regions(caller.workspace, account),
-    deckhand.listings.sizes(caller.workspace, account),
+    workspace.hosting.regions(account),
+    workspace.hosting.sizes(account),
   ]);
   return { regions, sizes };
 }
 
-async function enrollFirst({ caller, deckhand }: CommandContext, draft: Draft): Promise<ModalView> {
-  return enrollFirstModal(draft, await deckhand.roles.holds(caller.workspace, caller.user, 'admin'));
+async function enrollFirst({ caller, workspace }: CommandContext, draft: Draft): Promise<ModalView> {
+  return enrollFirstModal(draft, await workspace.roles.holds(caller.user, 'admin'));
 }
 
 function isEligible({ account }: Profile, protocol: Protocol): boolean {
@@ -184,6 +183,6 @@ function isEligible({ account }: Profile, protocol: Protocol): boolean {
   return protocol === 'static_hosting' ? account.static_hosting_eligible : account.managed_vps_eligible;
 }
 
-function sitesDomainOf({ deckhand }: CommandContext): string | undefined {
-  return deckhand.config.SERVICE_SITES_DOMAIN;
+function sitesDomainOf({ workspace }: CommandContext): string | undefined {
+  return workspace.config.SERVICE_SITES_DOMAIN;
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { followSync } from '../../scheduler/servers/sync.ts';
 import { syncHostedResource } from '../../service/hosted-resources.ts';
-import type { Message } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
 import { resourceMessage } from '../../views/servers/hosting.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { currencyOf, findResource } from '../../workspace/managed-hosting.ts';
@@ -34,7 +34,7 @@ export const hostingSync = defineCommand({
       durable: true,
       async run(value, context) {
         const { account: name, id } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-        const account = await context.deckhand.accounts.resolve(context.caller.workspace, name, undefined);
+        const account = await context.workspace.accounts.resolve(name, undefined);
         return { kind: 'replace', message: await sync(context, account, id) };
       },
     },
@@ -42,25 +42,28 @@ export const hostingSync = defineCommand({
 });
 
 /** Asking twice changes no more than asking once, so a request that is carried out again after a kill does no harm. */
-async function sync({ caller, deckhand }: CommandContext, account: Account, named: string): Promise<Message> {
-  const { workspace, user, channel } = caller;
-  const before = await findResource(deckhand, workspace, account, named);
+async function sync(
+  { caller, workspace }: CommandContext,
+  account: Account,
+  named: string,
+): Promise<Message> {
+  const { user, channel } = caller;
+  const before = await findResource(workspace, account, named);
   const sought = { what: `managed resource ${code(named)}`, list: 'hosting list' };
-  const { status } = await deckhand.accounts.use(
-    workspace,
+  const { status } = await workspace.accounts.use(
     account,
     (client) => syncHostedResource(client, before.identifier),
     sought,
   );
-  await followSync(deckhand, caller, account.name, before);
-  await deckhand.audit.record(workspace, {
+  await followSync(workspace, caller, account.name, before);
+  await workspace.audit.record({
     who: user,
     what: 'hosting sync',
     target: `${account.name}/${before.identifier}`,
     result: 'done',
     ...(channel === undefined ? {} : { where: channel }),
   });
-  const currency = await currencyOf(deckhand, workspace, account);
+  const currency = await currencyOf(workspace, account);
   const answered = status === 'sync_requested' ? 'The sync is requested' : `The service says ${code(status)}`;
   const news = `:arrows_counterclockwise: ${answered}; I show the card again once it has changed.`;
   return resourceMessage({ account: account.name, resource: before, currency, maySync: false, news });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
 import { listHostedResources, listRegions, listSizes } from '../../service/hosted-resources.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import {
   hostingMessage,
   regionsMessage,
@@ -41,33 +41,29 @@ async function answer(
   what: string,
   id: string | undefined,
 ): Promise<Message> {
-  const { workspace } = context.caller;
-  const { accounts, config } = context.deckhand;
+  const { accounts, config } = context.workspace;
   if (id !== undefined) return showOne(context, account, id);
   if (what === 'regions')
-    return regionsMessage(
-      account.name,
-      await accounts.use(workspace, account, (client) => listRegions(client)),
-    );
+    return regionsMessage(account.name, await accounts.use(account, (client) => listRegions(client)));
   if (what === 'sizes')
-    return sizesMessage(account.name, await accounts.use(workspace, account, (client) => listSizes(client)));
+    return sizesMessage(account.name, await accounts.use(account, (client) => listSizes(client)));
   const [resources, currency] = await Promise.all([
-    accounts.use(workspace, account, (client) => listHostedResources(client)),
-    currencyOf(context.deckhand, workspace, account),
+    accounts.use(account, (client) => listHostedResources(client)),
+    currencyOf(context.workspace, account),
   ]);
   return hostingMessage(account.name, resources, currency, config.SLACK_COMMAND);
 }
 
 async function showOne(
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   account: Account,
   named: string,
 ): Promise<Message> {
-  const { workspace, user } = caller;
+  const { user } = caller;
   const [resource, currency, maySync] = await Promise.all([
-    findResource(deckhand, workspace, account, named),
-    currencyOf(deckhand, workspace, account),
-    deckhand.roles.holds(workspace, user, 'operator'),
+    findResource(workspace, account, named),
+    currencyOf(workspace, account),
+    workspace.roles.holds(user, 'operator'),
   ]);
   return resourceMessage({ account: account.name, resource, currency, maySync });
 }

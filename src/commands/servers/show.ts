@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { getServer } from '../../service/servers.ts';
 import { menuPlace } from '../../views/blocks/choices.ts';
-import { code } from '../../views/blocks/text.ts';
 import { serverMessage } from '../../views/servers/server.ts';
-import { defineCommand, type Reply } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
 import { projectOf, serverOf } from '../resolve-target.ts';
 
@@ -21,8 +22,7 @@ export const serverShow = defineCommand({
     const { account, project } = await projectOf(context, inProject);
     const { permalink, name } = project;
     const { identifier } = await serverOf(context, account, permalink, named);
-    const server = await context.deckhand.accounts.use(
-      context.caller.workspace,
+    const server = await context.workspace.accounts.use(
       account,
       (client) => getServer(client, permalink, identifier),
       { what: `server ${code(named ?? identifier)} in ${code(permalink)}`, list: 'projects' },

@@ -1,20 +1,13 @@
 import { z } from 'zod';
+import type { ModalView } from '../../core/message.ts';
+import type { Reply } from '../../core/reply.ts';
 import { startTest } from '../../scheduler/test-access/start-test.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import type { ModalView } from '../../views/blocks/message.ts';
 import { noticeOf } from '../../views/blocks/modal.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
 import { messagesByField } from '../accounts/connect.ts';
-import type {
-  Action,
-  ActionContext,
-  CommandContext,
-  Reply,
-  Submission,
-  Submitted,
-  ViewState,
-} from '../command.ts';
+import type { Action, ActionContext, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
 import { chosenProject } from '../form-target.ts';
 import { accountOf, serverOf } from '../resolve-target.ts';
 
@@ -29,13 +22,10 @@ const Fields = z.object({
 
 /** Opens the form; where Slack's handle is gone, offers a button that brings a new one. */
 export async function openTestForm(context: CommandContext): Promise<Reply> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   const account = await accountOf(context);
   if (caller.triggerId === undefined) return { kind: 'private', message: openTestMessage() };
-  const { account: bound = account.name, project } = await deckhand.channels.get(
-    caller.workspace,
-    caller.channel,
-  );
+  const { account: bound = account.name, project } = await workspace.channels.get(caller.channel);
   return {
     kind: 'modal',
     view: await drawn(context, {
@@ -82,8 +72,8 @@ async function redraw(
   return { kind: 'nothing' };
 }
 
-async function drawn({ caller, deckhand }: CommandContext, origin: TestOrigin): Promise<ModalView> {
-  const accounts = await deckhand.accounts.list(caller.workspace);
+async function drawn({ workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
+  const accounts = await workspace.accounts.list();
   return testModal(
     origin,
     accounts.map(({ name }) => name),
@@ -91,17 +81,17 @@ async function drawn({ caller, deckhand }: CommandContext, origin: TestOrigin): 
 }
 
 async function submitTest(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const { channel, server } = fields.data;
   const named = fields.data.account ?? TestOrigin.parse(JSON.parse(state.metadata)).account;
-  const account = await deckhand.accounts.resolve(caller.workspace, named, undefined);
+  const account = await workspace.accounts.resolve(named, undefined);
   const project = await chosenProject(context, account, fields.data.project);
   try {
     const one =
       server === undefined ? {} : { server: await serverOf(context, account, project.permalink, server) };
-    const reply = await startTest(deckhand, caller, channel, { account: account.name, project, ...one });
+    const reply = await startTest(workspace, caller, channel, { account: account.name, project, ...one });
     return reply.kind === 'private'
       ? { kind: 'view', view: noticeOf(TEST_TITLE, reply.message) }
       : { kind: 'close' };

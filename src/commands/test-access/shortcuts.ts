@@ -1,8 +1,9 @@
+import type { Reply } from '../../core/reply.ts';
 import { readAddress } from '../../service/addresses.ts';
 import type { Project } from '../../service/projects.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import type { Reply, Shortcut, ShortcutContext } from '../command.ts';
+import type { Shortcut, ShortcutContext } from '../command.ts';
 import { mentionedProjects } from '../projects/mentioned-projects.ts';
 import { accountOf } from '../resolve-target.ts';
 import { openTestForm } from './form.ts';
@@ -39,15 +40,15 @@ async function testSaid(context: ShortcutContext): Promise<Reply> {
 
 /** By the links to connected accounts, else by the words, which mean projects of the account that counts here. */
 async function projectsSaid(context: ShortcutContext): Promise<{ account: Account; projects: Project[] }> {
-  const { caller, deckhand, said } = context;
+  const { workspace, said } = context;
   for (const [address] of said.matchAll(/https?:\/\/[^\s<>|"]+/g)) {
-    const link = readAddress(address, deckhand.config.SERVICE_BASE_URL);
-    const account = link && (await deckhand.accounts.get(caller.workspace, link.account));
+    const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
+    const account = link && (await workspace.accounts.get(link.account));
     if (!account) continue;
-    const linked = await deckhand.projects.look(caller.workspace, account);
+    const linked = await workspace.projects.look(account);
     return { account, projects: mentionedProjects(said, linked) };
   }
   const account = await accountOf(context);
-  const projects = await deckhand.projects.look(caller.workspace, account);
+  const projects = await workspace.projects.look(account);
   return { account, projects: mentionedProjects(said, projects) };
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { Reply } from '../../core/reply.ts';
 import { resumeTest } from '../../scheduler/test-access/resume-test.ts';
 import { startTest } from '../../scheduler/test-access/start-test.ts';
 import { Target } from '../../workspace/test-runs.ts';
-import type { ActionContext, CommandContext, Reply } from '../command.ts';
+import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
 import { testFormActions, testFormSubmission } from './form.ts';
@@ -31,7 +32,7 @@ export const test = defineCommand({
         ? {}
         : { server: await serverOf(context, account, project.permalink, server) }),
     };
-    return startTest(context.deckhand, context.caller, channelOf(context), target);
+    return startTest(context.workspace, context.caller, channelOf(context), target);
   },
   actions: [
     {
@@ -68,8 +69,8 @@ async function splitName(
   server: string | undefined,
 ): Promise<{ named: string | undefined; server: string | undefined }> {
   if (named === undefined || server === undefined) return { named, server };
-  const { caller, deckhand } = context;
-  const projects = await deckhand.projects.look(caller.workspace, await accountOf(context));
+  const { workspace } = context;
+  const projects = await workspace.projects.look(await accountOf(context));
   const both = `${named} ${server}`.toLowerCase();
   const isName = projects.some(({ name }) => name.toLowerCase() === both);
   return isName ? { named: both, server: undefined } : { named, server };
@@ -77,10 +78,10 @@ async function splitName(
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { target } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-  return startTest(context.deckhand, context.caller, channelOf(context), target);
+  return startTest(context.workspace, context.caller, channelOf(context), target);
 }
 
 async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { target, run } = CheckValue.parse(JSON.parse(value ?? '{}'));
-  return resumeTest(context.deckhand, context.caller, channelOf(context), target, run);
+  return resumeTest(context.workspace, context.caller, channelOf(context), target, run);
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
+import type { KnownBlock } from '../../core/message.ts';
 import type { EventBody } from '../../listeners/events.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { type Addressed, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
-import type { KnownBlock } from '../../views/blocks/message.ts';
 import { projectUnfurl, serverUnfurl } from '../../views/unfurls/unfurl.ts';
 import type { Account } from '../../workspace/accounts.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { isMember } from './member.ts';
 
 const LinkShared = z.object({
@@ -33,29 +33,25 @@ interface Known {
 }
 
 /** Shows the live state of linked projects and servers under a message. What fails is a line in the log, no more. */
-export async function unfurlLinks(deckhand: Deckhand, workspace: string, body: EventBody): Promise<void> {
+export async function unfurlLinks(workspace: Workspace, body: EventBody): Promise<void> {
   const parsed = LinkShared.safeParse(body.event);
   if (!parsed.success || parsed.data.source === 'composer') return;
   const event = parsed.data;
   // Whoever else is in a shared channel belongs to another company.
-  if (body.is_ext_shared_channel === true) return skipped(deckhand, workspace, 'shared channel');
-  const known = await knownLinks(deckhand, workspace, event);
-  if (known.length === 0) return skipped(deckhand, workspace, 'nothing of a connected account');
-  if (!(await isMember(deckhand, workspace, event.user))) return skipped(deckhand, workspace, 'no member');
-  for (const one of known.slice(0, MOST_A_MESSAGE)) await unfurlOnce(deckhand, workspace, event, one);
-  if (known.length > MOST_A_MESSAGE) skipped(deckhand, workspace, 'many in one message');
+  if (body.is_ext_shared_channel === true) return skipped(workspace, 'shared channel');
+  const known = await knownLinks(workspace, event);
+  if (known.length === 0) return skipped(workspace, 'nothing of a connected account');
+  if (!(await isMember(workspace, event.user))) return skipped(workspace, 'no member');
+  for (const one of known.slice(0, MOST_A_MESSAGE)) await unfurlOnce(workspace, event, one);
+  if (known.length > MOST_A_MESSAGE) skipped(workspace, 'many in one message');
 }
 
 /** Each project or server once, in the order of the message. */
-async function knownLinks(
-  { accounts, config }: Deckhand,
-  workspace: string,
-  { links }: LinkShared,
-): Promise<Known[]> {
+async function knownLinks({ accounts, config }: Workspace, { links }: LinkShared): Promise<Known[]> {
   const known = new Map<string, Known>();
   for (const { url } of links) {
     const link = readAddress(url, config.SERVICE_BASE_URL);
-    const account = link && (await accounts.get(workspace, link.account));
+    const account = link && (await accounts.get(link.account));
     const name = JSON.stringify(link);
     if (account && !known.has(name)) known.set(name, { url, account, link });
   }
@@ -64,52 +60,43 @@ async function knownLinks(
 
 /** The claim names its message, so that a repetition after a kill goes on, and any other stays away. */
 async function unfurlOnce(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   { channel, message_ts: ts }: LinkShared,
   known: Known,
 ): Promise<void> {
-  const claims = deckhand.store.collection('unfurls', Claim);
+  const claims = workspace.store.collection('unfurls', Claim);
   const id = createHash('sha256')
     .update(JSON.stringify([channel, known.link]))
     .digest('base64url');
-  const isFirst = await claims.create(workspace, id, { ts }, deckhand.clock.now() + QUIET_MS);
-  if (!isFirst && (await claims.get(workspace, id))?.ts !== ts)
-    return skipped(deckhand, workspace, 'told here lately');
+  const isFirst = await claims.create(id, { ts }, workspace.clock.now() + QUIET_MS);
+  if (!isFirst && (await claims.get(id))?.ts !== ts) return skipped(workspace, 'told here lately');
   try {
-    const blocks = await stateOf(deckhand, workspace, known);
-    if (blocks === undefined) return skipped(deckhand, workspace, 'no such project');
-    await deckhand.slack.call(
-      workspace,
+    const blocks = await stateOf(workspace, known);
+    if (blocks === undefined) return skipped(workspace, 'no such project');
+    await workspace.slack.call(
       'chat.unfurl',
       (client) => client.chat.unfurl({ channel, ts, unfurls: { [known.url]: { blocks } } }),
       BACKGROUND,
     );
   } catch (error) {
     // Nothing hangs there, so the next link may try.
-    await claims.delete(workspace, id);
-    const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
-    explainAndLog(error, at, deckhand.log, { workspace, channel, job: 'unfurl' });
+    await claims.delete(id);
+    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
+    explainAndLog(error, at, workspace.log, { channel, job: 'unfurl' });
   }
 }
 
 /** Undefined where the account has no such project. */
-async function stateOf(
-  deckhand: Deckhand,
-  workspace: string,
-  { account, link }: Known,
-): Promise<KnownBlock[] | undefined> {
+async function stateOf(workspace: Workspace, { account, link }: Known): Promise<KnownBlock[] | undefined> {
   const { project: named, server } = link;
   if (server !== undefined) {
-    const found = await deckhand.accounts.use(workspace, account, (client) =>
-      getServer(client, named, server),
-    );
+    const found = await workspace.accounts.use(account, (client) => getServer(client, named, server));
     return serverUnfurl(account.name, named, found);
   }
-  const projects = await deckhand.projects.list(workspace, account);
+  const projects = await workspace.projects.list(account);
   const project = projects.find(({ permalink, identifier }) => [permalink, identifier].includes(named));
   if (project === undefined) return undefined;
-  const latest = (await deckhand.runs.list(workspace)).find(
+  const latest = (await workspace.runs.list()).find(
     ({ target }) =>
       target.account === account.name &&
       target.project.permalink === project.permalink &&
@@ -118,6 +105,6 @@ async function stateOf(
   return projectUnfurl(account.name, project, latest);
 }
 
-function skipped({ log }: Deckhand, workspace: string, reason: string): void {
-  log.info({ event: 'unfurl_skipped', workspace, reason }, 'a link was not unfurled');
+function skipped({ log }: Workspace, reason: string): void {
+  log.info({ event: 'unfurl_skipped', reason }, 'a link was not unfurled');
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import { code, count } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { pauseWatch, resumeWatch } from '../../scheduler/watches/change.ts';
-import { type Message, say } from '../../views/blocks/message.ts';
-import { code, count } from '../../views/blocks/text.ts';
+import { say } from '../../views/blocks/message.ts';
 import { stoppedMessage, WATCH_LISTS, watchCard } from '../../views/watches/watch.ts';
 import { listWatches, type PlacedWatch, removeWatch } from '../../workspace/watches.ts';
-import type { Action, ActionContext, Command, CommandContext, Reply } from '../command.ts';
+import type { Action, ActionContext, Command, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { drawList } from './list.ts';
 import { watchOf } from './resolve-watch.ts';
@@ -85,37 +87,41 @@ async function pressed(value: string | undefined, context: ActionContext, change
 
 /** The channel that is told hears of it; whoever asked from elsewhere reads it too. */
 async function toChannel(context: CommandContext, placed: PlacedWatch, message: Message): Promise<Reply> {
-  const { caller, deckhand } = context;
+  const { caller, workspace } = context;
   if (placed.channel === caller.channel) return { kind: 'channel', message };
-  const { workspace, requestId } = caller;
-  await deliver(deckhand, { workspace, id: `watch ${requestId}`, channel: placed.channel, message });
+  const { requestId } = caller;
+  await deliver(workspace, {
+    id: `watch ${requestId}`,
+    channel: placed.channel,
+    message,
+  });
   return { kind: 'private', message };
 }
 
 async function pause(context: CommandContext, placed: PlacedWatch): Promise<Message> {
-  const { caller, deckhand } = context;
-  const paused = await pauseWatch(deckhand, caller.workspace, placed, caller.user);
+  const { caller, workspace } = context;
+  const paused = await pauseWatch(workspace, placed, caller.user);
   await recordWatch(context, 'watch pause', placed);
-  return watchCard(paused, `<@${caller.user}> paused it`, deckhand.config.SLACK_COMMAND);
+  return watchCard(paused, `<@${caller.user}> paused it`, workspace.config.SLACK_COMMAND);
 }
 
 async function resume(context: CommandContext, placed: PlacedWatch): Promise<Message> {
-  const { caller, deckhand } = context;
-  const resumed = await resumeWatch(deckhand, caller.workspace, placed);
+  const { caller, workspace } = context;
+  const resumed = await resumeWatch(workspace, placed);
   await recordWatch(context, 'watch resume', placed);
-  return watchCard(resumed, `<@${caller.user}> resumed it`, deckhand.config.SLACK_COMMAND);
+  return watchCard(resumed, `<@${caller.user}> resumed it`, workspace.config.SLACK_COMMAND);
 }
 
 async function stop(context: CommandContext, placed: PlacedWatch): Promise<Message> {
-  const { caller, deckhand } = context;
-  await removeWatch(deckhand.store, caller.workspace, placed);
+  const { caller, workspace } = context;
+  await removeWatch(workspace.store, placed);
   await recordWatch(context, 'unwatch', placed);
   return stoppedMessage(placed, caller.user);
 }
 
 async function stopAll(context: CommandContext): Promise<Reply> {
-  const { caller, deckhand } = context;
-  const all = await listWatches(deckhand.store, caller.workspace);
+  const { caller, workspace } = context;
+  const all = await listWatches(workspace.store);
   const here = all.filter(({ channel }) => channel === caller.channel);
   if (here.length === 0) throw new UserError('Nothing is watched in this channel.', 'watch all failures');
   for (const placed of here) await stop(context, placed);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
 import { roundsOf } from '../../scheduler/schedules/poller.ts';
 import { WATCH_BEAT } from '../../scheduler/watches/schedule.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import {
   type ListedWatch,
   WATCH_LISTS,
@@ -25,15 +25,13 @@ export const watchList = defineCommand({
   },
 });
 
-export async function drawList({ caller, deckhand }: CommandContext, list: WatchList): Promise<Message> {
-  const { workspace, channel: here } = caller;
-  const all = await listWatches(deckhand.store, workspace);
+export async function drawList({ caller, workspace }: CommandContext, list: WatchList): Promise<Message> {
+  const { channel: here } = caller;
+  const all = await listWatches(workspace.store);
   const shown = list === 'all' ? all : all.filter(({ channel }) => channel === here);
   const accounts = [...new Set(shown.map(({ account }) => account))];
   const rounds = await Promise.all(
-    accounts.map(
-      async (account) => [account, await roundsOf(deckhand.store, WATCH_BEAT, workspace, account)] as const,
-    ),
+    accounts.map(async (account) => [account, await roundsOf(workspace.store, WATCH_BEAT, account)] as const),
   );
   const byAccount = new Map(rounds);
   const listed = shown.map((placed): ListedWatch => {
@@ -41,5 +39,5 @@ export async function drawList({ caller, deckhand }: CommandContext, list: Watch
     return { ...placed, lookedAt, failures };
   });
   const elsewhere = all.length - shown.length;
-  return watchListMessage(listed, { list, elsewhere, word: deckhand.config.SLACK_COMMAND });
+  return watchListMessage(listed, { list, elsewhere, word: workspace.config.SLACK_COMMAND });
 }

@@ -1,4 +1,4 @@
-import type { WatchMode } from '../../views/watches/watch.ts';
+import type { WatchMode } from '../../core/schedule-choices.ts';
 
 export interface WatchWords {
   /** As typed; undefined where none was named. */

@@ -1,6 +1,6 @@
 import { closest } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { listWatches, type PlacedWatch } from '../../workspace/watches.ts';
 import type { CommandContext } from '../command.ts';
 
@@ -10,11 +10,11 @@ import type { CommandContext } from '../command.ts';
  * @throws UserError where the name is unknown, or several would do
  */
 export async function watchOf(
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   named: string | undefined,
   fits: (placed: PlacedWatch) => boolean = () => true,
 ): Promise<PlacedWatch> {
-  const all = await listWatches(deckhand.store, caller.workspace);
+  const all = await listWatches(workspace.store);
   const here = all.filter(({ channel }) => channel === caller.channel);
   if (named !== undefined) return findNamed(all, here, named);
   if (here.length === 0) throw new UserError('Nothing is watched in this channel.', 'watch all failures');

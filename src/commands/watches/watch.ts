@@ -1,12 +1,14 @@
 import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { type SetUp, setUpWatch } from '../../scheduler/watches/change.ts';
-import { type Message, say } from '../../views/blocks/message.ts';
-import { code } from '../../views/blocks/text.ts';
+import { say } from '../../views/blocks/message.ts';
 import { watchCard, watchWords } from '../../views/watches/watch.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { type PlacedWatch, removeWatch, type Watch } from '../../workspace/watches.ts';
-import type { CommandContext, Reply } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf, channelOf, projectOf } from '../resolve-target.ts';
 import { readWatchWords, type WatchWords } from './parse-watch-arguments.ts';
@@ -23,10 +25,9 @@ export const watch = defineCommand({
   rest: true,
   args: z.object({ words: z.string().optional() }),
   async run({ words }, context) {
-    const { caller, deckhand } = context;
+    const { caller, workspace } = context;
     const asked = readWatchWords(words?.split(' ') ?? []);
-    const setUp = await setUpWatch(deckhand, {
-      workspace: caller.workspace,
+    const setUp = await setUpWatch(workspace, {
       channel: channelOf(context),
       ...(await targetOf(asked, context)),
       mode: asked.mode ?? 'all',
@@ -57,14 +58,18 @@ const DONE: Readonly<Record<Exclude<SetUp['kind'], 'same'>, string>> = {
 };
 
 /** Posted here and not by the front door, so that what cannot be told is not watched either. */
-async function announce({ kind, placed }: SetUp, { caller, deckhand }: CommandContext): Promise<void> {
+async function announce({ kind, placed }: SetUp, { caller, workspace }: CommandContext): Promise<void> {
   if (kind === 'same') return;
-  const { workspace, user, requestId } = caller;
-  const message = watchCard(placed, `<@${user}> ${DONE[kind]}`, deckhand.config.SLACK_COMMAND);
+  const { user, requestId } = caller;
+  const message = watchCard(placed, `<@${user}> ${DONE[kind]}`, workspace.config.SLACK_COMMAND);
   try {
-    await deliver(deckhand, { workspace, id: `watch ${requestId}`, channel: placed.channel, message });
+    await deliver(workspace, {
+      id: `watch ${requestId}`,
+      channel: placed.channel,
+      message,
+    });
   } catch (error) {
-    if (kind === 'new') await removeWatch(deckhand.store, workspace, placed);
+    if (kind === 'new') await removeWatch(workspace.store, placed);
     throw error;
   }
 }
@@ -76,10 +81,10 @@ function sameMessage(placed: PlacedWatch): Message {
 }
 
 export function recordWatch(
-  { caller, deckhand }: CommandContext,
+  { caller, workspace }: CommandContext,
   what: string,
   { watch: { id }, channel }: PlacedWatch,
 ): Promise<void> {
-  const { workspace, user } = caller;
-  return deckhand.audit.record(workspace, { who: user, what, where: channel, target: id, result: 'done' });
+  const { user } = caller;
+  return workspace.audit.record({ who: user, what, where: channel, target: id, result: 'done' });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
 import type { Account } from '../../workspace/accounts.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -12,20 +12,19 @@ export const Text = z
 
 /** One execution of a step. */
 export interface Step {
-  deckhand: Deckhand;
-  workspace: string;
+  workspace: Workspace;
   execution: string;
   inputs: unknown;
 }
 
 /** A step has no person and no channel: the workspace's account counts, unless one is named. */
 export function contextOf(step: Step, account: string | undefined): CommandContext {
-  const { deckhand, workspace, execution } = step;
+  const { workspace, execution } = step;
   return {
-    caller: { workspace, user: '', channel: undefined, requestId: execution },
+    caller: { user: '', channel: undefined, requestId: execution },
     account,
     text: '',
-    deckhand,
+    workspace,
   };
 }
 

@@ -13,7 +13,7 @@ export async function statisticsStep(step: Step): Promise<Ending> {
   const inputs = Inputs.parse(step.inputs);
   const range = rangeOf(inputs.range);
   const account = await accountFor(step, inputs.account);
-  const { stats } = await step.deckhand.accounts.use(step.workspace, account, (client) =>
+  const { stats } = await step.workspace.accounts.use(account, (client) =>
     getActivity(client, { range, stats: true }),
   );
   if (stats === undefined) throw new UserError('The service told no figures.');

@@ -19,8 +19,7 @@ export async function testAccessStep(step: Step): Promise<undefined> {
   const { permalink, name } = project;
   const one =
     inputs.server === undefined ? {} : { server: await serverOf(context, account, permalink, inputs.server) };
-  await beginTest(step.deckhand, {
-    workspace: step.workspace,
+  await beginTest(step.workspace, {
     requestId: step.execution,
     target: { account: account.name, project: { permalink, name }, ...one },
     step: step.execution,

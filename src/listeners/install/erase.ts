@@ -1,13 +1,19 @@
-import type { Deckhand } from '../../deckhand.ts';
+import type { LinkRequests } from '../../workspace/link-requests.ts';
+import type { Parts, Workspaces } from '../../workspace/workspace.ts';
+
+export interface EraseParts extends Pick<Parts, 'engine' | 'installations' | 'sealer' | 'store'> {
+  workspaces: Workspaces;
+  linkRequests: LinkRequests;
+}
 
 /**
  * Deletes all that is kept of a workspace: jobs and schedules, documents with the installation among them, the data
  * key, and what is in memory. Can be repeated.
  */
-export async function eraseWorkspace(deckhand: Deckhand, workspace: string): Promise<void> {
-  await deckhand.engine.erase(workspace);
-  await deckhand.linkRequests.erase(workspace);
-  const { projects, listings, roles, home, sealer } = deckhand;
-  for (const part of [projects, listings, roles, home, sealer]) part.forget(workspace);
-  await deckhand.store.erase(workspace);
+export async function eraseWorkspace(parts: EraseParts, workspace: string): Promise<void> {
+  await parts.engine.erase(workspace);
+  await parts.linkRequests.erase(workspace);
+  parts.workspaces.forget(workspace);
+  parts.sealer.forget(workspace);
+  await parts.store.erase(workspace);
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { installationLock } from '../../slack/installations.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { EventBody, EventHandlers } from '../events.ts';
-import { eraseWorkspace } from './erase.ts';
+import { type EraseParts, eraseWorkspace } from './erase.ts';
 
 const RevokedTokens = z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }) });
 const Teams = z.object({ team_ids: z.array(z.string()) });
@@ -15,55 +15,56 @@ const AFTERMATH_MS = 2_000;
  * What becomes of an installation. Slack sends these in any order, again, and late, also after a new install: whatever
  * happened before the standing installation is not about it.
  */
-export const LIFECYCLE_HANDLERS: EventHandlers = {
-  app_uninstalled: uninstalled,
-  async tokens_revoked(deckhand, workspace, body) {
-    const { tokens } = RevokedTokens.parse(body.event);
-    // Persons' tokens are not ours, and of several bot tokens an older one may have gone.
-    if (!tokens.bot?.length) return;
-    const isRotating = (await deckhand.installations.about(workspace))?.isRotating === true;
-    if (isRotating && (await isTokenGood(deckhand, workspace))) return;
-    await uninstalled(deckhand, workspace, body);
-  },
-  team_access_granted: (deckhand, workspace, body) => noteTeams(deckhand, workspace, body, true),
-  team_access_revoked: (deckhand, workspace, body) => noteTeams(deckhand, workspace, body, false),
-};
+export function lifecycleHandlers(parts: EraseParts): EventHandlers {
+  return {
+    app_uninstalled: (workspace, body) => uninstalled(parts, workspace, body),
+    async tokens_revoked(workspace, body) {
+      const { tokens } = RevokedTokens.parse(body.event);
+      // Persons' tokens are not ours, and of several bot tokens an older one may have gone.
+      if (!tokens.bot?.length) return;
+      const isRotating = (await parts.installations.about(workspace.id))?.isRotating === true;
+      if (isRotating && (await isTokenGood(workspace))) return;
+      await uninstalled(parts, workspace, body);
+    },
+    team_access_granted: (workspace, body) => noteTeams(parts, workspace, body, true),
+    team_access_revoked: (workspace, body) => noteTeams(parts, workspace, body, false),
+  };
+}
 
-async function uninstalled(deckhand: Deckhand, workspace: string, body: EventBody): Promise<void> {
-  if (!(await eraseUnless(deckhand, workspace, (installedAt) => installedAt > happenedAt(body)))) return;
-  deckhand.log.info({ event: 'uninstalled', workspace }, 'everything of a workspace was erased');
-  await deckhand.clock.sleep(AFTERMATH_MS);
-  await eraseUnless(deckhand, workspace, () => true);
+async function uninstalled(parts: EraseParts, workspace: Workspace, body: EventBody): Promise<void> {
+  if (!(await eraseUnless(parts, workspace, (installedAt) => installedAt > happenedAt(body)))) return;
+  workspace.log.info({ event: 'uninstalled' }, 'everything of a workspace was erased');
+  await workspace.clock.sleep(AFTERMATH_MS);
+  await eraseUnless(parts, workspace, () => true);
 }
 
 /** Erases the workspace, unless an installation stands that `isSpared`; false if so. */
 async function eraseUnless(
-  deckhand: Deckhand,
-  workspace: string,
+  parts: EraseParts,
+  workspace: Workspace,
   isSpared: (installedAt: number) => boolean,
 ): Promise<boolean> {
-  return deckhand.store.exclusive(installationLock(workspace), async () => {
-    if (await isStanding(deckhand, workspace, isSpared)) return false;
-    await eraseWorkspace(deckhand, workspace);
+  return parts.store.exclusive(installationLock(workspace.id), async () => {
+    if (await isStanding(parts, workspace, isSpared)) return false;
+    await eraseWorkspace(parts, workspace.id);
     return true;
   });
 }
 
 /** A token of the environment has no time of its own: whether it still works is the only sign. */
 async function isStanding(
-  deckhand: Deckhand,
-  workspace: string,
+  { installations }: EraseParts,
+  workspace: Workspace,
   isSpared: (installedAt: number) => boolean,
 ): Promise<boolean> {
-  const { installations } = deckhand;
-  if (installations.byOauth === undefined) return isTokenGood(deckhand, workspace);
-  const installation = await installations.about(workspace);
+  if (installations.byOauth === undefined) return isTokenGood(workspace);
+  const installation = await installations.about(workspace.id);
   return installation !== undefined && isSpared(installation.installedAt);
 }
 
-async function isTokenGood(deckhand: Deckhand, workspace: string): Promise<boolean> {
+async function isTokenGood({ slack }: Workspace): Promise<boolean> {
   try {
-    await deckhand.slack.call(workspace, 'auth.test', (client) => client.auth.test());
+    await slack.call('auth.test', (client) => client.auth.test());
     return true;
   } catch (error) {
     if (isSlackFailure(error, 'revoked')) return false;
@@ -73,16 +74,16 @@ async function isTokenGood(deckhand: Deckhand, workspace: string): Promise<boole
 
 /** An organisation gives or takes a workspace of its own. Its records stay: they belong to the organisation. */
 async function noteTeams(
-  { installations, audit }: Deckhand,
-  workspace: string,
+  { installations }: EraseParts,
+  { id, audit }: Workspace,
   body: EventBody,
   isGranted: boolean,
 ): Promise<void> {
   const { team_ids: teams } = Teams.parse(body.event);
-  const isNews = await installations.byOauth?.noteTeams(workspace, teams, isGranted, happenedAt(body));
+  const isNews = await installations.byOauth?.noteTeams(id, teams, isGranted, happenedAt(body));
   if (!isNews) return;
   const what = isGranted ? 'team access granted' : 'team access revoked';
-  for (const target of teams) await audit.record(workspace, { who: 'Slack', what, target, result: 'done' });
+  for (const target of teams) await audit.record({ who: 'Slack', what, target, result: 'done' });
 }
 
 /** Milliseconds since the epoch. Where only the second is known, its end: what came in it came after the install. */

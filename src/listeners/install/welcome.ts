@@ -1,18 +1,23 @@
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
-import type { Job, JobData } from '../../jobs/jobs.ts';
+import type { Job } from '../../core/job.ts';
 import { welcomeMessage } from '../../views/help/welcome.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+
+const Greeting = z.object({ user: z.string() });
+type Greeting = z.infer<typeof Greeting>;
 
 /** Greets whoever installed Deckhand, by direct message; a job, so that Slack's pace holds up no browser. */
-export const WELCOME = 'welcome';
+export const WELCOME = defineJob({
+  queue: 'welcome',
+  schema: Greeting,
+  options: { concurrency: 10, attempts: 5, backoffMs: 10_000 },
+  run: welcome,
+});
 
-const Greeting = z.object({ workspace: z.string(), user: z.string() });
-
-export async function welcome(deckhand: Deckhand, { data }: Job<JobData>): Promise<void> {
-  const { workspace, user } = Greeting.parse(data);
-  const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = deckhand.config;
-  const accounts = await deckhand.accounts.list(workspace);
+async function welcome({ config, accounts, slack }: Workspace, { data }: Job<Greeting>): Promise<void> {
+  const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
   const canSignUp = SERVICE_SIGNUP_URL !== undefined;
-  const message = welcomeMessage({ word, accounts, channel: {}, isAdmin: true, canSignUp });
-  await deckhand.slack.sendDirectMessage(workspace, user, message);
+  const standing = { word, accounts: await accounts.list(), channel: {}, isAdmin: true, canSignUp };
+  await slack.sendDirectMessage(data.user, welcomeMessage(standing));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Caller } from '../../commands/command.ts';
-import type { KnownBlock, Message, ModalView } from '../../views/blocks/message.ts';
+import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
+import type { Caller } from '../../core/reply.ts';
 import { readState } from '../../views/blocks/modal-state.ts';
 
 /** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */
@@ -118,9 +118,19 @@ export type ShortcutBody = z.infer<typeof ShortcutBody>;
 /** Every modal's metadata may say where it came from, so that its outcome is told there. */
 const Origin = z.looseObject({ channel: z.string().optional(), thread: z.string().optional() });
 
-export function callerOfSlash(body: SlashBody): Caller {
-  return {
-    workspace: workspaceOf(body.enterprise_id, body.team_id, String(body.is_enterprise_install) === 'true'),
+/** Who asks, and the installation it belongs to. */
+export interface Incoming {
+  workspace: string;
+  caller: Caller;
+}
+
+export function incomingSlash(body: SlashBody): Incoming {
+  const workspace = workspaceOf(
+    body.enterprise_id,
+    body.team_id,
+    String(body.is_enterprise_install) === 'true',
+  );
+  const caller = {
     user: body.user_id,
     channel: body.channel_id,
     threadTs: body.thread_ts ?? undefined,
@@ -128,16 +138,17 @@ export function callerOfSlash(body: SlashBody): Caller {
     responseUrl: body.response_url ?? undefined,
     requestId: requestIdOf(body),
   };
+  return { workspace, caller };
 }
 
-export function callerOfInteraction(
+export function incomingInteraction(
   body: z.infer<typeof Interaction> & { view?: View | null | undefined },
-): Caller {
+): Incoming {
   const origin = originOf(body.view?.private_metadata);
   const action = ActionBody.safeParse(body).data;
   const team = body.team?.id ?? body.user.team_id;
-  return {
-    workspace: workspaceOf(body.enterprise?.id, team, body.is_enterprise_install === true),
+  const workspace = workspaceOf(body.enterprise?.id, team, body.is_enterprise_install === true);
+  const caller = {
     user: body.user.id,
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
     messageTs: action?.message?.ts ?? action?.container?.message_ts ?? undefined,
@@ -146,6 +157,7 @@ export function callerOfInteraction(
     responseUrl: action?.response_url ?? undefined,
     requestId: requestIdOf(body),
   };
+  return { workspace, caller };
 }
 
 /** Without Slack's own id nothing tells a repeat from a second request: each counts as new. */
@@ -154,14 +166,10 @@ function requestIdOf(body: { trigger_id?: string | null | undefined }): string {
 }
 
 /** A message's shortcut is answered where the message is, in nobody's thread; a global one has no place. */
-export function callerOfShortcut(body: ShortcutBody): Caller {
-  return {
-    ...callerOfInteraction({ ...body, view: null }),
-    channel: body.channel?.id,
-    responseUrl: body.response_url ?? undefined,
-    messageTs: undefined,
-    threadTs: undefined,
-  };
+export function incomingShortcut(body: ShortcutBody): Incoming {
+  const { workspace, caller } = incomingInteraction({ ...body, view: null });
+  const here = { channel: body.channel?.id, responseUrl: body.response_url ?? undefined };
+  return { workspace, caller: { ...caller, ...here, messageTs: undefined, threadTs: undefined } };
 }
 
 const MOST_SAID = 8_000;

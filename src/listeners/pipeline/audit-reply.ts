@@ -1,8 +1,8 @@
-import type { Caller, Reply } from '../../commands/command.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
-import type { Deckhand } from '../../deckhand.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 
 interface Change {
   caller: Caller;
@@ -17,32 +17,33 @@ interface Change {
  * written down here, and so is a change that failed. A mistake of the person, who is told, changed nothing.
  */
 export async function auditReply(
-  deckhand: Deckhand,
+  workspace: Workspace,
   change: Change,
-  work: (deckhand: Deckhand) => Promise<Reply>,
+  work: (workspace: Workspace) => Promise<Reply>,
 ): Promise<Reply> {
-  if (!change.isChange) return work(deckhand);
+  if (!change.isChange) return work(workspace);
   let isRecorded = false;
-  const audit: Deckhand['audit'] = {
-    ...deckhand.audit,
-    record: (workspace, entry) => {
+  const audit: Workspace['audit'] = {
+    ...workspace.audit,
+    record: (entry) => {
       isRecorded = true;
-      return deckhand.audit.record(workspace, entry);
+      return workspace.audit.record(entry);
     },
   };
   try {
-    const reply = await work({ ...deckhand, audit });
-    if (!isRecorded && reply.kind !== 'run' && reply.kind !== 'modal') await record(deckhand, change, 'done');
+    const reply = await work({ ...workspace, audit });
+    if (!isRecorded && reply.kind !== 'run' && reply.kind !== 'modal')
+      await record(workspace, change, 'done');
     return reply;
   } catch (error) {
-    if (!isRecorded && !isMistake(error)) await record(deckhand, change, 'failed');
+    if (!isRecorded && !isMistake(error)) await record(workspace, change, 'failed');
     throw error;
   }
 }
 
-function record(deckhand: Deckhand, { caller, what }: Change, result: 'done' | 'failed'): Promise<void> {
+function record(workspace: Workspace, { caller, what }: Change, result: 'done' | 'failed'): Promise<void> {
   const where = caller.channel === undefined ? {} : { where: caller.channel };
-  return deckhand.audit.record(caller.workspace, { who: caller.user, what, result, ...where });
+  return workspace.audit.record({ who: caller.user, what, result, ...where });
 }
 
 function isMistake(error: unknown): boolean {

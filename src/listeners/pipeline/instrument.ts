@@ -1,5 +1,5 @@
-import type { Deckhand } from '../../deckhand.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 
 export type Outcome = 'done' | 'refused' | 'failed';
 
@@ -9,7 +9,6 @@ interface Asked {
   by: 'command' | 'action' | 'shortcut' | 'form';
   /** The registered name of a button or form. */
   what?: string | undefined;
-  workspace: string;
 }
 
 /**
@@ -17,12 +16,12 @@ interface Asked {
  * was typed: a command's name is the registry's.
  */
 export function instrument<T>(
-  { tracing, metrics }: Pick<Deckhand, 'tracing' | 'metrics'>,
+  { id, tracing, metrics }: Pick<Workspace, 'id' | 'tracing' | 'metrics'>,
   asked: Asked,
   work: (end: (outcome: Outcome) => void) => Promise<T>,
 ): Promise<T> {
   const { command, by } = asked;
-  return tracing.run(spanOf(asked), (span) =>
+  return tracing.run(spanOf(id, asked), (span) =>
     work((outcome) => {
       metrics.command(command, by, outcome);
       span.set({ 'deckhand.outcome': outcome });
@@ -31,7 +30,7 @@ export function instrument<T>(
   );
 }
 
-function spanOf({ command, by, what, workspace }: Asked): SpanStart {
+function spanOf(workspace: string, { command, by, what }: Asked): SpanStart {
   const attributes = () => ({
     'deckhand.command': command,
     'deckhand.what': what,

@@ -1,4 +1,4 @@
-import type { Deckhand } from '../../deckhand.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 
 /** After 2 s a person is told that it goes on; after that, for how long it has. */
 export const MARKS_MS: readonly number[] = [2_000, 10_000, 30_000];
@@ -10,7 +10,7 @@ export interface Progress {
 
 /** Shows at each mark that it goes on. What cannot be shown is a line in the log: the answer is worth more. */
 export function showProgress(
-  { clock, log }: Deckhand,
+  { clock, log }: Workspace,
   show: (elapsedMs: number) => Promise<void>,
   marksMs = MARKS_MS,
 ): Progress {

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ActionContext, Caller, Command } from '../../commands/command.ts';
+import type { ActionContext, Command } from '../../commands/command.ts';
 import { requirePermission } from '../../commands/permission.ts';
 import { UserError } from '../../core/errors.ts';
-import type { Deckhand } from '../../deckhand.ts';
+import type { Message } from '../../core/message.ts';
+import type { Caller } from '../../core/reply.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { type Message, withoutElement } from '../../views/blocks/message.ts';
+import { withoutElement } from '../../views/blocks/message.ts';
 import { workingMessage } from '../../views/blocks/working.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';
 import { answerFailure } from './answer-failure.ts';
 import { auditReply } from './audit-reply.ts';
@@ -28,16 +30,16 @@ const Claim = z.object({ by: z.string(), at: z.number(), request: z.string().opt
 const CLAIM_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Carries out a click or choice and says what comes of it. Never rejects. */
-export function runAction(deckhand: Deckhand, registry: Registry, request: ActionRequest): Promise<void> {
-  const { caller, actionId, state } = request;
+export function runAction(workspace: Workspace, registry: Registry, request: ActionRequest): Promise<void> {
+  const { actionId, state } = request;
   const found = registry.action(actionId, state?.view.callback_id);
   const command = found?.command.name ?? 'unknown';
-  const asked = { command, by: 'action', what: found?.action.actionId, workspace: caller.workspace } as const;
-  return instrument(deckhand, asked, (end) => runFound(deckhand, registry, request, found, end));
+  const asked = { command, by: 'action', what: found?.action.actionId } as const;
+  return instrument(workspace, asked, (end) => runFound(workspace, registry, request, found, end));
 }
 
 async function runFound(
-  deckhand: Deckhand,
+  workspace: Workspace,
   registry: Registry,
   request: ActionRequest,
   found: ReturnType<Registry['action']>,
@@ -47,29 +49,29 @@ async function runFound(
   try {
     if (found === undefined) throw new UserError('This button is from an older version of Deckhand.', 'help');
     const { action } = found;
-    await requirePermission(deckhand, caller, action.role, found.command.name);
+    await requirePermission(workspace, caller, action.role, found.command.name);
     const change = { caller, what: nameOf(found, actionId), isChange: action.durable === true };
-    const work = () => auditReply(deckhand, change, (seen) => action.run(value, contextOf(seen, request)));
-    const reply = await progressing(deckhand, request, () =>
-      action.once ? once(deckhand, request, work) : work(),
+    const work = () => auditReply(workspace, change, (seen) => action.run(value, contextOf(seen, request)));
+    const reply = await progressing(workspace, request, () =>
+      action.once ? once(workspace, request, work) : work(),
     );
-    await carryOut(deckhand, registry, caller, reply);
+    await carryOut(workspace, registry, caller, reply);
     end('done');
   } catch (error) {
     end(error instanceof UserError ? 'refused' : 'failed');
-    await answerFailure(deckhand, caller, error, { action: actionId });
+    await answerFailure(workspace, caller, error, { action: actionId });
   }
 }
 
 /** Says that a click in a message takes its time; a view shows by itself what comes of one. */
 async function progressing<T>(
-  deckhand: Deckhand,
+  workspace: Workspace,
   request: ActionRequest,
   work: () => Promise<T>,
 ): Promise<T> {
   if (request.state !== undefined) return work();
-  const show = (ms: number): Promise<void> => respondPrivately(deckhand, request.caller, workingMessage(ms));
-  const progress = showProgress(deckhand, show);
+  const show = (ms: number): Promise<void> => respondPrivately(workspace, request.caller, workingMessage(ms));
+  const progress = showProgress(workspace, show);
   try {
     return await work();
   } finally {
@@ -83,20 +85,20 @@ function nameOf({ command }: { command: Command }, actionId: string): string {
   return verb === '' ? command.name : `${command.name} ${verb}`;
 }
 
-function contextOf(deckhand: Deckhand, request: ActionRequest): ActionContext {
+function contextOf(workspace: Workspace, request: ActionRequest): ActionContext {
   const { caller, state, message, blockId = '' } = request;
   return {
     caller,
     account: undefined,
     text: '',
-    deckhand,
+    workspace,
     blockId,
     state,
     message,
     updateModal: async (view, anyway) => {
       const shown = state?.view;
       const hash = anyway === undefined ? shown?.hash : undefined;
-      if (shown !== undefined) await deckhand.slack.updateModal(caller.workspace, shown.id, view, hash);
+      if (shown !== undefined) await workspace.slack.updateModal(shown.id, view, hash);
     },
   };
 }
@@ -105,39 +107,36 @@ function contextOf(deckhand: Deckhand, request: ActionRequest): ActionContext {
  * The same click on the same message counts once. The button goes away while it is carried out, and comes back where
  * that failed, so that it may be tried again. A click that comes again after a kill finds its own claim and goes on.
  */
-async function once<T>(deckhand: Deckhand, request: ActionRequest, work: () => Promise<T>): Promise<T> {
+async function once<T>(workspace: Workspace, request: ActionRequest, work: () => Promise<T>): Promise<T> {
   const { caller } = request;
-  const claims = deckhand.store.collection('claims', Claim);
+  const claims = workspace.store.collection('claims', Claim);
   const what = [caller.channel, caller.messageTs, request.actionId, request.value];
   const id = createHash('sha256').update(JSON.stringify(what)).digest('base64url');
-  const now = deckhand.clock.now();
+  const now = workspace.clock.now();
   const claim = { by: caller.user, at: now, request: caller.requestId };
-  const isFirst = await claims.create(caller.workspace, id, claim, now + CLAIM_MS);
-  const standing = isFirst ? claim : await claims.get(caller.workspace, id);
+  const isFirst = await claims.create(id, claim, now + CLAIM_MS);
+  const standing = isFirst ? claim : await claims.get(id);
   if (standing?.request !== caller.requestId) throw new UserError('That button was used already.');
   const { message } = request;
-  if (message !== undefined) await redraw(deckhand, caller, withoutElement(message, request));
+  if (message !== undefined) await redraw(workspace, caller, withoutElement(message, request));
   try {
     return await work();
   } catch (error) {
-    await claims.delete(caller.workspace, id);
-    if (message !== undefined) await redraw(deckhand, caller, message);
+    await claims.delete(id);
+    if (message !== undefined) await redraw(workspace, caller, message);
     throw error;
   }
 }
 
 /** A button that stays although it was used is no reason to fail: the claim holds anyway. */
-async function redraw(deckhand: Deckhand, caller: Caller, message: Message): Promise<void> {
+async function redraw(workspace: Workspace, caller: Caller, message: Message): Promise<void> {
   try {
     // A click on a message that only its reader sees carries no message, so this one can be edited.
-    const { workspace, channel, messageTs: ts } = caller;
-    if (channel === undefined || ts === undefined) await replaceMessage(deckhand, caller, message);
-    else await deckhand.slack.update(workspace, { channel, ts }, message);
+    const { channel, messageTs: ts } = caller;
+    if (channel === undefined || ts === undefined) await replaceMessage(workspace, caller, message);
+    else await workspace.slack.update({ channel, ts }, message);
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
-    deckhand.log.info(
-      { event: 'redraw_failed', workspace: caller.workspace, reason: error.reason },
-      'a button stayed',
-    );
+    workspace.log.info({ event: 'redraw_failed', reason: error.reason }, 'a button stayed');
   }
 }

@@ -1,16 +1,17 @@
-import type { Caller, Command, CommandContext, Reply } from '../../commands/command.ts';
+import type { Command, CommandContext } from '../../commands/command.ts';
 import { type Matched, parseArguments, routeCommand, unknownCommand } from '../../commands/command-router.ts';
 import { requirePermission } from '../../commands/permission.ts';
 import { cleanCommandText, splitWords, type Words } from '../../commands/tokenize.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
-import type { Deckhand } from '../../deckhand.ts';
+import type { Message } from '../../core/message.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
 import { connectFirstMessage } from '../../views/accounts/connect.ts';
 import { chooseServerMessage } from '../../views/blocks/choices.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { workingMessage } from '../../views/blocks/working.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';
 import { answerFailure } from './answer-failure.ts';
 import { auditReply } from './audit-reply.ts';
@@ -28,19 +29,18 @@ export interface CommandRequest {
 }
 
 /** Runs what was typed and says what comes of it. Never rejects. */
-export function runCommand(deckhand: Deckhand, registry: Registry, request: CommandRequest): Promise<void> {
-  const { workspace } = request.caller;
+export function runCommand(workspace: Workspace, registry: Registry, request: CommandRequest): Promise<void> {
   const text = cleanCommandText(request.text);
   const isBare = splitWords(text).words.length === 0;
   const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
   const name = matched?.command.name ?? 'unknown';
-  return instrument(deckhand, { command: name, by: 'command', workspace }, (end) =>
-    runMatched(deckhand, registry, { ...request, text }, matched, end),
+  return instrument(workspace, { command: name, by: 'command' }, (end) =>
+    runMatched(workspace, registry, { ...request, text }, matched, end),
   );
 }
 
 async function runMatched(
-  deckhand: Deckhand,
+  workspace: Workspace,
   registry: Registry,
   request: CommandRequest,
   matched: Matched | undefined,
@@ -48,53 +48,53 @@ async function runMatched(
 ): Promise<void> {
   const { caller, text } = request;
   const name = matched?.command.name ?? 'unknown';
-  const progress = showProgress(deckhand, (ms) => respondPrivately(deckhand, caller, workingMessage(ms)));
+  const progress = showProgress(workspace, (ms) => respondPrivately(workspace, caller, workingMessage(ms)));
   try {
     if (matched === undefined) throw unknownCommand(registry.commands, text);
-    await requirePermission(deckhand, caller, matched.command.role, name);
-    await requireAccount(deckhand, caller, matched.command, text);
+    await requirePermission(workspace, caller, matched.command.role, name);
+    await requireAccount(workspace, caller, matched.command, text);
     const { command, rest } = matched;
     const change = { caller, what: name, isChange: command.durable === true };
-    const reply = await auditReply(deckhand, change, (seen) => replyOf(seen, command, rest, request));
+    const reply = await auditReply(workspace, change, (seen) => replyOf(seen, command, rest, request));
     await progress.stop();
-    await carryOut(deckhand, registry, caller, reply);
+    await carryOut(workspace, registry, caller, reply);
     end('done');
   } catch (error) {
     await progress.stop();
-    const question = questionOf(deckhand, error, text);
+    const question = questionOf(workspace, error, text);
     const isRefusal = question !== undefined || error instanceof UserError;
     end(isRefusal ? 'refused' : 'failed');
-    if (question !== undefined) await ask(deckhand, caller, question, name);
-    else await answerFailure(deckhand, caller, error, { command: name });
+    if (question !== undefined) await ask(workspace, caller, question, name);
+    else await answerFailure(workspace, caller, error, { command: name });
   }
 }
 
 /** Says a reply, or runs the command that it stands for. */
 export async function carryOut(
-  deckhand: Deckhand,
+  workspace: Workspace,
   registry: Registry,
   caller: Caller,
   reply: Reply,
 ): Promise<void> {
-  if (reply.kind === 'run') return runCommand(deckhand, registry, { ...reply, caller });
-  if (reply.kind !== 'several') return respond(deckhand, caller, reply);
-  for (const part of reply.replies) await carryOut(deckhand, registry, caller, part);
+  if (reply.kind === 'run') return runCommand(workspace, registry, { ...reply, caller });
+  if (reply.kind !== 'several') return respond(workspace, caller, reply);
+  for (const part of reply.replies) await carryOut(workspace, registry, caller, part);
 }
 
 /** Keeps what was typed until an account is connected. @throws UserError where none is */
 async function requireAccount(
-  deckhand: Deckhand,
+  workspace: Workspace,
   caller: Caller,
   command: Command,
   text: string,
 ): Promise<void> {
-  if (!command.needsAccount || (await deckhand.accounts.list(caller.workspace)).length > 0) return;
-  await deckhand.waiting.keep(caller.workspace, caller.user, text);
+  if (!command.needsAccount || (await workspace.accounts.list()).length > 0) return;
+  await workspace.pending.keep(caller.user, text);
   throw new AccountNeeded();
 }
 
 async function replyOf(
-  deckhand: Deckhand,
+  workspace: Workspace,
   command: Command,
   rest: Words,
   request: CommandRequest,
@@ -108,23 +108,23 @@ async function replyOf(
     text: request.text,
     project: request.project,
     server: request.server,
-    deckhand,
+    workspace,
   };
   return command.run(args, context);
 }
 
-async function ask(deckhand: Deckhand, caller: Caller, question: Message, name: string): Promise<void> {
+async function ask(workspace: Workspace, caller: Caller, question: Message, name: string): Promise<void> {
   try {
-    await respondPrivately(deckhand, caller, question);
+    await respondPrivately(workspace, caller, question);
   } catch (error) {
-    await answerFailure(deckhand, caller, error, { command: name });
+    await answerFailure(workspace, caller, error, { command: name });
   }
 }
 
 /** What is missing is asked for, where a button or menu can give it. */
-function questionOf(deckhand: Deckhand, error: unknown, text: string): Message | undefined {
+function questionOf(workspace: Workspace, error: unknown, text: string): Message | undefined {
   if (error instanceof ProjectNeeded) return chooseProjectMessage(error.projects, text);
   if (error instanceof ServerNeeded) return chooseServerMessage(error.message, { ...error.place, run: text });
-  if (error instanceof AccountNeeded) return connectFirstMessage(deckhand.config.SLACK_COMMAND, text);
+  if (error instanceof AccountNeeded) return connectFirstMessage(workspace.config.SLACK_COMMAND, text);
   return undefined;
 }

@@ -1,8 +1,8 @@
-import type { Caller } from '../../commands/command.ts';
+import type { Caller } from '../../core/reply.ts';
 import { withTimeout } from '../../core/timeout.ts';
-import type { Deckhand } from '../../deckhand.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { optionsOf } from '../../views/blocks/modal.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { OptionsBody } from '../payloads/payloads.ts';
 import type { Registry } from '../registry.ts';
 
@@ -14,7 +14,7 @@ const PATIENCE_MS = 2_500;
  * a failure is a line in the log too.
  */
 export async function runOptions(
-  deckhand: Deckhand,
+  workspace: Workspace,
   registry: Registry,
   caller: Caller,
   body: OptionsBody,
@@ -23,15 +23,15 @@ export async function runOptions(
   let isAllowed = false;
   try {
     if (source === undefined) return { options: [] };
-    isAllowed = await deckhand.roles.holds(caller.workspace, caller.user, source.role);
+    isAllowed = await workspace.roles.holds(caller.user, source.role);
     if (!isAllowed) return { options: [] };
     const metadata = body.view?.private_metadata ?? '';
-    const context = { caller, account: undefined, text: '', deckhand, metadata, blockId: body.block_id };
-    const choices = await withTimeout(deckhand.clock, PATIENCE_MS, source.options(body.value, context));
+    const context = { caller, account: undefined, text: '', workspace, metadata, blockId: body.block_id };
+    const choices = await withTimeout(workspace.clock, PATIENCE_MS, source.options(body.value, context));
     return { options: optionsOf(choices ?? source.fallback?.(body.value) ?? []) };
   } catch (error) {
-    const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
-    explainAndLog(error, at, deckhand.log, { workspace: caller.workspace, action: body.action_id });
+    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
+    explainAndLog(error, at, workspace.log, { workspace: workspace.id, action: body.action_id });
     return { options: optionsOf((isAllowed && source?.fallback?.(body.value)) || []) };
   }
 }

@@ -1,16 +1,17 @@
-import type { Caller, Submission, Submitted, ViewState } from '../../commands/command.ts';
+import type { Submission, Submitted, ViewState } from '../../commands/command.ts';
 import { requirePermission } from '../../commands/permission.ts';
 import { UserError } from '../../core/errors.ts';
-import type { Deckhand } from '../../deckhand.ts';
+import type { ModalView } from '../../core/message.ts';
+import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import type { Caller } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import type { ModalView } from '../../views/blocks/message.ts';
 import { notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
-import { cut, mrkdwn, plain } from '../../views/blocks/text.ts';
 import { workingWords } from '../../views/blocks/working.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';
 import { answerFailure } from './answer-failure.ts';
 import { instrument } from './instrument.ts';
@@ -27,9 +28,16 @@ export type SubmissionAck =
   | { response_action: 'update'; view: ModalView }
   | { response_action: 'clear' };
 
+export type RunSubmission = (
+  workspace: Workspace,
+  caller: Caller,
+  state: ViewState,
+  ack: (answer: SubmissionAck) => Promise<void>,
+) => Promise<void>;
+
 /** Who sent which form: enough to carry it out and to answer. */
 interface Sent {
-  deckhand: Deckhand;
+  workspace: Workspace;
   registry: Registry;
   caller: Caller;
   state: ViewState;
@@ -39,13 +47,10 @@ interface Sent {
  * Carries out submitted modals, each once. A second click on the same form gets the first one's answer; only a form
  * that came back with faults may be sent again.
  */
-export function createSubmissions(
-  deckhand: Deckhand,
-  registry: Registry,
-): (caller: Caller, state: ViewState, ack: (answer: SubmissionAck) => Promise<void>) => Promise<void> {
-  const claims = createSubmissionClaims<SubmissionAck>(deckhand.store, deckhand.clock);
-  return async (caller, state, ack) => {
-    const sent = { deckhand, registry, caller, state };
+export function createSubmissions(registry: Registry): RunSubmission {
+  const claims = createSubmissionClaims<SubmissionAck>();
+  return async (workspace, caller, state, ack) => {
+    const sent = { workspace, registry, caller, state };
     const id = formId(state);
     const twin = claims.answerOf(id);
     if (twin !== undefined) return ack(await twin);
@@ -71,13 +76,13 @@ export function createSubmissions(
  * first shows that it goes on, and then replaces the modal.
  */
 async function answerInTime(
-  { deckhand, state }: Sent,
+  { workspace, state }: Sent,
   outcome: Promise<Submitted>,
 ): Promise<{ answer: SubmissionAck; isLate: boolean }> {
   const timer = new AbortController();
   const first = await Promise.race([
     outcome,
-    deckhand.clock.sleep(PATIENCE_MS, timer.signal).then(() => 'late' as const),
+    workspace.clock.sleep(PATIENCE_MS, timer.signal).then(() => 'late' as const),
   ]).finally(() => timer.abort());
   if (first !== 'late') return { answer: ackOf(first, state), isLate: false };
   const said = ':hourglass_flowing_sand: One moment, the service is taking its time…';
@@ -88,29 +93,28 @@ async function answerInTime(
 }
 
 /** For how long it has gone on, in the modal, until the outcome replaces it. */
-function showHowFar({ deckhand, caller, state }: Sent): Progress {
+function showHowFar({ workspace, state }: Sent): Progress {
   const left = MARKS_MS.filter((mark) => mark > PATIENCE_MS).map((mark) => mark - PATIENCE_MS);
   const show = async (ms: number): Promise<void> => {
     const view = notice(state.view.title.text, workingWords(ms + PATIENCE_MS));
-    await deckhand.slack.updateModal(caller.workspace, state.view.id, view);
+    await workspace.slack.updateModal(state.view.id, view);
   };
-  return showProgress(deckhand, show, left);
+  return showProgress(workspace, show, left);
 }
 
 /** Never rejects: a failure becomes what the person reads in the modal. */
 function submit(sent: Sent, claims: SubmissionClaims<SubmissionAck>, id: string): Promise<Submitted> {
-  const { workspace } = sent.caller;
   const found = sent.registry.submission(sent.state.view.callback_id ?? '');
   const command = found?.command.name ?? 'unknown';
-  const asked = { command, by: 'form', what: found?.submission.callbackId, workspace } as const;
-  return instrument(sent.deckhand, asked, async (end) => {
+  const asked = { command, by: 'form', what: found?.submission.callbackId } as const;
+  return instrument(sent.workspace, asked, async (end) => {
     try {
-      if (!(await claims.take(workspace, id))) return sentAlready(sent);
+      if (!(await claims.take(sent.workspace, id))) return sentAlready(sent);
       const submitted = await attempt(sent, found).catch(async (error: unknown) => {
-        await claims.release(workspace, id);
+        await claims.release(sent.workspace, id);
         throw error;
       });
-      if (submitted.kind === 'errors') await claims.release(workspace, id);
+      if (submitted.kind === 'errors') await claims.release(sent.workspace, id);
       end(submitted.kind === 'errors' ? 'refused' : 'done');
       return submitted;
     } catch (error) {
@@ -121,12 +125,12 @@ function submit(sent: Sent, claims: SubmissionClaims<SubmissionAck>, id: string)
 }
 
 async function attempt(
-  { deckhand, caller, state }: Sent,
+  { workspace, caller, state }: Sent,
   found: ReturnType<Registry['submission']>,
 ): Promise<Submitted> {
   if (found === undefined) throw new UserError('This form is from an older version of Deckhand.', 'help');
-  await requirePermission(deckhand, caller, found.submission.role, found.command.name);
-  return found.submission.submit(state, { caller, account: undefined, text: '', deckhand });
+  await requirePermission(workspace, caller, found.submission.role, found.command.name);
+  return found.submission.submit(state, { caller, account: undefined, text: '', workspace });
 }
 
 /** Another process took the form, or one that died over it: doing it twice could cost more than asking to look. */
@@ -136,12 +140,11 @@ function sentAlready({ state }: Sent): Submitted {
   return { kind: 'view', view: notice(state.view.title.text, said) };
 }
 
-function faultOf({ deckhand, caller, state }: Sent, error: unknown): Submitted {
+function faultOf({ workspace, caller, state }: Sent, error: unknown): Submitted {
   const invalid = invalidIn(error);
   if (invalid !== undefined) return faultsOf(invalid);
-  const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
-  const explained = explainAndLog(error, at, deckhand.log, {
-    workspace: caller.workspace,
+  const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
+  const explained = explainAndLog(error, at, workspace.log, {
     user: caller.user,
     view: state.view.callback_id,
   });
@@ -202,11 +205,11 @@ function faultyView(state: ViewState, fields: Record<string, string>, base: stri
 }
 
 async function showLate(sent: Sent, submitted: Submitted): Promise<void> {
-  const { deckhand, registry, caller, state } = sent;
+  const { workspace, registry, state } = sent;
   const submission = registry.submission(state.view.callback_id ?? '')?.submission;
   try {
     const view = lateView(state, submitted, submission);
-    await deckhand.slack.updateModal(caller.workspace, state.view.id, view);
+    await workspace.slack.updateModal(state.view.id, view);
   } catch (error) {
     // The person closed the modal in the meantime: the outcome is told in the channel where it matters.
     if (!isSlackFailure(error)) throw error;
@@ -227,12 +230,12 @@ function lateView(state: ViewState, submitted: Submitted, submission: Submission
   }
 }
 
-async function finish({ deckhand, registry, caller, state }: Sent, submitted: Submitted): Promise<void> {
+async function finish({ workspace, registry, caller, state }: Sent, submitted: Submitted): Promise<void> {
   if (submitted.kind !== 'close' || submitted.after === undefined) return;
   try {
-    await carryOut(deckhand, registry, caller, await submitted.after());
+    await carryOut(workspace, registry, caller, await submitted.after());
   } catch (error) {
-    await answerFailure(deckhand, caller, error, { view: state.view.callback_id ?? '' });
+    await answerFailure(workspace, caller, error, { view: state.view.callback_id ?? '' });
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
-import type { Job, JobData } from '../../jobs/jobs.ts';
+import type { Job } from '../../core/job.ts';
+import type { Message } from '../../core/message.ts';
 import type { ServiceErrorKind } from '../../service/errors.ts';
 import { listProjects } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -10,12 +10,11 @@ import {
   verifiedButRefusedMessage,
   verifiedMessage,
 } from '../../views/accounts/signup-reply.ts';
-import type { Message } from '../../views/blocks/message.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { explain } from '../explain.ts';
 import { nextPollMs } from '../poll-interval.ts';
-
-export const WATCH_VERIFICATION = 'watch-verification';
 
 const FIRST_LOOK_MS = 30_000;
 const LONGEST_PAUSE_MS = 15 * 60_000;
@@ -23,7 +22,6 @@ const WATCHED_MS = 7 * 24 * 60 * 60_000;
 
 /** A sign-up whose e-mail is not verified yet. Each look is a job of its own. */
 const Watched = z.object({
-  workspace: z.string(),
   account: z.string(),
   /** Who signed up, and when (ms since the epoch): a later connection of the account is somebody else's affair. */
   user: z.string(),
@@ -47,33 +45,38 @@ const WAITS: ReadonlySet<ServiceErrorKind> = new Set([
 
 /** Watches for the account's key to begin to work, and tells its owner. Spec 3.2, 5.1.6. */
 export async function watchFor(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   account: Account,
   deployKey: DeployKey | undefined,
 ): Promise<void> {
   const { name, connectedBy: user, connectedAt: since } = account;
-  const watched = { workspace, account: name, user, since, looks: 0, ...(deployKey ? { deployKey } : {}) };
-  await planLook(deckhand, watched, undefined);
+  const watched = {
+    account: name,
+    user,
+    since,
+    looks: 0,
+    ...(deployKey ? { deployKey } : {}),
+  };
+  await planLook(workspace, watched, undefined);
 }
 
 /** One look. Safe to repeat after a kill: the next look has a key of its own. */
-export async function watchVerification(deckhand: Deckhand, job: Job<JobData>): Promise<void> {
-  const watched = Watched.parse(job.data);
-  const account = await deckhand.accounts.get(watched.workspace, watched.account);
+export async function watchVerification(workspace: Workspace, job: Job<Watched>): Promise<void> {
+  const watched = job.data;
+  const account = await workspace.accounts.get(watched.account);
   if (account === undefined || account.connectedAt !== watched.since || account.state === 'broken') return;
-  const seen = await look(deckhand, account, watched.workspace, job.signal);
-  const word = deckhand.config.SLACK_COMMAND;
+  const seen = await look(workspace, account, job.signal);
+  const word = workspace.config.SLACK_COMMAND;
   if (seen.kind === 'works')
-    return tell(deckhand, job, watched, verifiedMessage(account.name, watched.deployKey, word));
+    return tell(workspace, job, watched, verifiedMessage(account.name, watched.deployKey, word));
   if (seen.kind === 'refused') {
-    const explained = explain(seen.error, { word, now: deckhand.clock.now() });
+    const explained = explain(seen.error, { word, now: workspace.clock.now() });
     const reason = [explained.text, explained.next].filter(Boolean).join(' ');
-    return tell(deckhand, job, watched, verifiedButRefusedMessage(account.name, reason));
+    return tell(workspace, job, watched, verifiedButRefusedMessage(account.name, reason));
   }
-  if (deckhand.clock.now() - watched.since >= WATCHED_MS)
-    return tell(deckhand, job, watched, neverVerifiedMessage(account.name));
-  await planLook(deckhand, { ...watched, looks: watched.looks + 1 }, seen.retryAt);
+  if (workspace.clock.now() - watched.since >= WATCHED_MS)
+    return tell(workspace, job, watched, neverVerifiedMessage(account.name));
+  await planLook(workspace, { ...watched, looks: watched.looks + 1 }, seen.retryAt);
 }
 
 type Seen =
@@ -81,16 +84,11 @@ type Seen =
   | { kind: 'waits'; retryAt: number | undefined }
   | { kind: 'refused'; error: AccountFailure };
 
-async function look(
-  deckhand: Deckhand,
-  account: Account,
-  workspace: string,
-  signal: AbortSignal,
-): Promise<Seen> {
+async function look(workspace: Workspace, account: Account, signal: AbortSignal): Promise<Seen> {
   // A command may have found out before us.
   if (account.state === 'ok') return { kind: 'works' };
   try {
-    await deckhand.accounts.use(workspace, account, (client) => listProjects(client, { signal, retries: 0 }));
+    await workspace.accounts.use(account, (client) => listProjects(client, { signal, retries: 0 }));
     return { kind: 'works' };
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
@@ -100,8 +98,8 @@ async function look(
 }
 
 /** Pauses of 30 s, doubled each time up to 15 min, and never before the service asked for. */
-async function planLook(deckhand: Deckhand, watched: Watched, retryAt: number | undefined): Promise<void> {
-  const now = deckhand.clock.now();
+async function planLook(workspace: Workspace, watched: Watched, retryAt: number | undefined): Promise<void> {
+  const now = workspace.clock.now();
   const pause = nextPollMs({
     intervalMs: FIRST_LOOK_MS,
     failures: watched.looks,
@@ -110,26 +108,33 @@ async function planLook(deckhand: Deckhand, watched: Watched, retryAt: number | 
     now,
     random: Math.random(),
   });
-  const key = `${watched.workspace} ${watched.account} ${watched.since} ${watched.looks}`;
-  await deckhand.engine.send(WATCH_VERIFICATION, watched, { key, startAfter: now + pause, newTrace: true });
+  const key = `${watched.account} ${watched.since} ${watched.looks}`;
+  await workspace.jobs.send(WATCH_VERIFICATION, watched, { key, startAfter: now + pause, newTrace: true });
 }
 
 async function tell(
-  deckhand: Deckhand,
-  job: Job<JobData>,
+  workspace: Workspace,
+  job: Job<Watched>,
   watched: Watched,
   message: Message,
 ): Promise<void> {
-  const { workspace, user, account } = watched;
+  const { user, account } = watched;
   if (watched.told) return;
   await job.save({ ...watched, told: true });
   try {
-    await deckhand.slack.sendDirectMessage(workspace, user, message);
+    await workspace.slack.sendDirectMessage(user, message);
   } catch (error) {
     if (!isSlackFailure(error, 'gone', 'revoked')) {
       await job.save({ ...watched, told: false });
       throw error;
     }
-    deckhand.log.warn({ event: 'answer_failed', workspace, user, account, err: error }, 'nobody to tell');
+    workspace.log.warn({ event: 'answer_failed', user, account, err: error }, 'nobody to tell');
   }
 }
+
+export const WATCH_VERIFICATION = defineJob({
+  queue: 'watch-verification',
+  schema: Watched,
+  options: { concurrency: 10, attempts: 5, backoffMs: 60_000 },
+  run: watchVerification,
+});

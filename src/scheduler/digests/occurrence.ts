@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
-import type { Job, JobData } from '../../jobs/jobs.ts';
+import type { Job, JobType } from '../../core/job.ts';
 import type { Digest, SlotResult } from '../../workspace/digests.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 
 export const SlotJob = z.object({
-  workspace: z.string(),
   digest: z.string(),
   slotAt: z.number(),
   /** When the accounts were first asked, if none answered. */
@@ -12,12 +11,14 @@ export const SlotJob = z.object({
 });
 export type SlotJob = z.infer<typeof SlotJob>;
 
+export const DIGEST: JobType<SlotJob> = { queue: 'digest', schema: SlotJob };
+
 /** A slot that is being dealt with. */
 export interface OccurrenceRun {
-  deckhand: Deckhand;
+  workspace: Workspace;
   digest: Digest;
   slot: SlotJob;
-  job: Job<JobData>;
+  job: Job<SlotJob>;
   /** When it fell due, where it comes late. */
   lateSince: number | undefined;
 }
@@ -47,11 +48,11 @@ export interface Result {
   rates?: Record<string, number | null>;
 }
 
-export async function recordOccurrence(deckhand: Deckhand, slot: SlotJob, result: Result): Promise<void> {
+export async function recordOccurrence(workspace: Workspace, slot: SlotJob, result: Result): Promise<void> {
   const { slotAt } = slot;
   const { rates, ...rest } = result;
-  const last: SlotResult = { slotAt, at: deckhand.clock.now(), ...rest };
-  await deckhand.digests.change(slot.workspace, slot.digest, (current) => {
+  const last: SlotResult = { slotAt, at: workspace.clock.now(), ...rest };
+  await workspace.digests.change(slot.digest, (current) => {
     const others = current.pastRates.filter((past) => past.slotAt !== slotAt);
     const pastRates = rates === undefined ? others : [...others, { slotAt, rates }];
     // A late slot may end after a younger one.
@@ -60,5 +61,5 @@ export async function recordOccurrence(deckhand: Deckhand, slot: SlotJob, result
     const standing = snoozedUntil > slotAt ? current : awake;
     return { ...standing, ...(isLatest ? { last } : {}), pastRates: pastRates.slice(-MOST_PAST_RATES) };
   });
-  deckhand.metrics.slot('digest', result.outcome, last.at - slotAt);
+  workspace.metrics.slot('digest', result.outcome, last.at - slotAt);
 }

@@ -10,27 +10,27 @@ export async function pauseAndNotify(
   cause: 'service' | 'slack',
   reason: string,
 ): Promise<void> {
-  const { deckhand, digest, slot } = run;
-  await recordOccurrence(deckhand, slot, { outcome: 'failed', reason });
-  const at = deckhand.clock.now();
+  const { workspace, digest, slot } = run;
+  await recordOccurrence(workspace, slot, { outcome: 'failed', reason });
+  const at = workspace.clock.now();
   const state: Paused = { kind: 'paused', cause, reason, at, during: deliveryId(slot) };
-  const paused = await pauseDigest(deckhand, slot.workspace, digest.id, state);
+  const paused = await pauseDigest(workspace, digest.id, state);
   if (paused !== undefined) await tell({ ...run, digest: paused });
 }
 
 /** A slot of a paused digest does nothing, unless it is the one that paused it and was killed before it told. */
 export async function goOnPausing(run: OccurrenceRun): Promise<void> {
-  await dropOrphan(run.deckhand, run.slot.workspace, run.digest.id);
+  await dropOrphan(run.workspace, run.digest.id);
   await tell(run);
 }
 
-async function tell({ deckhand, digest, slot, job }: OccurrenceRun): Promise<void> {
+async function tell({ workspace, digest, slot, job }: OccurrenceRun): Promise<void> {
   const { state } = digest;
   if (state.kind !== 'paused' || state.during !== deliveryId(slot)) return;
   const { what, resume, channel, setUpBy: user } = asScheduled(digest);
   const once = state.cause === 'slack' ? 'Once I can post there again,' : 'Once that is mended,';
-  const next = resumeSentence(deckhand.config.SLACK_COMMAND, resume, once);
+  const next = resumeSentence(workspace.config.SLACK_COMMAND, resume, once);
   const message = pausedMessage({ reason: state.reason, what: [what], next });
   const id = `paused ${deliveryId(slot)}`;
-  await notifyOwner(deckhand, { workspace: slot.workspace, id, user, message, channel, signal: job.signal });
+  await notifyOwner(workspace, { id, user, message, channel, signal: job.signal });
 }

@@ -1,9 +1,9 @@
-import type { Deckhand } from '../../deckhand.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { withRetries } from '../../slack/rate-limit.ts';
 import type { Upload } from '../../slack/uploads.ts';
 import { altText, totalOf } from '../../views/activity/deployments-chart.ts';
 import type { ToldReport } from '../../views/digests/digest.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 
 /** A digest can wait for Slack's rates, but not for long: its words are worth more. */
 const PATIENCE = { busyMs: 3 * 60_000, retriesUnknown: 1 };
@@ -19,8 +19,7 @@ export interface Uploaded {
 
 /** Draws and uploads a picture for each account that had deployments. What Slack does not take is left out. */
 export async function uploadPictures(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   reports: readonly ToldReport[],
   signal?: AbortSignal,
 ): Promise<Uploaded[]> {
@@ -29,12 +28,12 @@ export async function uploadPictures(
   for (const { account, data } of shown) {
     const upload: Upload = {
       filename: `deployments-${account}.png`,
-      bytes: await deckhand.pictures.draw(data),
+      bytes: await workspace.pictures.draw(data),
       title: `Deployments per day, ${data.title}`,
       altText: altText(data),
     };
-    const file = await orNothing(deckhand, workspace, () =>
-      withRetries(deckhand.clock, PATIENCE, () => deckhand.slack.upload(workspace, upload), signal),
+    const file = await orNothing(workspace, () =>
+      withRetries(workspace.clock, PATIENCE, () => workspace.slack.upload(upload), signal),
     );
     if (file !== undefined) uploaded.push({ account, file, upload });
   }
@@ -43,28 +42,23 @@ export async function uploadPictures(
 
 /** Puts pictures that no message could show into its thread. */
 export async function sharePictures(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   place: { channel: string; ts: string },
   pictures: readonly Uploaded[],
 ): Promise<void> {
   for (const { upload } of pictures)
-    await orNothing(deckhand, workspace, () =>
-      deckhand.slack.upload(workspace, { ...upload, channel: place.channel, threadTs: place.ts }),
+    await orNothing(workspace, () =>
+      workspace.slack.upload({ ...upload, channel: place.channel, threadTs: place.ts }),
     );
 }
 
-async function orNothing<T>(
-  { log }: Deckhand,
-  workspace: string,
-  work: () => Promise<T>,
-): Promise<T | undefined> {
+async function orNothing<T>({ log }: Workspace, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     const { method, kind, reason } = error;
-    log.warn({ event: 'picture_left_out', workspace, method, kind, reason }, 'Slack did not take a picture');
+    log.warn({ event: 'picture_left_out', method, kind, reason }, 'Slack did not take a picture');
     return undefined;
   }
 }

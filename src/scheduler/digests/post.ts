@@ -1,9 +1,9 @@
-import type { Deckhand } from '../../deckhand.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import { type DigestFrame, digestMessage } from '../../views/digests/digest.ts';
 import { threadMessages } from '../../views/digests/thread.ts';
 import { type Digest, nextOf } from '../../workspace/digests.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
 import { deliveryId, type OccurrenceRun, recordOccurrence } from './occurrence.ts';
 import { sharePictures, type Uploaded, uploadPictures } from './pictures.ts';
@@ -22,20 +22,20 @@ export async function postDigest(
   reports: readonly Gathered[],
   isShown: boolean,
 ): Promise<void> {
-  const { deckhand, digest, slot, job } = run;
-  const { workspace } = slot;
+  const { workspace, digest, slot, job } = run;
+
   const told = toldOf(reports);
-  const pictures = isShown ? [] : await uploadPictures(deckhand, workspace, told, job.signal);
+  const pictures = isShown ? [] : await uploadPictures(workspace, told, job.signal);
   const { shown, left } = await postRoot(run, reports, pictures);
   if (shown.ts !== '') {
-    await sharePictures(deckhand, workspace, shown, left);
+    await sharePictures(workspace, shown, left);
     await postThread(run, shown, reports);
   }
   const rates = told.map(({ account, activity }) => [account, activity.stats?.success_rate ?? null]);
   const outcome = run.lateSince === undefined ? 'posted' : 'late';
-  await recordOccurrence(deckhand, slot, { outcome, rates: Object.fromEntries(rates) });
+  await recordOccurrence(workspace, slot, { outcome, rates: Object.fromEntries(rates) });
   const { id, channel } = digest;
-  deckhand.log.info({ event: 'digest_posted', workspace, channel, digest: id }, 'a digest was posted');
+  workspace.log.info({ event: 'digest_posted', channel, digest: id }, 'a digest was posted');
 }
 
 /**
@@ -43,23 +43,26 @@ export async function postDigest(
  * refuses to show them, the message goes without, and they are left for its thread.
  */
 async function postRoot(
-  { deckhand, digest, slot, job, lateSince }: OccurrenceRun,
+  { workspace, digest, slot, job, lateSince }: OccurrenceRun,
   reports: readonly Gathered[],
   pictures: readonly Uploaded[],
 ): Promise<{ shown: MessageRef; left: readonly Uploaded[] }> {
-  const { workspace } = slot;
-  const place = { workspace, id: deliveryId(slot), channel: digest.channel, signal: job.signal };
-  const frame = frameOf(deckhand, digest, lateSince);
+  const place = {
+    id: deliveryId(slot),
+    channel: digest.channel,
+    signal: job.signal,
+  };
+  const frame = frameOf(workspace, digest, lateSince);
   for (const pause of pictures.length === 0 ? [] : PICTURE_PAUSES_MS) {
-    if (pause > 0) await deckhand.clock.sleep(pause, job.signal);
+    if (pause > 0) await workspace.clock.sleep(pause, job.signal);
     try {
       const message = digestMessage(frame, reports, filesOf(pictures));
-      return { shown: await deliver(deckhand, { ...place, message }), left: [] };
+      return { shown: await deliver(workspace, { ...place, message }), left: [] };
     } catch (error) {
       if (!isSlackFailure(error, 'rejected') || error.reason !== 'invalid_blocks') throw error;
     }
   }
-  const shown = await deliver(deckhand, { ...place, message: digestMessage(frame, reports) });
+  const shown = await deliver(workspace, { ...place, message: digestMessage(frame, reports) });
   return { shown, left: pictures };
 }
 
@@ -68,21 +71,26 @@ export function filesOf(pictures: readonly Uploaded[]): Map<string, string> {
   return new Map(pictures.map(({ account, file }) => [account, file]));
 }
 
-export function frameOf({ clock }: Deckhand, digest: Digest, lateSince?: number): DigestFrame {
+export function frameOf({ clock }: Workspace, digest: Digest, lateSince?: number): DigestFrame {
   return { digest, lateSince, next: nextOf(digest, clock.now()) };
 }
 
 async function postThread(
-  { deckhand, digest, slot, job }: OccurrenceRun,
+  { workspace, digest, slot, job }: OccurrenceRun,
   root: MessageRef,
   reports: readonly Gathered[],
 ): Promise<void> {
-  const { workspace } = slot;
   const { channel } = digest;
-  const { threads = true } = await deckhand.channels.get(workspace, channel);
+  const { threads = true } = await workspace.channels.get(channel);
   if (!threads) return;
   for (const [at, message] of threadMessages(reports, digest).entries()) {
     const id = `${deliveryId(slot)} reply ${at}`;
-    await deliver(deckhand, { workspace, id, channel, threadTs: root.ts, message, signal: job.signal });
+    await deliver(workspace, {
+      id,
+      channel,
+      threadTs: root.ts,
+      message,
+      signal: job.signal,
+    });
   }
 }

@@ -1,4 +1,3 @@
-import type { Deckhand } from '../../deckhand.ts';
 import { getActivity } from '../../service/activity.ts';
 import type { ServiceErrorKind } from '../../service/errors.ts';
 import { eventsOf, isCut } from '../../views/activity/activity.ts';
@@ -8,6 +7,7 @@ import { dayOf } from '../../views/blocks/days.ts';
 import type { AccountReport, ToldReport } from '../../views/digests/digest.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import type { Digest } from '../../workspace/digests.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { explain } from '../explain.ts';
 
 /** The report of an account, and the failure where there is none. */
@@ -18,27 +18,26 @@ const PASSING: ReadonlySet<ServiceErrorKind> = new Set(['busy', 'unreachable', '
 
 /** Asks each account that the digest covers; one that fails does not stop the others. Spec 4.9. */
 export async function gatherReports(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
+
   digest: Digest,
   signal?: AbortSignal,
 ): Promise<Gathered[]> {
-  const accounts = await deckhand.accounts.list(workspace);
+  const accounts = await workspace.accounts.list();
   const covered = accounts.filter(({ name }) => digest.account === undefined || name === digest.account);
-  return Promise.all(covered.map((account) => reportOf(deckhand, workspace, digest, account, signal)));
+  return Promise.all(covered.map((account) => reportOf(workspace, digest, account, signal)));
 }
 
 async function reportOf(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   digest: Digest,
   account: Account,
   signal: AbortSignal | undefined,
 ): Promise<Gathered> {
-  const now = deckhand.clock.now();
+  const now = workspace.clock.now();
   try {
     const { range, zone, project } = digest;
-    const whole = await deckhand.accounts.use(workspace, account, (client) =>
+    const whole = await workspace.accounts.use(account, (client) =>
       getActivity(client, { range, stats: true }, signal === undefined ? {} : { signal }),
     );
     const events = project === undefined ? whole.events : eventsOf(whole.events, project.permalink);
@@ -56,10 +55,19 @@ async function reportOf(
     return { kind: 'told', account: account.name, activity: { ...whole, events }, data };
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
-    const { text, next } = explain(error, { word: deckhand.config.SLACK_COMMAND, now });
+    const { text, next } = explain(error, { word: workspace.config.SLACK_COMMAND, now });
     const { operation, kind, status } = error.cause;
-    const fields = { workspace, account: account.name, digest: digest.id, operation, kind, status };
-    deckhand.log.warn({ event: 'digest_account_failed', ...fields }, 'an account of a digest did not answer');
+    const fields = {
+      account: account.name,
+      digest: digest.id,
+      operation,
+      kind,
+      status,
+    };
+    workspace.log.warn(
+      { event: 'digest_account_failed', ...fields },
+      'an account of a digest did not answer',
+    );
     const said = [text, next].filter(Boolean).join(' ');
     return { kind: 'failed', account: account.name, said, error };
   }

@@ -1,12 +1,21 @@
-import type { Deckhand } from '../../deckhand.ts';
-import { CATCH_UP_MS, type Job, type JobData } from '../../jobs/jobs.ts';
+import type { Job } from '../../core/job.ts';
+import { asClause } from '../../core/mrkdwn.ts';
+import { CATCH_UP_MS } from '../../jobs/jobs.ts';
 import { say } from '../../views/blocks/message.ts';
-import { asClause } from '../../views/blocks/text.ts';
+import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
+import { accountsChanged } from '../../workspace/schedules.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { deliveryOf, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import { explain } from '../explain.ts';
 import { notifyOwner } from '../schedules/notify-owner.ts';
-import { accountsChanged } from '../schedules/reconcile-schedules.ts';
-import { deliveryId, lateSince, type OccurrenceRun, recordOccurrence, SlotJob } from './occurrence.ts';
+import {
+  DIGEST,
+  deliveryId,
+  lateSince,
+  type OccurrenceRun,
+  recordOccurrence,
+  type SlotJob,
+} from './occurrence.ts';
 import { goOnPausing, pauseAndNotify } from './pause.ts';
 import { postDigest } from './post.ts';
 import { failuresOf, type Gathered, gatherReports, isPassing, isQuiet } from './reports.ts';
@@ -19,40 +28,39 @@ const PATIENCE_MS = 10 * 60_000;
  * One slot of a digest: one message, or a reason in the list of digests. Safe to repeat after a kill.
  * @param startedAt when this process started, milliseconds since the epoch
  */
-export async function runDigest(deckhand: Deckhand, job: Job<JobData>, startedAt: number): Promise<void> {
-  const slot = SlotJob.parse(job.data);
-  const digest = await deckhand.digests.get(slot.workspace, slot.digest);
-  if (digest === undefined) return dropOrphan(deckhand, slot.workspace, slot.digest);
-  const late = lateSince(slot, deckhand.clock.now(), startedAt);
-  const run: OccurrenceRun = { deckhand, digest, slot, job, lateSince: late };
+export async function runDigest(workspace: Workspace, job: Job<SlotJob>, startedAt: number): Promise<void> {
+  const slot = job.data;
+  const digest = await workspace.digests.get(slot.digest);
+  if (digest === undefined) return dropOrphan(workspace, slot.digest);
+  const late = lateSince(slot, workspace.clock.now(), startedAt);
+  const run: OccurrenceRun = { workspace, digest, slot, job, lateSince: late };
   if (digest.state.kind === 'paused') return goOnPausing(run);
-  const delivery = await deliveryOf(deckhand.store, slot.workspace, deliveryId(slot));
+  const delivery = await deliveryOf(workspace.store, deliveryId(slot));
   if (delivery !== undefined) return post(run, await gather(run), delivery.state === 'posted');
   if ((digest.snoozedUntil ?? 0) > slot.slotAt)
-    return recordOccurrence(deckhand, slot, { outcome: 'snoozed' });
-  if (deckhand.clock.now() - slot.slotAt >= CATCH_UP_MS)
-    return recordOccurrence(deckhand, slot, { outcome: 'missed' });
+    return recordOccurrence(workspace, slot, { outcome: 'snoozed' });
+  if (workspace.clock.now() - slot.slotAt >= CATCH_UP_MS)
+    return recordOccurrence(workspace, slot, { outcome: 'missed' });
   const reports = await gather(run);
   if (reports.every(({ kind }) => kind === 'failed') && (await isSettled(run, reports))) return;
   if (digest.skipQuiet && isQuiet(reports, digest))
-    return recordOccurrence(deckhand, slot, { outcome: 'quiet' });
+    return recordOccurrence(workspace, slot, { outcome: 'quiet' });
   await post(run, reports, false);
 }
 
 /** The last attempt failed: the list of digests says so, and whoever set it up is told. */
-export async function digestFailed(deckhand: Deckhand, data: JobData): Promise<void> {
-  const slot = SlotJob.parse(data);
-  const digest = await deckhand.digests.get(slot.workspace, slot.digest);
+export async function digestFailed(workspace: Workspace, slot: SlotJob): Promise<void> {
+  const digest = await workspace.digests.get(slot.digest);
   if (digest === undefined) return;
-  await recordOccurrence(deckhand, slot, { outcome: 'failed', reason: 'something went wrong on our side' });
+  await recordOccurrence(workspace, slot, { outcome: 'failed', reason: 'something went wrong on our side' });
   const { what, channel, setUpBy: user } = asScheduled(digest);
   const said = `:warning: I could not post ${what}: something went wrong on our side, and the log knows what. Its next time stands.`;
   const id = `dead ${deliveryId(slot)}`;
-  await notifyOwner(deckhand, { workspace: slot.workspace, id, user, message: say(said), channel });
+  await notifyOwner(workspace, { id, user, message: say(said), channel });
 }
 
-function gather({ deckhand, slot, digest, job }: OccurrenceRun): Promise<Gathered[]> {
-  return gatherReports(deckhand, slot.workspace, digest, job.signal);
+function gather({ workspace, digest, job }: OccurrenceRun): Promise<Gathered[]> {
+  return gatherReports(workspace, digest, job.signal);
 }
 
 async function post(run: OccurrenceRun, reports: readonly Gathered[], isShown: boolean): Promise<void> {
@@ -66,8 +74,8 @@ async function post(run: OccurrenceRun, reports: readonly Gathered[], isShown: b
 
 /** True where no account answered and there is nothing to post, because a refusal does not pass by itself. */
 async function isSettled(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
-  const { deckhand, slot, job } = run;
-  const now = deckhand.clock.now();
+  const { workspace, slot, job } = run;
+  const now = workspace.clock.now();
   const failures = failuresOf(reports);
   const passing = failures.find(isPassing);
   if (passing !== undefined) {
@@ -78,12 +86,23 @@ async function isSettled(run: OccurrenceRun, reports: readonly Gathered[]): Prom
   }
   const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');
   if (refused !== undefined) {
-    const { text } = explain(refused, { word: deckhand.config.SLACK_COMMAND, now });
+    const { text } = explain(refused, { word: workspace.config.SLACK_COMMAND, now });
     await pauseAndNotify(run, 'service', asClause(text));
     return true;
   }
   // The key does not work, or there is none, which concerns all that was set up for the account.
-  await accountsChanged(deckhand, slot.workspace);
-  await recordOccurrence(deckhand, slot, { outcome: 'failed', reason: 'no connected account works' });
+  await accountsChanged(workspace);
+  await recordOccurrence(workspace, slot, { outcome: 'failed', reason: 'no connected account works' });
   return true;
+}
+
+/** @param startedAt when this process started, milliseconds since the epoch */
+export function digestJob(startedAt: number): JobDefinition<SlotJob> {
+  return defineJob({
+    ...DIGEST,
+    // Some eight hours of attempts, while a slot is worth posting.
+    options: { concurrency: 50, attempts: 16, backoffMs: 15_000 },
+    run: (workspace, job) => runDigest(workspace, job, startedAt),
+    onDeadLetter: digestFailed,
+  });
 }

@@ -1,11 +1,10 @@
-import type { Deckhand } from '../../deckhand.ts';
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { cronOf } from '../../workspace/cadence.ts';
 import type { Digest } from '../../workspace/digests.ts';
-import { type Paused, type Scheduled, schedulesKey } from '../../workspace/schedules.ts';
+import { type Paused, SCHEDULES_LOCK, type Scheduled } from '../../workspace/schedules.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from '../schedules/reconcile-schedules.ts';
-
-export const DIGEST = 'digest';
+import { DIGEST } from './occurrence.ts';
 
 /**
  * Changes of a digest together with its schedule. The order holds over a kill in between: a slot without a digest, or
@@ -14,33 +13,31 @@ export const DIGEST = 'digest';
 
 /** Keeps a new digest and begins its slots; repeated for the same request it changes nothing. */
 export async function addDigest(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   asked: Omit<Digest, 'id' | 'state' | 'pastRates'>,
 ): Promise<Digest> {
-  return deckhand.store.exclusive(schedulesKey(workspace), async () => {
-    const id = await deckhand.digests.freeId(workspace, asked.requestId);
-    const standing = await deckhand.digests.get(workspace, id);
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const id = await workspace.digests.freeId(asked.requestId);
+    const standing = await workspace.digests.get(id);
     if (standing !== undefined) return standing;
     const digest: Digest = { ...asked, id, state: { kind: 'active' }, pastRates: [] };
-    await begin(deckhand, workspace, digest);
-    await deckhand.digests.put(workspace, digest);
+    await begin(workspace, digest);
+    await workspace.digests.put(digest);
     return digest;
   });
 }
 
 /** One that is paused already keeps its reason; undefined where it is gone. */
 export async function pauseDigest(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   id: string,
   paused: Paused,
 ): Promise<Digest | undefined> {
-  return deckhand.store.exclusive(schedulesKey(workspace), async () => {
-    const changed = await deckhand.digests.change(workspace, id, (current) =>
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const changed = await workspace.digests.change(id, (current) =>
       current.state.kind === 'paused' ? current : { ...current, state: paused },
     );
-    await end(deckhand, workspace, id);
+    await end(workspace, id);
     return changed;
   });
 }
@@ -50,18 +47,17 @@ export async function pauseDigest(
  * @param cause only one that is paused for this; any if left out
  */
 export async function resumeDigest(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   id: string,
   cause?: Paused['cause'],
 ): Promise<Digest | undefined> {
-  return deckhand.store.exclusive(schedulesKey(workspace), async () => {
-    const standing = await deckhand.digests.get(workspace, id);
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const standing = await workspace.digests.get(id);
     if (standing === undefined) return undefined;
     const { state } = standing;
     if (cause !== undefined && (state.kind !== 'paused' || state.cause !== cause)) return standing;
-    await begin(deckhand, workspace, standing);
-    return deckhand.digests.change(workspace, id, ({ snoozedUntil, ...rest }) => ({
+    await begin(workspace, standing);
+    return workspace.digests.change(id, ({ snoozedUntil, ...rest }) => ({
       ...rest,
       state: { kind: 'active' },
       // Going on by itself is no reason to wake it before its time.
@@ -71,33 +67,33 @@ export async function resumeDigest(
 }
 
 /** False where it was gone already. */
-export async function removeDigest(deckhand: Deckhand, workspace: string, id: string): Promise<boolean> {
-  return deckhand.store.exclusive(schedulesKey(workspace), async () => {
-    const wasThere = await deckhand.digests.remove(workspace, id);
-    await end(deckhand, workspace, id);
+export async function removeDigest(workspace: Workspace, id: string): Promise<boolean> {
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const wasThere = await workspace.digests.remove(id);
+    await end(workspace, id);
     return wasThere;
   });
 }
 
 /** Ends the slots of a digest that is gone or paused, as a kill in the middle of a change may have left them. */
-export async function dropOrphan(deckhand: Deckhand, workspace: string, id: string): Promise<void> {
-  await deckhand.store.exclusive(schedulesKey(workspace), async () => {
-    const digest = await deckhand.digests.get(workspace, id);
-    if (digest?.state.kind !== 'active') await end(deckhand, workspace, id);
+export async function dropOrphan(workspace: Workspace, id: string): Promise<void> {
+  await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const digest = await workspace.digests.get(id);
+    if (digest?.state.kind !== 'active') await end(workspace, id);
   });
 }
 
-function begin({ engine }: Deckhand, workspace: string, digest: Digest): Promise<void> {
-  return engine.schedule(workspace, keyOf(digest.id), {
+function begin({ jobs }: Workspace, digest: Digest): Promise<void> {
+  return jobs.schedule(keyOf(digest.id), {
     cron: cronOf(digest.cadence),
     zone: digest.zone,
-    queue: DIGEST,
-    data: { workspace, digest: digest.id },
+    job: DIGEST,
+    data: { digest: digest.id },
   });
 }
 
-function end({ engine }: Deckhand, workspace: string, id: string): Promise<void> {
-  return engine.unschedule(workspace, keyOf(id));
+function end({ jobs }: Workspace, id: string): Promise<void> {
+  return jobs.unschedule(keyOf(id));
 }
 
 function keyOf(id: string): string {
@@ -111,11 +107,11 @@ export function asScheduled({ id, channel, setUpBy, account, state }: Digest): S
 }
 
 export const DIGESTS: ScheduleKind = {
-  list: async ({ digests }, workspace) => (await digests.list(workspace)).map(asScheduled),
-  pause: async (deckhand, workspace, id, paused) => {
-    await pauseDigest(deckhand, workspace, id, paused);
+  list: async ({ digests }) => (await digests.list()).map(asScheduled),
+  pause: async (workspace, id, paused) => {
+    await pauseDigest(workspace, id, paused);
   },
-  resume: async (deckhand, workspace, id, cause) => {
-    await resumeDigest(deckhand, workspace, id, cause);
+  resume: async (workspace, id, cause) => {
+    await resumeDigest(workspace, id, cause);
   },
 };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Deckhand } from '../../deckhand.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { type Invoice, listInvoices } from '../../service/invoices.ts';
-import { code } from '../../views/blocks/text.ts';
 import { invoiceNotices, noticeCount } from '../../views/invoices/notice.ts';
 import { type BillingChannel, billingChannelId, billingChannels } from '../../workspace/billing.ts';
 import type { Scheduled } from '../../workspace/schedules.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { PollState } from '../polling.ts';
 import { type Outbox, postPending } from '../schedules/outbox.ts';
 import { pauseAndNotify } from '../schedules/pause.ts';
@@ -24,26 +24,26 @@ export const INVOICE_BEAT: PollInterval = {
 
 export const INVOICE_ROUNDS: Poller = {
   beat: INVOICE_BEAT,
-  isWanted: async (deckhand, workspace, account) => (await activeOf(deckhand, workspace, account)).length > 0,
+  isWanted: async (workspace, account) => (await activeOf(workspace, account)).length > 0,
   look,
 };
 
 export const INVOICE_NOTICES: ScheduleKind = {
-  async list({ store }, workspace) {
-    return (await billingChannels(store).list(workspace)).map(({ doc }) => asScheduled(doc));
+  async list({ store }) {
+    return (await billingChannels(store).list()).map(({ doc }) => asScheduled(doc));
   },
-  async pause({ store }, workspace, id, paused) {
-    await billingChannels(store).update(workspace, id, (current) =>
+  async pause({ store }, id, paused) {
+    await billingChannels(store).update(id, (current) =>
       current?.state.kind === 'active' ? { ...current, state: paused } : current,
     );
   },
-  async resume(deckhand, workspace, id, cause) {
-    const changed = await billingChannels(deckhand.store).update(workspace, id, (current) =>
+  async resume(workspace, id, cause) {
+    const changed = await billingChannels(workspace.store).update(id, (current) =>
       current?.state.kind === 'paused' && current.state.cause === cause
         ? { ...current, state: { kind: 'active' } }
         : current,
     );
-    if (changed !== undefined) await ensurePolling(deckhand, INVOICE_BEAT, workspace, changed.account);
+    if (changed !== undefined) await ensurePolling(workspace, INVOICE_BEAT, changed.account);
   },
 };
 
@@ -56,27 +56,26 @@ function asScheduled({ channel, account, setBy, state }: BillingChannel): Schedu
 
 export const INVOICE_OUTBOX: Outbox = {
   queue: 'post-invoice-notices',
-  async read({ store }, workspace, id) {
-    const found = await billingChannels(store).get(workspace, id);
+  async read({ store }, id) {
+    const found = await billingChannels(store).get(id);
     if (found === undefined) return undefined;
     const { channel, pending, state } = found;
     return { channel, pending, isPaused: state.kind === 'paused' };
   },
-  async take({ store, clock, metrics }, workspace, id, batch, failed) {
+  async take({ store, clock, metrics }, id, batch, failed) {
     const last = {
       at: clock.now(),
       said: failed === undefined ? batch.what : `${batch.what}, but ${failed}`,
     };
-    await billingChannels(store).update(workspace, id, (current) =>
+    await billingChannels(store).update(id, (current) =>
       current === undefined
         ? undefined
         : { ...current, last, pending: current.pending.filter((pending) => pending.id !== batch.id) },
     );
     metrics.slot('invoices', failed === undefined ? 'posted' : 'failed');
   },
-  async pause(deckhand, { workspace, id, batch, reason, signal }) {
-    await pauseAndNotify(deckhand, INVOICE_NOTICES, {
-      workspace,
+  async pause(workspace, { id, batch, reason, signal }) {
+    await pauseAndNotify(workspace, INVOICE_NOTICES, {
       concerns: (scheduled) => scheduled.id === id,
       paused: reason === undefined ? undefined : { cause: 'slack', reason },
       during: `undeliverable ${batch.id}`,
@@ -86,47 +85,45 @@ export const INVOICE_OUTBOX: Outbox = {
 };
 
 /** What is pending is posted, and the rounds go on. */
-export async function goOnWithNotices(deckhand: Deckhand, workspace: string, id: string): Promise<void> {
-  const found = await billingChannels(deckhand.store).get(workspace, id);
+export async function goOnWithNotices(workspace: Workspace, id: string): Promise<void> {
+  const found = await billingChannels(workspace.store).get(id);
   if (found === undefined) return;
-  await postPending(deckhand, INVOICE_OUTBOX, workspace, id, found.pending);
-  await ensurePolling(deckhand, INVOICE_BEAT, workspace, found.account);
+  await postPending(workspace, INVOICE_OUTBOX, id, found.pending);
+  await ensurePolling(workspace, INVOICE_BEAT, found.account);
 }
 
-async function activeOf({ store }: Deckhand, workspace: string, account: string): Promise<BillingChannel[]> {
-  const rows = await billingChannels(store).list(workspace);
+async function activeOf({ store }: Workspace, account: string): Promise<BillingChannel[]> {
+  const rows = await billingChannels(store).list();
   return rows.map(({ doc }) => doc).filter((doc) => doc.account === account && doc.state.kind === 'active');
 }
 
 /** One request for all channels that are told of the account. */
-function look(deckhand: Deckhand, look: Poll): Promise<PollState> {
-  const { workspace, account, signal } = look;
-  return pollAccount(deckhand, INVOICE_NOTICES, look, {
+function look(workspace: Workspace, look: Poll): Promise<PollState> {
+  const { account, signal } = look;
+  return pollAccount(workspace, INVOICE_NOTICES, look, {
     fetch: (client) => listInvoices(client, { signal }),
     async take(invoices) {
-      for (const found of await activeOf(deckhand, workspace, account))
-        await takeNews(deckhand, workspace, found, invoices);
+      for (const found of await activeOf(workspace, account)) await takeNews(workspace, found, invoices);
     },
   });
 }
 
 /** Keeps what is known now and what is to be posted, in one step; then sees to it that it is posted. */
 async function takeNews(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   found: BillingChannel,
   invoices: readonly Invoice[],
 ): Promise<void> {
   const id = billingChannelId(found.channel, found.account);
-  const now = deckhand.clock.now();
+  const now = workspace.clock.now();
   const moved = (current: BillingChannel): BillingChannel =>
     current.state.kind === 'active' ? afterInvoices(current, invoices, now, randomUUID()) : current;
   // Most looks find nothing, and then nothing is written.
   const isMoved = JSON.stringify(moved(found).known) !== JSON.stringify(found.known);
   const kept = isMoved
-    ? await billingChannels(deckhand.store).update(workspace, id, (current) => current && moved(current))
+    ? await billingChannels(workspace.store).update(id, (current) => current && moved(current))
     : found;
-  if (kept !== undefined) await postPending(deckhand, INVOICE_OUTBOX, workspace, id, kept.pending);
+  if (kept !== undefined) await postPending(workspace, INVOICE_OUTBOX, id, kept.pending);
 }
 
 /** @param batch the id of a batch that may come of it */

@@ -1,10 +1,9 @@
-import type { Deckhand } from '../../deckhand.ts';
+import type { Message } from '../../core/message.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import type { Message } from '../../views/blocks/message.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
 
 export interface Telling {
-  workspace: string;
   /** Names it for ever, so that it is told once. */
   id: string;
   user: string;
@@ -15,26 +14,26 @@ export interface Telling {
 }
 
 /** Tells whoever set something up, once: by direct message, or in its channel where they have left. */
-export async function notifyOwner(deckhand: Deckhand, told: Telling): Promise<void> {
-  const { workspace, id, user, message, signal } = told;
-  await deckhand.home.refresh(workspace);
+export async function notifyOwner(workspace: Workspace, told: Telling): Promise<void> {
+  const { id, user, message, signal } = told;
+  await workspace.home.refresh();
   try {
-    const channel = await deckhand.slack.openDirect(workspace, user);
-    await deliver(deckhand, { workspace, id, channel, message, signal });
+    const channel = await workspace.slack.openDirect(user);
+    await deliver(workspace, { id, channel, message, signal });
   } catch (error) {
     if (!isUndeliverable(error) && !isSlackFailure(error, 'rejected')) throw error;
-    await tellChannel(deckhand, told, error.reason);
+    await tellChannel(workspace, told, error.reason);
   }
 }
 
-async function tellChannel(deckhand: Deckhand, told: Telling, reason: string): Promise<void> {
-  const { workspace, id, user, channel, message, signal } = told;
-  const fields = { event: 'owner_not_told', workspace, user, channel, reason };
-  if (channel === undefined) return deckhand.log.warn(fields, 'nobody could be told');
+async function tellChannel(workspace: Workspace, told: Telling, reason: string): Promise<void> {
+  const { id, user, channel, message, signal } = told;
+  const fields = { event: 'owner_not_told', user, channel, reason };
+  if (channel === undefined) return workspace.log.warn(fields, 'nobody could be told');
   try {
-    await deliver(deckhand, { workspace, id: `${id} here`, channel, message, signal });
+    await deliver(workspace, { id: `${id} here`, channel, message, signal });
   } catch (error) {
     if (!isUndeliverable(error)) throw error;
-    deckhand.log.warn(fields, 'nobody could be told');
+    workspace.log.warn(fields, 'nobody could be told');
   }
 }

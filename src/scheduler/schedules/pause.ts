@@ -1,12 +1,11 @@
-import type { Deckhand } from '../../deckhand.ts';
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { pausedMessage } from '../../views/schedules/paused.ts';
 import type { Paused, Scheduled } from '../../workspace/schedules.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { notifyOwner } from './notify-owner.ts';
 import type { ScheduleKind } from './reconcile-schedules.ts';
 
 export interface Pausing {
-  workspace: string;
   /** Which schedules it concerns. */
   concerns: (scheduled: Scheduled) => boolean;
   /** Undefined where they were paused before, and only the telling may be left to do. */
@@ -20,25 +19,24 @@ export interface Pausing {
  * Pauses schedules for one reason, and tells each person who set some up, once, with the command that resumes them.
  * Safe to repeat after a kill at any point.
  */
-export async function pauseAndNotify(deckhand: Deckhand, kind: ScheduleKind, what: Pausing): Promise<void> {
-  const { workspace, concerns, paused, during } = what;
+export async function pauseAndNotify(workspace: Workspace, kind: ScheduleKind, what: Pausing): Promise<void> {
+  const { concerns, paused, during } = what;
   if (paused !== undefined) {
-    const at = deckhand.clock.now();
-    for (const { id, state } of (await kind.list(deckhand, workspace)).filter(concerns))
-      if (state.kind === 'active')
-        await kind.pause(deckhand, workspace, id, { kind: 'paused', ...paused, at, during });
+    const at = workspace.clock.now();
+    for (const { id, state } of (await kind.list(workspace)).filter(concerns))
+      if (state.kind === 'active') await kind.pause(workspace, id, { kind: 'paused', ...paused, at, during });
   }
-  const done = (await kind.list(deckhand, workspace)).filter(
+  const done = (await kind.list(workspace)).filter(
     (scheduled) =>
       concerns(scheduled) && scheduled.state.kind === 'paused' && scheduled.state.during === during,
   );
   for (const [user, theirs] of Map.groupBy(done, ({ setUpBy }) => setUpBy))
-    await tell(deckhand, what, user, theirs);
+    await tell(workspace, what, user, theirs);
 }
 
 async function tell(
-  deckhand: Deckhand,
-  { workspace, during, signal }: Pausing,
+  workspace: Workspace,
+  { during, signal }: Pausing,
   user: string,
   theirs: readonly Scheduled[],
 ): Promise<void> {
@@ -47,12 +45,18 @@ async function tell(
   const { cause, reason } = first.state;
   const commands = [...new Set(theirs.map(({ resume }) => resume))].slice(0, 5);
   const once = cause === 'slack' ? 'Once I can post there again,' : 'Once that is mended,';
-  const typed = commands.map((command) => code(`${deckhand.config.SLACK_COMMAND} ${command}`, 120));
+  const typed = commands.map((command) => code(`${workspace.config.SLACK_COMMAND} ${command}`, 120));
   const message = pausedMessage({
     reason,
     what: theirs.map((scheduled) => scheduled.what),
     next: `${once} resume ${theirs.length === 1 ? 'it' : 'them'} with ${typed.join(', ')}.`,
   });
   const { channel } = first;
-  await notifyOwner(deckhand, { workspace, id: `${during} ${user}`, user, message, channel, signal });
+  await notifyOwner(workspace, {
+    id: `${during} ${user}`,
+    user,
+    message,
+    channel,
+    signal,
+  });
 }

@@ -1,8 +1,8 @@
-import type { Deckhand } from '../../deckhand.ts';
+import { asClause } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceErrorKind } from '../../service/errors.ts';
-import { asClause } from '../../views/blocks/text.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { explain } from '../explain.ts';
 import { type PollState, STEADY } from '../polling.ts';
 import { pauseAndNotify } from './pause.ts';
@@ -25,32 +25,31 @@ const REFUSALS: ReadonlySet<ServiceErrorKind> = new Set([
  * other failure of the service slows the rounds down.
  */
 export async function pollAccount<T>(
-  deckhand: Deckhand,
+  workspace: Workspace,
   kind: ScheduleKind,
-  { workspace, account: name, id, pace, signal }: Poll,
+  { account: name, id, pace, signal }: Poll,
   how: { fetch(client: AccountClient): Promise<T>; take(found: T): Promise<void> },
 ): Promise<PollState> {
   const pausing = {
-    workspace,
     concerns: ({ account }: { account: string | undefined }) => account === name,
     during: id,
     signal,
   };
   // A process that died while it told of a refusal left that to do.
-  await pauseAndNotify(deckhand, kind, { ...pausing, paused: undefined });
-  const account = await deckhand.accounts.get(workspace, name);
+  await pauseAndNotify(workspace, kind, { ...pausing, paused: undefined });
+  const account = await workspace.accounts.get(name);
   if (account === undefined) return STEADY;
   try {
-    await how.take(await deckhand.accounts.use(workspace, account, how.fetch));
+    await how.take(await workspace.accounts.use(account, how.fetch));
     return STEADY;
   } catch (error) {
     if (!(error instanceof AccountFailure) || signal.aborted) throw error;
     const { kind: failure, operation, status, retryAt } = error.cause;
-    const fields = { workspace, account: name, operation, kind: failure, status };
-    deckhand.log.warn({ event: 'look_failed', ...fields }, 'a look at an account failed');
+    const fields = { account: name, operation, kind: failure, status };
+    workspace.log.warn({ event: 'look_failed', ...fields }, 'a look at an account failed');
     if (!REFUSALS.has(failure)) return { failures: pace.failures + 1, retryAt };
-    const { text } = explain(error, { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() });
-    await pauseAndNotify(deckhand, kind, {
+    const { text } = explain(error, { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() });
+    await pauseAndNotify(workspace, kind, {
       ...pausing,
       paused: { cause: 'service', reason: asClause(text) },
     });

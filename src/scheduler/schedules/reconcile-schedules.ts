@@ -1,31 +1,19 @@
-import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
-import type { Job, JobData } from '../../jobs/jobs.ts';
-import { code } from '../../views/blocks/text.ts';
+import type { Job } from '../../core/job.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { pausedMessage } from '../../views/schedules/paused.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import type { Paused, Scheduled } from '../../workspace/schedules.ts';
+import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
+import { type Paused, RECONCILE_SCHEDULES, type Scheduled } from '../../workspace/schedules.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { notifyOwner } from './notify-owner.ts';
-
-export const RECONCILE_SCHEDULES = 'settle-accounts';
-
-const Settling = z.object({ workspace: z.string(), at: z.number() });
 
 /** A kind of schedule, as far as the state of the accounts concerns it: digests, invoice notices, watches. */
 export interface ScheduleKind {
-  list(deckhand: Deckhand, workspace: string): Promise<Scheduled[]>;
+  list(workspace: Workspace): Promise<Scheduled[]>;
   /** Ends its slots and keeps why; one that is paused already, or gone, stays as it is. */
-  pause(deckhand: Deckhand, workspace: string, id: string, paused: Paused): Promise<void>;
+  pause(workspace: Workspace, id: string, paused: Paused): Promise<void>;
   /** Only what is paused for the same cause goes on. */
-  resume(deckhand: Deckhand, workspace: string, id: string, cause: Paused['cause']): Promise<void>;
-}
-
-/** To be called whenever a connection was made, broke, healed or went: its schedules follow soon, also over a kill. */
-export async function accountsChanged(
-  { engine, clock }: Pick<Deckhand, 'engine' | 'clock'>,
-  workspace: string,
-): Promise<void> {
-  await engine.send(RECONCILE_SCHEDULES, { workspace, at: clock.now() });
+  resume(workspace: Workspace, id: string, cause: Paused['cause']): Promise<void>;
 }
 
 /**
@@ -33,36 +21,36 @@ export async function accountsChanged(
  * resumes those that were paused for that and have one again. Safe to repeat.
  */
 export async function reconcileSchedules(
-  deckhand: Deckhand,
+  workspace: Workspace,
   kinds: readonly ScheduleKind[],
-  job: Job<JobData>,
+  job: Job<{ at: number }>,
 ): Promise<void> {
-  const { workspace, at } = Settling.parse(job.data);
+  const { at } = job.data;
   const during = `settling ${at}`;
   // One after the other, so that an older look at the accounts is never carried out after a newer one.
-  const unserved = await deckhand.store.exclusive(`settle ${workspace}`, async () => {
-    const accounts = await deckhand.accounts.list(workspace);
-    const each = kinds.map((kind) => settleKind(deckhand, kind, { workspace, accounts, during }));
+  const unserved = await workspace.store.exclusive('settle', async () => {
+    const accounts = await workspace.accounts.list();
+    const each = kinds.map((kind) => settleKind(workspace, kind, { accounts, during }));
     return (await Promise.all(each)).flat();
   });
   const pausedNow = unserved.filter(({ state }) => state.kind === 'active' || state.during === during);
-  await tellOwners(deckhand, workspace, during, pausedNow, job.signal);
+  await tellOwners(workspace, during, pausedNow, job.signal);
 }
 
 /** @returns those that have no working account, as they stood before */
 async function settleKind(
-  deckhand: Deckhand,
+  workspace: Workspace,
   kind: ScheduleKind,
-  { workspace, accounts, during }: { workspace: string; accounts: readonly Account[]; during: string },
+  { accounts, during }: { accounts: readonly Account[]; during: string },
 ): Promise<Scheduled[]> {
-  const all = await kind.list(deckhand, workspace);
+  const all = await kind.list(workspace);
   for (const scheduled of all.filter(isPausedForAccount).filter((one) => isServed(one, accounts)))
-    await kind.resume(deckhand, workspace, scheduled.id, 'account');
+    await kind.resume(workspace, scheduled.id, 'account');
   const unserved = all.filter((one) => !isServed(one, accounts));
   for (const scheduled of unserved.filter(({ state }) => state.kind === 'active')) {
     const reason = reasonOf(scheduled, accounts);
-    const paused = { kind: 'paused', cause: 'account', reason, at: deckhand.clock.now(), during } as const;
-    await kind.pause(deckhand, workspace, scheduled.id, paused);
+    const paused = { kind: 'paused', cause: 'account', reason, at: workspace.clock.now(), during } as const;
+    await kind.pause(workspace, scheduled.id, paused);
   }
   return unserved;
 }
@@ -77,23 +65,28 @@ export function isServed({ account }: Pick<Scheduled, 'account'>, accounts: read
 }
 
 async function tellOwners(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   during: string,
   paused: readonly Scheduled[],
   signal: AbortSignal,
 ): Promise<void> {
-  const accounts = await deckhand.accounts.list(workspace);
+  const accounts = await workspace.accounts.list();
   for (const [user, theirs] of Map.groupBy(paused, ({ setUpBy }) => setUpBy)) {
     const [first] = theirs;
     if (first === undefined) continue;
     const message = pausedMessage({
       reason: reasonOf(first, accounts),
       what: theirs.map(({ what }) => what),
-      next: nextOf(deckhand.config.SLACK_COMMAND, first, accounts, theirs.length > 1),
+      next: nextOf(workspace.config.SLACK_COMMAND, first, accounts, theirs.length > 1),
     });
     const { channel } = first;
-    await notifyOwner(deckhand, { workspace, id: `${during} ${user}`, user, message, channel, signal });
+    await notifyOwner(workspace, {
+      id: `${during} ${user}`,
+      user,
+      message,
+      channel,
+      signal,
+    });
   }
 }
 
@@ -123,4 +116,12 @@ function nextOf(
   const name = found?.name ?? scheduled.account;
   const connect = code(`${word} connect${name === undefined ? '' : ` ${name}`}`, 120);
   return `${goesOn} once an admin connects it again with ${connect}.`;
+}
+
+export function reconcileJob(kinds: readonly ScheduleKind[]): JobDefinition<{ at: number }> {
+  return defineJob({
+    ...RECONCILE_SCHEDULES,
+    options: { concurrency: 10, attempts: 10, backoffMs: 1_000 },
+    run: (workspace, job) => reconcileSchedules(workspace, kinds, job),
+  });
 }

@@ -1,24 +1,22 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Deckhand } from '../../deckhand.ts';
-import type { Job, JobData } from '../../jobs/jobs.ts';
+import type { Job } from '../../core/job.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { createServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import { code } from '../../views/blocks/text.ts';
 import { createdNotice } from '../../views/servers/confirm.ts';
 import { Draft, Wanted } from '../../views/servers/form.ts';
 import { provisioningMessage } from '../../views/servers/provisioning.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { postId } from '../post-once.ts';
 import { type ServerTarget, sendToFollow } from './provisioning.ts';
 import { showInModal, tellRefused, tellUnknown } from './server-order-messages.ts';
 
-export const ADD_SERVER = 'add-server';
-
 /** A confirmed order of a managed server, as its job keeps it. */
 export const ServerOrder = z.object({
-  workspace: z.string(),
   user: z.string(),
   /** The modal that it was confirmed in. */
   viewId: z.string(),
@@ -39,73 +37,73 @@ export type ServerOrder = z.infer<typeof ServerOrder>;
 const HEAD_START_MS = 250;
 
 /** Stores a confirmed order; the same confirmation sent twice is one order. */
-export async function orderServer(deckhand: Deckhand, order: ServerOrder): Promise<void> {
-  const startAfter = deckhand.clock.now() + HEAD_START_MS;
-  await deckhand.engine.send(ADD_SERVER, order, { key: order.draft.order, startAfter });
+export async function orderServer(workspace: Workspace, order: ServerOrder): Promise<void> {
+  const startAfter = workspace.clock.now() + HEAD_START_MS;
+  await workspace.jobs.send(ADD_SERVER, order, { key: order.draft.order, startAfter });
 }
 
 /**
  * Asks the service for the server, at most once: an order found asked but unanswered after a kill is not sent again,
  * for a second server costs money every month. Then it is shown in the channel and followed.
  */
-export async function addServer(deckhand: Deckhand, job: Job<JobData>): Promise<void> {
-  let order = ServerOrder.parse(job.data);
+export async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<void> {
+  let order = job.data;
   async function save(change: Partial<ServerOrder>): Promise<void> {
     order = { ...order, ...change };
     await job.save(order);
   }
   if (order.created === undefined) {
-    if (order.asked) return tellUnknown(deckhand, order, 'interrupted');
+    if (order.asked) return tellUnknown(workspace, order, 'interrupted');
     await save({ asked: true });
-    const created = await create(deckhand, order);
+    const created = await create(workspace, order);
     if (created === undefined) return;
     await save({ created });
   }
   if (order.created === undefined) return;
   const target = targetOf(order, order.created);
-  const shown = order.shown ?? (await postRoot(deckhand, order, target));
+  const shown = order.shown ?? (await postRoot(workspace, order, target));
   await save({ shown });
-  await follow(deckhand, order, target, shown);
-  await showInModal(deckhand, order, createdNotice(target.server.name));
+  await follow(workspace, order, target, shown);
+  await showInModal(workspace, order, createdNotice(target.server.name));
 }
 
 /** Undefined where it was not created, or nobody knows; the person is told then. */
 /** After the last failed attempt: whoever ordered must not take silence for a server. */
-export async function orderFailed(deckhand: Deckhand, data: JobData): Promise<void> {
-  await tellUnknown(deckhand, ServerOrder.parse(data), 'interrupted');
+export async function orderFailed(workspace: Workspace, data: ServerOrder): Promise<void> {
+  await tellUnknown(workspace, data, 'interrupted');
 }
 
-async function create(deckhand: Deckhand, order: ServerOrder): Promise<ServerOrder['created']> {
-  const { workspace, draft } = order;
+async function create(workspace: Workspace, order: ServerOrder): Promise<ServerOrder['created']> {
+  const { draft } = order;
   try {
-    const account = await deckhand.accounts.resolve(workspace, draft.account, undefined);
+    const account = await workspace.accounts.resolve(draft.account, undefined);
     // Not ended by the job's signal: a request cut off in the middle is an outcome that nobody knows.
     const { permalink } = draft.project;
-    const { identifier, name } = await deckhand.accounts.use(
-      workspace,
+    const { identifier, name } = await workspace.accounts.use(
       account,
       (client) => createServer(client, permalink, draft.wanted),
       { what: `project ${code(permalink)}`, list: 'projects' },
     );
-    await record(deckhand, order, 'done');
+    await record(workspace, order, 'done');
     return { identifier, name };
   } catch (error) {
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
-    await record(deckhand, order, 'failed');
-    if (error instanceof UserError || error.cause.certainlyNotDone) await tellRefused(deckhand, order, error);
-    else await tellUnknown(deckhand, order, 'no answer', error);
+    await record(workspace, order, 'failed');
+    if (error instanceof UserError || error.cause.certainlyNotDone)
+      await tellRefused(workspace, order, error);
+    else await tellUnknown(workspace, order, 'no answer', error);
     return undefined;
   }
 }
 
 function record(
-  deckhand: Deckhand,
-  { workspace, user, draft }: ServerOrder,
+  workspace: Workspace,
+  { user, draft }: ServerOrder,
   result: 'done' | 'failed',
 ): Promise<void> {
   const { account, project, wanted, channel } = draft;
   const target = `${account}/${project.permalink}/${wanted.name}`;
-  return deckhand.audit.record(workspace, { who: user, what: 'server add', where: channel, target, result });
+  return workspace.audit.record({ who: user, what: 'server add', where: channel, target, result });
 }
 
 function targetOf({ draft }: ServerOrder, { identifier, name }: { identifier: string; name: string }) {
@@ -120,28 +118,27 @@ function targetOf({ draft }: ServerOrder, { identifier, name }: { identifier: st
 }
 
 /** In the channel; with the person alone where Deckhand may not speak there, for the server is made already. */
-async function postRoot(deckhand: Deckhand, order: ServerOrder, target: ServerTarget): Promise<MessageRef> {
-  const { workspace, user, draft, orderedAt: startedAt } = order;
+async function postRoot(workspace: Workspace, order: ServerOrder, target: ServerTarget): Promise<MessageRef> {
+  const { user, draft, orderedAt: startedAt } = order;
   const state = { kind: 'running' } as const;
   const message = provisioningMessage({ target, askedBy: user, startedAt, now: startedAt, state });
-  const clientMsgId = postId(workspace, draft.order, 'root');
+  const clientMsgId = postId(workspace.id, draft.order, 'root');
   try {
-    return await deckhand.slack.post(workspace, { channel: draft.channel, message, clientMsgId });
+    return await workspace.slack.post({ channel: draft.channel, message, clientMsgId });
   } catch (error) {
     if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
-    return deckhand.slack.sendDirectMessage(workspace, user, message);
+    return workspace.slack.sendDirectMessage(user, message);
   }
 }
 
 async function follow(
-  deckhand: Deckhand,
-  { workspace, user, draft, orderedAt }: ServerOrder,
+  workspace: Workspace,
+  { user, draft, orderedAt }: ServerOrder,
   target: ServerTarget,
   shown: MessageRef,
 ): Promise<void> {
-  const settings = await deckhand.channels.get(workspace, draft.channel);
-  await sendToFollow(deckhand, {
-    workspace,
+  const settings = await workspace.channels.get(draft.channel);
+  await sendToFollow(workspace, {
     target,
     askedBy: user,
     channel: shown.channel,
@@ -151,3 +148,11 @@ async function follow(
     told: [],
   });
 }
+
+export const ADD_SERVER = defineJob({
+  queue: 'add-server',
+  schema: ServerOrder,
+  options: { concurrency: 50, attempts: 5, backoffMs: 1000 },
+  run: addServer,
+  onDeadLetter: orderFailed,
+});

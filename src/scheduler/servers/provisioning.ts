@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
-import type { Job, JobData } from '../../jobs/jobs.ts';
+import type { Job } from '../../core/job.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { getServer, managedStatus, type Server } from '../../service/servers.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { code } from '../../views/blocks/text.ts';
 import {
   orderedNews,
   type ProvisioningState,
@@ -12,12 +11,12 @@ import {
   statusNews,
 } from '../../views/servers/provisioning.ts';
 import type { News } from '../../views/test-access/test-run.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { explainAndLog } from '../explain.ts';
 import { createPolling } from '../polling.ts';
 import { postOnce, rootOf } from '../post-once.ts';
-import { type Follower, followToTheEnd } from '../run-follower.ts';
-
-export const FOLLOW_PROVISIONING = 'follow-provisioning';
+import { FOLLOWED_AT_ONCE, type Follower, followToTheEnd } from '../run-follower.ts';
 
 export const ServerTarget = z.object({
   account: z.string(),
@@ -29,7 +28,6 @@ export type ServerTarget = z.infer<typeof ServerTarget>;
 
 /** A managed server that is followed, as its job keeps it: enough to go on from anywhere after a kill. */
 export const FollowedServer = z.object({
-  workspace: z.string(),
   target: ServerTarget,
   askedBy: z.string(),
   channel: z.string(),
@@ -54,32 +52,36 @@ const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([
 const REFRESH_MS = 20_000;
 
 /** Hands a server to its follower; a server is followed once in one message. */
-export async function sendToFollow(deckhand: Deckhand, followed: FollowedServer): Promise<void> {
-  const { workspace, channel, rootTs } = followed;
-  await deckhand.engine.send(FOLLOW_PROVISIONING, followed, { key: `${workspace} ${channel} ${rootTs}` });
+export async function sendToFollow(workspace: Workspace, followed: FollowedServer): Promise<void> {
+  const { channel, rootTs } = followed;
+  await workspace.jobs.send(FOLLOW_PROVISIONING, followed, { key: `${channel} ${rootTs}` });
 }
 
 /** Follows a managed server until it stays as it is. Spec 4.4. */
-export async function followProvisioning(deckhand: Deckhand, job: Job<JobData>): Promise<void> {
-  const follower = createFollower(deckhand, job, FollowedServer.parse(job.data));
-  await followToTheEnd(deckhand, job.signal, follower);
+export async function followProvisioning(workspace: Workspace, job: Job<FollowedServer>): Promise<void> {
+  const follower = createFollower(workspace, job, job.data);
+  await followToTheEnd(workspace, job.signal, follower);
 }
 
 /** After the last failed attempt at a job: the root message must not say "provisioning" for ever. */
-export async function provisioningFailed(deckhand: Deckhand, data: JobData, error: unknown): Promise<void> {
-  const followed = FollowedServer.parse(data);
-  const state = { kind: 'stopped', reason: reasonOf(deckhand, followed, error) } as const;
-  const message = provisioningMessage({ ...followed, now: deckhand.clock.now(), state });
-  await deckhand.slack.update(followed.workspace, rootOf(followed), message);
+export async function provisioningFailed(
+  workspace: Workspace,
+  data: FollowedServer,
+  error: unknown,
+): Promise<void> {
+  const followed = data;
+  const state = { kind: 'stopped', reason: reasonOf(workspace, followed, error) } as const;
+  const message = provisioningMessage({ ...followed, now: workspace.clock.now(), state });
+  await workspace.slack.update(rootOf(followed), message);
 }
 
-function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: FollowedServer): Follower {
+function createFollower(workspace: Workspace, job: Job<FollowedServer>, initial: FollowedServer): Follower {
   let followed = initial;
   let seen: Server | undefined;
   let shownAt = 0;
-  const { workspace, target } = followed;
-  const { clock, config, log } = deckhand;
-  const polling = createPolling(deckhand, {
+  const { target } = followed;
+  const { clock, config, log } = workspace;
+  const polling = createPolling(workspace, {
     signal: job.signal,
     // Counted by each process anew: the clock of the one before may have been another.
     deadline: clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000,
@@ -94,20 +96,19 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   async function show(state: ProvisioningState): Promise<void> {
     shownAt = clock.now();
     const message = provisioningMessage({ ...followed, now: clock.now(), state });
-    await deckhand.slack.update(workspace, rootOf(followed), message, job.signal);
+    await workspace.slack.update(rootOf(followed), message, job.signal);
   }
 
   async function tell(news: readonly News[]): Promise<void> {
     if (!followed.threads) return;
-    for (const item of news) await postOnce(deckhand, workspace, followed, item, save, job.signal);
+    for (const item of news) await postOnce(workspace, followed, item, save, job.signal);
   }
 
   async function look(recovered: boolean): Promise<Server | undefined> {
-    const account = await deckhand.accounts.resolve(workspace, target.account, undefined);
+    const account = await workspace.accounts.resolve(target.account, undefined);
     const options = { signal: job.signal, retries: 0 };
     const { permalink } = target.project;
-    const server = await deckhand.accounts.use(
-      workspace,
+    const server = await workspace.accounts.use(
       account,
       (client) => getServer(client, permalink, target.server.identifier, options),
       { what: `server ${code(target.server.identifier)} in ${code(permalink)}`, list: 'projects' },
@@ -130,7 +131,7 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
       log.info({ event: 'follow_ended', ...logFields(followed), status }, 'following a server ended');
     },
     async stopBecause(error) {
-      await show({ kind: 'stopped', reason: reasonOf(deckhand, followed, error) });
+      await show({ kind: 'stopped', reason: reasonOf(workspace, followed, error) });
     },
     async abandon(reason) {
       log.warn(
@@ -142,16 +143,24 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
 }
 
 /** Why it was stopped, for the root message and the log. */
-function reasonOf({ config, clock, log }: Deckhand, followed: FollowedServer, error: unknown): string {
+function reasonOf({ config, clock, log }: Workspace, followed: FollowedServer, error: unknown): string {
   const at = { word: config.SLACK_COMMAND, now: clock.now() };
   return failureWords(explainAndLog(error, at, log, { job: FOLLOW_PROVISIONING, ...logFields(followed) }));
 }
 
-function logFields({ workspace, target }: FollowedServer): Record<string, unknown> {
-  return { workspace, account: target.account, server: target.server.identifier };
+function logFields({ target }: FollowedServer): Record<string, unknown> {
+  return { account: target.account, server: target.server.identifier };
 }
 
 /** What the root message shows of a server, to tell whether it changed. */
 function shownOf({ static_hosting: site, managed_vps: machine }: Server): string {
   return JSON.stringify([site, machine]);
 }
+
+export const FOLLOW_PROVISIONING = defineJob({
+  queue: 'follow-provisioning',
+  schema: FollowedServer,
+  options: { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, resumable: true },
+  run: followProvisioning,
+  onDeadLetter: provisioningFailed,
+});

@@ -1,9 +1,9 @@
-import type { Deckhand } from '../../deckhand.ts';
+import { plain, unmarked } from '../../core/mrkdwn.ts';
 import type { TestRun } from '../../service/test-access.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { plain, unmarked } from '../../views/blocks/text.ts';
 import { countReachable } from '../../views/test-access/test-run.ts';
 import type { Run } from '../../workspace/test-runs.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { type Ending, endSteps } from '../workflows/end-steps.ts';
 
 export type RunEnding =
@@ -13,16 +13,15 @@ export type RunEnding =
 
 /** The target is free again, and the workflows that wait for the run go on. */
 export async function closeRun(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   run: Pick<Run, 'target' | 'requestId'>,
   ending: RunEnding,
 ): Promise<void> {
-  const endedAt = deckhand.clock.now();
-  const closed = await deckhand.runs.change(workspace, run, { ...recordOf(ending), endedAt });
+  const endedAt = workspace.clock.now();
+  const closed = await workspace.runs.change(run, { ...recordOf(ending), endedAt });
   const { steps = [] } = closed ?? {};
   if (closed === undefined || steps.length === 0) return;
-  await endSteps(deckhand, workspace, steps, await endingOf(deckhand, workspace, closed, ending));
+  await endSteps(workspace, steps, await endingOf(workspace, closed, ending));
 }
 
 function recordOf(ending: RunEnding): Pick<Run, 'status' | 'reachable' | 'total'> {
@@ -32,15 +31,10 @@ function recordOf(ending: RunEnding): Pick<Run, 'status' | 'reachable' | 'total'
 }
 
 /** The outputs are those of `test_access` in manifest.yml. */
-async function endingOf(
-  deckhand: Deckhand,
-  workspace: string,
-  closed: Run,
-  ending: RunEnding,
-): Promise<Ending> {
+async function endingOf(workspace: Workspace, closed: Run, ending: RunEnding): Promise<Ending> {
   if ('status' in ending) return { error: unmarked(ending.reason) };
   const { status, reachable = 0, total = 0 } = closed;
-  const permalink = await permalinkOf(deckhand, workspace, closed);
+  const permalink = await permalinkOf(workspace, closed);
   return {
     outputs: {
       status,
@@ -66,16 +60,15 @@ function failingItems({ results }: Pick<TestRun, 'results'>): string {
 }
 
 async function permalinkOf(
-  { slack, log }: Deckhand,
-  workspace: string,
+  { slack, log }: Workspace,
   { channel, rootTs: ts }: Run,
 ): Promise<string | undefined> {
   if (channel === undefined || ts === undefined) return undefined;
   try {
-    return await slack.permalink(workspace, { channel, ts });
+    return await slack.permalink({ channel, ts });
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
-    log.warn({ event: 'permalink_unknown', workspace, reason: error.reason }, 'a message has no address');
+    log.warn({ event: 'permalink_unknown', reason: error.reason }, 'a message has no address');
     return undefined;
   }
 }

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Deckhand } from '../../deckhand.ts';
-import type { Job, JobData } from '../../jobs/jobs.ts';
+import type { Job } from '../../core/job.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { getTestAccess, startTestAccess, type TestRun } from '../../service/test-access.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { code } from '../../views/blocks/text.ts';
 import {
   countTested,
   type News,
@@ -14,18 +13,17 @@ import {
   type TestState,
   testRootMessage,
 } from '../../views/test-access/test-run.ts';
+import { defineJob } from '../../workspace/define-job.ts';
 import { Target } from '../../workspace/test-runs.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { explainAndLog } from '../explain.ts';
 import { createPolling, STEADY } from '../polling.ts';
 import { postOnce, rootOf, type ThreadState } from '../post-once.ts';
-import { type Follower, followToTheEnd } from '../run-follower.ts';
+import { FOLLOWED_AT_ONCE, type Follower, followToTheEnd } from '../run-follower.ts';
 import { closeRun, type RunEnding } from './close-run.ts';
-
-export const FOLLOW_TEST = 'follow-test';
 
 /** A followed test run, as its job keeps it: enough to go on from anywhere after a kill. */
 export const FollowedTest = z.object({
-  workspace: z.string(),
   target: Target,
   requestId: z.string(),
   /** Undefined for a workflow. */
@@ -48,31 +46,31 @@ const REFRESH_MS = { first: 10_000, later: 20_000 } as const;
 const FIRST_MS = 60_000;
 
 /** Follows a run from its start to its end. DESIGN: "Test access, the main job". */
-export async function followTest(deckhand: Deckhand, job: Job<JobData>): Promise<void> {
-  const follower = createFollower(deckhand, job, FollowedTest.parse(job.data));
-  await followToTheEnd(deckhand, job.signal, follower);
+export async function followTest(workspace: Workspace, job: Job<FollowedTest>): Promise<void> {
+  const follower = createFollower(workspace, job, job.data);
+  await followToTheEnd(workspace, job.signal, follower);
 }
 
 /** After the last failed attempt at a job: the root message must not say "running" for ever. */
-export async function testFailed(deckhand: Deckhand, data: JobData, error: unknown): Promise<void> {
-  const state = FollowedTest.parse(data);
-  const reason = reasonOf(deckhand, state, error);
+export async function testFailed(workspace: Workspace, data: FollowedTest, error: unknown): Promise<void> {
+  const state = data;
+  const reason = reasonOf(workspace, state, error);
   const shown: TestState = { kind: 'stopped', reason };
-  const message = testRootMessage({ ...state, now: deckhand.clock.now(), state: shown });
-  await closeRun(deckhand, state.workspace, state, { status: 'stopped', reason });
-  if (isShown(state)) await deckhand.slack.update(state.workspace, rootOf(state), message);
+  const message = testRootMessage({ ...state, now: workspace.clock.now(), state: shown });
+  await closeRun(workspace, state, { status: 'stopped', reason });
+  if (isShown(state)) await workspace.slack.update(rootOf(state), message);
 }
 
 function isShown(state: FollowedTest): state is FollowedTest & ThreadState {
   return state.channel !== undefined && state.rootTs !== undefined;
 }
 
-function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: FollowedTest): Follower {
+function createFollower(workspace: Workspace, job: Job<FollowedTest>, initial: FollowedTest): Follower {
   let state = initial;
   let shownAt = 0;
-  const { workspace, target } = state;
-  const { clock, config, log } = deckhand;
-  const polling = createPolling(deckhand, {
+  const { target } = state;
+  const { clock, config, log } = workspace;
+  const polling = createPolling(workspace, {
     signal: job.signal,
     // Counted by each process anew: the clock of the one before may have been another.
     deadline: clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000,
@@ -88,23 +86,22 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
     shownAt = clock.now();
     if (!isShown(state)) return;
     const message = testRootMessage({ ...state, now: clock.now(), state: shown });
-    await deckhand.slack.update(workspace, rootOf(state), message, job.signal);
+    await workspace.slack.update(rootOf(state), message, job.signal);
   }
 
   async function tell(news: readonly News[]): Promise<void> {
     if (!state.threads) return;
-    for (const item of news)
-      if (isShown(state)) await postOnce(deckhand, workspace, state, item, save, job.signal);
+    for (const item of news) if (isShown(state)) await postOnce(workspace, state, item, save, job.signal);
   }
 
   async function settle(ending: RunEnding): Promise<void> {
-    await closeRun(deckhand, workspace, state, ending);
+    await closeRun(workspace, state, ending);
     const { status } = 'run' in ending ? ending.run : ending;
     log.info({ event: 'follow_ended', ...logFields(state), status }, 'following ended');
   }
 
   async function stopBecause(error: unknown): Promise<void> {
-    const reason = reasonOf(deckhand, state, error);
+    const reason = reasonOf(workspace, state, error);
     await settle({ status: 'stopped', reason });
     await show({ kind: 'stopped', reason });
   }
@@ -115,9 +112,9 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
   }
 
   function call<T>(sought: string, work: (client: AccountClient) => Promise<T>): Promise<T> {
-    return deckhand.accounts
-      .resolve(workspace, target.account, undefined)
-      .then((account) => deckhand.accounts.use(workspace, account, work, { what: sought, list: 'projects' }));
+    return workspace.accounts
+      .resolve(target.account, undefined)
+      .then((account) => workspace.accounts.use(account, work, { what: sought, list: 'projects' }));
   }
 
   /** Starts the run. Only a service too busy to have started it is asked again. */
@@ -172,7 +169,7 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
 
   async function abandon(reason: string): Promise<void> {
     const words = 'The message that showed the test is gone, so I stopped following it.';
-    await closeRun(deckhand, workspace, state, { status: 'lost', reason: words });
+    await closeRun(workspace, state, { status: 'lost', reason: words });
     log.warn({ event: 'follow_abandoned', ...logFields(state), reason }, 'the message of a test run is gone');
   }
 
@@ -180,12 +177,20 @@ function createFollower(deckhand: Deckhand, job: Job<JobData>, initial: Followed
 }
 
 /** Why it was stopped, for the root message and the log. */
-function reasonOf({ config, clock, log }: Deckhand, state: FollowedTest, error: unknown): string {
+function reasonOf({ config, clock, log }: Workspace, state: FollowedTest, error: unknown): string {
   const at = { word: config.SLACK_COMMAND, now: clock.now() };
   return failureWords(explainAndLog(error, at, log, { job: FOLLOW_TEST, ...logFields(state) }));
 }
 
 function logFields(state: FollowedTest): Record<string, unknown> {
-  const { workspace, target, run } = state;
-  return { workspace, account: target.account, project: target.project.permalink, run };
+  const { target, run } = state;
+  return { account: target.account, project: target.project.permalink, run };
 }
+
+export const FOLLOW_TEST = defineJob({
+  queue: 'follow-test',
+  schema: FollowedTest,
+  options: { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, resumable: true },
+  run: followTest,
+  onDeadLetter: testFailed,
+});

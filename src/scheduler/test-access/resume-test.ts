@@ -1,26 +1,25 @@
-import type { Caller, Reply } from '../../commands/command.ts';
 import { UserError } from '../../core/errors.ts';
-import type { Deckhand } from '../../deckhand.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
 import { type Target, targetKey } from '../../workspace/test-runs.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
 
 /** Follows a run again that was followed too long: the same root message, the same run. */
 export async function resumeTest(
-  deckhand: Deckhand,
+  workspace: Workspace,
   caller: Caller,
   channel: string,
   target: Target,
   run: string,
 ): Promise<Reply> {
-  const { workspace, messageTs } = caller;
-  const known = (await deckhand.runs.list(workspace)).find(
+  const { messageTs } = caller;
+  const known = (await workspace.runs.list()).find(
     (candidate) => candidate.rootTs === messageTs && targetKey(candidate.target) === targetKey(target),
   );
   if (messageTs === undefined || known === undefined)
     throw new UserError('That test is too long ago.', 'test');
-  const settings = await deckhand.channels.get(workspace, channel);
+  const settings = await workspace.channels.get(channel);
   const followed: FollowedTest = {
-    workspace,
     target,
     requestId: known.requestId,
     askedBy: known.askedBy,
@@ -32,7 +31,7 @@ export async function resumeTest(
     run,
     told: ['started'],
   };
-  await deckhand.runs.change(workspace, known, { status: 'running' });
-  await deckhand.engine.send(FOLLOW_TEST, followed, { key: `${workspace} ${channel} ${messageTs}` });
+  await workspace.runs.change(known, { status: 'running' });
+  await workspace.jobs.send(FOLLOW_TEST, followed, { key: `${channel} ${messageTs}` });
   return { kind: 'nothing' };
 }

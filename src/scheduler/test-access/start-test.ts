@@ -1,8 +1,8 @@
-import type { Caller, Reply } from '../../commands/command.ts';
-import type { Deckhand } from '../../deckhand.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Run, Target } from '../../workspace/test-runs.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { explain } from '../explain.ts';
 import { postId } from '../post-once.ts';
 import { closeRun } from './close-run.ts';
@@ -13,7 +13,6 @@ const GRACE_MS = 5 * 60_000;
 
 /** Who wants what tested, and where it is to be shown. */
 export interface TestAsk {
-  workspace: string;
   /** Names this wish for ever, so that a repetition after a kill finds its own run. */
   requestId: string;
   target: Target;
@@ -29,13 +28,13 @@ export interface TestAsk {
  * @throws SlackFailure where the channel cannot be posted in
  */
 export async function startTest(
-  deckhand: Deckhand,
-  { workspace, requestId, user: askedBy }: Caller,
+  workspace: Workspace,
+  { requestId, user: askedBy }: Caller,
   channel: string,
   target: Target,
 ): Promise<Reply> {
-  const other = await beginTest(deckhand, { workspace, requestId, target, askedBy, channel });
-  return other === undefined ? { kind: 'nothing' } : pointTo(deckhand, workspace, other);
+  const other = await beginTest(workspace, { requestId, target, askedBy, channel });
+  return other === undefined ? { kind: 'nothing' } : pointTo(workspace, other);
 }
 
 /**
@@ -44,29 +43,28 @@ export async function startTest(
  * @returns the run of the same target that goes on already; the step then ends with that
  * @throws SlackFailure where the channel cannot be posted in
  */
-export async function beginTest(deckhand: Deckhand, ask: TestAsk): Promise<Run | undefined> {
-  const { workspace, step, ...asked } = ask;
-  const now = deckhand.clock.now();
-  const longest = deckhand.config.FOLLOW_TIMEOUT_MINUTES * 60_000 + GRACE_MS;
+export async function beginTest(workspace: Workspace, ask: TestAsk): Promise<Run | undefined> {
+  const { step, ...asked } = ask;
+  const now = workspace.clock.now();
+  const longest = workspace.config.FOLLOW_TIMEOUT_MINUTES * 60_000 + GRACE_MS;
   const wanted: Run = {
     ...asked,
     startedAt: now,
     status: 'running',
     ...(step === undefined ? {} : { steps: [step] }),
   };
-  const claim = await deckhand.runs.claim(workspace, wanted, now - longest);
+  const claim = await workspace.runs.claim(wanted, now - longest);
   if (!claim.mine) return claim.run;
-  if (claim.run.status === 'running') await follow(deckhand, workspace, claim.run);
+  if (claim.run.status === 'running') await follow(workspace, claim.run);
   return undefined;
 }
 
-async function follow(deckhand: Deckhand, workspace: string, run: Run): Promise<void> {
+async function follow(workspace: Workspace, run: Run): Promise<void> {
   const { target, requestId, askedBy, channel, startedAt } = run;
   try {
-    const rootTs = run.rootTs ?? (await postRoot(deckhand, workspace, run));
-    const settings = await deckhand.channels.get(workspace, channel);
+    const rootTs = run.rootTs ?? (await postRoot(workspace, run));
+    const settings = await workspace.channels.get(channel);
     const followed: FollowedTest = {
-      workspace,
       target,
       requestId,
       askedBy,
@@ -78,17 +76,17 @@ async function follow(deckhand: Deckhand, workspace: string, run: Run): Promise<
       told: [],
     };
     const key = rootTs === undefined ? requestId : `${channel} ${rootTs}`;
-    await deckhand.engine.send(FOLLOW_TEST, followed, { key: `${workspace} ${key}` });
+    await workspace.jobs.send(FOLLOW_TEST, followed, { key: `${key}` });
   } catch (error) {
-    const at = { word: deckhand.config.SLACK_COMMAND, now: deckhand.clock.now() };
+    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
     const reason = failureWords(explain(error, at));
-    await closeRun(deckhand, workspace, run, { status: 'stopped', reason });
+    await closeRun(workspace, run, { status: 'stopped', reason });
     throw error;
   }
 }
 
 /** Undefined where the run is shown nowhere. */
-async function postRoot(deckhand: Deckhand, workspace: string, run: Run): Promise<string | undefined> {
+async function postRoot(workspace: Workspace, run: Run): Promise<string | undefined> {
   const { channel } = run;
   if (channel === undefined) return undefined;
   const message = testRootMessage({
@@ -97,15 +95,15 @@ async function postRoot(deckhand: Deckhand, workspace: string, run: Run): Promis
     state: { kind: 'starting' },
     layout: 'full',
   });
-  const clientMsgId = postId(workspace, run.requestId, 'root');
-  const shown = await deckhand.slack.post(workspace, { channel, message, clientMsgId });
-  await deckhand.runs.change(workspace, run, { rootTs: shown.ts });
+  const clientMsgId = postId(workspace.id, run.requestId, 'root');
+  const shown = await workspace.slack.post({ channel, message, clientMsgId });
+  await workspace.runs.change(run, { rootTs: shown.ts });
   return shown.ts;
 }
 
-async function pointTo(deckhand: Deckhand, workspace: string, run: Run): Promise<Reply> {
+async function pointTo(workspace: Workspace, run: Run): Promise<Reply> {
   const { channel, rootTs: ts, target, askedBy, startedAt } = run;
   const isShown = channel !== undefined && ts !== undefined;
-  const link = isShown ? await deckhand.slack.permalink(workspace, { channel, ts }) : undefined;
+  const link = isShown ? await workspace.slack.permalink({ channel, ts }) : undefined;
   return { kind: 'private', message: alreadyRunningMessage(target, askedBy, startedAt, link) };
 }

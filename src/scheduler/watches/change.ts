@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { UserError } from '../../core/errors.ts';
-import type { Deckhand } from '../../deckhand.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { type ActivityEvent, getActivity } from '../../service/activity.ts';
-import { code } from '../../views/blocks/text.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import { schedulesKey } from '../../workspace/schedules.ts';
+import { SCHEDULES_LOCK } from '../../workspace/schedules.ts';
 import {
   changeWatch,
   freeWatchId,
@@ -15,6 +14,7 @@ import {
   watchedChannelId,
   watchedChannels,
 } from '../../workspace/watches.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { postPending } from '../schedules/outbox.ts';
 import { ensurePolling } from '../schedules/poller.ts';
 import { WATCH_OUTBOX } from './outbox.ts';
@@ -23,7 +23,6 @@ import { WATCH_BEAT } from './schedule.ts';
 import { afterPage, fromPage, isActive, newChannel } from './watched-channel.ts';
 
 export interface AskedWatch {
-  workspace: string;
   channel: string;
   account: Account;
   project: Watch['project'];
@@ -36,27 +35,26 @@ export interface AskedWatch {
 export type SetUp = { kind: 'new' | 'changed' | 'resumed' | 'same'; placed: PlacedWatch };
 
 /** Begins to watch from now on, so the feed is read first. @throws AccountFailure where the service does not show it */
-export async function setUpWatch(deckhand: Deckhand, asked: AskedWatch): Promise<SetUp> {
-  const { workspace, channel, account } = asked;
-  const events = await readFeed(deckhand, workspace, account);
-  return deckhand.store.exclusive(schedulesKey(workspace), async () => {
-    const all = (await listWatches(deckhand.store, workspace)).map(({ watch }) => watch);
-    const made = newWatch(deckhand, asked, freeWatchId(all, asked.requestId));
+export async function setUpWatch(workspace: Workspace, asked: AskedWatch): Promise<SetUp> {
+  const { channel, account } = asked;
+  const events = await readFeed(workspace, account);
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const all = (await listWatches(workspace.store)).map(({ watch }) => watch);
+    const made = newWatch(workspace, asked, freeWatchId(all, asked.requestId));
     const isSame = ({ project }: Watch): boolean => project?.permalink === made.project?.permalink;
     let kind: SetUp['kind'] = 'same';
     const id = watchedChannelId(channel, account.name);
-    const changed = await watchedChannels(deckhand.store).update(
-      workspace,
+    const changed = await watchedChannels(workspace.store).update(
       id,
       (current = newChannel(channel, account.name)) => {
         const standing = current.watches.find(isSame);
         kind = kindOf(standing, asked);
-        const read = withPage(deckhand, current, events, standing);
+        const read = withPage(workspace, current, events, standing);
         return { ...read, watches: withWatch(read.watches, standing, made) };
       },
     );
     const placed = { watch: changed?.watches.find(isSame) ?? made, channel, account: account.name };
-    await goOn(deckhand, workspace, placed);
+    await goOn(workspace, placed);
     return { kind, placed };
   });
 }
@@ -68,7 +66,7 @@ function kindOf(standing: Watch | undefined, { mode, requestId }: AskedWatch): S
   return standing.state.kind === 'paused' ? 'resumed' : 'same';
 }
 
-function newWatch({ clock }: Deckhand, { requestId, project, mode, user }: AskedWatch, id: string): Watch {
+function newWatch({ clock }: Workspace, { requestId, project, mode, user }: AskedWatch, id: string): Watch {
   const setUpAt = clock.now();
   return { id, requestId, project, mode, setUpBy: user, setUpAt, state: { kind: 'active' } };
 }
@@ -84,23 +82,23 @@ function withWatch(watches: readonly Watch[], standing: Watch | undefined, made:
  * @throws AccountFailure where the service does not show the feed, UserError where the watch is gone
  */
 export async function resumeWatch(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
+
   placed: PlacedWatch,
 ): Promise<PlacedWatch> {
   const { channel } = placed;
-  const account = await deckhand.accounts.resolve(workspace, placed.account, undefined);
-  const events = await readFeed(deckhand, workspace, account);
+  const account = await workspace.accounts.resolve(placed.account, undefined);
+  const events = await readFeed(workspace, account);
   const id = watchedChannelId(channel, account.name);
-  const changed = await watchedChannels(deckhand.store).update(workspace, id, (current) => {
+  const changed = await watchedChannels(workspace.store).update(id, (current) => {
     const standing = current?.watches.find((one) => one.id === placed.watch.id);
     if (current === undefined || standing === undefined) return current;
-    const read = withPage(deckhand, current, events, standing);
+    const read = withPage(workspace, current, events, standing);
     return { ...read, watches: read.watches.map((one) => (one.id === standing.id ? resumed(one) : one)) };
   });
   const watch = changed?.watches.find((one) => one.id === placed.watch.id);
   if (watch === undefined) throw new UserError(`The watch ${code(placed.watch.id)} is gone.`, 'watch list');
-  await goOn(deckhand, workspace, placed);
+  await goOn(workspace, placed);
   return { ...placed, watch };
 }
 
@@ -110,8 +108,7 @@ function resumed(watch: Watch): Watch {
 
 /** @throws UserError where the watch is gone */
 export async function pauseWatch(
-  deckhand: Deckhand,
-  workspace: string,
+  workspace: Workspace,
   placed: PlacedWatch,
   user: string,
 ): Promise<PlacedWatch> {
@@ -120,10 +117,10 @@ export async function pauseWatch(
     cause: 'person',
     reason: 'until somebody resumes it',
     by: user,
-    at: deckhand.clock.now(),
+    at: workspace.clock.now(),
   } as const;
   let watch: Watch | undefined;
-  await changeWatch(deckhand.store, workspace, placed, (current) => {
+  await changeWatch(workspace.store, placed, (current) => {
     watch = { ...current, state };
     return watch;
   });
@@ -131,8 +128,8 @@ export async function pauseWatch(
   return { ...placed, watch };
 }
 
-function readFeed(deckhand: Deckhand, workspace: string, account: Account): Promise<ActivityEvent[]> {
-  return deckhand.accounts.use(workspace, account, async (client) => {
+function readFeed(workspace: Workspace, account: Account): Promise<ActivityEvent[]> {
+  return workspace.accounts.use(account, async (client) => {
     const { events } = await getActivity(client, { range: WATCHED_RANGE });
     return events;
   });
@@ -143,7 +140,7 @@ function readFeed(deckhand: Deckhand, workspace: string, account: Account): Prom
  * told; a channel that was silent because a person wanted it begins anew, any other catches up.
  */
 function withPage(
-  { clock, config }: Deckhand,
+  { clock, config }: Workspace,
   channel: WatchedChannel,
   events: readonly ActivityEvent[],
   watch: Watch | undefined,
@@ -159,9 +156,9 @@ function withPage(
 }
 
 /** What is pending is posted, and the rounds go on. */
-async function goOn(deckhand: Deckhand, workspace: string, { channel, account }: PlacedWatch): Promise<void> {
+async function goOn(workspace: Workspace, { channel, account }: PlacedWatch): Promise<void> {
   const id = watchedChannelId(channel, account);
-  const standing = await watchedChannels(deckhand.store).get(workspace, id);
-  if (standing !== undefined) await postPending(deckhand, WATCH_OUTBOX, workspace, id, standing.pending);
-  await ensurePolling(deckhand, WATCH_BEAT, workspace, account);
+  const standing = await watchedChannels(workspace.store).get(id);
+  if (standing !== undefined) await postPending(workspace, WATCH_OUTBOX, id, standing.pending);
+  await ensurePolling(workspace, WATCH_BEAT, account);
 }

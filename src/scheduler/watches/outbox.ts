@@ -8,16 +8,16 @@ import { isActive } from './watched-channel.ts';
 /** What the watches of a channel found and is still to be posted there. */
 export const WATCH_OUTBOX: Outbox = {
   queue: 'post-watch-news',
-  async read({ store }, workspace, id) {
-    const found = await watchedChannels(store).get(workspace, id);
+  async read({ store }, id) {
+    const found = await watchedChannels(store).get(id);
     if (found === undefined) return undefined;
     const { channel, pending } = found;
     return { channel, pending, isPaused: !isActive(found) };
   },
-  async take({ store, clock, metrics }, workspace, id, batch, failed) {
+  async take({ store, clock, metrics }, id, batch, failed) {
     const at = clock.now();
     const last = { at, said: failed === undefined ? batch.what : `${batch.what}, but ${failed}` };
-    await watchedChannels(store).update(workspace, id, (current) =>
+    await watchedChannels(store).update(id, (current) =>
       current === undefined
         ? undefined
         : {
@@ -28,10 +28,9 @@ export const WATCH_OUTBOX: Outbox = {
     );
     metrics.slot('watch', failed === undefined ? 'posted' : 'failed');
   },
-  async pause(deckhand, { workspace, id, batch, reason, signal }) {
-    const found = await watchedChannels(deckhand.store).get(workspace, id);
-    await pauseAndNotify(deckhand, WATCHES, {
-      workspace,
+  async pause(workspace, { id, batch, reason, signal }) {
+    const found = await watchedChannels(workspace.store).get(id);
+    await pauseAndNotify(workspace, WATCHES, {
       concerns: ({ channel, account }) => channel === found?.channel && account === found.account,
       paused: reason === undefined ? undefined : { cause: 'slack', reason },
       during: `undeliverable ${batch.id}`,

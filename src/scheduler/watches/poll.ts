@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Deckhand } from '../../deckhand.ts';
 import { type ActivityEvent, getActivity } from '../../service/activity.ts';
 import { type WatchedChannel, watchedChannels } from '../../workspace/watches.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { PollState } from '../polling.ts';
 import { postPending } from '../schedules/outbox.ts';
 import { pollAccount } from '../schedules/poll-account.ts';
@@ -18,55 +18,48 @@ export const WATCHED_RANGE = 'last_7_days';
 
 export const WATCH_ROUNDS: Poller = {
   beat: WATCH_BEAT,
-  isWanted: async (deckhand, workspace, account) => (await activeOf(deckhand, workspace, account)).length > 0,
+  isWanted: async (workspace, account) => (await activeOf(workspace, account)).length > 0,
   look,
 };
 
 /** The channels that something active watches the account for. */
 async function activeOf(
-  { store }: Deckhand,
-  workspace: string,
+  { store }: Workspace,
   account: string,
 ): Promise<Array<{ id: string; doc: WatchedChannel }>> {
-  const rows = await watchedChannels(store).list(workspace);
+  const rows = await watchedChannels(store).list();
   return rows.filter(({ doc }) => doc.account === account && isActive(doc));
 }
 
 /** One request for all channels that watch the account. */
-function look(deckhand: Deckhand, look: Poll): Promise<PollState> {
-  const { workspace, account, signal } = look;
-  return pollAccount(deckhand, WATCHES, look, {
+function look(workspace: Workspace, look: Poll): Promise<PollState> {
+  const { account, signal } = look;
+  return pollAccount(workspace, WATCHES, look, {
     fetch: (client) => getActivity(client, { range: WATCHED_RANGE }, { signal, retries: 0 }),
     async take({ events }) {
-      for (const { id } of await activeOf(deckhand, workspace, account))
-        await takeNews(deckhand, workspace, id, events);
+      for (const { id } of await activeOf(workspace, account)) await takeNews(workspace, id, events);
     },
   });
 }
 
 /** Moves the channel's place and keeps what is to be posted, in one step; then sees to it that it is posted. */
-async function takeNews(
-  deckhand: Deckhand,
-  workspace: string,
-  id: string,
-  events: readonly ActivityEvent[],
-): Promise<void> {
-  const stored = watchedChannels(deckhand.store);
+async function takeNews(workspace: Workspace, id: string, events: readonly ActivityEvent[]): Promise<void> {
+  const stored = watchedChannels(workspace.store);
   const moved = (current: WatchedChannel): WatchedChannel =>
     isActive(current)
       ? afterPage(current, events, {
-          now: deckhand.clock.now(),
+          now: workspace.clock.now(),
           batch: randomUUID(),
-          word: deckhand.config.SLACK_COMMAND,
+          word: workspace.config.SLACK_COMMAND,
         })
       : current;
-  const standing = await stored.get(workspace, id);
+  const standing = await stored.get(id);
   if (standing === undefined || !isActive(standing)) return;
   const isMoved = hasMoved(standing, moved(standing));
   const kept = isMoved
-    ? await stored.update(workspace, id, (current) => (current === undefined ? undefined : moved(current)))
+    ? await stored.update(id, (current) => (current === undefined ? undefined : moved(current)))
     : standing;
-  if (kept !== undefined) await postPending(deckhand, WATCH_OUTBOX, workspace, id, kept.pending);
+  if (kept !== undefined) await postPending(workspace, WATCH_OUTBOX, id, kept.pending);
 }
 
 /** Most looks find nothing, and then nothing is written. */

@@ -1,7 +1,7 @@
-import type { Deckhand } from '../../deckhand.ts';
-import { code } from '../../views/blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Paused, Scheduled } from '../../workspace/schedules.ts';
 import { changeWatch, listWatches, type PlacedWatch, type Watch } from '../../workspace/watches.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { ensurePolling, type PollInterval } from '../schedules/poller.ts';
 import type { ScheduleKind } from '../schedules/reconcile-schedules.ts';
 
@@ -23,29 +23,28 @@ function asScheduled({ watch, channel, account }: PlacedWatch): Scheduled {
 
 /** Changes a watch and leaves alone what is gone. */
 async function change(
-  { store }: Deckhand,
-  workspace: string,
+  { store }: Workspace,
   id: string,
   make: (current: Watch) => Watch,
 ): Promise<PlacedWatch | undefined> {
-  const placed = (await listWatches(store, workspace)).find(({ watch }) => watch.id === id);
-  if (placed !== undefined) await changeWatch(store, workspace, placed, make);
+  const placed = (await listWatches(store)).find(({ watch }) => watch.id === id);
+  if (placed !== undefined) await changeWatch(store, placed, make);
   return placed;
 }
 
 export const WATCHES: ScheduleKind = {
-  list: async ({ store }, workspace) => (await listWatches(store, workspace)).map(asScheduled),
-  pause: async (deckhand, workspace, id, paused: Paused) => {
-    await change(deckhand, workspace, id, (watch) =>
+  list: async ({ store }) => (await listWatches(store)).map(asScheduled),
+  pause: async (workspace, id, paused: Paused) => {
+    await change(workspace, id, (watch) =>
       watch.state.kind === 'paused' ? watch : { ...watch, state: paused },
     );
   },
-  resume: async (deckhand, workspace, id, cause) => {
-    const placed = await change(deckhand, workspace, id, (watch) =>
+  resume: async (workspace, id, cause) => {
+    const placed = await change(workspace, id, (watch) =>
       watch.state.kind === 'paused' && watch.state.cause === cause
         ? { ...watch, state: { kind: 'active' } }
         : watch,
     );
-    if (placed !== undefined) await ensurePolling(deckhand, WATCH_BEAT, workspace, placed.account);
+    if (placed !== undefined) await ensurePolling(workspace, WATCH_BEAT, placed.account);
   },
 };

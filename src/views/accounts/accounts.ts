@@ -1,6 +1,7 @@
+import type { Message } from '../../core/message.ts';
+import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, header, type Message, say, section } from '../blocks/message.ts';
-import { bold, code, linesWithin, mrkdwn } from '../blocks/text.ts';
+import { context, header, say, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 
 interface ShownAccount {

@@ -1,6 +1,7 @@
-import { buttons, context, type Message, type ModalView, say } from '../blocks/message.ts';
+import type { Message, ModalView } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
+import { buttons, context, say } from '../blocks/message.ts';
 import { emailInput, modal, textInput } from '../blocks/modal.ts';
-import { code } from '../blocks/text.ts';
 
 export const CONNECT = 'connect';
 

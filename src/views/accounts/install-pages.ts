@@ -1,5 +1,5 @@
+import { plain } from '../../core/mrkdwn.ts';
 import type { Page } from '../blocks/page.ts';
-import { plain } from '../blocks/text.ts';
 
 /** How an install can end without one. */
 export type InstallEnd =

@@ -1,5 +1,6 @@
-import { buttons, context, type Message, say } from '../blocks/message.ts';
-import { code, mrkdwn } from '../blocks/text.ts';
+import type { Message } from '../../core/message.ts';
+import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import { buttons, context, say } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 
 interface ShownLink {

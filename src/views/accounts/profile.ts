@@ -1,6 +1,7 @@
+import type { Message } from '../../core/message.ts';
+import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
-import { context, type Message, section } from '../blocks/message.ts';
-import { bold, code, mrkdwn } from '../blocks/text.ts';
+import { context, section } from '../blocks/message.ts';
 import { maskedKey } from './accounts.ts';
 
 export interface ProfileView {

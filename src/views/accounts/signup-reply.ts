@@ -1,15 +1,8 @@
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { safeUrl } from '../blocks/links.ts';
-import {
-  type ButtonSpec,
-  buttons,
-  context,
-  type KnownBlock,
-  type Message,
-  say,
-  section,
-} from '../blocks/message.ts';
-import { bold, code, mrkdwn, plain } from '../blocks/text.ts';
+import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 import { maskedKey } from './accounts.ts';
 
 /** What a sign-up brought, as far as it is ever shown: of the key only its tail. */

@@ -1,4 +1,5 @@
-import { type ModalView, section } from '../blocks/message.ts';
+import type { ModalView } from '../../core/message.ts';
+import { section } from '../blocks/message.ts';
 import { checkboxesInput, emailInput, modal, selectInput, textInput } from '../blocks/modal.ts';
 import { dateTime } from '../blocks/time.ts';
 

@@ -1,6 +1,7 @@
+import type { KnownBlock } from '../../core/message.ts';
+import { mrkdwn } from '../../core/mrkdwn.ts';
 import type { ActivityRange, ActivityStats } from '../../service/activity.ts';
-import { context, type KnownBlock } from '../blocks/message.ts';
-import { mrkdwn } from '../blocks/text.ts';
+import { context } from '../blocks/message.ts';
 import { RANGE_WORDS } from './ranges.ts';
 
 /** Made once: formatters are slow to make. */

@@ -1,5 +1,6 @@
-import { header, type Message, section } from '../blocks/message.ts';
-import { count } from '../blocks/text.ts';
+import type { Message } from '../../core/message.ts';
+import { count } from '../../core/mrkdwn.ts';
+import { header, section } from '../blocks/message.ts';
 
 export interface Finding {
   /** What was looked at; mrkdwn, escaped. */

@@ -1,8 +1,9 @@
 import type { InputBlock } from '@slack/types';
+import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { type KnownBlock, type Message, type ModalView, say, section } from '../blocks/message.ts';
+import { say, section } from '../blocks/message.ts';
 import { modal, optionsOf } from '../blocks/modal.ts';
-import { code } from '../blocks/text.ts';
 
 export const ROLES_MODAL = 'roles';
 

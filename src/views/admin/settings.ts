@@ -1,7 +1,8 @@
+import type { Message, ModalView } from '../../core/message.ts';
+import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { type Message, type ModalView, say } from '../blocks/message.ts';
+import { say } from '../blocks/message.ts';
 import { type Choice, modal, searchInput, selectInput } from '../blocks/modal.ts';
-import { bold, code, mrkdwn } from '../blocks/text.ts';
 
 export const SETTINGS = 'settings';
 

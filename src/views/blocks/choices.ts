@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type KnownBlock, type Message, section } from './message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { section } from './message.ts';
 
 /** What a menu in a message is about; it stands in the `block_id`, so that a choice survives a restart. */
 const MenuPlace = z.object({

@@ -1,7 +1,8 @@
+import type { Message } from '../../core/message.ts';
+import { code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { AnswerFault, ServiceError } from '../../service/errors.ts';
 import { safeUrl } from './links.ts';
-import { buttons, type Message, say } from './message.ts';
-import { code, mrkdwn } from './text.ts';
+import { buttons, say } from './message.ts';
 import { dateTime } from './time.ts';
 
 /** A failure as the person who caused it reads it: one sentence, one next step. Both are mrkdwn, escaped. */

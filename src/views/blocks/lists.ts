@@ -1,6 +1,7 @@
+import type { KnownBlock } from '../../core/message.ts';
+import { linesWithin } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
-import { type KnownBlock, section } from './message.ts';
-import { linesWithin } from './text.ts';
+import { section } from './message.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters: three full sections leave room for the rest. */
 const MOST_SECTIONS = 3;

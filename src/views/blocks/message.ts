@@ -1,17 +1,7 @@
-import type { Button, ConfirmationDialog, KnownBlock, ModalView as SlackModalView } from '@slack/types';
+import type { Button, ConfirmationDialog, KnownBlock } from '@slack/types';
+import type { Message } from '../../core/message.ts';
+import { cut, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
-import { cut, plain } from './text.ts';
-
-/** What Deckhand says: `text` for notifications and screen readers, `blocks` for eyes; always both. */
-export interface Message {
-  text: string;
-  blocks: KnownBlock[];
-}
-
-export type { KnownBlock };
-
-/** Slack's own type takes any object for a block; ours takes the known ones only. */
-export type ModalView = Omit<SlackModalView, 'blocks'> & { blocks: KnownBlock[] };
 
 /** `text` is mrkdwn whose foreign parts are escaped already. */
 export function section(text: string, accessory?: Button): KnownBlock {

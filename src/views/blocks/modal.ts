@@ -1,8 +1,9 @@
 import type { InputBlock, PlainTextOption } from '@slack/types';
+import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
+import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
-import { type KnownBlock, type Message, type ModalView, section } from './message.ts';
+import { section } from './message.ts';
 import type { Values } from './modal-state.ts';
-import { cut, mrkdwn, plain } from './text.ts';
 
 export interface ModalSpec {
   callbackId: string;

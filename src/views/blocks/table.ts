@@ -1,7 +1,8 @@
 import type { TableBlock } from '@slack/types';
+import type { KnownBlock } from '../../core/message.ts';
+import { plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
-import { context, type KnownBlock } from './message.ts';
-import { plain } from './text.ts';
+import { context } from './message.ts';
 
 export interface Column {
   title: string;

@@ -1,4 +1,4 @@
-import type { Message } from './message.ts';
+import type { Message } from '../../core/message.ts';
 import { say } from './message.ts';
 import { duration } from './time.ts';
 

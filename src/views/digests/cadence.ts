@@ -1,14 +1,11 @@
-import { code, mrkdwn } from '../blocks/text.ts';
+import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Weekday } from '../../core/schedule-choices.ts';
 
 /** How often something is posted; times as `09:00`, in a zone that is told apart. */
 export type ShownCadence =
   | { kind: 'daily' | 'weekdays'; time: string }
   | { kind: 'weekly'; day: Weekday; time: string }
   | { kind: 'cron'; cron: string };
-
-export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
-
 export const DAY_NAMES: Readonly<Record<Weekday, string>> = {
   mon: 'Monday',
   tue: 'Tuesday',

@@ -1,5 +1,6 @@
-import { buttons, type Message, say } from '../blocks/message.ts';
-import { code } from '../blocks/text.ts';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
+import { buttons, say } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 import { digestCommand, digestWords, type ShownDigest } from './words.ts';
 

@@ -1,3 +1,5 @@
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { bold, code, count, cut, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityEvent } from '../../service/activity.ts';
 import { eventLine } from '../activity/activity.ts';
 import {
@@ -11,8 +13,7 @@ import { outcomeOf } from '../activity/outcomes.ts';
 import { RANGE_WORDS } from '../activity/ranges.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { buttons, context, header, type KnownBlock, type Message, section } from '../blocks/message.ts';
-import { bold, code, count, cut, linesWithin, mrkdwn } from '../blocks/text.ts';
+import { buttons, context, header, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 import type { ShownDigest } from './words.ts';
 

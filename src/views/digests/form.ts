@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { KnownBlock, ModalView } from '../../core/message.ts';
+import { mrkdwn } from '../../core/mrkdwn.ts';
+import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import { RANGE_WORDS } from '../activity/ranges.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, type KnownBlock, type ModalView } from '../blocks/message.ts';
+import { context } from '../blocks/message.ts';
 import {
   type Choice,
   checkboxesInput,
@@ -13,9 +16,8 @@ import {
   timeInput,
 } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
-import { mrkdwn } from '../blocks/text.ts';
 import { dateTime } from '../blocks/time.ts';
-import { DAY_NAMES, WEEKDAYS } from './cadence.ts';
+import { DAY_NAMES } from './cadence.ts';
 
 export const DIGEST_ADD = 'digest.add';
 

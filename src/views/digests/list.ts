@@ -1,14 +1,6 @@
-import {
-  type ButtonSpec,
-  buttons,
-  context,
-  header,
-  type KnownBlock,
-  type Message,
-  say,
-  section,
-} from '../blocks/message.ts';
-import { code, count } from '../blocks/text.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { code, count } from '../../core/mrkdwn.ts';
+import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
 import { dateOnly, dateTime } from '../blocks/time.ts';
 import { digestWords, type ShownDigest } from './words.ts';
 

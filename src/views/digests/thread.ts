@@ -1,6 +1,7 @@
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { bold, code, count } from '../../core/mrkdwn.ts';
 import { feedBlocks } from '../activity/activity.ts';
-import { type KnownBlock, type Message, section } from '../blocks/message.ts';
-import { bold, code, count } from '../blocks/text.ts';
+import { section } from '../blocks/message.ts';
 import type { AccountReport } from './digest.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */

@@ -1,6 +1,6 @@
+import { bold, code } from '../../core/mrkdwn.ts';
 import type { ActivityRange } from '../../service/activity.ts';
 import { RANGE_WORDS } from '../activity/ranges.ts';
-import { bold, code } from '../blocks/text.ts';
 import { cadenceCommand, cadenceWords, type ShownCadence } from './cadence.ts';
 
 /** What a digest is, as people are shown it. */

@@ -1,5 +1,6 @@
-import { type ButtonSpec, buttons, context, type Message, section } from '../blocks/message.ts';
-import { bold, code } from '../blocks/text.ts';
+import type { Message } from '../../core/message.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
+import { type ButtonSpec, buttons, context, section } from '../blocks/message.ts';
 
 export interface StartView {
   word: string;

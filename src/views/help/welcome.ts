@@ -1,5 +1,6 @@
-import { type Message, section } from '../blocks/message.ts';
-import { code } from '../blocks/text.ts';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
+import { section } from '../blocks/message.ts';
 import { type StartView, startMessage } from './start.ts';
 
 /** For whoever installed Deckhand: what it is, and the first step. */

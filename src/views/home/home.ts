@@ -1,19 +1,12 @@
 import type { HomeView } from '@slack/types';
+import type { KnownBlock } from '../../core/message.ts';
+import { bold, code, cut, linesWithin } from '../../core/mrkdwn.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import { HEALTH } from '../accounts/accounts.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { safeUrl } from '../blocks/links.ts';
-import {
-  type ButtonSpec,
-  button,
-  buttons,
-  context,
-  header,
-  type KnownBlock,
-  section,
-} from '../blocks/message.ts';
-import { bold, code, cut, linesWithin } from '../blocks/text.ts';
+import { type ButtonSpec, button, buttons, context, header, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 import { runWords, type ShownRun, targetWords } from '../test-access/runs.ts';
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { KnownBlock, ModalView } from '../../core/message.ts';
+import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import {
   findHookType,
   HOOK_TYPES,
@@ -9,7 +11,7 @@ import {
 } from '../../service/hook-types.ts';
 import { INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, type KnownBlock, type ModalView } from '../blocks/message.ts';
+import { context } from '../blocks/message.ts';
 import {
   type Choice,
   checkboxesInput,
@@ -20,7 +22,6 @@ import {
   textInput,
 } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
-import { bold, code, mrkdwn, plain } from '../blocks/text.ts';
 import { chosenType, chosenVersion, VERSION_FIELD } from './fields.ts';
 
 export const INTEGRATION_ADD = 'integration.add';

@@ -1,7 +1,8 @@
+import type { Message } from '../../core/message.ts';
+import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { IntegrationChanges } from '../../service/integrations.ts';
 import { safeUrl } from '../blocks/links.ts';
-import { buttons, context, type Message, say } from '../blocks/message.ts';
-import { bold, code, linesWithin, mrkdwn } from '../blocks/text.ts';
+import { buttons, context, say } from '../blocks/message.ts';
 import { propertyLabel } from './form.ts';
 
 /** What is told of an integration after it was saved. */

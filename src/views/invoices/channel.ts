@@ -1,6 +1,7 @@
+import type { Message } from '../../core/message.ts';
+import { code, linesWithin } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { buttons, context, type Message, say } from '../blocks/message.ts';
-import { code, linesWithin } from '../blocks/text.ts';
+import { buttons, context, say } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 
 /** A channel that is told of an account's invoices, as people are shown it. Times in milliseconds since the epoch. */

@@ -1,9 +1,10 @@
+import type { Message } from '../../core/message.ts';
+import { code, count, firstOf, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { searchMenu } from '../blocks/choices.ts';
 import { dateName, dayOf } from '../blocks/days.ts';
-import { type ButtonSpec, buttons, context, header, type Message, say, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
 import { table } from '../blocks/table.ts';
-import { code, count, firstOf, mrkdwn, plain } from '../blocks/text.ts';
 
 const MOST_BUTTONS = 10;
 const RECENT = 3;

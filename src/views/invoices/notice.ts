@@ -1,7 +1,8 @@
+import type { Message } from '../../core/message.ts';
+import { code, count, cut, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { button, context, type Message, section } from '../blocks/message.ts';
-import { code, count, cut, mrkdwn } from '../blocks/text.ts';
+import { button, context, section } from '../blocks/message.ts';
 import { dateOnly } from '../blocks/time.ts';
 import { amount, pdfButton } from './invoices.ts';
 

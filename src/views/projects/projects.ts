@@ -1,9 +1,10 @@
 import type { ActionsBlockElement } from '@slack/types';
+import type { Message } from '../../core/message.ts';
+import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, header, type Message, section } from '../blocks/message.ts';
+import { context, header, section } from '../blocks/message.ts';
 import { optionsOf } from '../blocks/modal.ts';
-import { bold, code, count, linesWithin, mrkdwn, plain } from '../blocks/text.ts';
 import { dateTime } from '../blocks/time.ts';
 
 /** The account's projects; starred ones come first as the service's client sorts them. */

@@ -1,6 +1,7 @@
+import type { Message } from '../../core/message.ts';
+import { code, cut, linesWithin } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { type Message, say } from '../blocks/message.ts';
-import { code, cut, linesWithin } from '../blocks/text.ts';
+import { say } from '../blocks/message.ts';
 
 /** Told once to whoever set something up that is paused now. All mrkdwn of our own making. */
 export function pausedMessage(told: {

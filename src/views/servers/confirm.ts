@@ -1,6 +1,7 @@
-import { buttons, context, type ModalView, section } from '../blocks/message.ts';
+import type { ModalView } from '../../core/message.ts';
+import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
+import { buttons, context, section } from '../blocks/message.ts';
 import { modal, notice } from '../blocks/modal.ts';
-import { bold, code, mrkdwn } from '../blocks/text.ts';
 import { ENROLL_CONFIRMATION, handOverBlocks, handOverWords } from './beta.ts';
 import { addressWords, type Draft, SERVER_ADD, SERVER_ADD_TITLE, type Wanted } from './form.ts';
 import { type Fact, factLines } from './server.ts';

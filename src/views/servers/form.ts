@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { KnownBlock, ModalView } from '../../core/message.ts';
+import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Region, Size } from '../../service/hosted-resources.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, type KnownBlock, type ModalView, section } from '../blocks/message.ts';
+import { context, section } from '../blocks/message.ts';
 import {
   type Choice,
   checkboxesInput,
@@ -13,7 +15,6 @@ import {
 } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
 import { monthly } from '../blocks/money.ts';
-import { bold, code, mrkdwn } from '../blocks/text.ts';
 
 export const SERVER_ADD = 'server.add';
 export const SERVER_ADD_TITLE = 'Add a managed server';

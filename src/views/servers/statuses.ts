@@ -1,4 +1,4 @@
-import { code } from '../blocks/text.ts';
+import { code } from '../../core/mrkdwn.ts';
 
 /** The states of a hosted resource and a managed server, with their meanings (spec 3.1). */
 const STATUSES: Readonly<Record<string, { icon: string; meaning: string }>> = {

@@ -1,4 +1,4 @@
-import { bold } from '../blocks/text.ts';
+import { bold } from '../../core/mrkdwn.ts';
 import { dateTime } from '../blocks/time.ts';
 
 /** A test run as lists show it; times in milliseconds since the epoch. */

@@ -1,15 +1,8 @@
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { TestResults, TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import {
-  type ButtonSpec,
-  buttons,
-  context,
-  type KnownBlock,
-  type Message,
-  say,
-  section,
-} from '../blocks/message.ts';
-import { bold, code, linesWithin, mrkdwn } from '../blocks/text.ts';
+import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
 
 /** What a test is of, as a message and its buttons name it. */

@@ -1,7 +1,8 @@
+import type { KnownBlock } from '../../core/message.ts';
+import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
-import { context, type KnownBlock, section } from '../blocks/message.ts';
-import { bold, code, mrkdwn } from '../blocks/text.ts';
+import { context, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
 import { runWords, type ShownRun } from '../test-access/runs.ts';

@@ -1,8 +1,9 @@
+import type { Message } from '../../core/message.ts';
+import { bold, code, count, cut, firstOf, mrkdwn } from '../../core/mrkdwn.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { eventLine, packed } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, type Message, section } from '../blocks/message.ts';
-import { bold, code, count, cut, firstOf, mrkdwn } from '../blocks/text.ts';
+import { context, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 
 /** An event that a channel is told, and what it turned where transitions are watched. */

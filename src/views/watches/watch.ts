@@ -1,19 +1,8 @@
-import {
-  type ButtonSpec,
-  buttons,
-  context,
-  header,
-  type KnownBlock,
-  type Message,
-  say,
-  section,
-} from '../blocks/message.ts';
-import { bold, code, count } from '../blocks/text.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { bold, code, count } from '../../core/mrkdwn.ts';
+import type { WatchMode } from '../../core/schedule-choices.ts';
+import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
-
-/** What is told: everything, what fails, or only when a project starts failing and when it recovers. */
-export const WATCH_MODES = ['all', 'failures', 'transitions'] as const;
-export type WatchMode = (typeof WATCH_MODES)[number];
 
 /** How much a list shows; its buttons carry it, so that they draw the same list anew. */
 export const WATCH_LISTS = ['here', 'all'] as const;

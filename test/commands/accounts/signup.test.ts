@@ -101,7 +101,7 @@ describe('signing up', () => {
     await openForm(world);
     await world.as('admin').submit('signup', FORM);
     await planned(world);
-    await world.app.deckhand.accounts.disconnect(TEAM, 'northwind');
+    await world.app.workspaces.open(TEAM).accounts.disconnect('northwind');
     await clock.advance(MINUTE);
     expect(await planned(world, 0)).toBe(0);
     expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
@@ -197,7 +197,7 @@ describe('signing up', () => {
     await openForm(world);
     await world.as('admin').submit('signup', FORM);
     expect(shown(world)).toContain('Do not sign up again');
-    expect(await world.app.deckhand.accounts.list(TEAM)).toEqual([]);
+    expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
   });
 
   it('is offered where nothing is connected, and the wait for the e-mail is shown afterwards', async () => {
@@ -308,7 +308,7 @@ async function planned({ app }: TestWorld, count = 1): Promise<number> {
   return vi.waitFor(
     async () => {
       const { waiting = 0, running = 0 } =
-        (await app.deckhand.engine.stats()).queues['watch-verification'] ?? {};
+        (await app.parts.engine.stats()).queues['watch-verification'] ?? {};
       if (waiting !== count || running !== 0) throw new Error(`${waiting} looks wait, ${running} run`);
       return waiting;
     },

@@ -25,14 +25,14 @@ describe('audit', () => {
   });
 
   it('turns pages that stay in place while more happens', async () => {
-    const { audit } = world.app.deckhand;
+    const { audit } = world.app.workspaces.open(TEAM);
     for (let n = 1; n <= 12; n += 1) {
       await clock.advance(1);
-      await audit.record(TEAM, { who: PEOPLE.admin, what: `change ${n}`, result: 'done' });
+      await audit.record({ who: PEOPLE.admin, what: `change ${n}`, result: 'done' });
     }
     const first = await ask(world, '/deckhand audit 5', 'admin');
     expect(changesIn(first)).toEqual([12, 11, 10, 9, 8]);
-    await audit.record(TEAM, { who: PEOPLE.admin, what: 'change 99', result: 'done' });
+    await audit.record({ who: PEOPLE.admin, what: 'change 99', result: 'done' });
     await turn('Older');
     await world.slack.until(() => shown().includes('change 7'));
     expect(changesIn(shown())).toEqual([7, 6, 5, 4, 3]);
@@ -48,11 +48,11 @@ describe('audit', () => {
   });
 
   it('keeps entries for 400 days', async () => {
-    const { audit } = world.app.deckhand;
+    const { audit } = world.app.workspaces.open(TEAM);
     await clock.advance(400 * 86_400_000 - 1000);
-    expect(await audit.latest(TEAM, 10)).toHaveLength(1);
+    expect(await audit.latest(10)).toHaveLength(1);
     await clock.advance(2000);
-    expect(await audit.latest(TEAM, 10)).toHaveLength(0);
+    expect(await audit.latest(10)).toHaveLength(0);
   });
 
   it('writes a line for each entry, under one name', async () => {

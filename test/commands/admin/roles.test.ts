@@ -82,7 +82,7 @@ describe('roles', () => {
     await open(world);
     const answer = await world.as('admin').submit('roles', { admin, operator: [], billing: [] });
     expect(JSON.stringify(answer)).toMatch(/at least one person|required/i);
-    expect(await world.app.deckhand.roles.grants(TEAM)).toBeUndefined();
+    expect(await world.app.workspaces.open(TEAM).roles.grants()).toBeUndefined();
   });
 
   test('roles come back to Slack’s admins when everybody who was named has left', async ({ world }) => {
@@ -99,7 +99,7 @@ describe('roles', () => {
 
   test('roles are written down with what changed', async ({ world }) => {
     await set(world, { admin: [PEOPLE.admin], operator: [PEOPLE.member], billing: [] });
-    const [latest] = await world.app.deckhand.audit.latest(TEAM, 1);
+    const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
     expect(latest?.entry).toMatchObject({
       who: PEOPLE.admin,
       what: 'roles',
@@ -157,12 +157,12 @@ describe('user groups', () => {
   });
 
   test('user groups give nothing once Slack does not let us read them', async ({ world }) => {
-    const { roles } = world.app.deckhand;
+    const { roles } = world.app.workspaces.open(TEAM);
     const groups = { admin: [], operator: ['S0OPS'], billing: [] };
-    await roles.set(TEAM, { admin: [PEOPLE.admin], operator: [], billing: [], groups, setBy: 'U', setAt: 0 });
+    await roles.set({ admin: [PEOPLE.admin], operator: [], billing: [], groups, setBy: 'U', setAt: 0 });
     world.slack.fault({ method: 'usergroups.users.list', error: 'missing_scope' });
-    expect(await roles.holds(TEAM, PEOPLE.member, 'operator')).toBe(false);
+    expect(await roles.holds(PEOPLE.member, 'operator')).toBe(false);
     world.slack.clearFaults();
-    expect(await roles.holds(TEAM, PEOPLE.member, 'operator')).toBe(true);
+    expect(await roles.holds(PEOPLE.member, 'operator')).toBe(true);
   });
 });

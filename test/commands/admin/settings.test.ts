@@ -14,10 +14,10 @@ describe('settings', () => {
     world.service.faults.clear();
     me = ann(world);
     for (const view of me.actor.openViews()) await me.actor.close(view.id);
-    await world.app.deckhand.channels.change(TEAM, CHANNEL, () => ({}));
+    await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({}));
   });
 
-  const stored = () => world.app.deckhand.channels.get(TEAM, CHANNEL);
+  const stored = () => world.app.workspaces.open(TEAM).channels.get(CHANNEL);
   const look = (actionId: string, query: string) =>
     me.actor.suggest({ viewId: me.view().id }, { actionId, query });
 
@@ -50,7 +50,7 @@ describe('settings', () => {
   });
 
   it('makes the following of a test quiet: no thread, and the default project', async () => {
-    await world.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
+    await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({
       account: 'acme',
       project: { permalink: 'storefront', name: 'Storefront' },
     }));
@@ -65,7 +65,7 @@ describe('settings', () => {
   });
 
   it('forgets the project and the zone where they are taken out', async () => {
-    await world.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
+    await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({
       account: 'acme',
       project: { permalink: 'storefront', name: 'Storefront' },
       zone: 'UTC',
@@ -77,7 +77,7 @@ describe('settings', () => {
   });
 
   it('keeps the project that stays, though the service is down', async () => {
-    await world.app.deckhand.channels.change(TEAM, CHANNEL, () => ({
+    await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({
       account: 'acme',
       project: { permalink: 'gone-since', name: 'Gone' },
     }));

@@ -10,7 +10,7 @@ describe('digest', () => {
   });
   afterEach(() => world.stop());
 
-  const digests = () => world.app.deckhand.digests.list(TEAM);
+  const digests = () => world.app.workspaces.open(TEAM).digests.list();
   const last = () => world.slack.messages(TEAM, CHANNEL).at(-1);
   const list = async (line = 'digest list') => {
     await world.say(line);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readDigestWords } from '../../../src/commands/digests/parse-digest-arguments.ts';
 import { splitWords } from '../../../src/commands/tokenize.ts';
 import { UserError } from '../../../src/core/errors.ts';
-import { WEEKDAYS } from '../../../src/views/digests/cadence.ts';
+import { WEEKDAYS } from '../../../src/core/schedule-choices.ts';
 import { digestCommand } from '../../../src/views/digests/words.ts';
 
 const read = (text: string) => readDigestWords(splitWords(text, ['skip-quiet']).words);

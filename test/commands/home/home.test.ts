@@ -119,8 +119,8 @@ describe('App Home', () => {
     await world.as('member').openHome();
     await shows(world, '*Success rate*');
     const before = published(world).length;
-    const { home } = world.app.deckhand;
-    await Promise.all(Array.from({ length: 50 }, () => home.refresh(TEAM)));
+    const { home } = world.app.workspaces.open(TEAM);
+    await Promise.all(Array.from({ length: 50 }, () => home.refresh()));
     await world.slack.until(() => published(world).length > before);
     expect(published(world).length).toBe(before + 1);
   });

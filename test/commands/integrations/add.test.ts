@@ -99,7 +99,7 @@ describe('integration add', () => {
     await me.choose('hook_type', 'http_req');
     await me.submit({ name: 'Told *once*', 'properties.url': 'https://hooks.example.com' });
     await world.slack.until(() => me.told().at(-1)?.includes('Told') === true);
-    const saved = await world.app.deckhand.integrations.find(TEAM, 'told *once*');
+    const saved = await world.app.workspaces.open(TEAM).integrations.find('told *once*');
     expect(me.told().at(-1)).toContain(`\`/deckhand integration edit ${saved?.id}\``);
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });

@@ -33,7 +33,7 @@ describe('integration edit', () => {
     await me.submit({ name, flags: ['send_on_failure'], ...Object.fromEntries(fields) });
     await world.slack.until(() => me.told().some((text) => text.includes(name)));
     world.service.requests.clear();
-    const saved = await world.app.deckhand.integrations.find(TEAM, name);
+    const saved = await world.app.workspaces.open(TEAM).integrations.find(name);
     if (saved === undefined) throw new Error(`${name} is not remembered`);
     return saved;
   }
@@ -52,7 +52,7 @@ describe('integration edit', () => {
     await me.submit({ name: 'After' });
     await told;
     expect(me.sent('PATCH')).toEqual([{ integration: { name: 'After' } }]);
-    expect(await world.app.deckhand.integrations.find(TEAM, id)).toMatchObject({ name: 'After' });
+    expect(await world.app.workspaces.open(TEAM).integrations.find(id)).toMatchObject({ name: 'After' });
     expect(me.told().at(-1)).toContain('changed its name');
   });
 
@@ -63,7 +63,9 @@ describe('integration edit', () => {
     await me.submit({ flags: ['send_on_start'] });
     await told;
     expect(me.sent('PATCH')).toEqual([{ integration: { send_on_start: true, send_on_failure: false } }]);
-    expect(await world.app.deckhand.integrations.find(TEAM, id)).toMatchObject({ flags: ['send_on_start'] });
+    expect(await world.app.workspaces.open(TEAM).integrations.find(id)).toMatchObject({
+      flags: ['send_on_start'],
+    });
   });
 
   it('changes the name of one that was set up elsewhere without asking for its type', async () => {
@@ -171,7 +173,7 @@ describe('integration edit', () => {
         },
       },
     ]);
-    expect(await world.app.deckhand.integrations.find(TEAM, identifier)).toMatchObject({
+    expect(await world.app.workspaces.open(TEAM).integrations.find(identifier)).toMatchObject({
       name: 'Made elsewhere',
       flags: ['send_on_start'],
     });
@@ -198,7 +200,7 @@ describe('integration edit', () => {
       name: 'Room',
       active: false,
     });
-    await world.app.deckhand.integrations.remember(TEAM, {
+    await world.app.workspaces.open(TEAM).integrations.remember({
       identifier,
       hookType: 'chat_b',
       name: 'Room',
@@ -215,7 +217,7 @@ describe('integration edit', () => {
     const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     expect(message?.text).toContain('authorised again');
     expect(JSON.stringify(message)).toContain('/integrations/authorise/');
-    const remembered = await world.app.deckhand.integrations.find(TEAM, identifier);
+    const remembered = await world.app.workspaces.open(TEAM).integrations.find(identifier);
     expect(remembered).toMatchObject({ name: 'Big room', flags: ['send_on_start'] });
   });
 

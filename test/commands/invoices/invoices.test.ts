@@ -45,7 +45,7 @@ describe('invoices', () => {
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
     const sent = JSON.stringify(world.slack.calls.filter(({ method }) => method.startsWith('chat.')));
     expect(sent + said).not.toContain('/account/invoices/');
-    const [latest] = await world.app.deckhand.audit.latest(TEAM, 1);
+    const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
     expect(latest?.entry).toMatchObject({ who: PEOPLE.admin, what: 'invoices', target: 'acme/1001' });
   });
 
@@ -72,10 +72,10 @@ describe('invoices', () => {
       known: { settled: [], unpaid: [] },
       pending: [],
     };
-    const stored = billingChannels(world.app.deckhand.store);
-    await stored.put(TEAM, billingChannelId(CHANNEL, 'other'), told);
+    const stored = billingChannels(world.app.workspaces.open(TEAM).store);
+    await stored.put(billingChannelId(CHANNEL, 'other'), told);
     expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain('as a direct message');
-    await stored.put(TEAM, billingChannelId(CHANNEL, ACCOUNT), { ...told, account: ACCOUNT });
+    await stored.put(billingChannelId(CHANNEL, ACCOUNT), { ...told, account: ACCOUNT });
     await world.as('admin').command(CHANNEL, '/deckhand invoices #1001');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
     expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain(`for <@${PEOPLE.admin}>`);

@@ -220,9 +220,9 @@ describe('server add', () => {
   test('server add never asks again after a kill between the request and its answer, and says so', async ({
     world,
   }) => {
-    const { deckhand } = world.app;
+    const { engine, clock } = world.app.parts;
     const said = await answerTo(world, 'admin', () =>
-      deckhand.engine.send('add-server', {
+      engine.send('add-server', {
         workspace: TEAM,
         user: PEOPLE.admin,
         viewId: 'V0GONE',
@@ -234,7 +234,7 @@ describe('server add', () => {
           wanted: { protocol_type: 'managed_vps', name: 'box', region: 'fra1', size: 'small' },
           order: 'order-1',
         },
-        orderedAt: deckhand.clock.now(),
+        orderedAt: clock.now(),
         asked: true,
       }),
     );
@@ -258,7 +258,9 @@ describe('server add', () => {
   });
 
   test('server add leaves the thread alone where the channel wants none', async ({ world }) => {
-    await world.app.deckhand.channels.change(TEAM, CHANNEL, (current) => ({ ...current, threads: false }));
+    await world.app.workspaces
+      .open(TEAM)
+      .channels.change(CHANNEL, (current) => ({ ...current, threads: false }));
     await confirmSite(world);
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
@@ -268,7 +270,7 @@ describe('server add', () => {
   });
 
   test('server add is picked up after a kill, and tells nothing twice', async ({ world }) => {
-    const { deckhand } = world.app;
+    const { engine, clock } = world.app.parts;
     await confirmSite(world);
     await ann(world).submit('server.add');
     await world.slack.until(() => thread(world).length === 1);
@@ -276,7 +278,7 @@ describe('server add', () => {
     await world.logged('following a server ended');
     const made = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
     world.logs.length = 0;
-    await deckhand.engine.send('follow-provisioning', {
+    await engine.send('follow-provisioning', {
       workspace: TEAM,
       target: {
         account: ACCOUNT,
@@ -286,14 +288,14 @@ describe('server add', () => {
       askedBy: PEOPLE.admin,
       channel: CHANNEL,
       rootTs: roots(world)[0]?.ts,
-      startedAt: deckhand.clock.now(),
+      startedAt: clock.now(),
       threads: true,
       told: ['ordered'],
       telling: 'status:active',
     });
     await world.logged('following a server ended');
     expect(thread(world)).toHaveLength(2);
-    expect(await deckhand.metrics.text()).toMatch(/^deckhand_reply_uncertain_total 1$/m);
+    expect(await world.app.parts.metrics.text()).toMatch(/^deckhand_reply_uncertain_total 1$/m);
   });
 
   test('server add stops where the root message is gone', async ({ world }) => {

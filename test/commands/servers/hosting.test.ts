@@ -153,7 +153,7 @@ describe('hosting', () => {
       const said = () => slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text);
       const click = async (requestId: string, answer: string) => {
         const before = said().length;
-        await app.deckhand.engine.send('requests', {
+        await app.parts.engine.send('requests', {
           kind: 'action',
           workspace: TEAM,
           caller: { ...caller, requestId },

@@ -83,7 +83,7 @@ describe('a pasted link', () => {
     await unfurled((await paste(address('storefront'), ELSEWHERE)).ts);
     passed += 30 * 60_000 + 1;
     // Carried out by hand, since no request of Slack's is signed for that hour.
-    await unfurlLinks(world.app.deckhand, TEAM, eventOf(ts));
+    await unfurlLinks(world.app.workspaces.open(TEAM), eventOf(ts));
     await unfurled(ts);
   });
 
@@ -130,7 +130,11 @@ describe('a pasted link', () => {
     const { ts } = await paste(address('storefront', 'nobody'));
     await skipped('nothing of a connected account');
     const event = { ...eventOf(ts).event, links: [{ url: address('storefront') }] };
-    await unfurlLinks(world.app.deckhand, TEAM, { ...eventOf(ts), event, is_ext_shared_channel: true });
+    await unfurlLinks(world.app.workspaces.open(TEAM), {
+      ...eventOf(ts),
+      event,
+      is_ext_shared_channel: true,
+    });
     await skipped('shared channel');
     expect(world.slack.calls.some(({ method }) => method === 'chat.unfurl')).toBe(false);
   });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SCOPE_NAMES } from '../../../src/slack/scopes.ts';
 import { ask } from '../../support/asking.ts';
 import { openBrowser } from '../../support/installing.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
@@ -29,7 +30,7 @@ describe('installing', () => {
     expect(Object.fromEntries(authorize.searchParams)).toMatchObject({
       client_id: world.slack.app.clientId,
       redirect_uri: `${world.origin}/slack/oauth_redirect`,
-      scope: world.app.deckhand.scopes.join(','),
+      scope: SCOPE_NAMES.join(','),
     });
 
     const end = await browser.install(TEAM, PEOPLE.member);
@@ -52,7 +53,7 @@ describe('installing', () => {
   it('shows a page of its own for a refusal', async () => {
     const end = await browser.install(TEAM, PEOPLE.admin, { allow: false });
     expect([end.status, end.text]).toEqual([403, expect.stringContaining('was cancelled')]);
-    expect(await world.app.deckhand.installations.token(TEAM)).toBeUndefined();
+    expect(await world.app.parts.installations.token(TEAM)).toBeUndefined();
   });
 
   it.each([
@@ -79,7 +80,7 @@ describe('installing', () => {
     const back = world.as('admin').install(await browser.begin());
     const end = await (await arrange()).open(back);
     expect([end.status, end.text]).toEqual([status, expect.stringContaining(said)]);
-    expect(await world.app.deckhand.installations.token(TEAM)).toBeUndefined();
+    expect(await world.app.parts.installations.token(TEAM)).toBeUndefined();
   });
 
   it('counts a state once, whatever came of it', async () => {
@@ -122,7 +123,7 @@ describe('installing', () => {
 
   it('tells a workspace that it is not installed in what to do', async () => {
     await browser.install(TEAM, PEOPLE.admin);
-    await world.app.deckhand.store.erase(TEAM);
+    await world.app.parts.store.erase(TEAM);
     expect(await ask(world, '/deckhand connect', 'member')).toContain('not installed in this workspace');
   });
 });

@@ -75,7 +75,7 @@ describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fre
     await idle();
     const left = isPostgres(world.config.STORE_URL) ? await stored() : await afterTheLastWrite();
     for (const canary of [...canaries, API_KEY.slice(-4)]) expect(left.includes(canary), canary).toBe(false);
-    expect(await world.app.deckhand.runs.list(TEAM)).toEqual([]);
+    expect(await world.app.workspaces.open(TEAM).runs.list()).toEqual([]);
   });
 });
 
@@ -83,7 +83,7 @@ describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fre
 function idle(): Promise<void> {
   return vi.waitFor(
     async () => {
-      const { queues } = await world.app.deckhand.engine.stats();
+      const { queues } = await world.app.parts.engine.stats();
       expect(Object.values(queues).filter(({ waiting, running }) => waiting + running > 0)).toEqual([]);
     },
     { timeout: 60_000 },
@@ -92,7 +92,7 @@ function idle(): Promise<void> {
 
 /** The job that erased names its workspace, and ends after it: the next sweep takes its trace too. */
 async function afterTheLastWrite(): Promise<string> {
-  await world.app.deckhand.store.erase('T0NOBODY');
+  await world.app.parts.store.erase('T0NOBODY');
   return stored();
 }
 
@@ -102,8 +102,8 @@ describe('the events of an installation', () => {
     await installAndWork();
     world.slack.uninstall(TEAM);
     await world.logged('"event":"uninstalled"');
-    expect(await world.app.deckhand.installations.about(TEAM)).toBeUndefined();
-    expect(await world.app.deckhand.accounts.list(TEAM)).toEqual([]);
+    expect(await world.app.parts.installations.about(TEAM)).toBeUndefined();
+    expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
   });
 
   it('are of no concern to an installation that is newer', async () => {
@@ -113,7 +113,7 @@ describe('the events of an installation', () => {
     await late({ type: 'app_uninstalled' }, past);
     await late({ type: 'tokens_revoked', tokens: { bot: ['U0BOT'] } }, past);
     await idle();
-    expect(await world.app.deckhand.installations.about(TEAM)).toBeDefined();
+    expect(await world.app.parts.installations.about(TEAM)).toBeDefined();
     expect(await ask(world, '/deckhand accounts')).toContain('acme');
   });
 
@@ -122,7 +122,7 @@ describe('the events of an installation', () => {
     await openBrowser(world).install(TEAM, PEOPLE.admin);
     await late({ type: 'tokens_revoked', tokens: { oauth: [PEOPLE.admin], bot: [] } }, soon());
     await idle();
-    expect(await world.app.deckhand.installations.about(TEAM)).toBeDefined();
+    expect(await world.app.parts.installations.about(TEAM)).toBeDefined();
   });
 
   it('spare a workspace whose environment token still works', async () => {
@@ -133,7 +133,7 @@ describe('the events of an installation', () => {
     expect(await ask(world, '/deckhand accounts')).toContain('acme');
     world.slack.uninstall(TEAM);
     await world.logged('"event":"uninstalled"');
-    expect(await world.app.deckhand.accounts.list(TEAM)).toEqual([]);
+    expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
   });
 
   it('let a workspace be installed again, with nothing of before', async () => {
@@ -163,7 +163,7 @@ describe('an organisation', () => {
         channels: [{ id: `C0${id}`, name: 'deploys', members: Object.values(PEOPLE) }],
       });
     await openBrowser(world).install('T0EAST', PEOPLE.member, { orgWide: true });
-    const { installations } = world.app.deckhand;
+    const { installations } = world.app.parts;
     expect(await installations.token('E0GROUP')).toMatch(/^xoxb-/);
     expect(await installations.token('T0EAST')).toBeUndefined();
     const ben = world.slack.as('T0WEST', PEOPLE.member);

@@ -94,7 +94,7 @@ describe('linking', () => {
 
     const unlinked = await ask(world, '/deckhand unlink');
     expect(unlinked).toContain('list of authorised applications');
-    expect(await world.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeUndefined();
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeUndefined();
     expect(await ask(world, '/deckhand unlink')).toContain('You are not linked');
   });
 
@@ -180,8 +180,8 @@ describe('linking', () => {
     const away = await browser.open(ben);
     await browser.open(ann);
     await browser.open(await browser.decide(away.location, 'approve'));
-    expect(await world.app.deckhand.links.get(TEAM, PEOPLE.admin)).toBeUndefined();
-    expect(await world.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeDefined();
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.admin)).toBeUndefined();
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();
   });
 
   it.each([
@@ -251,7 +251,7 @@ describe('linking', () => {
     const headers = { 'content-type': 'application/json' };
     world.service.faults.add({ path: '/oauth/token', status: 200, body, headers });
     expect((await browser.open(callback)).status).toBe(200);
-    expect(await world.app.deckhand.links.get(TEAM, PEOPLE.member)).toBeDefined();
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();
   });
 });
 
@@ -303,7 +303,7 @@ async function linkButton(world: TestWorld, who: 'admin' | 'member' = 'member'):
 }
 
 async function expectNoLink({ app, slack }: TestWorld): Promise<void> {
-  expect(await app.deckhand.links.get(TEAM, PEOPLE.member)).toBeUndefined();
+  expect(await app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeUndefined();
   expect(slack.dms(TEAM, PEOPLE.member)).toEqual([]);
 }
 

@@ -31,6 +31,8 @@ export interface Bench {
   service: SimulatedService;
   description: Description;
   as(account: string, person: Person): Caller;
+  /** The same, for answers that are not as described on purpose. */
+  unchecked(account: string, person: Person): Caller;
   /** The service's own host, without credentials. */
   site(headers?: Record<string, string>): Caller;
 }
@@ -49,15 +51,19 @@ export async function startBench(options: SimulatedServiceOptions = {}): Promise
   return {
     service,
     description,
-    as: (account, person) => {
-      const authorization = `Basic ${btoa(`${person.email}:${person.apiKey ?? ''}`)}`;
-      return createCaller(description, `${service.origin}/${account}`, { authorization });
-    },
-    site: (headers = {}) => createCaller(description, service.origin, headers),
+    as: (account, person) =>
+      createCaller(description.check, `${service.origin}/${account}`, credentialsOf(person)),
+    unchecked: (account, person) =>
+      createCaller(() => undefined, `${service.origin}/${account}`, credentialsOf(person)),
+    site: (headers = {}) => createCaller(description.check, service.origin, headers),
   };
 }
 
-function createCaller(description: Description, base: string, headers: Record<string, string>): Caller {
+function credentialsOf({ email, apiKey = '' }: Person): Record<string, string> {
+  return { authorization: `Basic ${btoa(`${email}:${apiKey}`)}` };
+}
+
+function createCaller(check: Description['check'], base: string, headers: Record<string, string>): Caller {
   async function send(method: string, path: string, body?: string): Promise<Answer> {
     const response = await fetch(base + path, {
       method,
@@ -72,7 +78,7 @@ function createCaller(description: Description, base: string, headers: Record<st
       headers: response.headers,
       body: contentType.includes('json') ? JSON.parse(text) : text,
     };
-    description.check({ method, path, contentType, ...answer });
+    check({ method, path, contentType, ...answer });
     return answer;
   }
   return {

@@ -6,6 +6,7 @@ interface Described {
     string,
     Record<string, { responses?: Record<string, { content?: Record<string, unknown> }> }>
   >;
+  components: { schemas: Record<string, { properties?: Record<string, unknown> }> };
 }
 
 const FORMATS: Record<string, (text: string) => boolean> = {

@@ -141,3 +141,43 @@ describe('an update', () => {
     expect((await caller.patch(`${INTEGRATIONS}/none`, { integration: {} })).status).toBe(404);
   });
 });
+
+describe('properties', () => {
+  test('can be left out where only the documented ones are asked for', async () => {
+    const bench = await startBench();
+    const { member } = addAcme(bench);
+    bench.service.world.updateAccount({ account: 'acme', integrationRules: 'documented' });
+    const caller = bench.as('acme', member);
+    const add = (hook_type: string, properties?: object) =>
+      caller.post('/projects/storefront/integrations', { integration: { hook_type, name: 'x', properties } });
+    expect((await add('chat_teams')).status).toBe(201);
+    expect((await add('codehost', { project: 'p' })).status).toBe(201);
+    expect(await add('error_tracker_c', { project: 'p' })).toMatchObject({
+      status: 422,
+      body: { hook_version: ["can't be blank"] },
+    });
+  });
+
+  test('are taken away by null, unless they are needed', async () => {
+    const bench = await startBench();
+    const { member, project } = addAcme(bench);
+    const properties = { zone_id: 'z', path_prefix: '/shop' };
+    const place = { account: 'acme', project: 'storefront' };
+    const hook = bench.service.world.addIntegration({
+      ...place,
+      name: 'x',
+      hookType: 'cdn_cache',
+      properties,
+    });
+    const change = (changes: object) =>
+      bench.as('acme', member).patch(`/projects/storefront/integrations/${hook.identifier}`, {
+        integration: { properties: changes },
+      });
+    expect((await change({ path_prefix: null })).status).toBe(200);
+    expect(project.integrations[0]?.properties).toEqual({ zone_id: 'z' });
+    expect(await change({ zone_id: null })).toMatchObject({
+      status: 422,
+      body: { zone_id: ["can't be blank"] },
+    });
+  });
+});

@@ -4,8 +4,10 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { DEMO_USERS } from '../../../sandbox/service/seed/demo-facts.ts';
 
+const WEATHER = ['--weather', 'spec', '--weather-seed', '7'];
+
 test('it starts alone, says where it is and whose keys work, prints links, and stops when asked', async () => {
-  const child = spawn(process.execPath, ['sandbox/service/main.ts', '--port', '0'], {
+  const child = spawn(process.execPath, ['sandbox/service/main.ts', '--port', '0', ...WEATHER], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -19,6 +21,10 @@ test('it starts alone, says where it is and whose keys work, prints links, and s
   const origin = await read(/http:\/\/127\.0\.0\.1:\d+/);
   const { email, apiKey } = DEMO_USERS.admin;
   await read(new RegExp(`${email} +${apiKey}`));
+  expect(await (await fetch(`${origin}/_control/weather`)).json()).toMatchObject({
+    strength: 'spec',
+    seed: '7',
+  });
   const jane = { email: 'jane@example.com', password: 'correct horse', terms_accepted: true };
   await fetch(`${origin}/api/v1/signup`, { method: 'POST', body: JSON.stringify(jane) });
   expect((await fetch(await read(/http:\S+verify_email\S+/))).status).toBe(200);

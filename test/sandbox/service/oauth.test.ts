@@ -1,14 +1,15 @@
 import * as client from 'openid-client';
 import { describe, expect, test } from 'vitest';
 import { demoOauthClient } from '../../../sandbox/service/seed/demo-facts.ts';
+import type { SimulatedServiceOptions } from '../../../sandbox/service/server.ts';
 import { addAcme, startBench } from './caller.ts';
 import type { Description } from './described.ts';
 
 const CALLBACK = 'https://deckhand.example.com/service/oauth/callback';
 const deckhand = demoOauthClient([CALLBACK, `${CALLBACK}?from=service`]);
 
-async function openOauth() {
-  const bench = await startBench({ oauthClients: [deckhand] });
+async function openOauth(options: SimulatedServiceOptions = {}) {
+  const bench = await startBench({ oauthClients: [deckhand], ...options });
   const parts = addAcme(bench);
   descriptions.set(bench.service.origin, bench.description);
   return { ...bench, ...parts };
@@ -70,10 +71,15 @@ function tokenForm(code: string | null): Params {
   };
 }
 
-test('a well-kept client library discovers it and gets a token with PKCE', async () => {
-  const { service } = await openOauth();
+test.each<[string, SimulatedServiceOptions]>([
+  ['', {}],
+  [', its endpoints on an origin of their own', { ownAuthOrigin: true }],
+  [', told by whom it was answered', { ownAuthOrigin: true, oauthIss: true }],
+])('a well-kept client library discovers it and gets a token with PKCE%s', async (_, options) => {
+  const { service } = await openOauth(options);
+  expect(service.authUrl === service.siteUrl).toBe(options.ownAuthOrigin === undefined);
   const config = await client.discovery(
-    new URL(service.authUrl),
+    new URL(service.siteUrl),
     deckhand.id,
     {},
     client.ClientSecretPost(deckhand.secret),
@@ -89,7 +95,8 @@ test('a well-kept client library discovers it and gets a token with PKCE', async
   });
   const page = await fetch(url);
   expect(await page.text()).toContain('Deckhand (demo)');
-  const target = await decide(service.origin, Object.fromEntries(url.searchParams));
+  const target = await decide(service.authUrl, Object.fromEntries(url.searchParams));
+  expect(target.searchParams.get('iss')).toBe(options.oauthIss ? service.siteUrl : null);
   const tokens = await client.authorizationCodeGrant(config, target, {
     pkceCodeVerifier: verifier,
     expectedState: 'abc',
@@ -98,6 +105,26 @@ test('a well-kept client library discovers it and gets a token with PKCE', async
   expect(service.world.state.grants).toMatchObject([{ email: 'ada@example.com', revoked: false }]);
   service.world.revokeGrants({ email: 'ada@example.com', client: deckhand.id });
   expect(service.world.state.grants).toMatchObject([{ revoked: true }]);
+});
+
+test('on an origin of its own it has its two endpoints and nothing else, and the main site has the rest', async () => {
+  const { service } = await openOauth({ ownAuthOrigin: true });
+  const statusOf = async (origin: string, path: string) => (await fetch(origin + path)).status;
+  const page = `/oauth/authorize?${new URLSearchParams(request)}`;
+  const metadata = '/.well-known/oauth-authorization-server';
+  expect(await statusOf(service.authUrl, page)).toBe(200);
+  expect(await statusOf(service.siteUrl, page)).toBe(404);
+  expect(await statusOf(service.siteUrl, metadata)).toBe(200);
+  expect(await statusOf(service.authUrl, metadata)).toBe(404);
+  expect(await statusOf(service.authUrl, '/acme/profile')).toBe(404);
+  expect(await statusOf(service.authUrl, '/_control/state')).toBe(404);
+});
+
+test('a refusal says by whom it was answered too, once that is switched on', async () => {
+  const { service } = await openOauth();
+  expect((await decide(service.origin, request, 'deny')).searchParams.get('iss')).toBeNull();
+  service.world.setOauthIss({ on: true });
+  expect((await decide(service.origin, request, 'deny')).searchParams.get('iss')).toBe(service.origin);
 });
 
 describe('the consent page', () => {

@@ -146,3 +146,45 @@ describe('a signup is refused', () => {
     expect((await attempt(4)).status).toBe(201);
   });
 });
+
+describe('why a signup is refused', () => {
+  async function refusalOf(condition: 'two_factor' | 'email_taken' | 'name_taken', wording: string) {
+    const { post, service } = await openSignup();
+    service.world.setIdentity({ email: 'two@example.com', password: jane.password, twoFactor: true });
+    service.world.addAccount({ name: 'taken', displayName: 'Taken' });
+    await post(jane);
+    service.world.setSignupWording({ condition, wording });
+    const bodies = {
+      two_factor: { ...jane, email: 'two@example.com' },
+      email_taken: jane,
+      name_taken: { ...jane, email: 'new@example.com', account_name: 'Taken' },
+    };
+    const { status, body } = await post(bodies[condition]);
+    return { status, text: body.errors.join(' ') };
+  }
+
+  test.each(['two-factor', '2fa', 'multi-factor', 'otp'])('can be two factors, called %s', async (word) => {
+    const { status, text } = await refusalOf('two_factor', word);
+    expect(status).toBe(422);
+    expect(text.toLowerCase()).toContain(word);
+  });
+
+  test.each(['email_taken', 'name_taken'] as const)('can name neither field: %s', async (condition) => {
+    const { status, text } = await refusalOf(condition, 'neither');
+    expect(status).toBe(409);
+    expect(text).not.toMatch(/name|mail|address/i);
+  });
+
+  test('is chosen for each condition, until everything starts anew', async () => {
+    const { post, service } = await openSignup();
+    const short = { ...jane, password: 'short' };
+    const usual = (await post(short)).body.errors;
+    service.world.setSignupWording({ condition: 'short_password', wording: 'short' });
+    expect((await post(short)).body.errors).toEqual(['Password is too short (minimum is 8 characters)']);
+    await fetch(`${service.origin}/_control/reset`, { method: 'POST' });
+    expect((await post(short)).body.errors).toEqual(usual);
+    expect(() => service.world.setSignupWording({ condition: 'terms', wording: 'otp' })).toThrow(
+      'no wording "otp"',
+    );
+  });
+});

@@ -117,6 +117,67 @@ describe('a run', () => {
   });
 });
 
+describe('a run that was asked for', () => {
+  const RUNS = { account: 'acme', project: 'storefront' };
+
+  async function startOdd(outcome: object) {
+    const bench = await startBench();
+    const { member } = addAcme(bench);
+    bench.service.world.setRunOutcome({ ...RUNS, ...outcome });
+    const caller = bench.unchecked('acme', member);
+    const { body } = await caller.post('/projects/storefront/test_access');
+    const look = async () => (await caller.get(`/projects/storefront/test_access/${body.identifier}`)).body;
+    return { ...bench, run: body, look };
+  }
+
+  test('with its repository alone out of reach has all servers well', async () => {
+    const { look, service } = await startOdd({ results: 'repository_unreachable' });
+    service.world.setOutcome({ ...RUNS, server: 'web-1', status: 'error' });
+    service.clock.advance(LONG_ENOUGH);
+    const { status, results } = await look();
+    expect(status).toBe('completed');
+    expect(results.repository).toMatchObject({ status: 'error', message: expect.any(String) });
+    expect(results.servers).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
+  });
+
+  test('without any result is completed all the same', async () => {
+    const { look, service } = await startOdd({ results: 'none' });
+    service.clock.advance(LONG_ENOUGH);
+    const ended = await look();
+    expect(ended).toMatchObject({ status: 'completed', completed_at: expect.any(String) });
+    expect(ended).not.toHaveProperty('results');
+  });
+
+  test('to end in a word that is in no document has its time of completion', async () => {
+    const { look, service } = await startOdd({ status: 'finished' });
+    service.clock.advance(LONG_ENOUGH);
+    expect(await look()).toMatchObject({ status: 'finished', completed_at: expect.any(String) });
+  });
+
+  test('to take five minutes says so by its two times, whatever it really took', async () => {
+    const { look, service } = await startOdd({ tookMs: 300_000 });
+    service.clock.advance(LONG_ENOUGH);
+    const { created_at: from, completed_at: to } = await look();
+    expect(Date.parse(to) - Date.parse(from)).toBe(300_000);
+    expect(Date.parse(to)).toBeLessThanOrEqual(service.clock.now());
+  });
+
+  test('with words of its own goes through them, each for its part of the time', async () => {
+    const { run, look, service } = await startOdd({
+      words: ['pending', 'queued', 'running'],
+      durationMs: 3_000,
+    });
+    const words = [run.status];
+    for (let second = 0; second < 3; second += 1) {
+      service.clock.advance(second === 0 ? 500 : 1_000);
+      words.push((await look()).status);
+    }
+    service.clock.advance(1_000);
+    words.push((await look()).status);
+    expect(words).toEqual(['pending', 'pending', 'queued', 'running', 'completed']);
+  });
+});
+
 test('ends by itself while real time passes', async () => {
   const bench = await startBench({ speed: 1_000 });
   const { member } = addAcme(bench);

@@ -31,7 +31,7 @@ export async function openDigestWorld(start = '2026-03-02T08:00:00Z'): Promise<D
   const { slack } = world;
   const messages = () => slack.messages(TEAM, CHANNEL);
   const posted = () => messages().filter(({ text }) => text.includes('Deployment digest'));
-  const digests = () => world.app.deckhand.digests.list(TEAM);
+  const digests = () => world.app.workspaces.open(TEAM).digests.list();
 
   return Object.assign(world, {
     time,

@@ -199,18 +199,16 @@ describe('a digest', () => {
 
   it('tells whoever set it up where something is broken on our side, and stays in the list', async () => {
     await world.say('digest add daily 09:00 UTC');
-    const accounts = world.app.deckhand.store.collection('accounts', Account);
+    const accounts = world.app.parts.store.collection('accounts', Account);
     await accounts.update(TEAM, ACCOUNT, (account) => account && { ...account, sealedKey: 'torn' });
     await world.time.advance(HOUR);
     for (let hour = 0; dms().length === 0 && hour < 12; hour += 0.5) {
       await world.time.advance(HOUR / 2);
-      await world.passUntil(
-        async () => (await world.app.deckhand.engine.stats()).queues.digest?.running === 0,
-      );
+      await world.passUntil(async () => (await world.app.parts.engine.stats()).queues.digest?.running === 0);
     }
     expect(dms()).toHaveLength(1);
     expect(dms()[0]).toContain('something went wrong on our side');
-    expect(await world.app.deckhand.digests.list(TEAM)).toMatchObject([
+    expect(await world.app.workspaces.open(TEAM).digests.list()).toMatchObject([
       { state: { kind: 'active' }, last: { outcome: 'failed' } },
     ]);
   });

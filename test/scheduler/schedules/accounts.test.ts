@@ -22,7 +22,7 @@ describe('the schedules of an account', () => {
 
   const dms = () => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
   const states = async () =>
-    (await world.app.deckhand.digests.list(TEAM))
+    (await world.app.workspaces.open(TEAM).digests.list())
       .map(({ state }) => state.kind)
       .toSorted()
       .join(' ');
@@ -51,7 +51,8 @@ describe('the schedules of an account', () => {
     expect(dms()).toHaveLength(1);
     expect(dms()[0]).toContain('the key of the account `acme` was revoked or rotated');
     expect(dms()[0]).toContain('/deckhand connect acme');
-    for (const { id } of await world.app.deckhand.digests.list(TEAM)) expect(dms()[0]).toContain(`\`${id}\``);
+    for (const { id } of await world.app.workspaces.open(TEAM).digests.list())
+      expect(dms()[0]).toContain(`\`${id}\``);
     expect(world.posted()).toEqual([]);
 
     const { users } = world.service.world.state.accounts.get(ACCOUNT) ?? { users: [] };
@@ -68,7 +69,7 @@ describe('the schedules of an account', () => {
     await world.say('digest pause');
     await connectAccount(world.slack);
     await world.passUntil(
-      async () => (await world.app.deckhand.engine.stats()).queues['settle-accounts']?.waiting === 0,
+      async () => (await world.app.parts.engine.stats()).queues['settle-accounts']?.waiting === 0,
     );
     expect(await states()).toBe('paused');
   });

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
+import { mrkdwn } from '../../../src/core/mrkdwn.ts';
 import { settingsMessage, settingsModal } from '../../../src/views/admin/settings.ts';
 import { chooseServerMessage, menuPlace, searchMenu } from '../../../src/views/blocks/choices.ts';
-import { mrkdwn } from '../../../src/views/blocks/text.ts';
 import { chooseProjectMessage, chosenText } from '../../../src/views/projects/projects.ts';
 import { hostileText } from '../../support/hostile.ts';
 

@@ -2,6 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { KnownBlock, Message } from '../../../src/core/message.ts';
+import { mrkdwn } from '../../../src/core/mrkdwn.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { Profile } from '../../../src/service/profile.ts';
 import type { Project } from '../../../src/service/projects.ts';
@@ -17,8 +19,6 @@ import { auditMessage } from '../../../src/views/admin/audit.ts';
 import { doctorMessage } from '../../../src/views/admin/doctor.ts';
 import { rolesMessage, rolesModal } from '../../../src/views/admin/roles.ts';
 import { failureMessage } from '../../../src/views/blocks/failures.ts';
-import type { KnownBlock, Message } from '../../../src/views/blocks/message.ts';
-import { mrkdwn } from '../../../src/views/blocks/text.ts';
 import { workingMessage } from '../../../src/views/blocks/working.ts';
 import {
   digestPausedMessage,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import type { Message } from '../../../src/core/message.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { Invoice } from '../../../src/service/invoices.ts';
-import type { Message } from '../../../src/views/blocks/message.ts';
 import {
   notifyOffMessage,
   notifyOnMessage,

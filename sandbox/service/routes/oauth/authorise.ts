@@ -20,7 +20,7 @@ export function addAuthorisePage(app: SiteApp): void {
     const params = c.req.query();
     const client = findClient(c.env.world, params);
     if (client === undefined) return c.html(refusal(), 400);
-    return redirectOnError(params, () => {
+    return redirectOnError(c.env.world, params, () => {
       const consent = readConsent(client, params);
       return c.html(consentPage(consent, params, listPeople(c.env.world)));
     });
@@ -30,7 +30,9 @@ export function addAuthorisePage(app: SiteApp): void {
     const params = Object.fromEntries(form);
     const client = findClient(c.env.world, params);
     if (client === undefined) return c.html(refusal(), 400);
-    return redirectOnError(params, () => decide(c.env.world, readConsent(client, params), params));
+    return redirectOnError(c.env.world, params, () =>
+      decide(c.env.world, readConsent(client, params), params),
+    );
   });
 }
 
@@ -59,10 +61,11 @@ function decide(world: World, { client, redirectUri, scopes, challenge }: Consen
   const person = listPeople(world).find(({ email }) => email === params.user);
   if (person === undefined) throw new OauthError('access_denied', 'Nobody is signed in.');
   const code = issueCode(world, { client: client.id, redirectUri, scopes, email: person.email, challenge });
-  return redirect(params, { code });
+  return redirect(world, params, { code });
 }
 
 function redirectOnError(
+  world: World,
   params: Params,
   answer: () => Response | Promise<Response>,
 ): Response | Promise<Response> {
@@ -70,14 +73,17 @@ function redirectOnError(
     return answer();
   } catch (error) {
     if (!(error instanceof OauthError)) throw error;
-    return redirect(params, { error: error.code, error_description: error.message });
+    return redirect(world, params, { error: error.code, error_description: error.message });
   }
 }
 
-function redirect(params: Params, answer: Params): Response {
+function redirect({ origin, oauthIss }: World, params: Params, answer: Params): Response {
   const target = new URL(params.redirect_uri ?? '');
   const state: Params = params.state === undefined ? {} : { state: params.state };
-  for (const [key, value] of Object.entries({ ...answer, ...state })) target.searchParams.set(key, value);
+  const iss: Params = oauthIss ? { iss: origin } : {};
+  for (const [key, value] of Object.entries({ ...answer, ...state, ...iss })) {
+    target.searchParams.set(key, value);
+  }
   return new Response(null, { status: 302, headers: { location: target.href } });
 }
 

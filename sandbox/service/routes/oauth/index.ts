@@ -15,6 +15,7 @@ const Metadata = z
     scopes_supported: z.array(z.string()),
     token_endpoint_auth_methods_supported: z.array(z.string()),
     code_challenge_methods_supported: z.array(z.string()),
+    authorization_response_iss_parameter_supported: z.literal(true).optional(),
   })
   .openapi('AuthorisationServerMetadata');
 
@@ -95,20 +96,21 @@ const exchange = createRoute({
   },
 });
 
-/** The OAuth 2.0 authorisation server. Spec 5.3. */
+/** The OAuth 2.0 authorisation server, whose metadata is on the main site. Spec 5.3. */
 export function addOauth(app: SiteApp): void {
   app.openapi(showMetadata, (c) => {
-    const { origin } = c.env.world;
+    const { origin, authOrigin, oauthIss } = c.env.world;
     return c.json(
       {
         issuer: origin,
-        authorization_endpoint: `${origin}/oauth/authorize`,
-        token_endpoint: `${origin}/oauth/token`,
+        authorization_endpoint: `${authOrigin}/oauth/authorize`,
+        token_endpoint: `${authOrigin}/oauth/token`,
         response_types_supported: ['code'],
         grant_types_supported: ['authorization_code'],
         scopes_supported: SCOPES,
         token_endpoint_auth_methods_supported: ['client_secret_post'],
         code_challenge_methods_supported: ['S256'],
+        ...(oauthIss && { authorization_response_iss_parameter_supported: true as const }),
       },
       200,
     );

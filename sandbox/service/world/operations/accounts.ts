@@ -25,6 +25,8 @@ export const accountOperations = {
       workers: z.number().int().positive().optional(),
       managedServerLimit: z.number().int().min(0).optional(),
       provisioningLimit: z.number().int().min(0).optional(),
+      /** Which properties an integration must have. */
+      integrationRules: z.enum(['usual', 'documented']).optional(),
     }),
     (world, { account, ...changes }) => assignGiven(getAccount(world, account), changes),
   ),
@@ -37,10 +39,14 @@ export const accountOperations = {
       billing: z.boolean().optional(),
       verified: z.boolean().optional(),
       permissions: z.array(z.enum(PERMISSIONS)).optional(),
-      projects: z.array(z.string()).optional(),
+      /** Permalinks; null for all projects. */
+      projects: z.array(z.string()).nullable().optional(),
     }),
-    (world, { account, email, ...changes }) =>
-      assignGiven(getUser(getAccount(world, account), email), changes),
+    (world, { account, email, projects, ...changes }) => {
+      const user = getUser(getAccount(world, account), email);
+      if (projects !== undefined) user.projects = projects ?? undefined;
+      return assignGiven(user, changes);
+    },
   ),
   suspendAccount: operation(InAccount, (world, { account }) => suspendAccount(world, account)),
   resumeAccount: operation(InAccount, (world, { account }) => resumeAccount(world, account)),

@@ -8,9 +8,10 @@ import {
   NewIntegration,
   NewOutcome,
   NewProject,
+  NewRunOutcome,
   NewServer,
 } from '../inputs.ts';
-import { addBuildConfiguration, addIntegration, addProject, addServer } from '../projects.ts';
+import { addBuildConfiguration, addIntegration, addProject, addServer, toRunOutcome } from '../projects.ts';
 import { operation } from './operation.ts';
 
 const account = z.string();
@@ -23,13 +24,7 @@ const SetOutcome = NewOutcome.extend({
   server: z.string().optional(),
 });
 
-const SetRunOutcome = InProject.extend({
-  status: z.enum(['completed', 'failed']).default('completed'),
-  /** Whether a failed run has results all the same. */
-  withResults: z.boolean().default(false),
-  /** The length of the whole run; what its checks take when left out. */
-  durationMs: z.number().min(0).optional(),
-});
+const SetRunOutcome = NewRunOutcome.extend(InProject.shape);
 
 /** Projects, what is in them, and how their tests and deployments end. */
 export const projectOperations = {
@@ -66,12 +61,26 @@ export const projectOperations = {
     if (server === undefined) owner.repositoryOutcome = given;
     else getServer(owner, server).outcome = given;
   }),
-  /** How whole runs of this project end from now on, also those under way. */
+  /** How whole runs of this project end from now on, also those under way; their words begin with the next. */
   setRunOutcome: operation(SetRunOutcome, (world, { account: name, project, ...outcome }) => {
-    getProject(getAccount(world, name), project).runOutcome = { ...outcome, durationMs: outcome.durationMs };
+    getProject(getAccount(world, name), project).runOutcome = toRunOutcome(outcome);
   }),
   addDeployment: operation(NewDeployment.extend({ account }), (world, { account: name, ...deployment }) =>
     recordDeployment(world, getAccount(world, name), deployment),
+  ),
+  /** Many that ended alike, one before the other, the last of them at `endedAt`. */
+  addDeployments: operation(
+    NewDeployment.extend({
+      account,
+      count: z.number().int().positive(),
+      everyMs: z.number().min(0).default(60_000),
+    }),
+    (world, { account: name, count, everyMs, ...deployment }) => {
+      const last = deployment.endedAt ?? world.clock.now();
+      for (let left = count - 1; left >= 0; left -= 1) {
+        recordDeployment(world, getAccount(world, name), { ...deployment, endedAt: last - left * everyMs });
+      }
+    },
   ),
   addEvent: operation(NewEvent.extend({ account }), (world, { account: name, ...event }) =>
     recordEvent(world, getAccount(world, name), event),

@@ -3,7 +3,10 @@ import { getAccount, getUser } from '../find.ts';
 import { setIdentity } from '../identities.ts';
 import { sendVerification } from '../mail.ts';
 import { revokeGrants } from '../oauth.ts';
+import { chooseWording, SIGNUP_WORDINGS, type SignupCondition } from '../signup-wordings.ts';
 import { operation } from './operation.ts';
+
+const CONDITIONS = Object.keys(SIGNUP_WORDINGS) as [SignupCondition, ...SignupCondition[]];
 
 /** Signup, e-mail and the OAuth server. */
 export const siteOperations = {
@@ -31,11 +34,20 @@ export const siteOperations = {
   setBillingAvailable: operation(z.strictObject({ available: z.boolean() }), (world, { available }) => {
     world.billingAvailable = available;
   }),
+  /** In which words a refused sign-up says why from now on; see `signup-wordings.ts`. */
+  setSignupWording: operation(
+    z.strictObject({ condition: z.enum(CONDITIONS), wording: z.string() }),
+    (world, { condition, wording }) => chooseWording(world.signupWordings, condition, wording),
+  ),
   banIp: operation(z.strictObject({ ip: z.string() }), (world, { ip }) => {
     world.bannedIps.add(ip);
   }),
   /** Forgets all attempts to sign up. */
   resetSignupLimits: operation(z.strictObject({}), (world) => world.signupAttempts.clear()),
+  /** Whether callbacks carry `iss` from now on. */
+  setOauthIss: operation(z.strictObject({ on: z.boolean() }), (world, { on }) => {
+    world.oauthIss = on;
+  }),
   addOauthClient: operation(
     z.strictObject({
       id: z.string(),

@@ -5,6 +5,7 @@ import './styles/base.css';
 import './styles/layout.css';
 import './styles/message.css';
 import './styles/blocks.css';
+import './styles/chart.css';
 import './styles/elements.css';
 import './styles/dialog.css';
 import './styles/composer.css';

@@ -107,3 +107,16 @@ test('deployments are blocked until an e-mail is verified', async () => {
   }
   expect(() => deploy(1)).toThrow(/blocked/);
 });
+
+test('failures that a hundred later deployments pushed out of the feed are still counted', async () => {
+  const bench = await startBench();
+  const { member } = addAcme(bench);
+  const { world, clock } = bench.service;
+  const place = { account: 'acme', project: 'storefront', everyMs: 1_000 };
+  world.addDeployments({ ...place, count: 40, succeeded: false, endedAt: clock.now() - 200_000 });
+  world.addDeployments({ ...place, count: 100 });
+  const { events, stats } = (await bench.as('acme', member).get('/activity?include=stats')).body;
+  expect(stats).toMatchObject({ total_deployments: 140, success_rate: 71.4 });
+  const kinds = new Set(events.map(({ event }: { event: string }) => event));
+  expect({ kinds, held: events.length }).toEqual({ kinds: new Set(['deploy_completed']), held: 100 });
+});

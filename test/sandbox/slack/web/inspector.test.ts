@@ -57,6 +57,25 @@ describeInBrowser('the inspector', () => {
     await page.getByRole('alert').getByText('“Restart Deckhand” did not work: it is gone').waitFor();
   });
 
+  it('keeps faults of one kind under their heading, which says how many are on', async () => {
+    const grouped = { kind: 'switch', group: 'Threads' };
+    const locked = { ...grouped, id: 'locked', label: 'Threads are locked', hint: 'thread_locked', on: true };
+    const none = { ...grouped, id: 'none', label: 'Channels have no threads', on: false };
+    host.answer('workspace', { ...workspace, controls: [...workspace.controls, locked, none] });
+    const page = await browser.open(host.url);
+    await page.getByRole('button', { name: 'Inspector', exact: true }).click();
+    await page.getByRole('tab', { name: 'Faults' }).click();
+    await page.getByRole('switch', { name: 'Slack answers 429' }).waitFor();
+    expect(await page.getByRole('switch', { name: 'Threads are locked' }).isVisible()).toBe(false);
+    await page.getByText(/^Threads\s*1 on$/).click();
+    await page.getByRole('switch', { name: 'Threads are locked', checked: true }).waitFor();
+    host.answer('controls', { ok: true });
+    const sent = host.nextPost('controls');
+    await page.getByRole('switch', { name: 'Channels have no threads' }).click();
+    expect(await sent).toEqual({ id: 'none', on: true });
+    host.answer('workspace', workspace);
+  });
+
   it('has no faults to switch where the server offers none', async () => {
     host.answer('workspace', { ...workspace, controls: [] });
     const page = await browser.open(host.url);

@@ -1,5 +1,6 @@
-import type { Action, OptionList, Values } from '../state/surface.ts';
+import type { Action, OptionList } from '../state/surface.ts';
 import type { Call, Container, Control, Delivery, Message, View, Workspace } from './types.ts';
+import type { Values } from './values.ts';
 
 /** Whose eyes the page looks through. */
 export interface Who {

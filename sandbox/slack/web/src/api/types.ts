@@ -1,6 +1,6 @@
 import type { AnyBlock, MessageAttachment, PlainTextElement } from '@slack/types';
 import type { Place } from '../state/place.ts';
-import type { Values } from '../state/surface.ts';
+import type { Values } from './values.ts';
 
 /** What the page and its server say to each other; README.md holds the routes. */
 export interface Workspace {
@@ -25,6 +25,12 @@ export interface User {
   title?: string;
   is_bot?: boolean;
   is_admin?: boolean;
+  is_restricted?: boolean;
+  is_ultra_restricted?: boolean;
+  /** The workspace they come from, where it is another one. */
+  team_id?: string;
+  /** Whether they are met in shared channels only: the page cannot be theirs here. */
+  elsewhere?: boolean;
 }
 
 export interface Channel {
@@ -135,6 +141,8 @@ export interface Control {
   id: string;
   label: string;
   kind: 'switch' | 'button';
+  /** The heading under which it stands, if any. */
+  group?: string;
   on?: boolean;
   hint?: string;
 }

@@ -8,7 +8,7 @@ import { MenuButton } from '../ui/menu.tsx';
 /** Whose eyes the page looks through, and everybody else's. */
 export function UserMenu({ onPick }: { onPick: (user: string) => void }): ReactNode {
   const { team, me, user } = useDirectory();
-  const people = team.users.filter(({ is_bot }) => !is_bot);
+  const people = team.users.filter(({ is_bot, elsewhere }) => !is_bot && !elsewhere);
   const current = user(me);
   if (current === undefined) return null;
   return (
@@ -41,5 +41,8 @@ export function UserMenu({ onPick }: { onPick: (user: string) => void }): ReactN
 }
 
 function roleOf(person: User): string {
+  if (person.team_id !== undefined) return 'From another workspace';
+  if (person.is_ultra_restricted) return 'Guest of one channel';
+  if (person.is_restricted) return 'Guest';
   return person.title ?? (person.is_admin ? 'Workspace admin' : 'Member');
 }

@@ -1,7 +1,9 @@
 import type { AnyBlock, KnownBlock } from '@slack/types';
 import type { ReactNode } from 'react';
+import type { DataVisualizationBlock } from '../api/chart.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { indexed } from '../ui/indexed.ts';
+import { ChartBlock } from './chart-block.tsx';
 import { FileBlock } from './file-block.tsx';
 import { ImageBlock } from './image-block.tsx';
 import { InputBlock } from './input-block.tsx';
@@ -18,7 +20,7 @@ export function Blocks({ blocks }: { blocks: readonly AnyBlock[] }): ReactNode {
       {indexed(blocks).map(([key, block]) => (
         <Block
           key={block.block_id ?? key}
-          block={block as KnownBlock}
+          block={block as DrawnBlock}
           blockId={block.block_id ?? `block-${key}`}
         />
       ))}
@@ -26,8 +28,10 @@ export function Blocks({ blocks }: { blocks: readonly AnyBlock[] }): ReactNode {
   );
 }
 
+type DrawnBlock = KnownBlock | DataVisualizationBlock;
+
 interface BlockProps {
-  block: KnownBlock;
+  block: DrawnBlock;
   blockId: string;
 }
 
@@ -58,7 +62,7 @@ function Block({ block, blockId }: BlockProps): ReactNode {
 }
 
 type Rare = Exclude<
-  KnownBlock,
+  DrawnBlock,
   | { type: 'section' | 'header' | 'divider' | 'context' | 'actions' | 'context_actions' }
   | { type: 'image' | 'input' | 'rich_text' | 'table' }
 >;
@@ -73,10 +77,16 @@ function RareBlock({ block, blockId }: { block: Rare; blockId: string }): ReactN
       return <FileBlock block={block} />;
     case 'data_table':
       return <DataTable block={block} />;
+    case 'data_visualization':
+      return <ChartBlock block={block} />;
     case 'card':
       return <Card block={block} blockId={blockId} />;
     case 'container':
-      return <Container block={block} />;
+      return (
+        <Container block={block}>
+          <Blocks blocks={block.child_blocks} />
+        </Container>
+      );
     case 'carousel':
       return <Blocks blocks={block.elements} />;
     case 'task_card':

@@ -7,7 +7,6 @@ import { PlainText, Text } from '../mrkdwn/text.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { indexed } from '../ui/indexed.ts';
-import { Blocks } from './blocks.tsx';
 import { RichText } from './rich-text.tsx';
 
 export function Card({ block, blockId }: { block: CardBlock; blockId: string }): ReactNode {
@@ -32,22 +31,27 @@ export function Card({ block, blockId }: { block: CardBlock; blockId: string }):
   );
 }
 
-export function Container({ block }: { block: ContainerBlock }): ReactNode {
+interface ContainerProps {
+  block: ContainerBlock;
+  /** Its child blocks, drawn. */
+  children: ReactNode;
+}
+
+export function Container({ block, children }: ContainerProps): ReactNode {
   const title = block.title && <PlainText text={block.title} />;
-  const content = <Blocks blocks={block.child_blocks} />;
   if (!block.is_collapsible) {
     return (
       <div className="card">
         {title && <strong>{title}</strong>}
         {block.subtitle && <Text text={block.subtitle} />}
-        {content}
+        {children}
       </div>
     );
   }
   return (
     <details className="card" open={block.default_collapsed !== true}>
       <summary>{title ?? 'Details'}</summary>
-      {content}
+      {children}
     </details>
   );
 }

@@ -20,7 +20,7 @@ export function TableBlock({ block }: { block: TableData }): ReactNode {
   return <Grid rows={block.rows} classes={classes} label="Table" />;
 }
 
-const DEFAULT_PAGE = 10;
+const DEFAULT_PAGE = 5;
 
 /** A table with a caption, leafed through a page at a time. */
 export function DataTable({ block }: { block: DataTableBlock }): ReactNode {
@@ -32,7 +32,12 @@ export function DataTable({ block }: { block: DataTableBlock }): ReactNode {
   return (
     <div className="data-table">
       <p className="table-caption">{block.caption}</p>
-      <Grid rows={rows} classes={[]} label={block.caption} />
+      <Grid
+        rows={rows}
+        classes={numberColumns(head, body)}
+        label={block.caption}
+        rowHeader={block.row_header_column_index ?? 0}
+      />
       {pages > 1 && (
         <div className="table-pages">
           <button
@@ -60,7 +65,22 @@ export function DataTable({ block }: { block: DataTableBlock }): ReactNode {
   );
 }
 
-function Grid({ rows, classes, label }: { rows: Cell[][]; classes: string[]; label: string }): ReactNode {
+/** A column of numbers only stands to the right, its head too. */
+function numberColumns(head: Cell[], body: Cell[][]): string[] {
+  return head.map((_, at) =>
+    body.every((row) => row[at]?.type === 'raw_number') ? 'align-right' : 'align-left',
+  );
+}
+
+interface GridProps {
+  rows: Cell[][];
+  classes: string[];
+  label: string;
+  /** The column by which a row is known, if any. */
+  rowHeader?: number;
+}
+
+function Grid({ rows, classes, label, rowHeader }: GridProps): ReactNode {
   const [head = [], ...body] = rows;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -78,11 +98,19 @@ function Grid({ rows, classes, label }: { rows: Cell[][]; classes: string[]; lab
         <tbody>
           {indexed(body).map(([rowKey, row]) => (
             <tr key={rowKey}>
-              {indexed(row).map(([key, cell]) => (
-                <td key={key} className={cellClass(classes[Number(key)], cell)}>
-                  <CellContent cell={cell} />
-                </td>
-              ))}
+              {indexed(row).map(([key, cell]) => {
+                const isHead = Number(key) === rowHeader;
+                const Tag = isHead ? 'th' : 'td';
+                return (
+                  <Tag
+                    key={key}
+                    scope={isHead ? 'row' : undefined}
+                    className={cellClass(classes[Number(key)], cell)}
+                  >
+                    <CellContent cell={cell} />
+                  </Tag>
+                );
+              })}
             </tr>
           ))}
         </tbody>

@@ -1,6 +1,7 @@
 import type { Confirm } from '@slack/types';
 import { useContext } from 'react';
-import { type ElementValue, useSurface } from '../state/surface.ts';
+import type { ElementValue } from '../api/values.ts';
+import { useSurface } from '../state/surface.ts';
 import { ConfirmContext } from '../ui/confirm.tsx';
 import { type AnyElement, initialValue } from './initial-value.ts';
 

@@ -1,9 +1,10 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
 import type { Client } from '../api/client.ts';
 import type { Container, View } from '../api/types.ts';
+import type { Values } from '../api/values.ts';
 import { Blocks } from '../blocks/blocks.tsx';
 import { collectValues } from '../elements/collect-values.ts';
-import { SurfaceContext, type Values } from '../state/surface.ts';
+import { SurfaceContext } from '../state/surface.ts';
 import { useSurfaceState } from '../state/use-surface-state.ts';
 import { Icon } from '../ui/icon.tsx';
 

@@ -13,6 +13,9 @@ export function ControlList({ controls }: { controls: readonly Control[] }): Rea
     setPending(undefined);
     setError(answer.ok ? undefined : `“${control.label}” did not work: ${answer.error ?? 'no answer'}`);
   };
+  const onFlip = (control: Control): void => {
+    if (pending === undefined) void flip(control);
+  };
   return (
     <>
       {error !== undefined && (
@@ -20,19 +23,53 @@ export function ControlList({ controls }: { controls: readonly Control[] }): Rea
           {error}
         </p>
       )}
-      <ul className="controls">
-        {controls.map((control) => (
-          <ControlRow
-            key={control.id}
-            control={control}
-            pending={pending === control.id}
-            onFlip={() => {
-              if (pending === undefined) void flip(control);
-            }}
-          />
-        ))}
-      </ul>
+      {groupsOf(controls).map(([group, members]) => (
+        <ControlGroup key={group} title={group} controls={members} pending={pending} onFlip={onFlip} />
+      ))}
     </>
+  );
+}
+
+/** By heading, those without one first. */
+function groupsOf(controls: readonly Control[]): [string, Control[]][] {
+  const groups = new Map<string, Control[]>([['', []]]);
+  for (const control of controls) {
+    const group = control.group ?? '';
+    groups.set(group, [...(groups.get(group) ?? []), control]);
+  }
+  return [...groups].filter(([, members]) => members.length > 0);
+}
+
+interface GroupProps {
+  title: string;
+  controls: readonly Control[];
+  pending: string | undefined;
+  onFlip: (control: Control) => void;
+}
+
+function ControlGroup({ title, controls, pending, onFlip }: GroupProps): ReactNode {
+  const list = (
+    <ul className="controls">
+      {controls.map((control) => (
+        <ControlRow
+          key={control.id}
+          control={control}
+          pending={pending === control.id}
+          onFlip={() => onFlip(control)}
+        />
+      ))}
+    </ul>
+  );
+  if (title === '') return list;
+  const on = controls.filter((control) => control.on === true).length;
+  return (
+    <details className="control-group">
+      <summary>
+        {title}
+        {on > 0 && <span className="control-count">{on} on</span>}
+      </summary>
+      {list}
+    </details>
   );
 }
 

@@ -1,9 +1,10 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
 import type { Container, Message } from '../api/types.ts';
+import type { Values } from '../api/values.ts';
 import { Blocks } from '../blocks/blocks.tsx';
 import { collectValues } from '../elements/collect-values.ts';
 import { Mrkdwn } from '../mrkdwn/text.tsx';
-import { SurfaceContext, type Values } from '../state/surface.ts';
+import { SurfaceContext } from '../state/surface.ts';
 import { useSurfaceState } from '../state/use-surface-state.ts';
 import { Attachments } from './attachments.tsx';
 import { Files } from './files.tsx';

@@ -1,10 +1,11 @@
 import { type FormEvent, type ReactNode, useCallback, useId, useMemo, useState } from 'react';
 import type { Client } from '../api/client.ts';
 import type { Container, View } from '../api/types.ts';
+import type { Values } from '../api/values.ts';
 import { Blocks } from '../blocks/blocks.tsx';
 import { collectValues } from '../elements/collect-values.ts';
 import { PlainText } from '../mrkdwn/text.tsx';
-import { SurfaceContext, type Values } from '../state/surface.ts';
+import { SurfaceContext } from '../state/surface.ts';
 import { useSurfaceState } from '../state/use-surface-state.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, IconButton } from '../ui/icon.tsx';

@@ -1,7 +1,7 @@
 import type { AnyBlock, InputBlock } from '@slack/types';
+import type { ElementValue, Values } from '../api/values.ts';
 import { statefulElements } from '../elements/collect-values.ts';
 import { type AnyElement, isEmpty } from '../elements/initial-value.ts';
-import type { ElementValue, Values } from '../state/surface.ts';
 
 /** What Slack itself refuses before it tells the app; by block_id. */
 export function validate(blocks: readonly AnyBlock[], values: Values): Record<string, string> {

@@ -1,15 +1,7 @@
 import type { Option, OptionGroup } from '@slack/types';
 import { createContext, useContext } from 'react';
 import type { Container } from '../api/types.ts';
-
-/** What one element holds, in the words of Slack's `view.state.values`. */
-export interface ElementValue {
-  type: string;
-  [field: string]: unknown;
-}
-
-/** By block_id, then action_id. */
-export type Values = Readonly<Record<string, Readonly<Record<string, ElementValue>>>>;
+import type { ElementValue, Values } from '../api/values.ts';
 
 export type Action = ElementValue & { block_id: string; action_id: string };
 

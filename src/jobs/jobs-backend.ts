@@ -1,0 +1,122 @@
+import type { EngineStats } from './jobs.ts';
+
+/** A job to be stored. */
+export interface NewJob {
+  workspace: string;
+  /** At most one job with this key waits or runs in the queue. */
+  key: string | undefined;
+  /** `JobData` as JSON. */
+  data: string;
+  /** A wait and no instant, because the clock of one replica may be wrong. */
+  delayMs: number;
+  /** W3C's, of the span it was sent in; only where traces are on. */
+  traceparent: string | undefined;
+}
+
+/** What a job has become while it ran, kept until it is finished. */
+export interface JobState {
+  /** `JobData` as JSON. */
+  data: string;
+  failures: number;
+  /** How often it was handed back; these claims count as no attempt. */
+  handedBack: number;
+  /** Why its last attempt failed, if that is still to be reported. */
+  dead: string | undefined;
+}
+
+/** A job that was claimed to be run. Nothing but its state changes. */
+export interface ClaimedJob extends JobState {
+  id: string;
+  queue: string;
+  key: string | undefined;
+  workspace: string;
+  traceparent: string | undefined;
+  /** How often it was claimed, this time included. Another claim of the same job has another number. */
+  claims: number;
+}
+
+export interface Claim {
+  jobs: ClaimedJob[];
+  /** When the next job of the queue falls due; undefined if none waits, or if replicas may send more at any time. */
+  nextAt: number | undefined;
+}
+
+/** A schedule as it is stored. Its key is unique in its workspace. */
+export interface StoredSchedule {
+  workspace: string;
+  key: string;
+  cron: string;
+  zone: string;
+  queue: string;
+  /** `JobData` as JSON. */
+  data: string;
+  /** The next occurrence that has not been sent. */
+  nextAt: number;
+}
+
+/** A due schedule goes on to its next occurrence, together with the job of the one that is due. */
+export interface Advance {
+  schedule: StoredSchedule;
+  /** Undefined sets the schedule aside: it is not due again until it is replaced. */
+  nextAt: number | undefined;
+  /** The occurrence's job; undefined if the occurrence is too old to be sent. */
+  job: { data: string; at: number } | undefined;
+}
+
+export interface ScheduleTable {
+  /** By the clock that schedules fall due by, in milliseconds since the epoch: one for all replicas. */
+  now(): Promise<number>;
+  /** Replaces the schedule with that key; with the same cron and zone it keeps its `nextAt`. */
+  put(schedule: StoredSchedule): Promise<void>;
+  remove(workspace: string, key: string): Promise<void>;
+  /** The first schedules that are due. */
+  due(now: number, limit: number): Promise<StoredSchedule[]>;
+  /** All in one write, each only if it is still as it was read: another replica may have been first. */
+  advance(advances: readonly Advance[]): Promise<void>;
+  /** When the next schedule falls due. */
+  nextAt(): Promise<number | undefined>;
+}
+
+/** How replicas share the jobs: each shows that its own are alive, and takes those of dead ones over. */
+export interface Leases {
+  /** Others send jobs too, so each replica looks for due ones this often. */
+  pollMs: number;
+  /** How often running jobs are shown to be alive. */
+  beatMs: number;
+  /** Without a beat for this long, a job is open to others. */
+  leaseMs: number;
+  /** Resolves with those of the jobs, all of one queue, that are claimed no longer. */
+  beat(queue: string, jobs: readonly ClaimedJob[]): Promise<ClaimedJob[]>;
+}
+
+/**
+ * Where jobs and schedules are stored. What resolved here survives `kill -9`. The methods that change a claimed job
+ * reject with `JobAborted` once the claim is over; all other rejections mean that the database failed.
+ */
+export interface JobsBackend {
+  readonly schedules: ScheduleTable;
+  readonly leases?: Leases;
+  /** Prepares the queues that this process works on. The other methods may be called before. */
+  start(queues: readonly string[]): Promise<void>;
+  /** Stores all in one write. False for each that was not stored because its key is taken. */
+  insert(queue: string, jobs: readonly NewJob[]): Promise<boolean[]>;
+  /** Takes at most `limit` due jobs, those that wait longest first; of the `busy` workspaces only if others leave room. */
+  claim(queue: string, limit: number, busy: readonly string[]): Promise<Claim>;
+  /** Stores the job's state. */
+  save(job: ClaimedJob): Promise<void>;
+  /** Stores the job's state and lets it be claimed again after `delayMs`. */
+  release(job: ClaimedJob, delayMs: number): Promise<void>;
+  /** Nothing of the job stays. */
+  finish(job: ClaimedJob): Promise<void>;
+  /** Keeps a job that cannot be read where nothing claims it again, and frees its key. */
+  setAside(job: ClaimedJob): Promise<void>;
+  /** Deletes the workspace's jobs and schedules. */
+  erase(workspace: string): Promise<void>;
+  /** The clock was set back: no wait becomes longer by that. Only where waits are measured by this process's clock. */
+  clockSetBack?(): Promise<void>;
+  count(): Promise<EngineStats['queues']>;
+  /** Rejects if the database cannot be written. */
+  ping(): Promise<void>;
+  /** Ends what the backend opened by itself. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,122 @@
+import { createApp, type DeckhandApp } from './app.ts';
+import { type Config, oauthClientOf } from './config.ts';
+import { type Clock, systemClock } from './core/clock.ts';
+import type { Logger } from './observability/log.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { NO_TRACING, type Tracing } from './observability/tracing.ts';
+import { countRepeated } from './observability/uncertain-delivery.ts';
+import { openBackend } from './open-backend.ts';
+import { createPictures } from './pictures/pictures.ts';
+import { createService, type Service } from './service/client.ts';
+import { createInstallations, type Installations, singleInstallation } from './slack/installations.ts';
+import { createSlackOauth } from './slack/oauth.ts';
+import { createSlack, type Slack } from './slack/slack.ts';
+import { createWeb, type Web } from './slack/web.ts';
+import { createSealer } from './store/sealer.ts';
+import type { Sealer, Store } from './store/store.ts';
+import { createLinkRequests } from './workspace/link-requests.ts';
+
+export interface OpenOptions {
+  log: Logger;
+  /** Named to the service and in metrics. */
+  version: string;
+  clock?: Clock;
+  tracing?: Tracing;
+  /** How long the service may take to answer, in milliseconds. */
+  serviceTimeoutMs?: number | undefined;
+}
+
+export interface Opened {
+  app: DeckhandApp;
+  /** After `app.stop`. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens everything that Deckhand works with, once: for the process, the tests and the benchmarks.
+ * @throws StoreError, SealError saying what to do
+ */
+export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
+  const { log, version, clock = systemClock, tracing = NO_TRACING } = options;
+  const metrics: Metrics = createMetrics(version, () => backend.engine.stats());
+  const backend = await openBackend(config.STORE_URL, { clock, log, tracing, onJobEnd: metrics.job });
+  const { store, engine } = backend;
+  const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
+  await sealer.check();
+  const service = openService(config, { ...options, clock, tracing }, metrics);
+  const web = createWeb(config.SLACK_API_URL, log);
+  const installations = openInstallations(config, { web, store, sealer, clock, log });
+  const slack = openSlack(config, { web, installations, clock, log, tracing, metrics });
+  const linkRequests = createLinkRequests({ store, sealer, clock });
+  const app = createApp({
+    config,
+    clock,
+    log,
+    metrics,
+    store,
+    sealer,
+    engine,
+    service,
+    slack,
+    installations,
+    tracing,
+    pictures: createPictures(),
+    linkRequests,
+  });
+  async function close(): Promise<void> {
+    await Promise.all([service.close(), web.close()]);
+    await backend.close();
+  }
+  return { app, close };
+}
+
+function openService(
+  config: Config,
+  { version, serviceTimeoutMs, clock, tracing }: OpenOptions & { clock: Clock },
+  metrics: Metrics,
+): Service {
+  return createService({
+    baseUrl: config.SERVICE_BASE_URL,
+    signupUrl: config.SERVICE_SIGNUP_URL,
+    oauth: oauthClientOf(config),
+    version,
+    clock,
+    hookTypes: config.SERVICE_HOOK_TYPES,
+    ...(tracing === undefined ? {} : { tracing }),
+    ...(serviceTimeoutMs === undefined ? {} : { timeoutMs: serviceTimeoutMs }),
+    observe: ({ operation, kind, ms }) => metrics.serviceCall(operation, kind, ms),
+  });
+}
+
+/** Where tokens come from, by the configuration: one of the environment, or those of many installs. */
+function openInstallations(
+  config: Config,
+  parts: { web: Web; store: Store; sealer: Sealer; clock: Clock; log: Logger },
+): Installations {
+  const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, SLACK_BOT_TOKEN: token } = config;
+  if (clientId === undefined || clientSecret === undefined) return singleInstallation(token ?? '');
+  const oauth = createSlackOauth({ web: parts.web, clientId, clientSecret, clock: parts.clock });
+  return createInstallations({ ...parts, oauth });
+}
+
+function openSlack(
+  { SLACK_RESPONSE_HOSTS: hosts }: Config,
+  parts: {
+    web: Web;
+    installations: Installations;
+    clock: Clock;
+    log: Logger;
+    tracing: Tracing;
+    metrics: Metrics;
+  },
+): Slack {
+  return createSlack({
+    ...parts,
+    responseHosts: hosts.split(',').map((host) => host.trim()),
+    observe: parts.metrics.slackCall,
+    onRepeat: (workspace, { channel, label, clientMsgId }) => {
+      const log = parts.log.child({ workspace });
+      countRepeated({ log, metrics: parts.metrics }, { channel, delivery: label ?? clientMsgId });
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import { Worker } from 'node:worker_threads';
+import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
+
+/**
+ * Draws in a thread of its own. A picture takes some tens of milliseconds, in which the main thread could neither
+ * acknowledge a request nor record what Slack has just taken.
+ */
+export interface Pictures {
+  /** A PNG of the deployments per day. Rejects where it cannot be drawn. */
+  draw(data: DeploymentsData): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  resolve: (png: Uint8Array) => void;
+  reject: (error: Error) => void;
+}
+
+/** What holds a painted picture is small for JavaScript and large outside, so its thread has to collect often. */
+const HEAP = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 96 };
+
+type Answer = { id: number; png: Uint8Array } | { id: number; fault: string };
+
+/** Starts its thread with the first picture. */
+export function createPictures(): Pictures {
+  const waiting = new Map<number, Waiting>();
+  let worker: Worker | undefined;
+  let lastId = 0;
+
+  function settle(answer: Answer): void {
+    const asker = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if ('png' in answer) asker?.resolve(answer.png);
+    else asker?.reject(new Error(`a picture could not be drawn: ${answer.fault}`));
+  }
+
+  /** The next picture starts another thread. */
+  function giveUp(ended: Worker, reason: string): void {
+    if (worker !== ended) return;
+    worker = undefined;
+    for (const { reject } of waiting.values()) reject(new Error(reason));
+    waiting.clear();
+  }
+
+  function start(): Worker {
+    const started = new Worker(new URL('./picture-worker.ts', import.meta.url), { resourceLimits: HEAP });
+    started.on('message', settle);
+    started.on('error', (error) => giveUp(started, `the thread of pictures failed: ${String(error)}`));
+    started.on('exit', () => giveUp(started, 'the thread of pictures ended'));
+    // A picture is no reason for the process to stay.
+    started.unref();
+    return started;
+  }
+
+  return {
+    draw: (data) =>
+      new Promise((resolve, reject) => {
+        worker ??= start();
+        lastId += 1;
+        waiting.set(lastId, { resolve, reject });
+        worker.postMessage({ id: lastId, data });
+      }),
+    async close() {
+      await worker?.terminate();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { JobType } from '../core/job.ts';
+import type { Engine, SendOptions } from '../jobs/jobs.ts';
+
+/** When a schedule's job is sent, and with what. */
+export interface JobSchedule<Data> {
+  /** Five-field cron expression. */
+  cron: string;
+  /** IANA time zone the fields are meant in. */
+  zone: string;
+  job: JobType<Data>;
+  /** Its job gets the time of the occurrence as `slotAt` as well. */
+  data: Omit<Data, 'slotAt'>;
+}
+
+/** The jobs and schedules of one workspace. */
+export interface WorkspaceJobs {
+  /** False if a job with that key already waits or runs in the queue. */
+  send<Data>(job: JobType<Data>, data: Data, options?: SendOptions): Promise<boolean>;
+  /** As `Engine.schedule`. @throws CronError if the expression or the zone is wrong */
+  schedule<Data>(key: string, schedule: JobSchedule<Data>): Promise<void>;
+  unschedule(key: string): Promise<void>;
+}
+
+export function bindJobs(engine: Engine, workspace: string): WorkspaceJobs {
+  return {
+    send: ({ queue }, data, { key, ...options } = {}) =>
+      engine.send(
+        queue,
+        { ...data, workspace },
+        { ...options, ...(key === undefined ? {} : { key: `${workspace} ${key}` }) },
+      ),
+    schedule: (key, { cron, zone, job, data }) =>
+      engine.schedule(workspace, key, { cron, zone, queue: job.queue, data: { ...data, workspace } }),
+    unschedule: (key) => engine.unschedule(workspace, key),
+  };
+}

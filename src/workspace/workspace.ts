@@ -1,0 +1,167 @@
+import type { Config } from '../config.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Engine } from '../jobs/jobs.ts';
+import type { Logger } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
+import type { Pictures } from '../pictures/pictures.ts';
+import type { Service } from '../service/client.ts';
+import type { Installations } from '../slack/installations.ts';
+import type { Slack } from '../slack/slack.ts';
+import { bindSlack, type WorkspaceSlack } from '../slack/workspace-slack.ts';
+import type { Sealer, Store } from '../store/store.ts';
+import { bindSealer, bindStore, type WorkspaceStore } from '../store/workspace-store.ts';
+import { type Accounts, createAccounts } from './accounts.ts';
+import { type Audit, createAudit } from './audit.ts';
+import { type Channels, createChannels } from './channels.ts';
+import { createDigests, type Digests } from './digests.ts';
+import { createHome, type Home } from './home-refresh.ts';
+import { createHostingCatalog, type HostingCatalog } from './hosting-catalog.ts';
+import { createIntegrations, type Integrations } from './integrations.ts';
+import type { LinkRequests } from './link-requests.ts';
+import { createPendingCommands, type PendingCommands } from './pending-commands.ts';
+import { createProjects, type Projects } from './projects.ts';
+import { createRoles, type Roles } from './roles.ts';
+import { accountsChanged } from './schedules.ts';
+import { createTestRuns, type TestRuns } from './test-runs.ts';
+import { createUserLinks, type UserLinks } from './user-links.ts';
+import { bindJobs, type WorkspaceJobs } from './workspace-jobs.ts';
+
+/** What is opened once for the process. */
+export interface Parts {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  store: Store;
+  sealer: Sealer;
+  engine: Engine;
+  service: Service;
+  slack: Slack;
+  installations: Installations;
+  tracing: Tracing;
+  pictures: Pictures;
+  linkRequests: LinkRequests;
+}
+
+/** What of the configuration commands and jobs may know: no secret. */
+export type Settings = Pick<
+  Config,
+  | 'SLACK_COMMAND'
+  | 'PUBLIC_URL'
+  | 'SERVICE_BASE_URL'
+  | 'SERVICE_SIGNUP_URL'
+  | 'SERVICE_SITES_DOMAIN'
+  | 'SERVICE_HOOK_TYPES'
+  | 'POLL_INTERVAL_MS'
+  | 'FOLLOW_TIMEOUT_MINUTES'
+  | 'NOTICE_INTERVAL_MS'
+>;
+
+/** One workspace: its records, its Slack, its jobs. Nothing here reaches another one. */
+export interface Workspace {
+  /** `enterpriseId ?? teamId` of the installation. */
+  id: string;
+  config: Settings;
+  clock: Clock;
+  /** Each line carries the workspace. */
+  log: Logger;
+  metrics: Metrics;
+  tracing: Tracing;
+  store: WorkspaceStore;
+  jobs: WorkspaceJobs;
+  slack: WorkspaceSlack;
+  service: Service;
+  pictures: Pictures;
+  /** Rejects where the store, or what runs jobs, does not answer. */
+  health: { store(): Promise<void>; jobs(): Promise<void> };
+  accounts: Accounts;
+  audit: Audit;
+  channels: Channels;
+  digests: Digests;
+  home: Home;
+  hosting: HostingCatalog;
+  integrations: Integrations;
+  links: UserLinks;
+  pending: PendingCommands;
+  projects: Projects;
+  roles: Roles;
+  runs: TestRuns;
+}
+
+/** Every workspace's context, opened when it is first needed. */
+export interface Workspaces {
+  open(id: string): Workspace;
+  /** Lets go of what is kept in memory. */
+  forget(id: string): void;
+}
+
+/** Their caches are lost when more are in use; the oldest goes first. */
+const MOST_OPEN = 2_000;
+
+export function createWorkspaces(parts: Parts): Workspaces {
+  const opened = new Map<string, Workspace>();
+  return {
+    open(id) {
+      const known = opened.get(id);
+      if (known !== undefined) return known;
+      const [oldest] = opened.size >= MOST_OPEN ? opened.keys() : [];
+      if (oldest !== undefined) opened.delete(oldest);
+      const workspace = openWorkspace(parts, id);
+      opened.set(id, workspace);
+      return workspace;
+    },
+    forget: (id) => void opened.delete(id),
+  };
+}
+
+function openWorkspace(parts: Parts, id: string): Workspace {
+  const { clock, metrics, tracing, service, installations, pictures, config } = parts;
+  const log = parts.log.child({ workspace: id });
+  const store = bindStore(parts.store, id);
+  const jobs = bindJobs(parts.engine, id);
+  const slack = bindSlack(parts.slack, id);
+  const sealer = bindSealer(parts.sealer, id);
+  const home = createHome({ jobs, clock, log, slack });
+  const accounts = createAccounts({
+    store,
+    sealer,
+    service,
+    clock,
+    onState: async () => {
+      await accountsChanged({ jobs, clock });
+      await home.refresh();
+    },
+  });
+  return {
+    id,
+    config,
+    clock,
+    log,
+    metrics,
+    tracing,
+    store,
+    jobs,
+    slack,
+    service,
+    pictures,
+    health: { store: () => parts.store.ping(), jobs: () => parts.engine.ping() },
+    accounts,
+    home,
+    audit: createAudit({ store, clock, log, onRecord: home.refresh }),
+    channels: createChannels(store),
+    digests: createDigests(store),
+    hosting: createHostingCatalog({ accounts, clock }),
+    integrations: createIntegrations(store),
+    links: createUserLinks({
+      store,
+      sealer,
+      clock,
+      ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }),
+    }),
+    pending: createPendingCommands({ store, clock }),
+    projects: createProjects({ accounts, clock }),
+    roles: createRoles({ store, slack, installer: () => installations.installer(id), clock, log }),
+    runs: createTestRuns(store, home.refresh),
+  };
+}

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bold, code, cut, linesWithin, mrkdwn, plain } from '../../src/core/mrkdwn.ts';
+
+describe('text from outside', () => {
+  it.each([
+    ['<!channel>', '&lt;!channel&gt;'],
+    ['<https://evil.example|https://ok.example>', '&lt;https://evil.example|https://ok.example&gt;'],
+    ['a & b', 'a &amp; b'],
+    ['one\ntwo\tthree', 'one two three'],
+    ['\u202egnp.exe', 'gnp.exe'],
+    ['\u0000\u001b[31m', '[31m'],
+    ['', '—'],
+    [null, '—'],
+    ['👩‍👩‍👧', '👩‍👩‍👧'],
+  ])('%j is shown as %j', (foreign, shown) => {
+    expect(mrkdwn(foreign)).toBe(shown);
+  });
+
+  it('cannot end its own code or bold', () => {
+    expect(code('a`*b*`')).toBe('`aˋ*b*ˋ`');
+    expect(bold('a*b')).toBe('*a∗b*');
+  });
+
+  it('is never left live or half', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 400 }),
+        fc.integer({ min: 1, max: 200 }),
+        (foreign, max) => {
+          expect(mrkdwn(foreign, max)).not.toMatch(/[<>]/);
+          expect(plain(foreign, max).length).toBeLessThanOrEqual(Math.max(1, max));
+          expect(plain(foreign, max).isWellFormed()).toBe(
+            foreign.isWellFormed() || plain(foreign, max).isWellFormed(),
+          );
+        },
+      ),
+    );
+  });
+
+  it('is cut by code point, never through an emoji', () => {
+    expect(cut('😀😀😀', 4)).toBe('😀…');
+    expect(cut('abc', 3)).toBe('abc');
+  });
+
+  it('tells how many lines are left out', () => {
+    const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`);
+    const text = linesWithin(lines, 200);
+    expect(text.length).toBeLessThanOrEqual(200);
+    const shown = text.split('\n').length - 1;
+    expect(text.endsWith(`_and ${100 - shown} more_`)).toBe(true);
+  });
+});
