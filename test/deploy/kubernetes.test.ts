@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import {
   INTERNAL_PATHS,
   PUBLIC_PATHS,
@@ -22,6 +23,8 @@ import {
 } from '../support/kubernetes-schemas.ts';
 
 const FOLDER = 'deploy/kubernetes';
+const root = join(import.meta.dirname, '../..');
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 const file = (name: string): unknown => readYaml(`${FOLDER}/${name}.yaml`);
 
 const kustomization = Kustomization.parse(file('kustomization'));
@@ -37,9 +40,7 @@ const [container] = pod.containers;
 
 describe('deploy/kubernetes', () => {
   it('applies every file of the folder', () => {
-    const files = readdirSync(join(import.meta.dirname, '../..', FOLDER)).filter((name) =>
-      name.endsWith('.yaml'),
-    );
+    const files = readdirSync(join(root, FOLDER)).filter((name) => name.endsWith('.yaml'));
     expect([...kustomization.resources, 'kustomization.yaml'].toSorted()).toEqual(files.toSorted());
   });
 
@@ -156,5 +157,23 @@ describe('deploy/kubernetes', () => {
     const [{ name, newTag }] = kustomization.images;
     expect(name).toBe(container.image);
     expect(newTag).toBe(JSON.parse(readText('package.json')).version);
+  });
+
+  it.skipIf(!hasKubectl)('is put together by kubectl (skipped where kubectl is absent)', () => {
+    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', FOLDER], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    const objects = parseAllDocuments(stdout).map((document) => document.toJS());
+    expect(objects.map(({ kind }) => kind)).toHaveLength(kustomization.resources.length + 1);
+    expect(new Set(objects.map((object) => object.metadata.namespace))).toEqual(
+      new Set([kustomization.namespace]),
+    );
+    const config = objects.find(({ kind }) => kind === 'ConfigMap');
+    const [rendered] = objects.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers;
+    expect(rendered.envFrom[0].configMapRef.name).toBe(config.metadata.name);
+    expect(rendered.image).toBe(`${kustomization.images[0].newName}:${kustomization.images[0].newTag}`);
   });
 });
