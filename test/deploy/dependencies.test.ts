@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readText } from '../support/deployment-files.ts';
+
+const ALLOWED = [
+  'MIT',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'CC0-1.0',
+  'BlueOak-1.0.0',
+  'MPL-2.0',
+  'OFL-1.1',
+];
+/** Packages whose package.json names no licence, with the one that their LICENSE file has. */
+const READ_FROM_FILE: Record<string, string> = { 'png-js': 'MIT' };
+
+const Names = z.record(z.string(), z.string());
+const Project = z.looseObject({ dependencies: Names, devDependencies: Names });
+const Lock = z.looseObject({ packages: z.record(z.string(), z.unknown()) });
+const Package = z.looseObject({ name: z.string(), license: z.string().optional() });
+
+const project = Project.parse(JSON.parse(readText('package.json')));
+const names = [...Object.keys(project.dependencies), ...Object.keys(project.devDependencies)];
+const page = readText('docs/dependencies.md');
+
+function licenceOf(folder: string): string {
+  const { name, license } = Package.parse(JSON.parse(readText(`${folder}/package.json`)));
+  return license ?? READ_FROM_FILE[name] ?? 'none';
+}
+
+/** An SPDX expression is fine if one side of each OR, and both of each AND, are. */
+function isAllowed(expression: string): boolean {
+  return expression
+    .replaceAll(/[()]/g, '')
+    .split(' OR ')
+    .some((choice) => choice.split(' AND ').every((one) => ALLOWED.includes(one)));
+}
+
+/** The rows of the page: package, why, who, licence, replacement. */
+function rows(): string[][] {
+  return [...page.matchAll(/^\| `.*$/gm)].map(([line]) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+describe('docs/dependencies.md', () => {
+  it('has a row for every dependency, in the order of package.json, and no other', () => {
+    expect(rows().map(([name]) => name)).toEqual(names.map((name) => `\`${name}\``));
+  });
+
+  it('says of each why, who, under which licence, and what else', () => {
+    for (const [name = '', ...cells] of rows()) {
+      expect(cells.length, name).toBe(4);
+      expect(
+        cells.filter((cell) => cell === ''),
+        name,
+      ).toEqual([]);
+      expect(cells[2], name).toBe(licenceOf(`node_modules/${name.replaceAll('`', '')}`));
+    }
+  });
+
+  it('names the licences that are allowed', () => {
+    const [, listed = ''] = /^Allowed: ([\s\S]+?)\.\s+Anything else/m.exec(page) ?? [];
+    for (const licence of ALLOWED) expect(listed).toContain(licence);
+  });
+});
+
+describe('the installed packages', () => {
+  const { packages } = Lock.parse(JSON.parse(readText('package-lock.json')));
+  const installed = Object.keys(packages).filter(
+    (folder) => folder !== '' && existsSync(join(import.meta.dirname, '../..', folder, 'package.json')),
+  );
+
+  it('are all under licences that are allowed', () => {
+    expect(installed.length).toBeGreaterThan(names.length);
+    const others = installed.map((folder) => `${folder}: ${licenceOf(folder)}`);
+    expect(others.filter((line) => !isAllowed(line.replace(/^.*: /, '')))).toEqual([]);
+  });
+
+  it.each([
+    ['MIT OR GPL-3.0', true],
+    ['(MIT OR CC0-1.0)', true],
+    ['MIT AND OFL-1.1', true],
+    ['MIT AND GPL-3.0', false],
+    ['AGPL-3.0-only', false],
+    ['none', false],
+  ])('are judged by the whole expression: %s is allowed: %s', (expression, allowed) => {
+    expect(isAllowed(expression)).toBe(allowed);
+  });
+});

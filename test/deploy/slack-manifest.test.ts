@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ManifestError, manifestFor } from '../../scripts/slack-manifest.ts';
+import { SlackManifest } from '../../scripts/slack-manifest-schema.ts';
+import { readText } from '../support/deployment-files.ts';
+
+const template = readText('manifest.yml');
+const ADDRESS = 'https://bot.example.org';
+
+const print = (...words: string[]) => SlackManifest.parse(parse(manifestFor(words, template)));
+
+function faultsOf(words: readonly string[], source = template): string {
+  try {
+    manifestFor(words, source);
+    return '';
+  } catch (error) {
+    if (error instanceof ManifestError) return error.message;
+    throw error;
+  }
+}
+
+describe('the printed manifest', () => {
+  it('leads Slack to the given address wherever it asks for one, and nowhere else', () => {
+    const text = manifestFor([`${ADDRESS}/`, '--oauth', '--unfurl-domain', 'example.org'], template);
+    const addresses = [...new Set([...text.matchAll(/https:\/\/\S+/g)].map(([address]) => address))];
+    expect(addresses.toSorted()).toEqual([`${ADDRESS}/slack/events`, `${ADDRESS}/slack/oauth_redirect`]);
+    expect(text).not.toContain('example.com');
+  });
+
+  it('changes nothing but what was asked for', () => {
+    const { oauth_config: oauth, ...rest } = print('https://deckhand.example.com');
+    const { oauth_config: before, ...others } = parse(template);
+    expect(rest).toEqual(others);
+    expect(oauth).toEqual({ scopes: before.scopes });
+    expect(manifestFor([ADDRESS], template)).toContain('# Steps for Workflow Builder.');
+  });
+
+  it('needs no address in Socket Mode', () => {
+    const { features, settings } = print('--socket-mode');
+    expect(settings.socket_mode_enabled).toBe(true);
+    expect(manifestFor(['--socket-mode'], template)).not.toContain('https://');
+    expect(features.slash_commands[0]?.command).toBe('/deckhand');
+  });
+
+  it('has the install page’s address for many workspaces, in Socket Mode too', () => {
+    const redirects = [`${ADDRESS}/slack/oauth_redirect`];
+    expect(print(ADDRESS, '--oauth').oauth_config.redirect_urls).toEqual(redirects);
+    expect(print(ADDRESS, '--oauth', '--socket-mode').oauth_config.redirect_urls).toEqual(redirects);
+    expect(print(ADDRESS).oauth_config.redirect_urls).toBeUndefined();
+  });
+
+  it('takes another slash word and the domains of links', () => {
+    const { features } = print(
+      ADDRESS,
+      '--command',
+      '/ship',
+      '--unfurl-domain',
+      'one.example',
+      '--unfurl-domain',
+      'two.example',
+    );
+    expect(features.slash_commands[0]?.command).toBe('/ship');
+    expect(features.unfurl_domains).toEqual(['one.example', 'two.example']);
+  });
+
+  it.each([
+    ['no address', [], 'The public address of Deckhand is missing'],
+    ['no address for many workspaces', ['--socket-mode', '--oauth'], 'is missing'],
+    ['an address that Slack refuses', ['http://bot.example.org'], 'is not an https address'],
+    ['an address with a path', [`${ADDRESS}/bot`], 'has more than a host'],
+    ['an address with a name and password', ['https://a:b@bot.example.org'], 'has more than a host'],
+    ['two addresses', [ADDRESS, 'https://other.example.org'], 'is too much'],
+    ['a domain that is an address', [ADDRESS, '--unfurl-domain', 'https://example.org'], 'is not a domain'],
+    ['a command without its slash', [ADDRESS, '--command', 'ship'], 'is not a slash word'],
+    ['an unknown option', [ADDRESS, '--sockets'], '--sockets'],
+  ])('refuses %s, and shows how it is used', (_, words, fault) => {
+    expect(faultsOf(words)).toContain(fault);
+    expect(faultsOf(words)).toContain('npm run --silent manifest -- <https address>');
+  });
+
+  it('refuses more domains than Slack takes', () => {
+    const words = Array.from({ length: 6 }, (_, at) => ['--unfurl-domain', `d${at}.example`]).flat();
+    expect(faultsOf([ADDRESS, ...words])).toContain('features.unfurl_domains');
+  });
+});
+
+describe('the check of a manifest', () => {
+  it.each([
+    ['a name that is too long', 'name: Deckhand', `name: ${'D'.repeat(36)}`, 'display_information.name'],
+    ['a key that Slack does not know', 'always_online: true', 'always_onlne: true', 'features.bot_user'],
+    [
+      'a shortcut with a long name',
+      'name: Connect account',
+      `name: ${'C'.repeat(25)}`,
+      'features.shortcuts.2.name',
+    ],
+    ['an event twice', '- link_shared', '- app_uninstalled', 'settings.event_subscriptions.bot_events'],
+    [
+      'steps that only one workspace could have',
+      'org_deploy_enabled: true',
+      'org_deploy_enabled: false',
+      'functions',
+    ],
+    ['links without the right to see them', '- links:read', '- users:read.email', 'features.unfurl_domains'],
+  ])('finds %s', (_, from, to, path) => {
+    expect(template).toContain(from);
+    expect(faultsOf([ADDRESS], template.replace(from, to))).toContain(`The manifest's ${path}`);
+  });
+
+  it('asks for addresses where there is no Socket Mode', () => {
+    const { settings, ...rest } = print('--socket-mode');
+    const checked = SlackManifest.safeParse({
+      ...rest,
+      settings: { ...settings, socket_mode_enabled: false },
+    });
+    expect(checked.error?.issues.map(({ path }) => path.join('.'))).toEqual([
+      'settings.event_subscriptions.request_url',
+      'settings.interactivity.request_url',
+      'features.slash_commands.0.url',
+    ]);
+  });
+});

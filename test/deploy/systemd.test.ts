@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readText, startFaults, unknownVariables } from '../support/deployment-files.ts';
+
+const unit = readText('deploy/systemd/deckhand.service');
+const folder = mkdtempSync(join(tmpdir(), 'deckhand-unit-'));
+const path = join(folder, 'deckhand.service');
+// The unit's own Node is that of the server; systemd checks that it is there.
+writeFileSync(path, unit.replace('/usr/bin/node', process.execPath));
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function valuesOf(key: string): string[] {
+  return [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+}
+
+describe('the systemd unit', () => {
+  it('sets variables that Deckhand reads, to values that it takes', () => {
+    const env = Object.fromEntries(valuesOf('Environment').map((line) => line.split(/=(.*)/s, 2)));
+    expect(unknownVariables(Object.keys(env))).toEqual([]);
+    expect(startFaults(env)).toEqual([]);
+    expect(valuesOf('EnvironmentFile')).toEqual(['/etc/deckhand.env']);
+  });
+
+  it('writes to its own folders alone', () => {
+    const [store, cache] = [valuesOf('StateDirectory')[0], valuesOf('CacheDirectory')[0]];
+    expect(unit).toContain(`STORE_URL=sqlite:///var/lib/${store}/`);
+    expect(unit).toContain(`NODE_COMPILE_CACHE=/var/cache/${cache}`);
+    expect(valuesOf('ProtectSystem')).toEqual(['strict']);
+  });
+
+  it('starts again after a failure, but not with a faulty configuration, and waits for the work to end', () => {
+    expect(valuesOf('Restart')).toEqual(['on-failure']);
+    expect(valuesOf('RestartPreventExitStatus')).toEqual(['78']);
+    expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(25);
+  });
+
+  it.skipIf(!hasSystemd)('has no fault that systemd-analyze knows (skipped where systemd is absent)', () => {
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+  });
+
+  it.skipIf(!hasSystemd)(
+    'is shut in well, by systemd’s own measure (skipped where systemd is absent)',
+    () => {
+      const { status, stderr } = spawnSync(
+        'systemd-analyze',
+        ['security', '--offline=true', '--threshold=20', path],
+        { encoding: 'utf8' },
+      );
+      expect(stderr).toBe('');
+      expect(status).toBe(0);
+    },
+  );
+});
