@@ -16,16 +16,14 @@ import { createRegistry } from './listeners/registry.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/run-digest.ts';
 import { DIGESTS } from './scheduler/digests/schedule.ts';
-import { INVOICE_NOTICES, INVOICE_OUTBOX, INVOICE_ROUNDS } from './scheduler/invoices/notices.ts';
-import { outboxJob } from './scheduler/schedules/outbox.ts';
-import { pollerJob } from './scheduler/schedules/poller.ts';
+import { INVOICE_FEED, INVOICE_NOTICES } from './scheduler/invoices/notices.ts';
+import { feedJobs } from './scheduler/schedules/poll-account.ts';
 import { reconcileJob } from './scheduler/schedules/reconcile-schedules.ts';
 import { ADD_SERVER } from './scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING } from './scheduler/servers/provisioning.ts';
 import { FOLLOW_SYNC } from './scheduler/servers/sync.ts';
 import { FOLLOW_TEST } from './scheduler/test-access/follow-test.ts';
-import { WATCH_OUTBOX } from './scheduler/watches/outbox.ts';
-import { WATCH_ROUNDS } from './scheduler/watches/poll.ts';
+import { WATCH_FEED } from './scheduler/watches/feed.ts';
 import { WATCHES } from './scheduler/watches/schedule.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import type { JobDefinition } from './workspace/define-job.ts';
@@ -75,10 +73,8 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     refreshHomeJob,
     digestJob(startedAt),
     reconcileJob(SCHEDULES),
-    pollerJob(WATCH_ROUNDS),
-    outboxJob(WATCH_OUTBOX),
-    pollerJob(INVOICE_ROUNDS),
-    outboxJob(INVOICE_OUTBOX),
+    ...feedJobs(WATCH_FEED, WATCHES),
+    ...feedJobs(INVOICE_FEED, INVOICE_NOTICES),
   ];
 }
 

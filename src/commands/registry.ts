@@ -13,8 +13,8 @@ import { createRolesCommand } from './admin/roles.ts';
 import { settings } from './admin/settings.ts';
 import type { Command } from './command.ts';
 import { digestAdd } from './digests/add.ts';
-import { digestPause, digestRemove, digestResume } from './digests/lifecycle.ts';
-import { digestList } from './digests/list.ts';
+import { digestEdit } from './digests/edit.ts';
+import { digestList, digestPause, digestRemove, digestResume } from './digests/lifecycle.ts';
 import { digestPreview } from './digests/preview.ts';
 import { createHelp } from './help/help.ts';
 import { start } from './help/start.ts';
@@ -32,8 +32,8 @@ import { hosting } from './servers/hosting.ts';
 import { hostingSync } from './servers/hosting-sync.ts';
 import { serverShow } from './servers/show.ts';
 import { test } from './test-access/test.ts';
-import { unwatch, watchPause, watchResume } from './watches/lifecycle.ts';
-import { watchList } from './watches/list.ts';
+import { watchEdit } from './watches/edit.ts';
+import { unwatch, watchList, watchPause, watchResume } from './watches/lifecycle.ts';
 import { watch } from './watches/watch.ts';
 
 /** What a bare slash word means. */
@@ -66,12 +66,14 @@ function commandsOf(all: () => readonly Command[]): readonly Command[] {
     integrationEdit,
     activity,
     digestAdd,
+    digestEdit,
     digestList,
     digestPause,
     digestResume,
     digestRemove,
     digestPreview,
     watch,
+    watchEdit,
     watchList,
     watchPause,
     watchResume,

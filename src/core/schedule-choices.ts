@@ -2,7 +2,7 @@ export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** What is told: everything, what fails, or only when a project starts failing and when it recovers. */
+/** What a watch posts: all events, failures only, or changes between failing and passing. */
 export const WATCH_MODES = ['all', 'failures', 'transitions'] as const;
 
 export type WatchMode = (typeof WATCH_MODES)[number];

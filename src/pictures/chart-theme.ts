@@ -1,7 +1,7 @@
 import type { BarSeriesOption } from 'echarts';
 import type { Outcome } from '../views/activity/outcomes.ts';
 
-/** How the pictures look. Sizes are in pixels, before the zoom that sharp screens need. */
+/** Sizes are in pixels, before the zoom that sharp screens need. */
 export const WIDTH = 800;
 export const BARS_HEIGHT = 420;
 export const RATES_HEIGHT = 160;
@@ -19,8 +19,8 @@ export const FAILED_INK = '#a8323f';
 
 type Decal = NonNullable<NonNullable<BarSeriesOption['itemStyle']>['decal']>;
 
-/** Told apart by lightness and pattern too, so that no eye needs the hues. */
-export const LOOKS: Record<Outcome, { name: string; color: string; decal?: Decal }> = {
+/** They differ in lightness and pattern too, so that no eye needs the hues. */
+export const STYLES: Record<Outcome, { name: string; color: string; decal?: Decal }> = {
   succeeded: { name: 'Succeeded', color: '#12967a' },
   failed: {
     name: 'Failed',

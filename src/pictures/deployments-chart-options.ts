@@ -15,47 +15,27 @@ import {
   totalWords,
 } from '../views/activity/deployments-chart.ts';
 import { dayAndMonth, weekday } from '../views/blocks/days.ts';
-import {
-  ABOVE_BARS,
-  AXIS_LINE,
-  BARS_HEIGHT,
-  BARS_TOP,
-  DIGIT_WIDTH,
-  everyFew,
-  FAILED_INK,
-  FEW_DAYS,
-  GRID_LINE,
-  INK,
-  LABELS,
-  LEAST_HEIGHT,
-  LOOKS,
-  MARGIN,
-  NOTES_HEIGHT,
-  RATES_HEIGHT,
-  SIDES,
-  SOFT_INK,
-  WIDTH,
-} from './chart-theme.ts';
+import * as theme from './chart-theme.ts';
 import { RATE_AXIS, RATES_GRID, RATES_TITLE, rateDates, rateLine } from './rates-chart-options.ts';
 
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 
 /** In pixels, before the zoom that sharp screens need. */
 export function sizeOf(data: DeploymentsData): { width: number; height: number } {
-  return { width: WIDTH, height: notesTop(data) + NOTES_HEIGHT };
+  return { width: theme.WIDTH, height: notesTop(data) + theme.NOTES_HEIGHT };
 }
 
 function notesTop(data: DeploymentsData): number {
-  return BARS_HEIGHT + (ratesOf(data).length === 0 ? 0 : RATES_HEIGHT);
+  return theme.BARS_HEIGHT + (ratesOf(data).length === 0 ? 0 : theme.RATES_HEIGHT);
 }
 
-/** The chart for ECharts: bars stacked by outcome, a day each, and under them the line of past success rates. Pure. */
+/** The options of ECharts: bars stacked by outcome, a day each, and below them the line of past success rates. Pure. */
 export function optionOf(data: DeploymentsData, fontFamily: string): EChartsOption {
   const rates = ratesOf(data);
   const hasRates = rates.length > 0;
   return {
     animation: false,
-    textStyle: { fontFamily, color: INK },
+    textStyle: { fontFamily, color: theme.INK },
     title: [
       mainTitle(data),
       notes(data),
@@ -64,7 +44,7 @@ export function optionOf(data: DeploymentsData, fontFamily: string): EChartsOpti
     ],
     legend: legendOf(data),
     grid: [
-      { ...SIDES, top: BARS_TOP, height: BARS_HEIGHT - BARS_TOP - LABELS },
+      { ...theme.SIDES, top: theme.BARS_TOP, height: theme.BARS_HEIGHT - theme.BARS_TOP - theme.LABELS },
       ...(hasRates ? [RATES_GRID] : []),
     ],
     xAxis: [dayAxis(data.days), ...(hasRates ? [rateDates(rates)] : [])],
@@ -75,61 +55,61 @@ export function optionOf(data: DeploymentsData, fontFamily: string): EChartsOpti
 
 function mainTitle(data: DeploymentsData): TitleComponentOption {
   return {
-    left: MARGIN,
+    left: theme.MARGIN,
     top: 22,
     itemGap: 8,
     text: 'Deployments per day',
-    textStyle: { fontSize: 22, fontWeight: 'bold', color: INK },
+    textStyle: { fontSize: 22, fontWeight: 'bold', color: theme.INK },
     // The library keeps widths by text in a plain object: a line that is `__proto__` and nothing more would spoil all.
     subtext: [`${plain(data.title, 80)} `, ...(totalOf(data) === 0 ? [] : [totalWords(data)])].join('\n'),
-    subtextStyle: { fontSize: 15, lineHeight: 21, color: SOFT_INK },
+    subtextStyle: { fontSize: 15, lineHeight: 21, color: theme.SOFT_INK },
   };
 }
 
 function notes(data: DeploymentsData): TitleComponentOption {
   const first = data.days[0];
   const isCut = data.isCut && first !== undefined;
-  const cut = isCut ? ` The service tells its latest events only: from ${dayAndMonth(first.day)} on.` : '';
+  const cut = isCut ? ` The service lists its latest events only: from ${dayAndMonth(first.day)} on.` : '';
   return {
-    left: MARGIN,
+    left: theme.MARGIN,
     top: notesTop(data),
     padding: [0, 5],
     text: `Days in ${data.zone}.${cut}`,
-    textStyle: { fontSize: 13, fontWeight: 'normal', color: SOFT_INK },
+    textStyle: { fontSize: 13, fontWeight: 'normal', color: theme.SOFT_INK },
   };
 }
 
-/** Who never cancels need not be told how cancelling looks. */
+/** Cancelled deployments are explained only where there are some. */
 function legendOf(data: DeploymentsData): LegendComponentOption {
   const shown = OUTCOMES.filter((outcome) => outcome !== 'cancelled' || totalOf(data, outcome) > 0);
   return {
     show: totalOf(data) > 0,
-    right: SIDES.right,
+    right: theme.SIDES.right,
     top: 26,
     itemWidth: 22,
     itemHeight: 14,
     itemGap: 20,
-    data: shown.map((outcome) => LOOKS[outcome].name),
-    textStyle: { fontSize: 15, color: INK },
+    data: shown.map((outcome) => theme.STYLES[outcome].name),
+    textStyle: { fontSize: 15, color: theme.INK },
   };
 }
 
 const NOTHING: TitleComponentOption = {
   left: 'center',
-  top: BARS_TOP + 96,
+  top: theme.BARS_TOP + 96,
   text: 'No deployments in this time',
-  textStyle: { fontSize: 18, fontWeight: 'normal', color: SOFT_INK },
+  textStyle: { fontSize: 18, fontWeight: 'normal', color: theme.SOFT_INK },
 };
 
 function dayAxis(days: readonly DeploymentsDay[]) {
-  const isFew = days.length <= FEW_DAYS;
+  const isFew = days.length <= theme.FEW_DAYS;
   return {
     type: 'category',
     data: days.map(({ day }) => (isFew ? `${weekday(day)}\n${dayAndMonth(day)}` : dayAndMonth(day))),
-    z: ABOVE_BARS,
+    z: theme.ABOVE_BARS,
     axisTick: { show: false },
-    axisLine: { lineStyle: { color: AXIS_LINE } },
-    axisLabel: { fontSize: 14, lineHeight: 18, color: SOFT_INK, interval: everyFew(days.length) },
+    axisLine: { lineStyle: { color: theme.AXIS_LINE } },
+    axisLabel: { fontSize: 14, lineHeight: 18, color: theme.SOFT_INK, interval: theme.everyFew(days.length) },
   } as const;
 }
 
@@ -139,24 +119,24 @@ function countAxis(data: DeploymentsData): YAxisComponentOption {
     type: 'value',
     minInterval: 1,
     splitNumber: 4,
-    // Room for what stands on the highest bar.
-    boundaryGap: [0, data.days.length <= FEW_DAYS ? '20%' : '8%'],
+    // Room for the labels on the highest bar.
+    boundaryGap: [0, data.days.length <= theme.FEW_DAYS ? '20%' : '8%'],
     ...(most < 4 ? { max: 4 } : {}),
-    axisLabel: { fontSize: 14, color: SOFT_INK, formatter: shortNumber },
-    splitLine: { lineStyle: { color: GRID_LINE } },
+    axisLabel: { fontSize: 14, color: theme.SOFT_INK, formatter: shortNumber },
+    splitLine: { lineStyle: { color: theme.GRID_LINE } },
   };
 }
 
 function barsOf(days: readonly DeploymentsDay[]): BarSeriesOption[] {
   const bars = OUTCOMES.map((outcome): BarSeriesOption => {
-    const { name, ...itemStyle } = LOOKS[outcome];
+    const { name, ...itemStyle } = theme.STYLES[outcome];
     return {
       type: 'bar',
       name,
       stack: 'day',
       barMaxWidth: 64,
       barCategoryGap: '32%',
-      barMinHeight: LEAST_HEIGHT,
+      barMinHeight: theme.LEAST_HEIGHT,
       itemStyle: { ...itemStyle, borderColor: '#ffffff', borderWidth: 1 },
       // Nothing at all, for a bar of 0 would have the least height.
       data: days.map((day) => day[outcome] || '-'),
@@ -167,9 +147,10 @@ function barsOf(days: readonly DeploymentsDay[]): BarSeriesOption[] {
 
 /** Nothing stacked on top of each bar, to carry its total and, where there is room, its failures. */
 function totalsOf(days: readonly DeploymentsDay[]): BarSeriesOption {
-  const isFew = days.length <= FEW_DAYS;
+  const isFew = days.length <= theme.FEW_DAYS;
   const longest = Math.max(...days.map((day) => totalLabel(day).length));
-  const hasRoom = days.length * (longest + 1) * DIGIT_WIDTH <= WIDTH - SIDES.left - SIDES.right;
+  const hasRoom =
+    days.length * (longest + 1) * theme.DIGIT_WIDTH <= theme.WIDTH - theme.SIDES.left - theme.SIDES.right;
   return {
     type: 'bar',
     stack: 'day',
@@ -186,10 +167,10 @@ function totalsOf(days: readonly DeploymentsDay[]): BarSeriesOption {
       distance: 4,
       fontSize: isFew ? 16 : 13,
       fontWeight: 'bold',
-      color: INK,
+      color: theme.INK,
       rich: {
-        total: { fontSize: 16, fontWeight: 'bold', color: INK, lineHeight: 20 },
-        failed: { fontSize: 13, color: FAILED_INK, lineHeight: 17 },
+        total: { fontSize: 16, fontWeight: 'bold', color: theme.INK, lineHeight: 20 },
+        failed: { fontSize: 13, color: theme.FAILED_INK, lineHeight: 17 },
       },
     },
   };

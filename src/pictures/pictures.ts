@@ -27,15 +27,15 @@ export function createPictures(): Pictures {
   let worker: Worker | undefined;
   let lastId = 0;
 
-  function settle(answer: Answer): void {
-    const asker = waiting.get(answer.id);
+  function resolveWaiting(answer: Answer): void {
+    const caller = waiting.get(answer.id);
     waiting.delete(answer.id);
-    if ('png' in answer) asker?.resolve(answer.png);
-    else asker?.reject(new Error(`a picture could not be drawn: ${answer.fault}`));
+    if ('png' in answer) caller?.resolve(answer.png);
+    else caller?.reject(new Error(`a picture could not be drawn: ${answer.fault}`));
   }
 
   /** The next picture starts another thread. */
-  function giveUp(ended: Worker, reason: string): void {
+  function rejectWaiting(ended: Worker, reason: string): void {
     if (worker !== ended) return;
     worker = undefined;
     for (const { reject } of waiting.values()) reject(new Error(reason));
@@ -44,9 +44,9 @@ export function createPictures(): Pictures {
 
   function start(): Worker {
     const started = new Worker(new URL('./picture-worker.ts', import.meta.url), { resourceLimits: HEAP });
-    started.on('message', settle);
-    started.on('error', (error) => giveUp(started, `the thread of pictures failed: ${String(error)}`));
-    started.on('exit', () => giveUp(started, 'the thread of pictures ended'));
+    started.on('message', resolveWaiting);
+    started.on('error', (error) => rejectWaiting(started, `the thread of pictures failed: ${String(error)}`));
+    started.on('exit', () => rejectWaiting(started, 'the thread of pictures ended'));
     // A picture is no reason for the process to stay.
     started.unref();
     return started;

@@ -1,28 +1,22 @@
 import type { LineSeriesOption, TitleComponentOption } from 'echarts';
 import { type PastRate, rateWords } from '../views/activity/deployments-chart.ts';
 import { dayAndMonth } from '../views/blocks/days.ts';
-import {
-  AXIS_LINE,
-  BARS_HEIGHT,
-  everyFew,
-  GRID_LINE,
-  INK,
-  MARGIN,
-  RATES_HEIGHT,
-  SIDES,
-  SOFT_INK,
-} from './chart-theme.ts';
+import * as theme from './chart-theme.ts';
 
 const RATE_BLUE = '#2b5fd9';
 
 export const RATES_TITLE: TitleComponentOption = {
-  left: MARGIN,
-  top: BARS_HEIGHT,
+  left: theme.MARGIN,
+  top: theme.BARS_HEIGHT,
   text: 'Success rate, digest by digest',
-  textStyle: { fontSize: 15, fontWeight: 'bold', color: INK },
+  textStyle: { fontSize: 15, fontWeight: 'bold', color: theme.INK },
 };
 
-export const RATES_GRID = { ...SIDES, top: BARS_HEIGHT + 36, height: RATES_HEIGHT - 36 - 40 };
+export const RATES_GRID = {
+  ...theme.SIDES,
+  top: theme.BARS_HEIGHT + 36,
+  height: theme.RATES_HEIGHT - 36 - 40,
+};
 
 export function rateDates(rates: readonly PastRate[]) {
   return {
@@ -30,8 +24,8 @@ export function rateDates(rates: readonly PastRate[]) {
     gridIndex: 1,
     data: rates.map(({ day }) => dayAndMonth(day)),
     axisTick: { show: false },
-    axisLine: { lineStyle: { color: AXIS_LINE } },
-    axisLabel: { fontSize: 14, color: SOFT_INK, interval: everyFew(rates.length) },
+    axisLine: { lineStyle: { color: theme.AXIS_LINE } },
+    axisLabel: { fontSize: 14, color: theme.SOFT_INK, interval: theme.everyFew(rates.length) },
   } as const;
 }
 
@@ -41,8 +35,8 @@ export const RATE_AXIS = {
   min: 0,
   max: 100,
   interval: 50,
-  axisLabel: { fontSize: 14, color: SOFT_INK, formatter: '{value} %' },
-  splitLine: { lineStyle: { color: GRID_LINE } },
+  axisLabel: { fontSize: 14, color: theme.SOFT_INK, formatter: '{value} %' },
+  splitLine: { lineStyle: { color: theme.GRID_LINE } },
 } as const;
 
 export function rateLine(rates: readonly PastRate[]): LineSeriesOption {

@@ -3,16 +3,16 @@ import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-sto
 import { Batch, LastResult } from './outbox-batch.ts';
 import { ScheduleState } from './schedules.ts';
 
-/** What a channel knows of the account's invoices, by number, so that each piece of news is told once. */
+/** What is known of the account's invoices, by number, so that each piece of news is posted once. */
 export const KnownInvoices = z.object({
-  /** That were paid when they were seen first, or whose payment was told. */
+  /** Paid when they were first seen, or since, with a notice. */
   settled: z.array(z.number()),
   /** `reminded`: after how many days the latest reminder was due. */
   unpaid: z.array(z.object({ number: z.number(), reminded: z.number() })),
 });
 export type KnownInvoices = z.infer<typeof KnownInvoices>;
 
-/** A channel that is told of an account's invoices. Times are milliseconds since the epoch. */
+/** A channel that gets notices of an account's invoices. Times are milliseconds since the epoch. */
 export const BillingChannel = z.object({
   channel: z.string(),
   account: z.string(),
@@ -28,12 +28,12 @@ export const BillingChannel = z.object({
 });
 export type BillingChannel = z.infer<typeof BillingChannel>;
 
-/** By `billingChannelId`. */
+/** By channel and account. */
 export function billingChannels(store: WorkspaceStore): WorkspaceCollection<BillingChannel> {
   return store.collection('billing-channels', BillingChannel);
 }
 
-/** A channel may be told of several accounts, and an account be told in several channels. */
+/** A channel may get notices of several accounts, and an account's notices go to several channels. */
 export function billingChannelId(channel: string, account: string): string {
   return `${channel} ${account}`;
 }

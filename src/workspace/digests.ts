@@ -5,7 +5,7 @@ import { Cadence, nextTimes } from './cadence.ts';
 import { ScheduleState } from './schedules.ts';
 import { shortId } from './short-id.ts';
 
-/** What became of the latest slot. `missed`: everything was down for so long that it is not posted any more. */
+/** How the latest occurrence ended. `missed`: Deckhand was down for so long that it was not posted. */
 export const SlotResult = z.object({
   slotAt: z.number(),
   at: z.number(),
@@ -15,14 +15,14 @@ export const SlotResult = z.object({
 });
 export type SlotResult = z.infer<typeof SlotResult>;
 
-/** The success rates that a slot told, by account; null where there was none. */
+/** The success rates that an occurrence showed, by account; null without deployments. */
 const PastRates = z.object({ slotAt: z.number(), rates: z.record(z.string(), z.number().nullable()) });
 
 /** A summary of the activity that is posted in a channel on a schedule. Times are milliseconds since the epoch. */
 export const Digest = z.object({
   /** Short, for people: `d7k2`. */
   id: z.string(),
-  /** The request that set it up, so that a repetition after a kill finds its own. */
+  /** The request that set it up, so that its repetition after a kill finds it. */
   requestId: z.string(),
   channel: z.string(),
   cadence: Cadence,
@@ -31,7 +31,7 @@ export const Digest = z.object({
   /** Undefined: every connected account. */
   account: z.string().optional(),
   project: z.object({ permalink: z.string(), name: z.string() }).optional(),
-  /** Says nothing where there were no deployments. */
+  /** Posts nothing without deployments. */
   skipQuiet: z.boolean(),
   setUpBy: z.string(),
   setUpAt: z.number(),
@@ -46,7 +46,7 @@ export type Digest = z.infer<typeof Digest>;
 /** When it is posted next; undefined while it is paused. */
 export function nextOf({ state, cadence, zone, snoozedUntil = 0 }: Digest, now: number): number | undefined {
   if (state.kind !== 'active') return undefined;
-  // A slot at the very end of the snooze is posted again.
+  // An occurrence at the very end of the snooze is posted.
   return nextTimes(cadence, zone, Math.max(now, snoozedUntil - 1), 1)[0];
 }
 

@@ -5,18 +5,18 @@ const StoredMessage = z.custom<Message>(
   (value) => typeof value === 'object' && value !== null && 'text' in value && 'blocks' in value,
 );
 
-/** What a channel is still to be told, as it will be posted. It stands beside the place it was found at. */
+/** News of a channel, as it will be posted. It is stored together with the cursor that found it. */
 export const Batch = z.object({
-  /** Names it for ever. */
+  /** The same for each attempt, so that it is posted once. */
   id: z.string(),
   /** When it was found, milliseconds since the epoch. */
   at: z.number(),
   root: StoredMessage,
-  /** Go into the thread of the root message. */
+  /** For the thread of the root message. */
   replies: z.array(StoredMessage),
   /** What it is, for lists: "3 events". */
   what: z.string(),
-  /** The ids of what it is told for. */
+  /** The ids of the watches that ask for it. */
   for: z.array(z.string()),
 });
 export type Batch = z.infer<typeof Batch>;

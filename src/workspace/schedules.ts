@@ -6,9 +6,9 @@ import type { WorkspaceJobs } from './workspace-jobs.ts';
 /**
  * Why a schedule posts nothing.
  * - `person`: somebody paused it
- * - `account`: no connected account that it asks works; it goes on by itself once one does
- * - `service`: the service refuses what it asks for
- * - `slack`: Slack does not take its posts
+ * - `account`: none of its accounts works; it resumes by itself once one does
+ * - `service`: the service refuses the request
+ * - `slack`: Slack refuses the post
  */
 export const Paused = z.object({
   kind: z.literal('paused'),
@@ -19,7 +19,7 @@ export const Paused = z.object({
   by: z.string().optional(),
   /** Milliseconds since the epoch. */
   at: z.number(),
-  /** What paused it, so that a repetition after a kill knows its own doing. */
+  /** The request or job that paused it, so that its repetition after a kill recognises it. */
   during: z.string().optional(),
 });
 export type Paused = z.infer<typeof Paused>;
@@ -27,18 +27,23 @@ export type Paused = z.infer<typeof Paused>;
 export const ScheduleState = z.discriminatedUnion('kind', [z.object({ kind: z.literal('active') }), Paused]);
 export type ScheduleState = z.infer<typeof ScheduleState>;
 
-/** What all schedules are, whichever kind: enough to pause one, and to tell of it. */
-export interface Scheduled {
+export const ACTIVE = { kind: 'active' } as const satisfies ScheduleState;
+
+/** What digests, watches and invoice notices have in common, beside the record of their kind. */
+export interface Schedule<R = unknown> {
   id: string;
+  /** What people call it: its id, or the account of invoice notices. */
+  name: string;
   /** Mrkdwn, e.g. "the digest `d7k2` in <#C1>". */
   what: string;
   channel: string;
   setUpBy: string;
-  /** The account it asks; undefined where it asks every connected one. */
+  /** Undefined where it covers every connected account. */
   account: string | undefined;
   state: ScheduleState;
   /** The command that resumes it, without the slash word. */
   resume: string;
+  record: R;
 }
 
 /** Changes of a workspace's schedules run one after the other, across replicas, under this key. */
@@ -52,7 +57,7 @@ export const RECONCILE_SCHEDULES: JobType<z.infer<typeof AccountsChanged>> = {
   schema: AccountsChanged,
 };
 
-/** To be called whenever a connection was made, broke, healed or went: its schedules follow soon, also over a kill. */
+/** To be called whenever a connection was made, broke, healed or was removed: its schedules follow, also after a kill. */
 export async function accountsChanged({ jobs, clock }: { jobs: WorkspaceJobs; clock: Clock }): Promise<void> {
   await jobs.send(RECONCILE_SCHEDULES, { at: clock.now() });
 }

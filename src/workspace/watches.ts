@@ -11,7 +11,7 @@ export type WatchedProject = z.infer<typeof WatchedProject>;
 export const Watch = z.object({
   /** Short, for people: `w7k2`. */
   id: z.string(),
-  /** The request that set it up, so that a repetition after a kill finds its own. */
+  /** The request that set it up, so that its repetition after a kill finds it. */
   requestId: z.string(),
   /** Undefined: all projects of the account. */
   project: WatchedProject.optional(),
@@ -24,11 +24,11 @@ export const Watch = z.object({
 });
 export type Watch = z.infer<typeof Watch>;
 
-/** How far a feed was read. Events have no identifiers, so it holds what the latest ones look like. */
+/** How far a feed was read. Events have no identifiers, so it holds marks of the latest ones. */
 export const FeedCursor = z.object({
   /** The mark of each event, as often as it was there, with its instant in milliseconds since the epoch. */
   seen: z.array(z.tuple([z.string(), z.number()])),
-  /** What is not younger than this counts as read. */
+  /** Events that are not younger than this count as read. */
   floor: z.number().nullable(),
   lookedAt: z.number(),
 });
@@ -39,7 +39,7 @@ export const Standing = z.record(z.string(), z.object({ isFailing: z.boolean(), 
 export type Standing = z.infer<typeof Standing>;
 
 /**
- * What a channel is told of one account: its watches share one place, so that an event that fits several is told once.
+ * What a channel is sent of one account: its watches share one cursor, so that an event that fits several is posted once.
  */
 export const WatchedChannel = z.object({
   channel: z.string(),
@@ -52,16 +52,12 @@ export const WatchedChannel = z.object({
 });
 export type WatchedChannel = z.infer<typeof WatchedChannel>;
 
-/** By `watchedChannelId`. */
+/** By channel and account. */
 export function watchedChannels(store: WorkspaceStore): WorkspaceCollection<WatchedChannel> {
   return store.collection('watched-channels', WatchedChannel);
 }
 
-export function watchedChannelId(channel: string, account: string): string {
-  return `${channel} ${account}`;
-}
-
-/** A watch with where it stands. */
+/** A watch with its channel and account. */
 export interface PlacedWatch {
   watch: Watch;
   channel: string;
@@ -85,31 +81,4 @@ export function freeWatchId(taken: readonly Watch[], requestId: string): string 
     const standing = taken.find((watch) => watch.id === id);
     if (standing === undefined || standing.requestId === requestId) return id;
   }
-}
-
-/** Changes one watch, and leaves alone what is gone. */
-export async function changeWatch(
-  store: WorkspaceStore,
-  { watch, channel, account }: PlacedWatch,
-  change: (current: Watch) => Watch,
-): Promise<void> {
-  await watchedChannels(store).update(watchedChannelId(channel, account), (current) =>
-    current === undefined
-      ? undefined
-      : { ...current, watches: current.watches.map((one) => (one.id === watch.id ? change(one) : one)) },
-  );
-}
-
-/** Forgets a watch, and the channel with its last one; false where it was gone. */
-export async function removeWatch(
-  store: WorkspaceStore,
-  { watch, channel, account }: PlacedWatch,
-): Promise<boolean> {
-  let wasThere = false;
-  await watchedChannels(store).update(watchedChannelId(channel, account), (current) => {
-    const left = current?.watches.filter((one) => one.id !== watch.id) ?? [];
-    wasThere = left.length !== (current?.watches.length ?? 0);
-    return current === undefined || left.length === 0 ? undefined : { ...current, watches: left };
-  });
-  return wasThere;
 }

@@ -99,7 +99,7 @@ describe('menus in place of identifiers', () => {
     const sent = await answerTo(world, 'admin', () =>
       world.as('admin').click(latest('admin'), { actionId: 'invoice', selected: '2003' }),
     );
-    expect(sent).toContain('I sent you invoice `2003`');
+    expect(sent).toContain('Invoice `2003` of `acme` was sent to you');
     const list = await ask(world, '/deckhand invoices', 'admin');
     expect(list).toContain('20 invoices');
     await world.app.workspaces.open(TEAM).roles.set({

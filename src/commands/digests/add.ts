@@ -1,33 +1,35 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
-import { cut } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { withTimeout } from '../../core/timeout.ts';
-import { parseZone } from '../../jobs/zone.ts';
-import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
-import { addDigest, removeDigest } from '../../scheduler/digests/schedule.ts';
-import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
-import { digestAddedMessage } from '../../views/digests/changed.ts';
+import { isUndeliverable } from '../../scheduler/deliver.ts';
+import { addDigest, DIGESTS } from '../../scheduler/digests/schedule.ts';
+import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
 import { DIGEST_ADD, digestModal } from '../../views/digests/form.ts';
-import { nextTimes } from '../../workspace/cadence.ts';
-import type { Digest } from '../../workspace/digests.ts';
-import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { channelOf } from '../resolve-target.ts';
+import { announce, cardOf, recordChange } from '../schedules/feature.ts';
 import { splitWords } from '../tokenize.ts';
-import { digestFormActions, type FilledDigest, nextInForm, originOf, readDigestForm } from './form.ts';
+import {
+  choicesOf,
+  digestFormActions,
+  type FilledDigest,
+  nextInForm,
+  originOf,
+  readDigestForm,
+} from './form.ts';
+import { DIGEST_FEATURE } from './lifecycle.ts';
 import { readDigestWords } from './parse-digest-arguments.ts';
 
-/** Spec 4.9: what the service takes where no range is named. */
+/** API 4.9 (docs/service-api.md): what the service takes where no range is named. */
 const DEFAULT_RANGE = 'last_7_days';
 /** Slack's handle for opening a form dies after 3 s. */
-const PATIENCE_MS = 800;
+const ZONE_TIMEOUT_MS = 800;
 
 export const digestAdd = defineCommand({
   name: 'digest add',
-  summary: 'Sets up a digest of the activity in this channel; without words, a form asks',
+  summary: 'Sets up a digest of the activity in this channel; without words, in a form',
   usage:
     '[<daily|weekdays|weekly:<day>> <HH:MM> | cron:"<five fields>"] [zone] [range] [--project <project>] [--skip-quiet]',
   examples: [
@@ -63,7 +65,7 @@ export const digestAdd = defineCommand({
       skipQuiet: args['skip-quiet'] ?? false,
     });
   },
-  actions: digestFormActions,
+  actions: digestFormActions(DIGEST_ADD),
   submissions: [{ callbackId: DIGEST_ADD, role: 'operator', submit: submitAdd }],
 });
 
@@ -75,7 +77,7 @@ async function openForm(
   const [accounts, bound, zone] = await Promise.all([
     workspace.accounts.list(),
     workspace.channels.get(channel),
-    withTimeout(workspace.clock, PATIENCE_MS, zoneOf(workspace, user)),
+    withTimeout(workspace.clock, ZONE_TIMEOUT_MS, zoneOf(workspace, user)),
   ]);
   const names = accounts.map(({ name }) => name);
   const account = [named?.toLowerCase(), bound.account].find(
@@ -103,64 +105,18 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   return { kind: 'close' };
 }
 
-/** Keeps the digest and tells the channel, whose answer says whether Deckhand may post there at all. */
+/** Stores the digest and says so in the channel; where Deckhand may not post there, there is no digest. */
 async function add(context: CommandContext, channel: string, asked: FilledDigest): Promise<Reply> {
   const { caller, workspace } = context;
   const { user, requestId } = caller;
-  const place = await placeOf(context, asked);
-  const digest = await addDigest(workspace, {
-    requestId,
-    channel,
-    cadence: asked.cadence,
-    zone: parseZone(asked.zone),
-    range: asked.range,
-    ...place,
-    skipQuiet: asked.skipQuiet,
-    setUpBy: user,
-    setUpAt: workspace.clock.now(),
-  });
-  await tellChannel(context, digest);
-  await workspace.audit.record({
-    who: user,
-    what: 'digest add',
-    where: channel,
-    target: digest.id,
-    result: 'done',
-  });
-  return { kind: 'nothing' };
-}
-
-async function tellChannel({ caller, workspace }: CommandContext, digest: Digest): Promise<void> {
-  const { requestId } = caller;
-  const next = nextTimes(digest.cadence, digest.zone, workspace.clock.now(), 3);
-  const message = digestAddedMessage(digest, next, workspace.config.SLACK_COMMAND);
+  const choices = await choicesOf(context, asked);
+  const schedule = await addDigest(workspace, { ...choices, requestId, channel, setUpBy: user });
   try {
-    await deliver(workspace, {
-      id: `added ${requestId}`,
-      channel: digest.channel,
-      message,
-    });
+    const reply = await announce(context, schedule, cardOf(DIGEST_FEATURE, schedule, 'set up', context));
+    await recordChange(context, 'digest add', schedule);
+    return reply;
   } catch (error) {
-    if (isUndeliverable(error)) await removeDigest(workspace, digest.id);
+    if (isUndeliverable(error)) await removeSchedules(workspace, DIGESTS, [schedule], requestId);
     throw error;
   }
-}
-
-/**
- * The account and project that it is kept to.
- * @throws UserError where there is no such account or project, or none that works
- */
-async function placeOf(
-  { workspace }: CommandContext,
-  { account: named, project: wanted }: FilledDigest,
-): Promise<Pick<Digest, 'account' | 'project'>> {
-  const account = await workspace.accounts.resolve(named, undefined);
-  const kept = named === undefined && wanted === undefined ? {} : { account: account.name };
-  const accounts = await workspace.accounts.list();
-  if (!isServed({ account: kept.account }, accounts))
-    throw new UserError('No connected account works that this digest could ask.', `connect ${account.name}`);
-  if (wanted === undefined) return kept;
-  const project = findProject(await workspace.projects.look(account), wanted);
-  if (project === undefined) throw new UserError('Name the project.', 'projects');
-  return { ...kept, project: { permalink: project.permalink, name: cut(project.name, 100) } };
 }

@@ -1,17 +1,22 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { cut } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { CronError } from '../../jobs/cron.ts';
+import { parseZone } from '../../jobs/zone.ts';
+import type { DigestChoices } from '../../scheduler/digests/schedule.ts';
+import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import type { Values } from '../../views/blocks/modal-state.ts';
-import { DIGEST_ADD, type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
+import { type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
 import { Cadence, nextTimes } from '../../workspace/cadence.ts';
+import { findProject } from '../../workspace/projects.ts';
 import { messagesByField } from '../accounts/connect.ts';
-import type { Action, ActionContext, ViewState } from '../command.ts';
+import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import { isZone } from '../option-sources.ts';
 import { readTime } from './parse-digest-arguments.ts';
 
-/** The digest's form: drawn anew with each choice, so that the next times stand in it, and read when it is sent. */
+/** The digest's form: drawn anew with each choice, to show the next times, and read when it is sent. */
 
 const SHOWN_TIMES = 3;
 
@@ -21,7 +26,7 @@ const Fields = z.object({
   cron: z.string().optional(),
   zone: z
     .string({ error: 'Choose a time zone.' })
-    .refine(isZone, { error: 'That is no time zone. Give its IANA name, e.g. Europe/Lisbon.' }),
+    .refine(isZone, { error: 'Unknown time zone. Give its IANA name, e.g. Europe/Lisbon.' }),
   range: z.enum(ACTIVITY_RANGES, { error: 'Choose what it covers.' }),
   account: z.string().optional(),
   project: z.string().optional(),
@@ -95,15 +100,15 @@ export function nextInForm(values: Values, now: number): DigestForm['next'] {
   return faultOf(timed.cadence, zone, now) ?? nextTimes(timed.cadence, zone, now, SHOWN_TIMES);
 }
 
-/** Choosing when, or whose, draws the form anew. */
-export const digestFormActions: readonly Action[] = ['cadence', 'time', 'cron', 'zone', 'account'].map(
-  (actionId) => ({
+/** Choosing when, or whose, draws the form anew. @param view the form's `callback_id` */
+export function digestFormActions(view: string): Action[] {
+  return ['cadence', 'time', 'cron', 'zone', 'account'].map((actionId) => ({
     actionId,
-    view: DIGEST_ADD,
+    view,
     role: 'operator',
     run: (value, context) => redraw(actionId, value, context),
-  }),
-);
+  }));
+}
 
 async function redraw(field: string, value: string | undefined, context: ActionContext): Promise<Reply> {
   const { state, workspace } = context;
@@ -115,6 +120,24 @@ async function redraw(field: string, value: string | undefined, context: ActionC
   const view = digestModal({ origin: { ...origin, account }, values, next: nextInForm(values, now) });
   await context.updateModal(view, 'anyway');
   return { kind: 'nothing' };
+}
+
+/**
+ * The form's or the words' choices, checked against what is connected.
+ * @throws UserError where there is no such account or project, or none that works
+ */
+export async function choicesOf({ workspace }: CommandContext, asked: FilledDigest): Promise<DigestChoices> {
+  const { account: named, project: wanted, cadence, range, skipQuiet } = asked;
+  const account = await workspace.accounts.resolve(named, undefined);
+  const kept = named === undefined && wanted === undefined ? {} : { account: account.name };
+  const accounts = await workspace.accounts.list();
+  if (!isServed({ account: kept.account }, accounts))
+    throw new UserError('This digest has no working account.', `connect ${account.name}`);
+  const choices = { cadence, zone: parseZone(asked.zone), range, skipQuiet, ...kept };
+  if (wanted === undefined) return choices;
+  const project = findProject(await workspace.projects.look(account), wanted);
+  if (project === undefined) throw new UserError('Name the project.', 'projects');
+  return { ...choices, project: { permalink: project.permalink, name: cut(project.name, 100) } };
 }
 
 export function originOf(state: ViewState): DigestOrigin {

@@ -5,14 +5,14 @@ import { WEEKDAYS, type Weekday } from '../../core/schedule-choices.ts';
 import { CronError } from '../../jobs/cron.ts';
 import { parseZone } from '../../jobs/zone.ts';
 import type { ActivityRange } from '../../service/activity.ts';
-import { DAY_NAMES } from '../../views/digests/cadence.ts';
+import { DAY_NAMES } from '../../views/digests/words.ts';
 import { type Cadence, nextTimes } from '../../workspace/cadence.ts';
 import { readActivityWords } from '../activity/parse-activity-arguments.ts';
 import { nearestZone } from '../option-sources.ts';
 
 export interface DigestWords {
   cadence: Cadence;
-  /** Undefined where none was named. */
+  /** Undefined where none was given. */
   zone: string | undefined;
   range: ActivityRange | undefined;
   project: string | undefined;
@@ -50,7 +50,7 @@ function readCadence(words: readonly string[]): Read<Cadence> {
       return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
   }
   const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
-  throw wrong(`I do not know how often ${code(first, 40)} is. Did you mean ${code(near)}?`);
+  throw wrong(`${code(first, 40)} is not a known frequency. Did you mean ${code(near)}?`);
 }
 
 function readCron(words: readonly string[]): Read<Cadence> {
@@ -78,7 +78,7 @@ export function readTime(typed: string | undefined): string {
   if (typed === undefined || typed === '') throw wrong('Give the time as `HH:MM`, e.g. `09:00`.');
   const [, hours, minutes = '0', half] = /^(\d{1,2})(?:[:.h](\d{1,2}))?(am|pm)?$/i.exec(typed) ?? [];
   if (hours === undefined)
-    throw wrong(`${code(typed, 40)} is no time. Give it as \`HH:MM\`, e.g. \`09:00\`.`);
+    throw wrong(`${code(typed, 40)} is not a time. Give it as \`HH:MM\`, e.g. \`09:00\`.`);
   const shift = half?.toLowerCase() === 'pm' ? 12 : 0;
   const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + shift;
   const time = asTime(hour, Number(minutes));

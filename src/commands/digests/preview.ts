@@ -3,14 +3,14 @@ import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
 import { uploadPictures } from '../../scheduler/digests/pictures.ts';
 import { filesOf, frameOf } from '../../scheduler/digests/post.ts';
-import { gatherReports, toldOf } from '../../scheduler/digests/reports.ts';
+import { gatherReports, reportedOf } from '../../scheduler/digests/reports.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { digestMessage } from '../../views/digests/digest.ts';
-import type { Digest } from '../../workspace/digests.ts';
 import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { DigestButton } from './lifecycle.ts';
-import { digestOf } from './resolve-digest.ts';
+import { resolveSchedule } from '../schedules/feature.ts';
+import { ScheduleButton } from '../schedules/lifecycle.ts';
+import { DIGEST_FEATURE } from './lifecycle.ts';
 
 export const digestPreview = defineCommand({
   name: 'digest preview',
@@ -20,30 +20,29 @@ export const digestPreview = defineCommand({
   needsAccount: true,
   positionals: ['id'],
   args: z.object({ id: z.string().optional() }),
-  run: async ({ id }, context) => preview(context, await digestOf(context, id)),
+  run: ({ id }, context) => preview(context, id),
   actions: [
     {
       actionId: 'digest:preview',
       role: 'operator',
-      async run(value, context) {
-        const { id } = DigestButton.parse(JSON.parse(value ?? '{}'));
-        return preview(context, await digestOf(context, id));
-      },
+      run: (value, context) => preview(context, ScheduleButton.parse(JSON.parse(value ?? '{}')).id),
     },
   ],
 });
 
-async function preview({ caller, workspace }: CommandContext, digest: Digest): Promise<Reply> {
+async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {
+  const { caller, workspace } = context;
   const { channel, user } = caller;
+  const { record: digest } = await resolveSchedule(DIGEST_FEATURE, context, named);
   const reports = await gatherReports(workspace, digest);
   if (reports.length === 0)
-    throw new UserError('The account that this digest asks is not connected any more.', 'accounts');
+    throw new UserError('The account of this digest is not connected any more.', 'accounts');
   const frame = { ...frameOf(workspace, digest), isPreview: true };
   const plain: Reply = { kind: 'private', message: digestMessage(frame, reports) };
-  const pictures = await uploadPictures(workspace, toldOf(reports));
+  const pictures = await uploadPictures(workspace, reportedOf(reports));
   if (channel === undefined || pictures.length === 0) return plain;
   try {
-    // Shown from here, because only Slack's answer tells whether it shows the pictures.
+    // Posted here, because only Slack's answer says whether it shows the pictures.
     await workspace.slack.postEphemeral({ channel, user }, digestMessage(frame, reports, filesOf(pictures)));
     return { kind: 'nothing' };
   } catch (error) {

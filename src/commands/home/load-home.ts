@@ -1,6 +1,6 @@
 import { DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
-import type { ScheduleKind } from '../../scheduler/schedules/reconcile-schedules.ts';
+import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { WATCHES } from '../../scheduler/watches/schedule.ts';
 import {
   type HomeData,

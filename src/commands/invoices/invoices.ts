@@ -65,7 +65,7 @@ async function sendPicked(number: string | undefined, context: ActionContext): P
   return send(account, readNumber(number), context);
 }
 
-/** Puts the PDF where only the asker sees it, or into the channel that is told of invoices anyway. */
+/** Sends the PDF to the asker alone, or to a channel that gets invoice notices anyway. */
 async function send(account: Account, number: number, context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const { user, channel: here } = caller;
@@ -80,18 +80,12 @@ async function send(account: Account, number: number, context: CommandContext): 
     channel,
   });
   const target = `${account.name}/${number}`;
-  await workspace.audit.record({
-    who: user,
-    what: 'invoices',
-    where: channel,
-    target,
-    result: 'done',
-  });
+  await workspace.audit.record({ who: user, what: 'invoices', where: channel, target, result: 'done' });
   if (isForAll) return { kind: 'nothing' };
   return { kind: 'private', message: invoiceSentMessage(account.name, number) };
 }
 
-/** The record is looked up first: its address is the one to download from, where it is the account's own. */
+/** The record is fetched first: its address is the one to download from, where it is the account's own. */
 function fetchPdf(
   account: Account,
   number: number,
@@ -110,6 +104,6 @@ function fetchPdf(
 /** @throws UserError for what is no number */
 function readNumber(typed: string): number {
   const digits = /^#?(\d{1,15})$/.exec(typed)?.[1];
-  if (digits === undefined) throw new UserError(`${code(typed, 40)} is no invoice number.`, 'invoices');
+  if (digits === undefined) throw new UserError(`${code(typed, 40)} is not an invoice number.`, 'invoices');
   return Number(digits);
 }

@@ -1,21 +1,32 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
 import { knownFrom } from '../../scheduler/invoices/news.ts';
-import { INVOICE_BEAT } from '../../scheduler/invoices/notices.ts';
-import { roundsOf } from '../../scheduler/schedules/poller.ts';
-import { type Invoice, listInvoices } from '../../service/invoices.ts';
-import { notifyOffMessage, notifyStateMessage } from '../../views/invoices/channel.ts';
-import type { Account } from '../../workspace/accounts.ts';
-import { type BillingChannel, billingChannelId, billingChannels } from '../../workspace/billing.ts';
+import { addNotices, INVOICE_FEED, INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
+import { removeSchedules, resumeSchedule } from '../../scheduler/schedules/lifecycle.ts';
+import { pollStatus } from '../../scheduler/schedules/poller.ts';
+import { NOTICE_WORDS, notifyStateMessage } from '../../views/invoices/channel.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/card.ts';
+import type { BillingChannel } from '../../workspace/billing.ts';
+import { ACTIVE, type Schedule } from '../../workspace/schedules.ts';
 import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf, channelOf } from '../resolve-target.ts';
-import { goOn, NOTICE_ACTIONS, recordNotices } from './notify-lifecycle.ts';
+import { announce, cardOf, recordChange, type ScheduleFeature } from '../schedules/feature.ts';
+import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
+
+/** Invoice notices, as people meet them: a channel has one schedule an account. */
+const NOTICES_FEATURE: ScheduleFeature<BillingChannel> = {
+  kind: INVOICE_NOTICES,
+  face: SCHEDULE_FACES.invoices,
+  role: 'billing',
+  words: () => NOTICE_WORDS,
+};
+
+const { pause, resume, remove } = scheduleCommands(NOTICES_FEATURE);
 
 export const invoicesNotify = defineCommand({
   name: 'invoices notify',
-  summary: 'Tells this channel of new, paid and overdue invoices, or no more',
+  summary: 'Posts new, paid and overdue invoices in this channel, or stops that',
   usage: '[here|off]',
   examples: ['invoices notify here', 'invoices notify off'],
   role: 'billing',
@@ -29,80 +40,62 @@ export const invoicesNotify = defineCommand({
       .pipe(z.enum(['here', 'on', 'off']))
       .optional(),
   }),
-  actions: NOTICE_ACTIONS,
+  actions: [pause, resume, remove].flatMap(({ actions = [] }) => actions),
   async run({ what }, context) {
-    if (what === undefined) return tellState(context);
-    return what === 'off' ? end(context) : begin(context);
+    if (what === undefined) return showState(context);
+    if (what !== 'off') return begin(context);
+    const named = context.account?.toLowerCase();
+    return removeHere(NOTICES_FEATURE, context, ({ account }) => named === undefined || account === named);
   },
 });
 
-/** The first look is made now, so that the service's refusal is answered and what happens from now on is told. */
+/** The service is asked now, so that a refusal is answered and only what happens from now on is posted. */
 async function begin(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
-  const { requestId } = caller;
+  const { requestId, user: setBy } = caller;
   const channel = channelOf(context);
   const account = await accountOf(context);
-  const id = billingChannelId(channel, account.name);
-  const before = await billingChannels(workspace.store).get(id);
-  const isOn = before?.state.kind === 'active' && before.requestId !== requestId;
-  if (isOn) return tellState(context);
-  const invoices = await workspace.accounts.use(account, (client) => listInvoices(client));
-  const isResumed = before?.state.kind === 'paused';
-  await goOn(context, { channel, account: account.name, isResumed }, (current) =>
-    current === undefined
-      ? newChannel(context, channel, account, invoices)
-      : { ...current, state: { kind: 'active' } },
-  );
-  return { kind: 'nothing' };
-}
-
-function newChannel(
-  { caller, workspace }: CommandContext,
-  channel: string,
-  account: Account,
-  invoices: readonly Invoice[],
-): BillingChannel {
-  const now = workspace.clock.now();
-  return {
-    channel,
-    account: account.name,
-    requestId: caller.requestId,
-    setBy: caller.user,
-    setAt: now,
-    state: { kind: 'active' },
-    known: knownFrom(invoices, now),
-    pending: [],
-  };
-}
-
-/** For the named account; without one for every account that this channel is told of. */
-async function end(context: CommandContext): Promise<Reply> {
-  const { caller, workspace } = context;
-  const here = await channelsHere(context);
-  const named = context.account?.toLowerCase();
-  const ended = here.filter(({ account }) => named === undefined || account === named);
-  if (ended.length === 0) throw new UserError('This channel is told of no invoices.', 'invoices notify here');
-  for (const { account, channel } of ended) {
-    await billingChannels(workspace.store).delete(billingChannelId(channel, account));
-    await recordNotices(context, 'invoices notify', account);
+  const here = await noticesHere(context);
+  const standing = here.find((one) => one.account === account.name);
+  if (standing?.state.kind === 'paused') return resumeHere(context, standing);
+  if (standing !== undefined && standing.record.requestId !== requestId) return showState(context);
+  const invoices = await workspace.accounts.use(account, (client) => INVOICE_FEED.fetch(client));
+  const known = knownFrom(invoices, workspace.clock.now());
+  const schedule = await addNotices(workspace, { channel, account: account.name, requestId, setBy, known });
+  try {
+    const reply = await announce(context, schedule, cardOf(NOTICES_FEATURE, schedule, 'set up', context));
+    await recordChange(context, 'invoices notify', schedule);
+    return reply;
+  } catch (error) {
+    await removeSchedules(workspace, INVOICE_NOTICES, [schedule], requestId);
+    throw error;
   }
-  const accounts = ended.map(({ account }) => account);
-  return { kind: 'channel', message: notifyOffMessage(accounts, caller.user) };
 }
 
-async function tellState(context: CommandContext): Promise<Reply> {
+async function resumeHere(context: CommandContext, schedule: Schedule<BillingChannel>): Promise<Reply> {
   const { workspace } = context;
-  const here = await channelsHere(context);
+  const prepared = await INVOICE_NOTICES.prepareResume(workspace, schedule);
+  // Posted first: what cannot be posted here is not resumed.
+  const resumed = { ...schedule, state: ACTIVE };
+  const reply = await announce(context, schedule, cardOf(NOTICES_FEATURE, resumed, 'resumed', context));
+  await resumeSchedule(workspace, INVOICE_NOTICES, schedule, { prepared });
+  await recordChange(context, 'invoices notify', schedule);
+  return reply;
+}
+
+async function showState(context: CommandContext): Promise<Reply> {
+  const { store, config } = context.workspace;
+  const here = await noticesHere(context);
   const shown = await Promise.all(
-    here.map(async (channel) => ({
-      ...channel,
-      ...(await roundsOf(workspace.store, INVOICE_BEAT, channel.account)),
+    here.map(async ({ record }) => ({
+      ...record,
+      ...(await pollStatus(store, INVOICE_FEED.interval, record.account)),
     })),
   );
-  return { kind: 'private', message: notifyStateMessage(shown, workspace.config.SLACK_COMMAND) };
+  return { kind: 'private', message: notifyStateMessage(shown, config.SLACK_COMMAND) };
 }
 
-async function channelsHere({ caller, workspace }: CommandContext): Promise<BillingChannel[]> {
-  const rows = await billingChannels(workspace.store).list();
-  return rows.map(({ doc }) => doc).filter(({ channel }) => channel === caller.channel);
+async function noticesHere({ caller, workspace }: CommandContext): Promise<Schedule<BillingChannel>[]> {
+  const all = await INVOICE_NOTICES.list(workspace);
+  return all.filter(({ channel }) => channel === caller.channel);
 }

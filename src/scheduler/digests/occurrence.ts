@@ -13,19 +13,19 @@ export type SlotJob = z.infer<typeof SlotJob>;
 
 export const DIGEST: JobType<SlotJob> = { queue: 'digest', schema: SlotJob };
 
-/** A slot that is being dealt with. */
+/** An occurrence of a digest that is being posted. */
 export interface OccurrenceRun {
   workspace: Workspace;
   digest: Digest;
   slot: SlotJob;
   job: Job<SlotJob>;
-  /** When it fell due, where it comes late. */
+  /** When it was due, where it comes late. */
   lateSince: number | undefined;
 }
 
 /** Later than this is late. */
 const PUNCTUAL_MS = 60_000;
-/** Before a start there is no doubt why a slot waited. */
+/** An occurrence from before the start certainly waited for it. */
 const PUNCTUAL_AT_START_MS = 5_000;
 const MOST_PAST_RATES = 30;
 
@@ -35,31 +35,31 @@ export function lateSince({ slotAt }: SlotJob, now: number, startedAt: number): 
   return now - slotAt >= allowed ? slotAt : undefined;
 }
 
-/** Names the slot's message for ever. */
+/** The same for each attempt, so that the message is posted once. */
 export function deliveryId({ digest, slotAt }: SlotJob): string {
   return `digest ${digest} ${slotAt}`;
 }
 
-/** What became of the slot, for the list of digests; `reason` is mrkdwn of our own making. */
-export interface Result {
-  outcome: SlotResult['outcome'];
-  reason?: string;
-  /** The success rates that it told, by account. */
+/** How the occurrence ended, for the list of digests. */
+export interface OccurrenceResult extends Pick<SlotResult, 'outcome' | 'reason'> {
+  /** The success rates that it showed, by account. */
   rates?: Record<string, number | null>;
 }
 
-export async function recordOccurrence(workspace: Workspace, slot: SlotJob, result: Result): Promise<void> {
-  const { slotAt } = slot;
-  const { rates, ...rest } = result;
-  const last: SlotResult = { slotAt, at: workspace.clock.now(), ...rest };
-  await workspace.digests.change(slot.digest, (current) => {
+export async function recordOccurrence(
+  { clock, digests, metrics }: Pick<Workspace, 'clock' | 'digests' | 'metrics'>,
+  { digest, slotAt }: SlotJob,
+  { rates, ...rest }: OccurrenceResult,
+): Promise<void> {
+  const last: SlotResult = { slotAt, at: clock.now(), ...rest };
+  await digests.change(digest, (current) => {
     const others = current.pastRates.filter((past) => past.slotAt !== slotAt);
     const pastRates = rates === undefined ? others : [...others, { slotAt, rates }];
-    // A late slot may end after a younger one.
+    // A late occurrence may end after a younger one.
     const isLatest = (current.last?.slotAt ?? 0) <= slotAt;
     const { snoozedUntil = 0, ...awake } = current;
     const standing = snoozedUntil > slotAt ? current : awake;
     return { ...standing, ...(isLatest ? { last } : {}), pastRates: pastRates.slice(-MOST_PAST_RATES) };
   });
-  workspace.metrics.slot('digest', result.outcome, last.at - slotAt);
+  metrics.slot('digest', rest.outcome, last.at - slotAt);
 }

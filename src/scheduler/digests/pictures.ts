@@ -1,26 +1,27 @@
 import { isSlackFailure } from '../../slack/failure.ts';
 import { withRetries } from '../../slack/rate-limit.ts';
+import type { MessageRef } from '../../slack/slack.ts';
 import type { Upload } from '../../slack/uploads.ts';
 import { altText, totalOf } from '../../views/activity/deployments-chart.ts';
-import type { ToldReport } from '../../views/digests/digest.ts';
+import type { ReportedAccount } from '../../views/digests/digest.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
-/** A digest can wait for Slack's rates, but not for long: its words are worth more. */
-const PATIENCE = { busyMs: 3 * 60_000, retriesUnknown: 1 };
+/** A digest waits for Slack's rate limit, but not for long: its text matters more. */
+const RETRY_POLICY = { busyMs: 3 * 60_000, retriesUnknown: 1 };
 /** As many as a message shows. */
 const MOST = 4;
 
 export interface Uploaded {
   account: string;
-  /** Slack's id of the file, which only Deckhand sees until a message shows it. */
+  /** Slack's id of the file, which is private until a message shows it. */
   file: string;
   upload: Upload;
 }
 
-/** Draws and uploads a picture for each account that had deployments. What Slack does not take is left out. */
+/** Draws and uploads a picture for each account that had deployments. What Slack refuses is left out. */
 export async function uploadPictures(
   workspace: Workspace,
-  reports: readonly ToldReport[],
+  reports: readonly ReportedAccount[],
   signal?: AbortSignal,
 ): Promise<Uploaded[]> {
   const shown = reports.filter(({ data }) => totalOf(data) > 0).slice(0, MOST);
@@ -32,8 +33,8 @@ export async function uploadPictures(
       title: `Deployments per day, ${data.title}`,
       altText: altText(data),
     };
-    const file = await orNothing(workspace, () =>
-      withRetries(workspace.clock, PATIENCE, () => workspace.slack.upload(upload), signal),
+    const file = await unlessRefused(workspace, () =>
+      withRetries(workspace.clock, RETRY_POLICY, () => workspace.slack.upload(upload), signal),
     );
     if (file !== undefined) uploaded.push({ account, file, upload });
   }
@@ -43,22 +44,20 @@ export async function uploadPictures(
 /** Puts pictures that no message could show into its thread. */
 export async function sharePictures(
   workspace: Workspace,
-  place: { channel: string; ts: string },
+  { channel, ts: threadTs }: MessageRef,
   pictures: readonly Uploaded[],
 ): Promise<void> {
   for (const { upload } of pictures)
-    await orNothing(workspace, () =>
-      workspace.slack.upload({ ...upload, channel: place.channel, threadTs: place.ts }),
-    );
+    await unlessRefused(workspace, () => workspace.slack.upload({ ...upload, channel, threadTs }));
 }
 
-async function orNothing<T>({ log }: Workspace, work: () => Promise<T>): Promise<T | undefined> {
+async function unlessRefused<T>({ log }: Workspace, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     const { method, kind, reason } = error;
-    log.warn({ event: 'picture_left_out', method, kind, reason }, 'Slack did not take a picture');
+    log.warn({ event: 'picture_left_out', method, kind, reason }, 'Slack refused a picture');
     return undefined;
   }
 }

@@ -7,14 +7,14 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
 import { deliveryId, type OccurrenceRun, recordOccurrence } from './occurrence.ts';
 import { sharePictures, type Uploaded, uploadPictures } from './pictures.ts';
-import { type Gathered, toldOf } from './reports.ts';
+import { type Gathered, reportedOf } from './reports.ts';
 
 /** Slack may need a moment before it shows a file that was just uploaded. */
 const PICTURE_PAUSES_MS = [0, 1_500, 3_000];
 
 /**
- * Posts the slot's message and its thread, and records that.
- * @param isShown the message stands already, from before a kill
+ * Posts the occurrence's message and thread, and records that.
+ * @param isShown true where the message was posted already, before a kill
  * @throws SlackFailure
  */
 export async function postDigest(
@@ -23,46 +23,41 @@ export async function postDigest(
   isShown: boolean,
 ): Promise<void> {
   const { workspace, digest, slot, job } = run;
-
-  const told = toldOf(reports);
-  const pictures = isShown ? [] : await uploadPictures(workspace, told, job.signal);
+  const reported = reportedOf(reports);
+  const pictures = isShown ? [] : await uploadPictures(workspace, reported, job.signal);
   const { shown, left } = await postRoot(run, reports, pictures);
   if (shown.ts !== '') {
     await sharePictures(workspace, shown, left);
     await postThread(run, shown, reports);
   }
-  const rates = told.map(({ account, activity }) => [account, activity.stats?.success_rate ?? null]);
+  const rates = reported.map(({ account, activity }) => [account, activity.stats?.success_rate ?? null]);
   const outcome = run.lateSince === undefined ? 'posted' : 'late';
   await recordOccurrence(workspace, slot, { outcome, rates: Object.fromEntries(rates) });
   const { id, channel } = digest;
-  workspace.log.info({ event: 'digest_posted', channel, digest: id }, 'a digest was posted');
+  workspace.log.info({ event: 'digest_posted', channel, digest: id }, 'Digest posted');
 }
 
 /**
- * One message a slot. The pictures are uploaded before, seen by nobody, and shown by the message itself; where Slack
- * refuses to show them, the message goes without, and they are left for its thread.
+ * One message an occurrence. The pictures are uploaded before, privately, and the message shows them; where Slack
+ * refuses that, the message is posted without them, and they are left for its thread.
  */
 async function postRoot(
   { workspace, digest, slot, job, lateSince }: OccurrenceRun,
   reports: readonly Gathered[],
   pictures: readonly Uploaded[],
 ): Promise<{ shown: MessageRef; left: readonly Uploaded[] }> {
-  const place = {
-    id: deliveryId(slot),
-    channel: digest.channel,
-    signal: job.signal,
-  };
+  const delivery = { id: deliveryId(slot), channel: digest.channel, signal: job.signal };
   const frame = frameOf(workspace, digest, lateSince);
   for (const pause of pictures.length === 0 ? [] : PICTURE_PAUSES_MS) {
     if (pause > 0) await workspace.clock.sleep(pause, job.signal);
     try {
       const message = digestMessage(frame, reports, filesOf(pictures));
-      return { shown: await deliver(workspace, { ...place, message }), left: [] };
+      return { shown: await deliver(workspace, { ...delivery, message }), left: [] };
     } catch (error) {
       if (!isSlackFailure(error, 'rejected') || error.reason !== 'invalid_blocks') throw error;
     }
   }
-  const shown = await deliver(workspace, { ...place, message: digestMessage(frame, reports) });
+  const shown = await deliver(workspace, { ...delivery, message: digestMessage(frame, reports) });
   return { shown, left: pictures };
 }
 
@@ -85,12 +80,6 @@ async function postThread(
   if (!threads) return;
   for (const [at, message] of threadMessages(reports, digest).entries()) {
     const id = `${deliveryId(slot)} reply ${at}`;
-    await deliver(workspace, {
-      id,
-      channel,
-      threadTs: root.ts,
-      message,
-      signal: job.signal,
-    });
+    await deliver(workspace, { id, channel, threadTs: root.ts, message, signal: job.signal });
   }
 }

@@ -4,7 +4,7 @@ import { eventsOf, isCut } from '../../views/activity/activity.ts';
 import { deploymentsByDay, type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
 import { RANGE_WORDS } from '../../views/activity/ranges.ts';
 import { dayOf } from '../../views/blocks/days.ts';
-import type { AccountReport, ToldReport } from '../../views/digests/digest.ts';
+import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import type { Digest } from '../../workspace/digests.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -13,13 +13,12 @@ import { explain } from '../explain.ts';
 /** The report of an account, and the failure where there is none. */
 export type Gathered = AccountReport & { error?: AccountFailure };
 
-/** What may be over in a minute. */
+/** Failures that may be over in a minute. */
 const PASSING: ReadonlySet<ServiceErrorKind> = new Set(['busy', 'unreachable', 'unexpected']);
 
-/** Asks each account that the digest covers; one that fails does not stop the others. Spec 4.9. */
+/** Asks each account that the digest covers; one that fails does not stop the others. API 4.9 (docs/service-api.md). */
 export async function gatherReports(
   workspace: Workspace,
-
   digest: Digest,
   signal?: AbortSignal,
 ): Promise<Gathered[]> {
@@ -52,24 +51,14 @@ async function reportOf(
         { day: dayOf(zone, now), rate: whole.stats?.success_rate ?? null },
       ],
     };
-    return { kind: 'told', account: account.name, activity: { ...whole, events }, data };
+    return { kind: 'reported', account: account.name, activity: { ...whole, events }, data };
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
     const { text, next } = explain(error, { word: workspace.config.SLACK_COMMAND, now });
     const { operation, kind, status } = error.cause;
-    const fields = {
-      account: account.name,
-      digest: digest.id,
-      operation,
-      kind,
-      status,
-    };
-    workspace.log.warn(
-      { event: 'digest_account_failed', ...fields },
-      'an account of a digest did not answer',
-    );
-    const said = [text, next].filter(Boolean).join(' ');
-    return { kind: 'failed', account: account.name, said, error };
+    const fields = { account: account.name, digest: digest.id, operation, kind, status };
+    workspace.log.warn({ event: 'digest_account_failed', ...fields }, 'Account of a digest did not answer');
+    return { kind: 'failed', account: account.name, said: [text, next].filter(Boolean).join(' '), error };
   }
 }
 
@@ -80,8 +69,8 @@ function pastRatesOf({ pastRates, zone }: Digest, account: string): PastRate[] {
   });
 }
 
-export function toldOf(reports: readonly Gathered[]): ToldReport[] {
-  return reports.filter((report) => report.kind === 'told');
+export function reportedOf(reports: readonly Gathered[]): ReportedAccount[] {
+  return reports.filter((report) => report.kind === 'reported');
 }
 
 export function failuresOf(reports: readonly Gathered[]): AccountFailure[] {
@@ -96,7 +85,7 @@ export function isPassing({ cause }: AccountFailure): boolean {
 export function isQuiet(reports: readonly Gathered[], { project }: Digest): boolean {
   return reports.every((report) => {
     if (report.kind === 'failed' || totalOf(report.data) > 0) return false;
-    // Of a cut feed nobody knows what it held before.
+    // A truncated feed may have held earlier ones.
     if (project !== undefined) return !report.data.isCut;
     return (report.activity.stats?.total_deployments ?? 0) === 0;
   });

@@ -3,11 +3,12 @@ import { asClause } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS } from '../../jobs/jobs.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
-import { accountsChanged } from '../../workspace/schedules.ts';
+import { accountsChanged, type Paused } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliveryOf, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import { explain } from '../explain.ts';
 import { notifyOwner } from '../schedules/notify-owner.ts';
+import { type Pausing, pauseAndNotify } from '../schedules/pause.ts';
 import {
   DIGEST,
   deliveryId,
@@ -16,16 +17,15 @@ import {
   recordOccurrence,
   type SlotJob,
 } from './occurrence.ts';
-import { goOnPausing, pauseAndNotify } from './pause.ts';
 import { postDigest } from './post.ts';
 import { failuresOf, type Gathered, gatherReports, isPassing, isQuiet } from './reports.ts';
-import { asScheduled, dropOrphan } from './schedule.ts';
+import { asSchedule, DIGESTS, dropOrphan } from './schedule.ts';
 
 /** How long a service that gives no answer is asked again before the digest says so. */
-const PATIENCE_MS = 10 * 60_000;
+const LONGEST_RETRY_MS = 10 * 60_000;
 
 /**
- * One slot of a digest: one message, or a reason in the list of digests. Safe to repeat after a kill.
+ * Posts one occurrence of a digest, or records why not, for the list of digests. Safe to repeat after a kill.
  * @param startedAt when this process started, milliseconds since the epoch
  */
 export async function runDigest(workspace: Workspace, job: Job<SlotJob>, startedAt: number): Promise<void> {
@@ -34,7 +34,7 @@ export async function runDigest(workspace: Workspace, job: Job<SlotJob>, started
   if (digest === undefined) return dropOrphan(workspace, slot.digest);
   const late = lateSince(slot, workspace.clock.now(), startedAt);
   const run: OccurrenceRun = { workspace, digest, slot, job, lateSince: late };
-  if (digest.state.kind === 'paused') return goOnPausing(run);
+  if (digest.state.kind === 'paused') return finishPausing(run);
   const delivery = await deliveryOf(workspace.store, deliveryId(slot));
   if (delivery !== undefined) return post(run, await gather(run), delivery.state === 'posted');
   if ((digest.snoozedUntil ?? 0) > slot.slotAt)
@@ -42,19 +42,19 @@ export async function runDigest(workspace: Workspace, job: Job<SlotJob>, started
   if (workspace.clock.now() - slot.slotAt >= CATCH_UP_MS)
     return recordOccurrence(workspace, slot, { outcome: 'missed' });
   const reports = await gather(run);
-  if (reports.every(({ kind }) => kind === 'failed') && (await isSettled(run, reports))) return;
+  if (reports.every(({ kind }) => kind === 'failed') && (await isRefused(run, reports))) return;
   if (digest.skipQuiet && isQuiet(reports, digest))
     return recordOccurrence(workspace, slot, { outcome: 'quiet' });
   await post(run, reports, false);
 }
 
-/** The last attempt failed: the list of digests says so, and whoever set it up is told. */
+/** The last attempt failed: the list of digests says so, and its owner is notified. */
 export async function digestFailed(workspace: Workspace, slot: SlotJob): Promise<void> {
   const digest = await workspace.digests.get(slot.digest);
   if (digest === undefined) return;
-  await recordOccurrence(workspace, slot, { outcome: 'failed', reason: 'something went wrong on our side' });
-  const { what, channel, setUpBy: user } = asScheduled(digest);
-  const said = `:warning: I could not post ${what}: something went wrong on our side, and the log knows what. Its next time stands.`;
+  await recordOccurrence(workspace, slot, { outcome: 'failed', reason: 'an unexpected error' });
+  const { what, channel, setUpBy: user } = asSchedule(digest);
+  const said = `:warning: Deckhand could not post ${what} because of an unexpected error. It is posted again at its next time; if this keeps happening, contact your administrator.`;
   const id = `dead ${deliveryId(slot)}`;
   await notifyOwner(workspace, { id, user, message: say(said), channel });
 }
@@ -68,29 +68,54 @@ async function post(run: OccurrenceRun, reports: readonly Gathered[], isShown: b
     await postDigest(run, reports, isShown);
   } catch (error) {
     if (!isUndeliverable(error)) throw error;
-    await pauseAndNotify(run, 'slack', undeliverableReason(error));
+    await pause(run, { cause: 'slack', reason: undeliverableReason(error) });
   }
 }
 
-/** True where no account answered and there is nothing to post, because a refusal does not pass by itself. */
-async function isSettled(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
+/** Pauses the digest and notifies its owner, once. */
+async function pause(run: OccurrenceRun, paused: Pick<Paused, 'cause' | 'reason'>): Promise<void> {
+  const { workspace, slot } = run;
+  await recordOccurrence(workspace, slot, { outcome: 'failed', reason: paused.reason });
+  await notifyPaused(run, paused);
+}
+
+/** A paused digest posts nothing; the occurrence that paused it and was killed before its notice sends that now. */
+async function finishPausing(run: OccurrenceRun): Promise<void> {
+  await dropOrphan(run.workspace, run.digest.id);
+  await notifyPaused(run, undefined);
+}
+
+function notifyPaused(
+  { workspace, slot, job, digest }: OccurrenceRun,
+  paused: Pausing['paused'],
+): Promise<void> {
+  return pauseAndNotify(workspace, DIGESTS, {
+    concerns: ({ id }) => id === digest.id,
+    paused,
+    during: deliveryId(slot),
+    signal: job.signal,
+  });
+}
+
+/** True where no account answered and there is nothing to post, because trying again does not change a refusal. */
+async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
   const { workspace, slot, job } = run;
   const now = workspace.clock.now();
   const failures = failuresOf(reports);
   const passing = failures.find(isPassing);
   if (passing !== undefined) {
     const { askedSince = now } = slot;
-    if (now - askedSince >= PATIENCE_MS) return false;
+    if (now - askedSince >= LONGEST_RETRY_MS) return false;
     await job.save({ ...slot, askedSince });
     throw passing;
   }
   const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');
   if (refused !== undefined) {
     const { text } = explain(refused, { word: workspace.config.SLACK_COMMAND, now });
-    await pauseAndNotify(run, 'service', asClause(text));
+    await pause(run, { cause: 'service', reason: asClause(text) });
     return true;
   }
-  // The key does not work, or there is none, which concerns all that was set up for the account.
+  // The key does not work, or there is none, which concerns every schedule of the account.
   await accountsChanged(workspace);
   await recordOccurrence(workspace, slot, { outcome: 'failed', reason: 'no connected account works' });
   return true;
@@ -100,7 +125,7 @@ async function isSettled(run: OccurrenceRun, reports: readonly Gathered[]): Prom
 export function digestJob(startedAt: number): JobDefinition<SlotJob> {
   return defineJob({
     ...DIGEST,
-    // Some eight hours of attempts, while a slot is worth posting.
+    // Some eight hours of attempts, while an occurrence is worth posting.
     options: { concurrency: 50, attempts: 16, backoffMs: 15_000 },
     run: (workspace, job) => runDigest(workspace, job, startedAt),
     onDeadLetter: digestFailed,

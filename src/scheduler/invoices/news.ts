@@ -6,7 +6,7 @@ import type { KnownInvoices } from '../../workspace/billing.ts';
 const REMINDERS = [14, 7] as const;
 const DAY_MS = 86_400_000;
 
-/** What is known after a first look: nothing of it is news, and no reminder whose time has passed. Pure. */
+/** What is known after the first poll: neither an invoice nor a reminder that is due is news. Pure. */
 export function knownFrom(invoices: readonly Invoice[], now: number): KnownInvoices {
   return {
     settled: invoices.filter(({ paid }) => paid).map(({ number }) => number),
@@ -18,8 +18,8 @@ export function knownFrom(invoices: readonly Invoice[], now: number): KnownInvoi
 
 /**
  * What is news of the account's invoices, oldest first, and what is known after it: an invoice that was not there
- * before, one that became paid, one that is still unpaid after 7 and 14 days. Each is told once; of two reminders that
- * fell due together, only the later. Pure.
+ * before, one that became paid, one that is still unpaid after 7 and 14 days. Each is news once; of two reminders that
+ * are due together, only the later. Pure.
  * @param now milliseconds since the epoch
  */
 export function newsOf(
@@ -41,7 +41,7 @@ export function newsOf(
       unpaid.delete(number);
       continue;
     }
-    // One that was made long ago is new first; its reminder is the next look's matter.
+    // An old invoice is new first; its reminder comes with the next poll.
     const due = reminded === undefined ? 0 : dueReminder(invoice, now);
     if (due > (reminded ?? 0)) news.push({ kind: 'unpaid', invoice, days: daysSince(invoice, now) });
     unpaid.set(number, Math.max(due, reminded ?? 0));

@@ -1,31 +1,32 @@
 import { z } from 'zod';
 import type { Job, JobType } from '../../core/job.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../../store/workspace-store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
-import type { Batch } from '../../workspace/outbox-batch.ts';
+import type { Batch, LastResult } from '../../workspace/outbox-batch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable, undeliverableReason } from '../deliver.ts';
+import type { ScheduleKind } from './lifecycle.ts';
+import { pauseAndNotify } from './pause.ts';
 
-/** Records whose batches are to be posted: each batch stands with its place until it is. */
-export interface Outbox {
-  queue: string;
-  /** Undefined where the record is gone; a paused one keeps its batches. */
-  read(
-    workspace: Workspace,
-    id: string,
-  ): Promise<{ channel: string; pending: readonly Batch[]; isPaused: boolean } | undefined>;
-  /** Takes a batch off. @param failed why it was not posted; undefined where it was */
-  take(workspace: Workspace, id: string, batch: Batch, failed: string | undefined): Promise<void>;
-  /** Pauses all that the batch was for, and tells whoever set it up, once; also where that was begun before. */
-  pause(workspace: Workspace, what: Undeliverable): Promise<void>;
+/** What a channel is sent of one account, and what is still to be posted. */
+export interface FeedChannel {
+  channel: string;
+  account: string;
+  /** Oldest first. */
+  pending: Batch[];
 }
 
-export interface Undeliverable {
-  id: string;
-  batch: Batch;
-  /** Undefined where the channel was paused before. */
-  reason: string | undefined;
-  signal: AbortSignal;
+/** Records whose batches are posted by jobs: each batch stays pending until it is posted. */
+export interface Outbox<Doc extends FeedChannel> {
+  queue: string;
+  /** As the metric names it. */
+  metric: string;
+  /** By `feedChannelId`. */
+  collection(store: WorkspaceStore): WorkspaceCollection<Doc>;
+  /** False where everything in the channel is paused: it keeps its batches. */
+  isActive(doc: Doc): boolean;
+  withResult(doc: Doc, batch: Batch, last: LastResult): Doc;
 }
 
 const BatchJob = z.object({ id: z.string(), batch: z.string() });
@@ -34,54 +35,90 @@ type BatchJob = z.infer<typeof BatchJob>;
 /** As long as a delivery is remembered, less a day: an older batch might be posted twice. */
 const OLDEST_MS = 6 * 24 * 3_600_000;
 
-export function outboxJob(outbox: Outbox): JobDefinition<BatchJob> {
+export function outboxJob<Doc extends FeedChannel>(
+  outbox: Outbox<Doc>,
+  kind: ScheduleKind,
+): JobDefinition<BatchJob> {
   return defineJob({
     ...jobOf(outbox),
     options: { concurrency: 200, attempts: 10, backoffMs: 5_000 },
-    run: (workspace, job) => postBatch(workspace, outbox, job),
+    run: (workspace, job) => postBatch(workspace, outbox, kind, job),
   });
 }
 
-function jobOf({ queue }: Outbox): JobType<BatchJob> {
+function jobOf({ queue }: { queue: string }): JobType<BatchJob> {
   return { queue, schema: BatchJob };
 }
 
-/** Sees to it that what is pending is posted. Safe to repeat: a batch that was posted is not pending any more. */
-export async function postPending(
-  { jobs }: Workspace,
-  outbox: Outbox,
-  id: string,
-  pending: readonly Batch[],
-): Promise<void> {
-  for (const batch of pending) await jobs.send(jobOf(outbox), { id, batch: batch.id }, { key: batch.id });
+/** A channel may be sent news of several accounts, and an account's news go to several channels. */
+export function feedChannelId({
+  channel,
+  account,
+}: {
+  channel: string;
+  account: string | undefined;
+}): string {
+  return `${channel} ${account}`;
 }
 
-async function postBatch(workspace: Workspace, outbox: Outbox, job: Job<BatchJob>): Promise<void> {
-  const { id, batch: batchId } = job.data;
-  const { signal } = job;
-  const found = await outbox.read(workspace, id);
-  const batch = found?.pending.find((pending) => pending.id === batchId);
-  if (found === undefined || batch === undefined) return;
-  if (found.isPaused) return outbox.pause(workspace, { id, batch, reason: undefined, signal });
+/** Has what is pending posted. Safe to repeat: a batch that was posted is not pending any more. */
+export async function postPending<Doc extends FeedChannel>(
+  { jobs }: Pick<Workspace, 'jobs'>,
+  outbox: Outbox<Doc>,
+  doc: Doc | undefined,
+): Promise<void> {
+  if (doc === undefined) return;
+  const id = feedChannelId(doc);
+  for (const batch of doc.pending) await jobs.send(jobOf(outbox), { id, batch: batch.id }, { key: batch.id });
+}
+
+async function postBatch<Doc extends FeedChannel>(
+  workspace: Workspace,
+  outbox: Outbox<Doc>,
+  kind: ScheduleKind,
+  { data: { id, batch: batchId }, signal }: Job<BatchJob>,
+): Promise<void> {
+  const doc = await outbox.collection(workspace.store).get(id);
+  const batch = doc?.pending.find((pending) => pending.id === batchId);
+  if (doc === undefined || batch === undefined) return;
+  const pause = (reason: string | undefined): Promise<void> =>
+    pauseAndNotify(workspace, kind, {
+      concerns: (schedule) => feedChannelId(schedule) === id,
+      paused: reason === undefined ? undefined : { cause: 'slack', reason },
+      during: `undeliverable ${batch.id}`,
+      signal,
+    });
+  if (!outbox.isActive(doc)) return pause(undefined);
   if (workspace.clock.now() - batch.at > OLDEST_MS)
-    return outbox.take(workspace, id, batch, 'it was too old by the time it could be posted');
+    return take(workspace, outbox, id, batch, 'it was too old when it could be posted');
   try {
-    await post(workspace, found.channel, batch, signal);
-    await outbox.take(workspace, id, batch, undefined);
+    await post(workspace, doc.channel, batch, signal);
+    await take(workspace, outbox, id, batch, undefined);
   } catch (error) {
-    if (isUndeliverable(error))
-      return outbox.pause(workspace, {
-        id,
-        batch,
-        reason: undeliverableReason(error),
-        signal,
-      });
+    if (isUndeliverable(error)) return pause(undeliverableReason(error));
     if (!isSlackFailure(error, 'rejected')) throw error;
     // Slack will not take it at the next attempt either.
     const { method, reason } = error;
     workspace.log.error({ event: 'notice_rejected', method, reason }, 'Slack rejected a notice');
-    await outbox.take(workspace, id, batch, 'Slack did not take it');
+    await take(workspace, outbox, id, batch, 'Slack refused it');
   }
+}
+
+/** Takes a batch off. @param failed why it was not posted; undefined where it was */
+async function take<Doc extends FeedChannel>(
+  { store, clock, metrics }: Workspace,
+  outbox: Outbox<Doc>,
+  id: string,
+  batch: Batch,
+  failed: string | undefined,
+): Promise<void> {
+  const last = { at: clock.now(), said: failed === undefined ? batch.what : `${batch.what}, but ${failed}` };
+  await outbox.collection(store).update(id, (current) => {
+    if (current === undefined) return undefined;
+    const pending = current.pending.filter((one) => one.id !== batch.id);
+    return { ...outbox.withResult(current, batch, last), pending };
+  });
+  metrics.slot(outbox.metric, failed === undefined ? 'posted' : 'failed');
 }
 
 async function post(
@@ -92,14 +129,8 @@ async function post(
 ): Promise<void> {
   const shown = await deliver(workspace, { id, channel, message: root, signal });
   for (const [at, message] of replies.entries()) {
-    // Somebody deleted the message before its thread was complete.
+    // The message was deleted before its thread was complete.
     if (shown.ts === '') return;
-    await deliver(workspace, {
-      id: `${id} ${at}`,
-      channel,
-      threadTs: shown.ts,
-      message,
-      signal,
-    });
+    await deliver(workspace, { id: `${id} ${at}`, channel, threadTs: shown.ts, message, signal });
   }
 }

@@ -1,15 +1,66 @@
+import { randomUUID } from 'node:crypto';
 import { asClause } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceErrorKind } from '../../service/errors.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
+import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { explain } from '../explain.ts';
 import { type PollState, STEADY } from '../polling.ts';
+import type { ScheduleKind } from './lifecycle.ts';
+import { type FeedChannel, feedChannelId, type Outbox, outboxJob, postPending } from './outbox.ts';
 import { pauseAndNotify } from './pause.ts';
-import type { Poll } from './poller.ts';
-import type { ScheduleKind } from './reconcile-schedules.ts';
+import { type Poll, type PollInterval, pollerJob } from './poller.ts';
 
-/** Answers that asking again will not change. A key that does not work pauses all of its account by itself. */
+/** Something of an account that is polled for all channels that follow it. */
+export interface Feed<Doc extends FeedChannel, Page> {
+  interval: PollInterval;
+  outbox: Outbox<Doc>;
+  /** @param signal of the poll; undefined where a person waits for the answer */
+  fetch(client: AccountClient, signal?: AbortSignal): Promise<Page>;
+  /** The channel after a page, with a batch pending where there is news. Pure. */
+  after(doc: Doc, page: Page, context: PageContext): Doc;
+  /** Most polls find nothing, and then nothing is written. Pure. */
+  hasMoved(before: Doc, after: Doc): boolean;
+}
+
+export interface PageContext {
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** The id of a batch that may come of it. */
+  batch: string;
+  /** The slash word. */
+  word: string;
+}
+
+export function pageContext({ clock, config }: Pick<Workspace, 'clock' | 'config'>): PageContext {
+  return { now: clock.now(), batch: randomUUID(), word: config.SLACK_COMMAND };
+}
+
+/** The two jobs of a feed: one polls, one posts. */
+export function feedJobs<Doc extends FeedChannel, Page>(
+  feed: Feed<Doc, Page>,
+  kind: ScheduleKind,
+): [JobDefinition<unknown>, JobDefinition<unknown>] {
+  const poller = pollerJob({
+    interval: feed.interval,
+    isWanted: async (workspace, account) => (await activeOf(workspace, feed, account)).length > 0,
+    poll: (workspace, poll) => pollAccount(workspace, feed, kind, poll),
+  });
+  return [poller, outboxJob(feed.outbox, kind)];
+}
+
+/** The channels that follow the account. */
+async function activeOf<Doc extends FeedChannel, Page>(
+  { store }: Pick<Workspace, 'store'>,
+  { outbox }: Feed<Doc, Page>,
+  account: string,
+): Promise<Doc[]> {
+  const rows = await outbox.collection(store).list();
+  return rows.map(({ doc }) => doc).filter((doc) => doc.account === account && outbox.isActive(doc));
+}
+
+/** Refusals that asking again will not change. A key that does not work pauses its account's schedules by itself. */
 const REFUSALS: ReadonlySet<ServiceErrorKind> = new Set([
   'forbidden',
   'api_access_restricted',
@@ -21,32 +72,33 @@ const REFUSALS: ReadonlySet<ServiceErrorKind> = new Set([
 ]);
 
 /**
- * Looks at an account once for all schedules of a kind. Where the service refuses, they are paused with its reason; any
- * other failure of the service slows the rounds down.
+ * Asks an account once for all its channels. Where the service refuses, their schedules are paused with its reason;
+ * any other failure of the service slows polling down.
  */
-export async function pollAccount<T>(
+async function pollAccount<Doc extends FeedChannel, Page>(
   workspace: Workspace,
+  feed: Feed<Doc, Page>,
   kind: ScheduleKind,
   { account: name, id, pace, signal }: Poll,
-  how: { fetch(client: AccountClient): Promise<T>; take(found: T): Promise<void> },
 ): Promise<PollState> {
   const pausing = {
     concerns: ({ account }: { account: string | undefined }) => account === name,
     during: id,
     signal,
   };
-  // A process that died while it told of a refusal left that to do.
+  // A process that died while it sent notices of a refusal left the rest to this one.
   await pauseAndNotify(workspace, kind, { ...pausing, paused: undefined });
   const account = await workspace.accounts.get(name);
   if (account === undefined) return STEADY;
   try {
-    await how.take(await workspace.accounts.use(account, how.fetch));
+    const page = await workspace.accounts.use(account, (client) => feed.fetch(client, signal));
+    for (const doc of await activeOf(workspace, feed, name)) await takeNews(workspace, feed, doc, page);
     return STEADY;
   } catch (error) {
     if (!(error instanceof AccountFailure) || signal.aborted) throw error;
     const { kind: failure, operation, status, retryAt } = error.cause;
     const fields = { account: name, operation, kind: failure, status };
-    workspace.log.warn({ event: 'look_failed', ...fields }, 'a look at an account failed');
+    workspace.log.warn({ event: 'look_failed', ...fields }, 'Poll of an account failed');
     if (!REFUSALS.has(failure)) return { failures: pace.failures + 1, retryAt };
     const { text } = explain(error, { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() });
     await pauseAndNotify(workspace, kind, {
@@ -55,4 +107,19 @@ export async function pollAccount<T>(
     });
     return STEADY;
   }
+}
+
+/** Stores how far the channel was read together with what is to be posted, then has that posted. */
+async function takeNews<Doc extends FeedChannel, Page>(
+  workspace: Workspace,
+  { outbox, after, hasMoved }: Feed<Doc, Page>,
+  doc: Doc,
+  page: Page,
+): Promise<void> {
+  const context = pageContext(workspace);
+  const moved = (current: Doc | undefined): Doc | undefined =>
+    current !== undefined && outbox.isActive(current) ? after(current, page, context) : current;
+  const isMoved = hasMoved(doc, after(doc, page, context));
+  const kept = isMoved ? await outbox.collection(workspace.store).update(feedChannelId(doc), moved) : doc;
+  await postPending(workspace, outbox, kept);
 }

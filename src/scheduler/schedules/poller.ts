@@ -6,10 +6,10 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { nextPollMs } from '../poll-interval.ts';
 import type { PollState } from '../polling.ts';
 
-/** Where the rounds of an account stand. Each round is a job of its own, named by its number. */
-const Round = z.object({
+/** The polling of an account. Each poll is a job of its own, named by its number. */
+const Polled = z.object({
   number: z.number(),
-  /** False where nothing is to be looked at: then no job waits. */
+  /** False where there is nothing to poll for: then no job waits. */
   goesOn: z.boolean(),
   dueAt: z.number(),
   failures: z.number(),
@@ -17,21 +17,21 @@ const Round = z.object({
   /** When the service answered last, milliseconds since the epoch. */
   lookedAt: z.number().optional(),
 });
-type Round = z.infer<typeof Round>;
+type Polled = z.infer<typeof Polled>;
 
-const RoundJob = z.object({ account: z.string(), number: z.number() });
-type RoundJob = z.infer<typeof RoundJob>;
+const PollJob = z.object({ account: z.string(), number: z.number() });
+type PollJob = z.infer<typeof PollJob>;
 
-/** A look at one account of one workspace. */
+/** One poll of one account. */
 export interface Poll {
   account: string;
-  /** Names this round for ever. */
+  /** The same for each attempt. */
   id: string;
   pace: PollState;
   signal: AbortSignal;
 }
 
-/** How often something is looked at. */
+/** How often something is polled. */
 export interface PollInterval {
   queue: string;
   intervalMs(workspace: Workspace): number;
@@ -39,121 +39,120 @@ export interface PollInterval {
   longestIntervals: number;
 }
 
-/** Something that is looked at again and again, once an account and workspace however many channels want it. */
+/** Something that is polled, once an account however many channels want it. */
 export interface Poller {
-  beat: PollInterval;
+  interval: PollInterval;
   isWanted(workspace: Workspace, account: string): Promise<boolean>;
-  /** @returns how it went; rejects only for a bug, and then the round is repeated */
-  look(workspace: Workspace, look: Poll): Promise<PollState>;
+  /** @returns how it went; rejects only for a bug, and then the poll is repeated */
+  poll(workspace: Workspace, poll: Poll): Promise<PollState>;
 }
 
-export function pollerJob(kind: Poller): JobDefinition<RoundJob> {
+export function pollerJob(poller: Poller): JobDefinition<PollJob> {
   return defineJob({
-    ...jobOf(kind.beat),
+    ...jobOf(poller.interval),
     options: { concurrency: 50, attempts: 5, backoffMs: 5_000 },
-    run: (workspace, job) => goRound(workspace, kind, job),
-    // A round that fails for good must not be the last.
+    run: (workspace, job) => runPoll(workspace, poller, job),
+    // A poll that fails for good must not be the last.
     async onDeadLetter(workspace, { account, number }) {
-      const standing = await rounds(workspace.store).get(roundsId(kind.beat, account));
+      const standing = await polls(workspace.store).get(pollId(poller.interval, account));
       if (standing?.number !== number) return;
       const failures = standing.failures + 1;
-      await goOn(workspace, kind, { account, number }, { failures, retryAt: undefined });
+      await planNext(workspace, poller, { account, number }, { failures, retryAt: undefined });
     },
   });
 }
 
-function jobOf({ queue }: PollInterval): JobType<RoundJob> {
-  return { queue, schema: RoundJob };
+function jobOf({ queue }: PollInterval): JobType<PollJob> {
+  return { queue, schema: PollJob };
 }
 
-/** Lets the rounds of an account go on, or begin; the next one after an interval. Safe to repeat. */
+/** Begins to poll an account, first after an interval, unless it is polled already. */
 export async function ensurePolling(
   workspace: Workspace,
-  beat: PollInterval,
+  interval: PollInterval,
   account: string,
 ): Promise<void> {
-  const dueAt = workspace.clock.now() + pauseMs(workspace, beat, { failures: 0, retryAt: undefined });
-  const standing = await rounds(workspace.store).update(roundsId(beat, account), (current) =>
+  const dueAt = workspace.clock.now() + pauseMs(workspace, interval, { failures: 0, retryAt: undefined });
+  const standing = await polls(workspace.store).update(pollId(interval, account), (current) =>
     current?.goesOn ? current : { number: (current?.number ?? 0) + 1, goesOn: true, dueAt, failures: 0 },
   );
-  if (standing !== undefined) await send(workspace, beat, account, standing);
+  if (standing !== undefined) await send(workspace, interval, account, standing);
 }
 
-/** When the service answered last, and how many looks have failed since; for people who ask. */
-export async function roundsOf(
+/** When the service answered last, and how many polls have failed since. */
+export async function pollStatus(
   store: WorkspaceStore,
-  beat: PollInterval,
+  interval: PollInterval,
   account: string,
-): Promise<Pick<Round, 'lookedAt' | 'failures'>> {
-  return (await rounds(store).get(roundsId(beat, account))) ?? { failures: 0 };
+): Promise<Pick<Polled, 'lookedAt' | 'failures'>> {
+  return (await polls(store).get(pollId(interval, account))) ?? { failures: 0 };
 }
 
-/** One round. Repeated after a kill it finds by its number whether the next one stands already. */
-async function goRound(workspace: Workspace, kind: Poller, job: Job<RoundJob>): Promise<void> {
-  const round = job.data;
-  const { account, number } = round;
-  const standing = await rounds(workspace.store).get(roundsId(kind.beat, account));
+/** Repeated after a kill it finds by its number whether the next poll is planned already. */
+async function runPoll(workspace: Workspace, poller: Poller, { data, signal }: Job<PollJob>): Promise<void> {
+  const { account, number } = data;
+  const standing = await polls(workspace.store).get(pollId(poller.interval, account));
   if (standing === undefined) return;
   if (standing.number !== number) {
-    if (standing.goesOn) await send(workspace, kind.beat, account, standing);
+    if (standing.goesOn) await send(workspace, poller.interval, account, standing);
     return;
   }
   const { failures, retryAt } = standing;
-  const id = `${kind.beat.queue} ${account} ${number}`;
-  const look = { account, id, pace: { failures, retryAt }, signal: job.signal };
-  await goOn(workspace, kind, round, await kind.look(workspace, look));
+  const id = `${poller.interval.queue} ${account} ${number}`;
+  const poll = { account, id, pace: { failures, retryAt }, signal };
+  await planNext(workspace, poller, data, await poller.poll(workspace, poll));
 }
 
-/** Plans the next round, or none where nobody wants one any more. */
-async function goOn(
+/** Plans the next poll, or none where no channel wants one any more. */
+async function planNext(
   workspace: Workspace,
-  kind: Poller,
-  { account, number }: RoundJob,
+  poller: Poller,
+  { account, number }: PollJob,
   pace: PollState,
 ): Promise<void> {
-  const { beat } = kind;
+  const { interval } = poller;
   const now = workspace.clock.now();
-  const goesOn = await kind.isWanted(workspace, account);
-  const standing = await rounds(workspace.store).update(roundsId(beat, account), (current) => {
+  const goesOn = await poller.isWanted(workspace, account);
+  const standing = await polls(workspace.store).update(pollId(interval, account), (current) => {
     if (current?.number !== number) return current;
     const { failures, retryAt } = pace;
     const lookedAt = failures === 0 ? now : current.lookedAt;
     return {
       number: number + 1,
       goesOn,
-      dueAt: now + pauseMs(workspace, beat, pace),
+      dueAt: now + pauseMs(workspace, interval, pace),
       failures,
       ...(retryAt === undefined ? {} : { retryAt }),
       ...(lookedAt === undefined ? {} : { lookedAt }),
     };
   });
   if (standing === undefined) return;
-  if (standing.goesOn) return send(workspace, beat, account, standing);
-  // Whoever began to want it just before the rounds stood still found them going on.
-  if (await kind.isWanted(workspace, account)) await ensurePolling(workspace, beat, account);
+  if (standing.goesOn) return send(workspace, interval, account, standing);
+  // A channel that began to want it right before found it being polled.
+  if (await poller.isWanted(workspace, account)) await ensurePolling(workspace, interval, account);
 }
 
-function pauseMs(workspace: Workspace, beat: PollInterval, { failures, retryAt }: PollState): number {
-  const intervalMs = beat.intervalMs(workspace);
-  const longestMs = beat.longestIntervals * intervalMs;
+function pauseMs(workspace: Workspace, interval: PollInterval, { failures, retryAt }: PollState): number {
+  const intervalMs = interval.intervalMs(workspace);
+  const longestMs = interval.longestIntervals * intervalMs;
   const now = workspace.clock.now();
   return nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random(), longestMs });
 }
 
 async function send(
   { jobs }: Workspace,
-  beat: PollInterval,
+  interval: PollInterval,
   account: string,
-  { number, dueAt }: Round,
+  { number, dueAt }: Polled,
 ): Promise<void> {
   const key = `${account} ${number}`;
-  await jobs.send(jobOf(beat), { account, number }, { key, startAfter: dueAt, newTrace: true });
+  await jobs.send(jobOf(interval), { account, number }, { key, startAfter: dueAt, newTrace: true });
 }
 
-function rounds(store: WorkspaceStore): WorkspaceCollection<Round> {
-  return store.collection('rounds', Round);
+function polls(store: WorkspaceStore): WorkspaceCollection<Polled> {
+  return store.collection('rounds', Polled);
 }
 
-function roundsId({ queue }: PollInterval, account: string): string {
+function pollId({ queue }: PollInterval, account: string): string {
   return `${queue} ${account}`;
 }

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { FeedCursor } from '../../workspace/watches.ts';
 
-/** Spec 8: a page of the feed holds no more, so that a full one may hide what is older. */
+/** API 8 (docs/service-api.md): a page of the feed holds no more, so that a full one may hide older events. */
 export const PAGE_SIZE = 100;
 
 /** More than a few pages; what is older than these is behind the floor. */
 const MOST_SEEN = 400;
 
-/** The range that is looked at is seven days long (spec 4.9), give or take what a day is where the account is. */
+/** The range that is polled is seven days long (API 4.9), give or take a day in the account's time zone. */
 const RANGE_MS = 6 * 24 * 3_600_000;
 
-/** What a look at the feed found since the place. */
+/** What a page holds that the cursor has not seen. */
 export interface Found {
   place: FeedCursor;
   /** Oldest first. */
   fresh: ActivityEvent[];
-  /** True where there may have been more events than the feed still told. */
+  /** True where there may have been more events than the page holds. */
   isCut: boolean;
 }
 
@@ -26,26 +26,26 @@ interface Entry {
   at: number;
 }
 
-/** The place after everything in the page. Pure. @param now milliseconds since the epoch */
+/** The cursor after everything in the page. Pure. @param now milliseconds since the epoch */
 export function cursorAfter(page: readonly ActivityEvent[], now: number): FeedCursor {
   return advance({ seen: [], floor: null, lookedAt: now }, page, now).place;
 }
 
 /**
- * What is new in a page of the feed, most recent first (spec 4.9), and the place after it. An event is new that looks
+ * What is new in a page of the feed, most recent first (API 4.9), and the cursor after it. An event is new that looks
  * like none that was seen, or that is there more often; the order within the page does not matter, and neither does
  * our clock. Pure.
  * @param now milliseconds since the epoch
  */
-export function advance(place: FeedCursor, page: readonly ActivityEvent[], now: number): Found {
+export function advance(cursor: FeedCursor, page: readonly ActivityEvent[], now: number): Found {
   const entries = page.map(entryOf).reverse();
-  const known = countMarks(place);
-  const fresh = entries.filter((entry) => !takeMark(known, entry.mark) && isAfter(place, entry));
+  const known = countMarks(cursor);
+  const fresh = entries.filter((entry) => !takeMark(known, entry.mark) && isAfter(cursor, entry));
   const isFull = page.length >= PAGE_SIZE;
   const isOverrun = isFull && fresh.length === entries.length;
-  const isLate = now - place.lookedAt > RANGE_MS;
+  const isLate = now - cursor.lookedAt > RANGE_MS;
   return {
-    place: next(place, entries, fresh, isFull, now),
+    place: next(cursor, entries, fresh, isFull, now),
     fresh: fresh.toSorted((one, other) => one.at - other.at).map(({ event }) => event),
     isCut: fresh.length > 0 && (isOverrun || isLate),
   };
@@ -61,16 +61,16 @@ function isAfter({ seen, floor }: FeedCursor, { at }: Entry): boolean {
 }
 
 function next(
-  place: FeedCursor,
+  cursor: FeedCursor,
   entries: readonly Entry[],
   fresh: readonly Entry[],
   isFull: boolean,
   now: number,
 ): FeedCursor {
   const oldest = isFull ? Math.min(...entries.map(({ at }) => at)) : null;
-  const floor = later(place.floor, oldest);
+  const floor = later(cursor.floor, oldest);
   const added = fresh.map(({ mark, at }): [string, number] => [mark, at]);
-  const seen = [...place.seen, ...added]
+  const seen = [...cursor.seen, ...added]
     .filter(([, at]) => floor === null || at >= floor)
     .toSorted(([, one], [, other]) => other - one);
   const dropped = seen[MOST_SEEN]?.[1] ?? null;
@@ -105,7 +105,7 @@ function entryOf(event: ActivityEvent): Entry {
   return { event, at, mark: createHash('sha256').update(facts).digest('base64url').slice(0, 16) };
 }
 
-/** What stays of a project when it is renamed, as far as the event tells. */
+/** What identifies a project, also after it is renamed where the event has an identifier. */
 export function projectKey({ project }: ActivityEvent): string {
   return project?.identifier || project?.permalink || project?.name || '';
 }

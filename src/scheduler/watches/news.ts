@@ -4,10 +4,10 @@ import type { WatchNews } from '../../views/watches/news.ts';
 import type { Standing, Watch, WatchedProject } from '../../workspace/watches.ts';
 import { projectKey } from './feed-cursor.ts';
 
-/** More projects than an account has; the ones that were longest without a deployment are forgotten first. */
+/** More projects than an account has; those longest without a deployment are dropped first. */
 const MOST_PROJECTS = 500;
 
-/** What the events make of how the projects stand, and which events turned one. Oldest first. Pure. */
+/** Whether each project fails after the events, and which events changed that. Oldest first. Pure. */
 export function follow(
   standing: Standing,
   events: readonly ActivityEvent[],
@@ -20,7 +20,7 @@ export function follow(
     const key = projectKey(event);
     const at = Date.parse(event.created_at);
     const before = next.get(key);
-    // It came late: what happened since says how the project stands.
+    // It came late: a newer event has decided already.
     if (before !== undefined && before.at > at) continue;
     if (isFailing !== (before?.isFailing ?? false))
       turns.set(event, isFailing ? 'started failing' : 'recovered');
@@ -30,7 +30,7 @@ export function follow(
   return { standing: Object.fromEntries(kept), turns };
 }
 
-/** The events that some watch is for, each once, with what a watch for transitions says of it. Pure. */
+/** The events that some watch asks for, each once, with the change that a watch for transitions posts. Pure. */
 export function select(
   watches: readonly Watch[],
   events: readonly ActivityEvent[],

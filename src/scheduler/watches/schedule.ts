@@ -1,50 +1,100 @@
 import { code } from '../../core/mrkdwn.ts';
-import type { Paused, Scheduled } from '../../workspace/schedules.ts';
-import { changeWatch, listWatches, type PlacedWatch, type Watch } from '../../workspace/watches.ts';
+import { ACTIVE, type Schedule } from '../../workspace/schedules.ts';
+import {
+  listWatches,
+  type PlacedWatch,
+  type Watch,
+  WatchedChannel,
+  watchedChannels,
+} from '../../workspace/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { ensurePolling, type PollInterval } from '../schedules/poller.ts';
-import type { ScheduleKind } from '../schedules/reconcile-schedules.ts';
+import type { ScheduleKind } from '../schedules/lifecycle.ts';
+import { feedChannelId, postPending } from '../schedules/outbox.ts';
+import { pageContext } from '../schedules/poll-account.ts';
+import { ensurePolling } from '../schedules/poller.ts';
+import { afterPage, fromPage, isActive, readFeed, WATCH_FEED } from './feed.ts';
 
-const INTERVAL_MS = 60_000;
-
-/** Activity is looked at once a minute. */
-export const WATCH_BEAT: PollInterval = {
-  queue: 'watch-activity',
-  intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,
-  longestIntervals: 10,
+export const WATCHES: ScheduleKind<PlacedWatch> = {
+  list: async ({ store }) => (await listWatches(store)).map(asSchedule),
+  setState: (workspace, schedule, change) =>
+    changeWatch(workspace, schedule, (watch) => ({ ...watch, state: change(watch.state) })),
+  start: (workspace, { record }) => ensurePolling(workspace, WATCH_FEED.interval, record.account),
+  async postPending(workspace, schedule) {
+    const doc = await watchedChannels(workspace.store).get(feedChannelId(schedule));
+    await postPending(workspace, WATCH_FEED.outbox, doc);
+  },
+  async prepareResume(workspace, { id, record }) {
+    const account = await workspace.accounts.resolve(record.account, undefined);
+    const events = await readFeed(workspace, account);
+    return async () => {
+      await watchedChannels(workspace.store).update(feedChannelId(record), (current) => {
+        const standing = current?.watches.find((one) => one.id === id);
+        return standing && current ? withPage(workspace, current, events, standing) : current;
+      });
+    };
+  },
+  async remove({ store }, schedule) {
+    let removed: WatchedChannel | undefined;
+    await watchedChannels(store).update(feedChannelId(schedule), (current) => {
+      const watches = current?.watches.filter(({ id }) => id === schedule.id) ?? [];
+      if (current === undefined || watches.length === 0) return current;
+      removed = { ...current, watches, pending: [] };
+      const left = current.watches.filter(({ id }) => id !== schedule.id);
+      return left.length === 0 ? undefined : { ...current, watches: left };
+    });
+    return removed;
+  },
+  /** Of a channel that was not watched in the meantime, what happened since the removal is still news. */
+  async restore({ store }, removed) {
+    const { watches, ...channel } = WatchedChannel.parse(removed);
+    const changed = await watchedChannels(store).update(feedChannelId(channel), (current) => {
+      const others = current?.watches ?? [];
+      const missing = watches.filter(({ id }) => !others.some((one) => one.id === id));
+      return { ...(current ?? channel), watches: [...others, ...missing] };
+    });
+    const watch = changed?.watches.find(({ id }) => id === watches[0]?.id);
+    if (watch === undefined) throw new TypeError('a removed watch has no record');
+    return asSchedule({ ...channel, watch });
+  },
 };
 
-/** What is told of it where it is one of several things that were set up. */
-function asScheduled({ watch, channel, account }: PlacedWatch): Scheduled {
+export function asSchedule({ watch, channel, account }: PlacedWatch): Schedule<PlacedWatch> {
   const { id, setUpBy, state } = watch;
   const what = `the watch ${code(id)} in <#${channel}>`;
-  return { id, what, channel, setUpBy, account, state, resume: `watch resume ${id}` };
+  const record = { watch, channel, account };
+  return { id, name: id, what, channel, setUpBy, account, state, resume: `watch resume ${id}`, record };
 }
 
-/** Changes a watch and leaves alone what is gone. */
-async function change(
-  { store }: Workspace,
-  id: string,
-  make: (current: Watch) => Watch,
-): Promise<PlacedWatch | undefined> {
-  const placed = (await listWatches(store)).find(({ watch }) => watch.id === id);
-  if (placed !== undefined) await changeWatch(store, placed, make);
-  return placed;
+/** Changes one watch; undefined where it was removed. */
+export async function changeWatch(
+  { store }: Pick<Workspace, 'store'>,
+  { id, channel, account }: Pick<Schedule, 'id' | 'channel' | 'account'>,
+  change: (current: Watch) => Watch,
+): Promise<Schedule<PlacedWatch> | undefined> {
+  const changed = await watchedChannels(store).update(feedChannelId({ channel, account }), (current) =>
+    current === undefined
+      ? undefined
+      : { ...current, watches: current.watches.map((one) => (one.id === id ? change(one) : one)) },
+  );
+  const watch = changed?.watches.find((one) => one.id === id);
+  return changed && watch && asSchedule({ ...changed, watch });
 }
 
-export const WATCHES: ScheduleKind = {
-  list: async ({ store }) => (await listWatches(store)).map(asScheduled),
-  pause: async (workspace, id, paused: Paused) => {
-    await change(workspace, id, (watch) =>
-      watch.state.kind === 'paused' ? watch : { ...watch, state: paused },
-    );
-  },
-  resume: async (workspace, id, cause) => {
-    const placed = await change(workspace, id, (watch) =>
-      watch.state.kind === 'paused' && watch.state.cause === cause
-        ? { ...watch, state: { kind: 'active' } }
-        : watch,
-    );
-    if (placed !== undefined) await ensurePolling(workspace, WATCH_BEAT, placed.account);
-  },
-};
+/**
+ * The channel after a page, for a watch that begins or resumes. Other watches still get their news; a channel that a
+ * person had paused begins anew, any other catches up.
+ */
+export function withPage(
+  workspace: Pick<Workspace, 'clock' | 'config'>,
+  channel: WatchedChannel,
+  events: Parameters<typeof afterPage>[1],
+  watch: Watch | undefined,
+): WatchedChannel {
+  const context = pageContext(workspace);
+  if (isActive(channel)) return afterPage(channel, events, context);
+  const isAnew = watch?.state.kind !== 'paused' || watch.state.cause === 'person';
+  if (isAnew) return { ...fromPage(channel, events, context.now), pending: [] };
+  const { watches } = channel;
+  const resumed = watches.map((one) => (one.id === watch.id ? { ...one, state: ACTIVE } : one));
+  return { ...afterPage({ ...channel, watches: resumed }, events, context), watches };
+}

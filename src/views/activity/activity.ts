@@ -25,7 +25,7 @@ export interface ActivityAsk {
 /** Who reads it: the one who asked, with buttons, or a channel that it was shared with. */
 export type ActivityAudience = { kind: 'asker'; isShared: boolean } | { kind: 'channel'; sharedBy: string };
 
-/** Spec 4.9: the feed holds no more than this, however long the range is. */
+/** API 4.9 (docs/service-api.md): the feed holds no more than this, however long the range is. */
 const MOST_EVENTS = 100;
 const PAGE = 12;
 
@@ -134,7 +134,7 @@ function notesOf(
 ): string[] {
   const notes = [`Days in ${mrkdwn(ask.zone, 60)}`];
   if (pages > 1) notes.push(`page ${page + 1} of ${pages}`);
-  if (isCut(activity)) notes.push(`the service tells the latest ${MOST_EVENTS} events only`);
+  if (isCut(activity)) notes.push(`the service lists the latest ${MOST_EVENTS} events only`);
   if (audience.kind === 'channel') notes.push(`shared by <@${audience.sharedBy}>`);
   else notes.push(audience.isShared ? 'shared with this channel' : 'only you see this');
   return notes;

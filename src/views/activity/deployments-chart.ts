@@ -3,7 +3,7 @@ import type { ActivityEvent, ActivityRange } from '../../service/activity.ts';
 import { dayAndMonth, dayName, dayOf, daysBetween } from '../blocks/days.ts';
 import { type Outcome, outcomeOf } from './outcomes.ts';
 
-/** What a picture of deployments shows, and its words say. */
+/** What a picture of deployments shows, and its alternative text says. */
 export interface DeploymentsData {
   /** Whose and of when, e.g. "acme, the last 7 days"; may be foreign. */
   title: string;
@@ -11,9 +11,9 @@ export interface DeploymentsData {
   zone: string;
   /** Every day in order, also those without deployments. */
   days: readonly DeploymentsDay[];
-  /** True where the service told only its latest events, so that the first day may be incomplete. */
+  /** True where the service listed only its latest events, so that the first day may be incomplete. */
   isCut: boolean;
-  /** What earlier digests of the same kind told, oldest first; drawn from four on. */
+  /** Rates of earlier occurrences of the digest, oldest first; drawn from four on. */
   rates?: readonly PastRate[] | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface DeploymentsDay extends Record<Outcome, number> {
 export interface PastRate {
   /** As `2026-11-20`. */
   day: string;
-  /** Percentage; null where there was nothing to tell. */
+  /** Percentage; null without deployments. */
   rate: number | null;
 }
 
@@ -36,7 +36,7 @@ const MOST_ALT_TEXT = 1000;
 const MOST_DAYS = 62;
 const GROUPED = new Intl.NumberFormat('en-US');
 
-/** Days before today that a range of spec 4.9 begins. */
+/** How many days before today a range begins: API 4.9 (docs/service-api.md). */
 const DAYS_BACK = { today: 0, last_7_days: 6, last_30_days: 29 } as const;
 
 /**
@@ -80,10 +80,10 @@ export function totalWords(data: Pick<DeploymentsData, 'days'>): string {
   const total = totalOf(data);
   if (total === 0) return 'No deployments';
   const parts = OUTCOMES.map((outcome) => [totalOf(data, outcome), outcome] as const);
-  const told = parts
+  const counted = parts
     .filter(([amount]) => amount > 0)
     .map(([amount, outcome]) => `${grouped(amount)} ${outcome}`);
-  return `${grouped(total)} ${total === 1 ? 'deployment' : 'deployments'}: ${told.join(', ')}`;
+  return `${grouped(total)} ${total === 1 ? 'deployment' : 'deployments'}: ${counted.join(', ')}`;
 }
 
 /** The past rates where they make a line. */
@@ -98,7 +98,7 @@ export function altText(data: DeploymentsData): string {
   const sentences = [
     `Chart of deployments per day, ${plain(data.title, 200)}.`,
     `${totalWords(data)}.`,
-    ...(data.isCut ? ['The service told its latest events only, so earlier days are missing.'] : []),
+    ...(data.isCut ? ['The service lists its latest events only, so earlier days are missing.'] : []),
     ...rateSentence(data),
     ...(byDay.length === 0 ? [] : [`${byDay.join('; ')}.`]),
   ];

@@ -1,4 +1,4 @@
-/** How a deployment ended. One that goes on, and everything that is no deployment, has none. */
+/** How a deployment ended. A running one, and any other event, has no outcome. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled';
 
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
@@ -9,7 +9,7 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
   deploy_aborted: 'cancelled',
 };
 
-/** The spec names two types of event (section 6) and shows no complete list; others are met. */
+/** API 6 (docs/service-api.md) names two types of event and gives no complete list; these are met too. */
 const ICONS: Readonly<Record<string, string>> = {
   deploy_completed: ':white_check_mark:',
   deploy_failed: ':x:',

@@ -1,6 +1,6 @@
 import type { ActivityRange } from '../../service/activity.ts';
 
-/** What a range is called, and what its deltas compare with (spec 4.9). */
+/** What a range is called, and what its deltas compare with (API 4.9, docs/service-api.md). */
 export const RANGE_WORDS = {
   today: { name: 'today', compared: 'the same part of yesterday' },
   last_7_days: { name: 'the last 7 days', compared: 'the 7 days before' },

@@ -8,12 +8,12 @@ import { RANGE_WORDS } from './ranges.ts';
 const ONE_DECIMAL = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
 /**
- * The figures as tiles (spec 2.12). Null has nothing to tell or compare, so it is an em dash; what the service leaves
- * out is "n/a". Neither is ever 0.
+ * The figures as tiles. Null means that there is nothing to count or compare, shown as an em dash; what the service
+ * leaves out is "n/a". Neither is ever 0.
  */
 export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRange): KnownBlock[] {
   if (stats === undefined || Object.values(stats).every((figure) => figure === undefined))
-    return [context(':information_source: The service told no figures that I know how to read.')];
+    return [context(':information_source: The service sent no figures that Deckhand can read.')];
   const { name, compared } = RANGE_WORDS[range];
   return [
     {

@@ -1,5 +1,5 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, cut, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, cut, linesWithin } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityEvent } from '../../service/activity.ts';
 import { eventLine } from '../activity/activity.ts';
 import {
@@ -15,14 +15,14 @@ import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
-import type { ShownDigest } from './words.ts';
+import { type ShownDigest, zoneWords } from './words.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
 export type AccountReport =
-  | { kind: 'told'; account: string; activity: Activity; data: DeploymentsData }
+  | { kind: 'reported'; account: string; activity: Activity; data: DeploymentsData }
   | { kind: 'failed'; account: string; said: string };
 
-export type ToldReport = Extract<AccountReport, { kind: 'told' }>;
+export type ReportedAccount = Extract<AccountReport, { kind: 'reported' }>;
 
 export interface DigestFrame {
   digest: ShownDigest;
@@ -43,7 +43,7 @@ const MOST_IN_FULL = 4;
 const FAILURES_ROOM = 2400;
 const ALT_TEXT_ROOM = 2000;
 
-/** The root message: for each account its figures (spec 2.12), its failures and its picture. */
+/** The root message: for each account its figures, its failures and its picture. */
 export function digestMessage(
   frame: DigestFrame,
   reports: readonly AccountReport[],
@@ -65,8 +65,7 @@ export function digestMessage(
       ...late.map((said) => context(said)),
       ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, pictures)),
       ...(rest.length === 0 ? [] : [section(linesWithin(rest, 1500, 'more accounts'))]),
-      context(...notesOf(frame)),
-      ...(frame.isPreview ? [] : buttonsOf(digest.id)),
+      ...footerOf(frame),
     ],
   };
 }
@@ -113,7 +112,7 @@ function reportBlocks(
 }
 
 /** The failed deployments in the window, the latest first. */
-function failureBlocks({ activity, data }: ToldReport, room: number): KnownBlock[] {
+function failureBlocks({ activity, data }: ReportedAccount, room: number): KnownBlock[] {
   const failures = activity.events.filter((event) => outcomeOf(event.event) === 'failed');
   if (failures.length === 0) return [context(`${noFailures(activity, data)}${cutNote(data)}`)];
   const lines = failures.map((event: ActivityEvent) => eventLine(event, dateTime));
@@ -130,28 +129,55 @@ function noFailures({ stats }: Activity, data: DeploymentsData): string {
 }
 
 function cutNote({ isCut }: DeploymentsData): string {
-  return isCut ? ' The service tells the latest 100 events only, so earlier ones are missing here.' : '';
+  return isCut ? ' The service lists the latest 100 events only, so earlier ones are missing here.' : '';
 }
 
-function pictureBlocks(report: ToldReport, room: number, pictures: Pictures): KnownBlock[] {
+function pictureBlocks(report: ReportedAccount, room: number, pictures: Pictures): KnownBlock[] {
   const id = pictures.get(report.account);
   if (id === undefined) return [];
   return [{ type: 'image', slack_file: { id }, alt_text: cut(altText(report.data), room) }];
 }
 
-function notesOf({ digest, next, isPreview }: DigestFrame): string[] {
-  const notes = [`Digest ${code(digest.id)}, set up by <@${digest.setUpBy}>`];
-  notes.push(`days in ${mrkdwn(digest.zone.replaceAll('_', ' '), 60)}`);
-  if (next !== undefined) notes.push(`next ${dateTime(next)}`);
-  if (isPreview) notes.push('a preview: only you see this');
-  return notes;
+/** Who changed a digest by a button of its message. */
+export interface FooterChange {
+  /** E.g. "snoozed until 9 March by <@U1>"; mrkdwn. */
+  said: string;
+  isAsleep: boolean;
 }
 
-function buttonsOf(id: string): KnownBlock[] {
-  const value = { id };
-  return buttons(
-    { label: 'Snooze a week', actionId: 'digest:snooze', value },
-    { label: 'Pause', actionId: 'digest:pause', value },
-    { label: 'Preview', actionId: 'digest:preview', value },
+/** The last two blocks of the message, or the last one of a preview. */
+function footerOf({ digest, next, isPreview }: DigestFrame, change?: FooterChange): KnownBlock[] {
+  const notes = context(
+    `Digest ${code(digest.id)}, set up by <@${digest.setUpBy}>`,
+    `days in ${zoneWords(digest.zone)}`,
+    ...(next === undefined ? [] : [`next ${dateTime(next)}`]),
+    ...(change === undefined ? [] : [change.said]),
+    ...(isPreview ? ['a preview: only you see this'] : []),
   );
+  if (isPreview) return [notes];
+  const value = { id: digest.id };
+  const changes = change?.isAsleep
+    ? [{ label: 'Resume', actionId: 'digest:resume', value }]
+    : [
+        { label: 'Snooze a week', actionId: 'digest:snooze', value },
+        { label: 'Pause', actionId: 'digest:pause', value },
+      ];
+  return [notes, ...buttons(...changes, { label: 'Preview', actionId: 'digest:preview', value })];
+}
+
+/** A posted digest after one of its buttons was used; undefined for any other message. */
+export function withFooterChange(
+  { text, blocks }: Message,
+  frame: DigestFrame,
+  change: FooterChange,
+): Message | undefined {
+  if (blocks[0]?.type !== 'header') return undefined;
+  return { text, blocks: [...blocks.slice(0, -2).map(sendable), ...footerOf(frame, change)] };
+}
+
+/** Slack returns more of a picture than it accepts. */
+function sendable(block: KnownBlock): KnownBlock {
+  if (block.type !== 'image' || !('slack_file' in block)) return block;
+  const { slack_file: file, alt_text } = block;
+  return { type: 'image', slack_file: 'id' in file ? { id: file.id } : { url: file.url }, alt_text };
 }

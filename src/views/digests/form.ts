@@ -17,13 +17,16 @@ import {
 } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
 import { dateTime } from '../blocks/time.ts';
-import { DAY_NAMES } from './cadence.ts';
+import { DAY_NAMES } from './words.ts';
 
 export const DIGEST_ADD = 'digest.add';
+export const DIGEST_EDIT = 'digest.edit';
 
-/** What the form carries through its redrawings. */
+/** What the form carries from one version to the next. */
 export const DigestOrigin = z.object({
   channel: z.string(),
+  /** The id of the digest that is edited; undefined for a new one. */
+  digest: z.string().optional(),
   /** Whose projects the menu offers. */
   account: z.string().optional(),
   /** Those that may be chosen; none where there is only one. */
@@ -50,15 +53,16 @@ const RANGES = ACTIVITY_RANGES.map((range): Choice => {
   return { value: range, text: `${name.charAt(0).toUpperCase()}${name.slice(1)}` };
 });
 const SKIP_QUIET: readonly Choice[] = [
-  { value: 'skip_quiet', text: 'Say nothing where there were no deployments' },
+  { value: 'skip_quiet', text: 'Skip it when there were no deployments' },
 ];
 
 export function digestModal(form: DigestForm): ModalView {
   const { origin, values } = form;
+  const isNew = origin.digest === undefined;
   return modal({
-    callbackId: DIGEST_ADD,
-    title: 'Add a digest',
-    submit: 'Add',
+    callbackId: isNew ? DIGEST_ADD : DIGEST_EDIT,
+    title: isNew ? 'Add a digest' : 'Edit a digest',
+    submit: isNew ? 'Add' : 'Save',
     metadata: origin,
     blocks: [
       selectInput({
@@ -74,7 +78,7 @@ export function digestModal(form: DigestForm): ModalView {
       selectInput({
         field: 'range',
         label: 'What it covers',
-        hint: 'Changes are told against the time right before.',
+        hint: 'Figures are compared with the same time before.',
         choices: RANGES,
         ...initial(values.range),
       }),
@@ -130,7 +134,7 @@ function accountInput({ accounts }: DigestOrigin, account: Values[string]): Know
     selectInput({
       field: 'account',
       label: 'Only one account',
-      hint: 'Left out, it covers every connected account.',
+      hint: 'Leave it empty to cover every connected account.',
       optional: true,
       choices,
       dispatch: true,

@@ -9,7 +9,7 @@ const MOST_CHARACTERS = 9_000;
 const MOST_BLOCKS = 40;
 const MOST_REPLIES = 4;
 
-/** The events of each account as thread replies, by day; what is too long for a few replies is cut, and said to be. */
+/** The events of each account as thread replies, by day; what is too long for a few replies is cut, with a note. */
 export function threadMessages(
   reports: readonly AccountReport[],
   { zone, project }: { zone: string; project?: { name: string } | undefined },
@@ -19,7 +19,7 @@ export function threadMessages(
     const { events } = report.activity;
     const of =
       project === undefined ? code(report.account) : `${bold(project.name)} in ${code(report.account)}`;
-    const title = `${count(events.length, 'event')} of ${of}${report.data.isCut ? ', the latest that the service tells' : ''}`;
+    const title = `${count(events.length, 'event')} of ${of}${report.data.isCut ? ', the latest that the service lists' : ''}`;
     const pages = paged([section(`*Events*  ${title}`), ...feedBlocks(events, zone)]);
     return pages.slice(0, MOST_REPLIES).map((blocks, at): Message => {
       const isCut = at === MOST_REPLIES - 1 && pages.length > MOST_REPLIES;

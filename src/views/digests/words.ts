@@ -1,7 +1,13 @@
-import { bold, code } from '../../core/mrkdwn.ts';
+import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Weekday } from '../../core/schedule-choices.ts';
 import type { ActivityRange } from '../../service/activity.ts';
 import { RANGE_WORDS } from '../activity/ranges.ts';
-import { cadenceCommand, cadenceWords, type ShownCadence } from './cadence.ts';
+
+/** How often something is posted; times as `09:00`, in a zone of its own. */
+export type ShownCadence =
+  | { kind: 'daily' | 'weekdays'; time: string }
+  | { kind: 'weekly'; day: Weekday; time: string }
+  | { kind: 'cron'; cron: string };
 
 /** What a digest is, as people are shown it. */
 export interface ShownDigest {
@@ -18,15 +24,40 @@ export interface ShownDigest {
   setUpAt: number;
 }
 
+export const DAY_NAMES: Readonly<Record<Weekday, string>> = {
+  mon: 'Monday',
+  tue: 'Tuesday',
+  wed: 'Wednesday',
+  thu: 'Thursday',
+  fri: 'Friday',
+  sat: 'Saturday',
+  sun: 'Sunday',
+};
+
 /** "every Monday at 09:00, Europe/Lisbon: the last 7 days of `acme`"; mrkdwn. */
-export function digestWords(digest: ShownDigest): string {
-  const quiet = digest.skipQuiet ? ', silent without deployments' : '';
-  return `${cadenceWords(digest.cadence, digest.zone)}: ${RANGE_WORDS[digest.range].name} of ${coverageWords(digest)}${quiet}`;
+export function digestWords({ cadence, zone, range, account, project, skipQuiet }: ShownDigest): string {
+  const of = account === undefined ? 'every connected account' : code(account);
+  const coverage = project === undefined ? of : `${bold(project.name)} in ${of}`;
+  const quiet = skipQuiet ? ', skipped without deployments' : '';
+  return `${timesOf(cadence)}, ${zoneWords(zone)}: ${RANGE_WORDS[range].name} of ${coverage}${quiet}`;
 }
 
-function coverageWords({ account, project }: ShownDigest): string {
-  const of = account === undefined ? 'every connected account' : code(account);
-  return project === undefined ? of : `${bold(project.name)} in ${of}`;
+/** "America/New York"; mrkdwn. */
+export function zoneWords(zone: string): string {
+  return mrkdwn(zone.replaceAll('_', ' '), 60);
+}
+
+function timesOf(cadence: ShownCadence): string {
+  switch (cadence.kind) {
+    case 'daily':
+      return `every day at ${cadence.time}`;
+    case 'weekdays':
+      return `from Monday to Friday at ${cadence.time}`;
+    case 'weekly':
+      return `every ${DAY_NAMES[cadence.day]} at ${cadence.time}`;
+    case 'cron':
+      return `at ${code(cadence.cron, 100)}`;
+  }
 }
 
 /** What sets the same digest up again, without the slash word. */
@@ -36,4 +67,11 @@ export function digestCommand({ cadence, zone, range, account, project, skipQuie
   if (project !== undefined) words.push('--project', project.permalink);
   if (skipQuiet) words.push('--skip-quiet');
   return words.join(' ');
+}
+
+/** As it is typed: `weekly:mon 09:00`, or `cron:"0 9 * * 1"`. */
+function cadenceCommand(cadence: ShownCadence): string {
+  if (cadence.kind === 'cron') return `cron:"${cadence.cron}"`;
+  const kind = cadence.kind === 'weekly' ? `weekly:${cadence.day}` : cadence.kind;
+  return `${kind} ${cadence.time}`;
 }

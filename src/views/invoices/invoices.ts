@@ -31,16 +31,18 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[], z
       ...(wanted(invoices).length < invoices.length
         ? searchMenu({ actionId: 'invoice', placeholder: 'Send me another', place: { account } })
         : []),
-      context('A PDF is sent to you alone, unless this channel is told of the account’s invoices.'),
+      context('A PDF is sent to you alone, unless this channel gets the account’s invoice notices.'),
     ],
   };
 }
 
 export function invoiceSentMessage(account: string, number: number): Message {
-  return say(`:page_facing_up: I sent you invoice ${code(number)} of ${code(account)} as a direct message.`);
+  return say(
+    `:page_facing_up: Invoice ${code(number)} of ${code(account)} was sent to you as a direct message.`,
+  );
 }
 
-/** What stands above the file, where others see it too. */
+/** Shown above the file, where others see it too. */
 export function invoiceComment(account: string, number: number, user: string): string {
   return `Invoice ${code(number)} of ${code(account)}, for <@${user}>`;
 }
@@ -77,7 +79,7 @@ function paidWords(invoice: Invoice, zone: string): string {
   return invoice.paid_at === null ? 'paid' : dateName(dayOf(zone, invoice.paid_at));
 }
 
-/** As the service gives it (spec 2.13), with its own currency: money is not computed with here. */
+/** As the service gives it, with its own currency: nothing is computed with money. */
 export function amount(given: string, { currency }: Invoice): string {
   return plain(`${given} ${currency.toUpperCase()}`, 40);
 }

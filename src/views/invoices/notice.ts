@@ -6,7 +6,7 @@ import { button, context, section } from '../blocks/message.ts';
 import { dateOnly } from '../blocks/time.ts';
 import { amount, pdfButton } from './invoices.ts';
 
-/** What a billing channel is told of an invoice; `days` since it was made. */
+/** What is posted of an invoice; `days` since it was made. */
 export type InvoiceNews =
   | { kind: 'new' | 'paid'; invoice: Invoice }
   | { kind: 'unpaid'; invoice: Invoice; days: number };

@@ -1,10 +1,10 @@
 import type { Message } from '../../core/message.ts';
-import { code, cut, linesWithin } from '../../core/mrkdwn.ts';
+import { cut, linesWithin } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { say } from '../blocks/message.ts';
 
-/** Told once to whoever set something up that is paused now. All mrkdwn of our own making. */
-export function pausedMessage(told: {
+/** Sent once to the person who set up what is paused now. All mrkdwn of our own making. */
+export function pausedMessage(paused: {
   /** Half a sentence: "the channel is archived". */
   reason: string;
   /** E.g. "the digest `d7k2` in <#C1>". */
@@ -12,18 +12,15 @@ export function pausedMessage(told: {
   /** What to do, a sentence. */
   next: string;
 }): Message {
-  const { reason, what, next } = told;
-  const [only] = what;
-  if (what.length === 1 && only !== undefined)
-    return say(cut(`:double_vertical_bar: I paused ${only}, because ${reason}. ${next}`, LIMITS.sectionText));
+  const { reason, what, next } = paused;
+  const [only = ''] = what;
+  if (what.length === 1)
+    return say(
+      cut(`:double_vertical_bar: Deckhand paused ${only}, because ${reason}. ${next}`, LIMITS.sectionText),
+    );
   const lines = linesWithin(
     what.map((one) => `• ${one}`),
     LIMITS.sectionText - 600,
   );
-  return say(`:double_vertical_bar: I paused what you set up, because ${reason}. ${next}\n${lines}`);
-}
-
-/** What resumes it, where it does not go on by itself. */
-export function resumeSentence(word: string, command: string, once: string): string {
-  return `${once} resume it with ${code(`${word} ${command}`, 120)}.`;
+  return say(`:double_vertical_bar: Deckhand paused what you set up, because ${reason}. ${next}\n${lines}`);
 }

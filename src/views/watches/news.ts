@@ -6,7 +6,7 @@ import { LIMITS } from '../blocks/limits.ts';
 import { context, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 
-/** An event that a channel is told, and what it turned where transitions are watched. */
+/** An event to post, with the change that it made where transitions are watched. */
 export interface WatchNews {
   event: ActivityEvent;
   turn: 'started failing' | 'recovered' | undefined;
@@ -16,9 +16,9 @@ export interface WatchedNews {
   account: string;
   /** Oldest first. */
   news: readonly WatchNews[];
-  /** True where the service told so many events that some may be missing. */
+  /** True where there were so many events that some may be missing. */
   isCut: boolean;
-  /** The watches that it is for. */
+  /** The watches that ask for it. */
   ids: readonly string[];
   /** The slash word. */
   word: string;
@@ -31,22 +31,22 @@ const MOST_SECTIONS = 3;
 const MOST_NAMED = 6;
 
 /** One message for all that is new, with its thread where that is much. */
-export function watchMessages(told: WatchedNews): { root: Message; replies: Message[] } {
-  const lines = told.news.map(newsLine);
+export function watchMessages(found: WatchedNews): { root: Message; replies: Message[] } {
+  const lines = found.news.map(newsLine);
   const texts = packed(lines);
   const isMuch = lines.length > MOST_AT_ONCE || texts.length > MOST_SECTIONS;
-  const summary = `:newspaper: ${eventCount(told)} in ${code(told.account)}: ${kindsOf(told.news)}`;
-  const shown = isMuch ? [`${summary}. They are in the thread.`] : texts;
+  const summary = `:newspaper: ${eventCount(found)} in ${code(found.account)}: ${kindsOf(found.news)}`;
+  const shown = isMuch ? [`${summary}. The thread has them.`] : texts;
   return {
     root: {
-      text: cut(isMuch || lines.length === 0 ? headline(told) : lines.join('\n'), LIMITS.messageText),
+      text: cut(isMuch || lines.length === 0 ? headline(found) : lines.join('\n'), LIMITS.messageText),
       blocks: [
         ...shown.map((text) => section(text)),
-        ...(told.isCut ? [section(cutWords(told))] : []),
-        context(sourceOf(told)),
+        ...(found.isCut ? [section(cutWords(found))] : []),
+        context(sourceOf(found)),
       ],
     },
-    replies: isMuch ? pagesOf(texts, told) : [],
+    replies: isMuch ? pagesOf(texts, found) : [],
   };
 }
 
@@ -66,8 +66,8 @@ function projectOf({ project }: ActivityEvent): string {
   return bold(project?.name || project?.permalink || 'no project', 40);
 }
 
-function headline(told: WatchedNews): string {
-  return `${eventCount(told)} in ${code(told.account)}${told.isCut ? ', and some may be missing' : ''}`;
+function headline(found: WatchedNews): string {
+  return `${eventCount(found)} in ${code(found.account)}${found.isCut ? ', and some may be missing' : ''}`;
 }
 
 function eventCount({ news }: WatchedNews): string {
@@ -86,7 +86,7 @@ function kindsOf(news: readonly WatchNews[]): string {
 
 function cutWords({ word }: WatchedNews): string {
   const all = code(`${word} activity 30d`);
-  return `:warning: More happened since I looked last than the service tells at once (its latest 100 events), so some may be missing here. ${all} shows what it tells, its own pages show all.`;
+  return `:warning: More happened since the last check than the service lists at once (its latest 100 events), so some may be missing here. ${all} shows its list; its own pages show everything.`;
 }
 
 function sourceOf({ account, ids }: WatchedNews): string {
@@ -96,11 +96,11 @@ function sourceOf({ account, ids }: WatchedNews): string {
   return `Activity of ${code(account)}${by}${more === undefined ? '' : ` ${more}`}`;
 }
 
-function pagesOf(texts: readonly string[], told: WatchedNews): Message[] {
+function pagesOf(texts: readonly string[], found: WatchedNews): Message[] {
   const pages: Message[] = [];
   for (let at = 0; at < texts.length; at += MOST_SECTIONS)
     pages.push({
-      text: headline(told),
+      text: headline(found),
       blocks: texts.slice(at, at + MOST_SECTIONS).map((text) => section(text)),
     });
   return pages;

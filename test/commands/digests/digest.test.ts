@@ -16,6 +16,8 @@ describe('digest', () => {
     await world.say(line);
     return JSON.stringify(last()?.blocks);
   };
+  const shownAt = (ts: string) =>
+    JSON.stringify(world.slack.messages(TEAM, CHANNEL).find((one) => one.ts === ts)?.blocks);
   const click = (ts: string | undefined, actionId: string, who: 'admin' | 'member' = 'admin') =>
     world.as(who).click({ channel: CHANNEL, ts: ts ?? '' }, { actionId });
 
@@ -96,7 +98,7 @@ describe('digest', () => {
     await world.untilLast('posted');
     expect(await list()).toContain('posted.');
     await click(ts, 'digest:remove');
-    await world.slack.until(() => drawn().includes('no digest here yet'));
+    await world.slack.until(() => drawn().includes('has no digest yet'));
     expect(await digests()).toEqual([]);
   });
 
@@ -112,7 +114,7 @@ describe('digest', () => {
   it('pause, resume and remove need no id where the channel has one', async () => {
     await world.say('digest add daily 09:00 UTC');
     expect(await world.say('digest pause')).toContain('paused the digest');
-    expect(await world.say('digest pause')).toContain('is paused already');
+    expect(await ask(world, '/deckhand digest pause', 'admin')).toContain('Already paused: the digest');
     await world.time.advance(2 * DAY);
     expect(world.posted()).toEqual([]);
     expect(await world.say('digest resume')).toContain('resumed the digest');
@@ -143,9 +145,10 @@ describe('digest', () => {
     await world.untilPosted(1);
     const { ts = '' } = world.posted()[0] ?? {};
     await click(ts, 'digest:snooze');
-    await world.slack.until(() =>
-      world.slack.thread(TEAM, CHANNEL, ts).some(({ text }) => text.includes('snoozed')),
-    );
+    await world.slack.until(() => shownAt(ts).includes(`snoozed by <@${PEOPLE.admin}>`));
+    expect(shownAt(ts)).toContain('digest:resume');
+    expect(shownAt(ts)).not.toContain('digest:snooze');
+    expect(shownAt(ts)).toContain('next <!date^1773046800^');
     for (let day = 0; day < 6; day += 1) await world.time.advance(DAY);
     await world.untilLast('snoozed');
     expect(world.posted()).toHaveLength(1);
@@ -153,19 +156,60 @@ describe('digest', () => {
     await world.time.advance(DAY);
     await world.untilPosted(2);
     await world.untilLast('posted');
-    expect(await world.say('digest resume')).toContain('is not paused');
+    expect(await ask(world, '/deckhand digest resume', 'admin')).toContain('is not paused');
   });
 
-  it('is paused by its button, and its thread says by whom', async () => {
+  it('is paused and resumed by the buttons of its message, which says by whom', async () => {
     await world.say('digest add daily 09:00 UTC');
     await world.time.advance(HOUR);
     await world.untilPosted(1);
     const { ts = '' } = world.posted()[0] ?? {};
     await click(ts, 'digest:pause');
-    const told = () =>
-      world.slack.thread(TEAM, CHANNEL, ts).find(({ text }) => text.includes('paused the digest'));
-    await world.slack.until(() => told());
-    expect(told()?.text).toContain(`<@${PEOPLE.admin}>`);
+    await world.slack.until(() => shownAt(ts).includes(`paused by <@${PEOPLE.admin}>`));
+    expect(shownAt(ts)).toContain('Deployment digest');
+    expect(shownAt(ts)).not.toContain('next <!date');
+    await click(ts, 'digest:resume');
+    await world.slack.until(() => shownAt(ts).includes(`resumed by <@${PEOPLE.admin}>`));
+    expect(shownAt(ts)).toContain('digest:snooze');
+    expect(await digests()).toMatchObject([{ state: { kind: 'active' } }]);
+  });
+
+  it('comes back as it was where its removal is undone within ten minutes', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    const [before] = await digests();
+    await world.say('digest remove');
+    const removed = last()?.ts ?? '';
+    await click(removed, 'digest:undo');
+    await world.slack.until(() => shownAt(removed).includes('restored the digest'));
+    expect(await digests()).toEqual([before]);
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    await world.say('digest remove');
+    const late = last()?.ts ?? '';
+    await world.time.advance(11 * 60_000);
+    expect(await answerTo(world, 'admin', () => click(late, 'digest:undo'))).toContain('10 minutes');
+    expect(await digests()).toEqual([]);
+  });
+
+  it('is edited in the form that set it up, filled in, and keeps its id', async () => {
+    await world.say('digest add weekly:mon 09:00 Europe/Lisbon last_7_days --skip-quiet');
+    const [before] = await digests();
+    await world.as('admin').command(CHANNEL, '/deckhand digest edit');
+    const view = () => world.as('admin').openView()?.content;
+    await world.slack.until(() => view() !== undefined);
+    expect(view()?.callback_id).toBe('digest.edit');
+    for (const value of ['weekly:mon', '09:00', 'Europe/Lisbon', 'last_7_days', 'skip_quiet'])
+      expect(JSON.stringify(view()?.blocks)).toContain(value);
+    await world.as('admin').submit('digest.edit', { cadence: 'daily', time: '10:00', skip_quiet: [] });
+    await world.slack.until(() => last()?.text.includes('edited the digest'));
+    const { id, setUpAt } = before ?? {};
+    expect(await digests()).toMatchObject([
+      { id, setUpAt, cadence: { kind: 'daily', time: '10:00' }, zone: 'Europe/Lisbon', skipQuiet: false },
+    ]);
+    await world.time.advance(HOUR);
+    expect(world.posted()).toEqual([]);
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
   });
 
   it('preview is for the asker alone, with its picture and without its buttons', async () => {

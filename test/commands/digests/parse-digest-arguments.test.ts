@@ -47,7 +47,7 @@ describe('the words of a digest', () => {
     ['dayly 09:00 UTC', 'Did you mean `daily`?'],
     ['weekly 09:00 UTC', 'Did you mean `weekly:mon`?'],
     ['weekly:mo 09:00 UTC', 'Did you mean `weekly:mon`?'],
-    ['daily UTC', '`UTC` is no time'],
+    ['daily UTC', '`UTC` is not a time'],
     ['daily', 'Give the time as `HH:MM`'],
     ['daily 24:00 UTC', 'Did you mean `00:00`?'],
     ['daily 9:75 UTC', 'Did you mean `09:59`?'],

@@ -91,7 +91,7 @@ describe('App Home', () => {
     await click('invoices:resume');
     await shows(world, 'invoices:pause', 'admin');
     const said = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
-    expect(said().filter((text) => text.includes('is told again of invoices'))).toHaveLength(1);
+    expect(said().filter((text) => text.includes('resumed the invoice notices of `acme`'))).toHaveLength(1);
   });
 
   test('App Home opens the test form from its button', async ({ world }) => {

@@ -89,7 +89,7 @@ describe('a digest', () => {
     expect(world.posted()).toEqual([]);
     expect(
       await world.say('digest list').then(() => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1))),
-    ).toContain('silent, as nothing was deployed');
+    ).toContain('skipped, because there were no deployments');
     world.deploy(true, -20);
     await world.time.advance(DAY);
     await world.untilPosted(1);
@@ -152,7 +152,7 @@ describe('a digest', () => {
     await world.time.advance(3 * DAY);
     expect(dms()).toHaveLength(1);
     expect(dms()[0]).toContain(
-      `I paused the digest \`${id}\` in <#${CHANNEL}>, because the channel is archived`,
+      `Deckhand paused the digest \`${id}\` in <#${CHANNEL}>, because the channel is archived`,
     );
     expect(dms()[0]).toContain(`/deckhand digest resume ${id}`);
     world.slack.unarchiveChannel(TEAM, CHANNEL);
@@ -207,7 +207,7 @@ describe('a digest', () => {
       await world.passUntil(async () => (await world.app.parts.engine.stats()).queues.digest?.running === 0);
     }
     expect(dms()).toHaveLength(1);
-    expect(dms()[0]).toContain('something went wrong on our side');
+    expect(dms()[0]).toContain('because of an unexpected error');
     expect(await world.app.workspaces.open(TEAM).digests.list()).toMatchObject([
       { state: { kind: 'active' }, last: { outcome: 'failed' } },
     ]);

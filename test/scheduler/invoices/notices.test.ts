@@ -20,12 +20,12 @@ function lines(world: TestWorld, channel = BILLING): string[] {
   return world.slack
     .messages(TEAM, channel)
     .map(({ text }) => text)
-    .filter((text) => !text.includes('This channel is told'));
+    .filter((text) => !text.includes('the invoice notices of'));
 }
 
 async function begin(world: TestWorld, channel = BILLING, line = 'invoices notify here'): Promise<void> {
   const standing = () =>
-    world.slack.messages(TEAM, channel).filter(({ text }) => text.includes('This channel is told')).length;
+    world.slack.messages(TEAM, channel).filter(({ text }) => text.includes('the invoice notices of')).length;
   const before = standing();
   await world.as('admin').command(channel, `/deckhand ${line}`);
   await world.slack.until(() => standing() > before, { what: 'the beginning' });
@@ -84,19 +84,19 @@ describe('invoice notices', () => {
 
   test('invoice notices are for the billing role, say how they stand, and stop', async ({ world }) => {
     expect(await ask(world, '/deckhand invoices notify here')).toContain('needs the role *billing*');
-    expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('is told of no invoices');
+    expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('gets no invoice notices');
     await begin(world, CHANNEL);
     const again = await ask(world, '/deckhand invoices notify here', 'admin');
     expect(again).toContain(`Set up by <@${PEOPLE.admin}>`);
     expect(again).toContain('Nothing was posted yet');
     await world.as('admin').command(CHANNEL, '/deckhand invoices notify off');
-    await until(world, () => shown(world, CHANNEL).includes('stopped the invoice notices'), 'the end');
+    await until(world, () => shown(world, CHANNEL).includes('removed the invoice notices'), 'the end');
     world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
     await begin(world, BILLING);
     world.service.world.addInvoice({ account: ACCOUNT, number: 2002 });
     await until(world, () => shown(world).includes('`2002`'), 'the other channel');
     expect(shown(world, CHANNEL)).not.toContain('2001');
-    expect(await ask(world, '/deckhand invoices notify off', 'admin')).toContain('is told of no invoices');
+    expect(await ask(world, '/deckhand invoices notify off', 'admin')).toContain('has no invoice notices');
   });
 
   test('invoice notices do not begin without a billing manager’s key, nor where Deckhand cannot speak', async ({
@@ -109,7 +109,7 @@ describe('invoice notices', () => {
     setBilling(world, true);
     world.slack.kick(TEAM, CHANNEL, 'bot');
     expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain('Invite me');
-    expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('is told of no invoices');
+    expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('gets no invoice notices');
   });
 
   test('invoice notices pause with the reason where the service refuses, tell it once, and go on where they were', async ({

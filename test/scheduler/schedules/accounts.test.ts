@@ -111,7 +111,7 @@ describe('the schedules of an account', () => {
     world.slack.changePerson(TEAM, PEOPLE.admin, { deleted: true });
     await world.time.advance(HOUR);
     await world.slack.until(() =>
-      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('I paused the digest')),
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('Deckhand paused the digest')),
     );
     expect(dms()).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { afterPage, fromPage, newChannel } from '../../../src/scheduler/watches/feed.ts';
 import { follow, select } from '../../../src/scheduler/watches/news.ts';
-import { afterPage, fromPage, newChannel } from '../../../src/scheduler/watches/watched-channel.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { Watch } from '../../../src/workspace/watches.ts';
 

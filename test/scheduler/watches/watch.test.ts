@@ -24,7 +24,7 @@ describe('watch', () => {
   const texts = (world: TestWorld, channel = CHANNEL) =>
     world.slack.messages(TEAM, channel).map(({ text }) => text);
   const news = (world: TestWorld, channel = CHANNEL) =>
-    world.slack.messages(TEAM, channel).filter(({ text }) => !text.includes('Watch `'));
+    world.slack.messages(TEAM, channel).filter(({ text }) => !text.includes('the watch `'));
   const blocks = (world: TestWorld, channel = CHANNEL) => JSON.stringify(world.slack.messages(TEAM, channel));
   const dms = (world: TestWorld) => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
   const until = (world: TestWorld, check: () => boolean, what: string) => world.slack.until(check, { what });
@@ -38,7 +38,7 @@ describe('watch', () => {
     return texts(world, channel).at(-1) ?? '';
   }
 
-  const idIn = (text: string) => /Watch `(\w+)`/.exec(text)?.[1] ?? '';
+  const idIn = (text: string) => /the watch `(\w+)`/.exec(text)?.[1] ?? '';
 
   function deploy(world: TestWorld, ref: string, { project = 'storefront', succeeded = true } = {}): void {
     world.service.world.addDeployment({ account: ACCOUNT, project, succeeded, endRef: ref, user: 'Kim' });
@@ -52,7 +52,7 @@ describe('watch', () => {
 
   test('watch tells the channel each event once, and nothing of what was before', async ({ world }) => {
     deploy(world, 'before0');
-    expect(await watch(world, 'all')).toContain('every event of all projects of `acme`');
+    expect(await watch(world, 'all')).toContain('all events of all projects of `acme`');
     await looks(world);
     deploy(world, 'after01');
     await until(world, () => blocks(world).includes('after01'), 'the first event');
@@ -146,7 +146,7 @@ describe('watch', () => {
   }) => {
     const id = idIn(await watch(world, 'storefront'));
     expect(await watch(world, 'storefront transitions')).toContain(
-      `\`${id}\`: when a project starts failing`,
+      `\`${id}\`, changes between failing and passing of *Storefront*`,
     );
     expect(await ask(world, '/deckhand watch storefront transitions', 'admin')).toContain('already');
   });
@@ -155,7 +155,7 @@ describe('watch', () => {
     expect(await ask(world, '/deckhand watch failures', 'admin')).toContain('Billing API');
     await say(world, 'use storefront');
     await until(world, () => texts(world).length === 1, 'the binding');
-    expect(await watch(world, 'failures')).toContain('what fails of *Storefront*');
+    expect(await watch(world, 'failures')).toContain('failures of *Storefront*');
   });
 
   test('watch is for operators', async ({ world }) => {
@@ -168,7 +168,7 @@ describe('watch', () => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await say(world, 'watch list');
     await until(world, () => texts(world).length > 0, 'the list');
-    expect(texts(world)[0]).toContain('Nothing is watched in this channel');
+    expect(texts(world)[0]).toContain('This channel has no watch yet');
   });
 
   describe('what is set up', () => {
@@ -218,29 +218,63 @@ describe('watch', () => {
       await say(world, `unwatch ${first.toUpperCase()}`);
       await until(
         world,
-        () => texts(world).some((text) => text.includes(`stopped the watch \`${first}\``)),
+        () => texts(world).some((text) => text.includes(`removed the watch \`${first}\``)),
         'the first',
       );
       await say(world, 'unwatch billing-api');
       await until(
         world,
-        () => texts(world).some((text) => /stopped the watch.*Billing API/.test(text)),
+        () => texts(world).some((text) => /removed the watch.*Billing API/.test(text)),
         'the second',
       );
       await say(world, 'unwatch all');
-      await until(world, () => texts(world).some((text) => text.includes('stopped 1 watch:')), 'the rest');
-      expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('Nothing is watched');
+      await until(world, () => texts(world).some((text) => /removed the watch.*all projects/.test(text)), 'the rest');
+      expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('has no watch yet');
       expect(await ask(world, '/deckhand unwatch wxyz', 'admin')).toContain('There is no watch `wxyz`');
+    });
+
+    test('watch comes back where its removal is undone, with what happened in the meantime', async ({
+      world,
+    }) => {
+      const id = idIn(await watch(world, 'storefront'));
+      await say(world, 'watch list');
+      await until(world, () => texts(world).includes('1 watch of this channel'), 'the list');
+      const list = () => world.slack.messages(TEAM, CHANNEL).at(1);
+      const press = (actionId: string) =>
+        world.as('admin').click({ channel: CHANNEL, ts: list()?.ts ?? '' }, { actionId });
+      await press(`watch:stop#${id}`);
+      await until(world, () => JSON.stringify(list()?.blocks).includes('has no watch yet'), 'the removal');
+      deploy(world, 'between');
+      await press('watch:undo');
+      await until(world, () => JSON.stringify(list()?.blocks).includes(`watch:stop#${id}`), 'the watch');
+      await until(world, () => blocks(world).includes('between'), 'the event');
+    });
+
+    test('watch edit changes a watch in a form, and refuses the project of another one', async ({ world }) => {
+      const id = idIn(await watch(world, 'storefront failures'));
+      await watch(world, 'billing-api');
+      const ann = world.as('admin');
+      await say(world, `watch edit ${id}`);
+      await until(world, () => ann.openView() !== undefined, 'the form');
+      expect(JSON.stringify(ann.openView()?.content.blocks)).toContain('Failures');
+      const viewId = ann.openView()?.id ?? '';
+      await ann.suggest({ viewId }, { actionId: 'project', query: 'bill' });
+      const taken = await ann.submit('watch.edit', { project: 'billing-api' });
+      expect(taken.errors?.project).toContain('Another watch');
+      await ann.suggest({ viewId }, { actionId: 'project', query: 'store' });
+      await ann.submit('watch.edit', { mode: 'transitions', project: 'storefront' });
+      const edited = `edited the watch \`${id}\`, changes`;
+      await until(world, () => texts(world).some((text) => text.includes(edited)), 'the edit');
     });
 
     test('watch what is set up pauses and resumes by words, from another channel too', async ({ world }) => {
       const id = idIn(await watch(world, 'all'));
       await say(world, 'watch pause');
-      await until(world, () => blocks(world).includes(`<@${PEOPLE.admin}> paused it`), 'the pause');
+      await until(world, () => blocks(world).includes(`<@${PEOPLE.admin}> paused the watch`), 'the pause');
       deploy(world, 'paused1');
       const said = await answerTo(world, 'admin', () => say(world, `watch resume ${id}`, OTHER));
-      expect(said).toContain(`Watch \`${id}\``);
-      expect(blocks(world)).toContain(`<@${PEOPLE.admin}> resumed it`);
+      expect(said).toContain(`resumed the watch \`${id}\``);
+      expect(blocks(world)).toContain(`<@${PEOPLE.admin}> resumed the watch`);
       deploy(world, 'after01');
       await until(world, () => blocks(world).includes('after01'), 'the event');
       expect(blocks(world)).not.toContain('paused1');

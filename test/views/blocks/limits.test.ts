@@ -20,22 +20,19 @@ import { doctorMessage } from '../../../src/views/admin/doctor.ts';
 import { rolesMessage, rolesModal } from '../../../src/views/admin/roles.ts';
 import { failureMessage } from '../../../src/views/blocks/failures.ts';
 import { workingMessage } from '../../../src/views/blocks/working.ts';
-import {
-  digestPausedMessage,
-  digestResumedMessage,
-  digestSnoozedMessage,
-} from '../../../src/views/digests/changed.ts';
 import { startMessage } from '../../../src/views/help/start.ts';
 import { welcomeMessage } from '../../../src/views/help/welcome.ts';
-import {
-  notifyOffMessage,
-  notifyOnMessage,
-  notifyPausedMessage,
-  notifyResumedMessage,
-  notifyStateMessage,
-} from '../../../src/views/invoices/channel.ts';
+import { notifyStateMessage } from '../../../src/views/invoices/channel.ts';
 import { invoiceSentMessage } from '../../../src/views/invoices/invoices.ts';
 import { projectsMessage } from '../../../src/views/projects/projects.ts';
+import {
+  removedCard,
+  restoredCard,
+  SCHEDULE_FACES,
+  scheduleButtons,
+  scheduleCard,
+} from '../../../src/views/schedules/card.ts';
+import { scheduleList } from '../../../src/views/schedules/list.ts';
 import { betaMessage, enrolledMessage, handOverBlocks } from '../../../src/views/servers/beta.ts';
 import { createdNotice, creatingNotice, handOverModal } from '../../../src/views/servers/confirm.ts';
 import { orderedNews } from '../../../src/views/servers/provisioning.ts';
@@ -48,7 +45,8 @@ import {
   testRootMessage,
 } from '../../../src/views/test-access/test-run.ts';
 import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.ts';
-import { stoppedMessage, watchCard, watchListMessage } from '../../../src/views/watches/watch.ts';
+import { watchModal } from '../../../src/views/watches/form.ts';
+import { watchListMessage } from '../../../src/views/watches/watch.ts';
 import { expectAccepted, type Shown } from '../../support/accepted.ts';
 import { hostileText } from '../../support/hostile.ts';
 import { byLength } from '../../support/length.ts';
@@ -183,10 +181,17 @@ const billingChannel = fc.record({
   failures: fc.nat(5),
 });
 
-const placedNotices = fc.record({
-  id: slug.map((name) => `invoices ${name}`),
-  channel: fc.constant('C0BILLING'),
-  account: slug,
+const schedule = fc.record({
+  face: fc.constantFrom(...Object.values(SCHEDULE_FACES)),
+  id: shortId,
+  name: slug,
+  words: safe,
+  isAsleep: fc.boolean(),
+});
+const scheduleChange = fc.record({
+  done: fc.constantFrom('set up', 'edited', 'paused', 'resumed', 'snoozed', 'removed', 'restored'),
+  user: fc.constant('U0ANN'),
+  note: maybe(safe),
 });
 
 const shownRun = fc.record({
@@ -320,9 +325,6 @@ const BUILDERS = [
     fc.record({ size: fc.nat(50), page: fc.nat(8), upTo: maybe(text) }),
     fc.boolean(),
   ),
-  row(digestPausedMessage, shortId, asker, word),
-  row(digestResumedMessage, shortId, asker, maybe(fc.constant(NOW))),
-  row(digestSnoozedMessage, shortId, asker, fc.constant(NOW), word),
   row(
     rolesModal,
     fc.record({
@@ -340,17 +342,26 @@ const BUILDERS = [
   row(openTestMessage),
   row(projectUnfurl, slug, project, maybe(shownRun)),
   row(serverUnfurl, slug, text, server),
-  row(watchCard, watch, safe, word),
-  row(stoppedMessage, watch, asker),
+  row(scheduleCard, schedule, scheduleChange),
+  row(removedCard, many(schedule, 60), scheduleChange, fc.record({ removal: slug, list: maybe(slug) })),
+  row(restoredCard, many(schedule, 60), asker),
+  row(scheduleButtons, schedule, maybe(slug)),
+  row(
+    scheduleList,
+    fc.constantFrom(...Object.values(SCHEDULE_FACES)),
+    many(fc.record({ id: shortId, isAsleep: fc.boolean(), lines: fc.tuple(safe, safe) }), 60),
+    fc.record({ scope: fc.constantFrom('here', 'all'), elsewhere: fc.nat(5), word }),
+  ),
+  row(
+    watchModal,
+    fc.record({ id: shortId, account: slug }),
+    fc.record({ mode: fc.constantFrom('all', 'failures', 'transitions'), project: maybe(shortPlace) }),
+  ),
   row(
     watchListMessage,
     many(watch, 60),
-    fc.record({ list: fc.constantFrom('here', 'all'), elsewhere: fc.nat(5), word }),
+    fc.record({ scope: fc.constantFrom('here', 'all'), elsewhere: fc.nat(5), word }),
   ),
-  row(notifyOnMessage, slug, asker, fc.boolean(), word),
-  row(notifyOffMessage, many(slug, 40), asker),
-  row(notifyPausedMessage, placedNotices, word),
-  row(notifyResumedMessage, placedNotices),
   row(notifyStateMessage, many(billingChannel, 30), word),
 ];
 

@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
 import type { Message } from '../../../src/core/message.ts';
-import { mrkdwn } from '../../../src/core/mrkdwn.ts';
+import { code, mrkdwn } from '../../../src/core/mrkdwn.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import { deploymentsByDay } from '../../../src/views/activity/deployments-chart.ts';
-import { digestAddedMessage, digestRemovedMessage } from '../../../src/views/digests/changed.ts';
 import { type AccountReport, digestMessage } from '../../../src/views/digests/digest.ts';
 import { digestModal } from '../../../src/views/digests/form.ts';
 import { digestListMessage } from '../../../src/views/digests/list.ts';
 import { threadMessages } from '../../../src/views/digests/thread.ts';
-import type { ShownDigest } from '../../../src/views/digests/words.ts';
+import { digestCommand, digestWords, type ShownDigest } from '../../../src/views/digests/words.ts';
+import { removedCard, SCHEDULE_FACES, scheduleCard } from '../../../src/views/schedules/card.ts';
 import { pausedMessage } from '../../../src/views/schedules/paused.ts';
 import { hostileText } from '../../support/hostile.ts';
 
@@ -42,7 +42,7 @@ const told = fc
   .tuple(hostileText, fc.array(event, { maxLength: 100 }), fc.option(stats, { nil: undefined }), fc.boolean())
   .map(
     ([account, events, figures, isCut]): AccountReport => ({
-      kind: 'told',
+      kind: 'reported',
       account,
       activity: { events, stats: figures },
       data: {
@@ -124,8 +124,11 @@ describe('whatever the service tells, Slack takes', () => {
         const listed = all.map(([one, standing]) => ({ ...one, state: standing, next: NOW }));
         expectTaken(digestListMessage(listed, { scope: 'all', elsewhere, word: '/deckhand' }));
         for (const [one] of all.slice(0, 2)) {
-          expectTaken(digestAddedMessage(one, [NOW, NOW], '/deckhand'));
-          expectTaken(digestRemovedMessage(one, 'U1', '/deckhand'));
+          const card = { face: SCHEDULE_FACES.digest, id: one.id, name: one.id, isAsleep: false };
+          const shownCard = { ...card, words: digestWords(one) };
+          expectTaken(scheduleCard(shownCard, { done: 'set up', user: 'U1' }));
+          const again = { user: 'U1', note: code(digestCommand(one), 500) };
+          expectTaken(removedCard([shownCard], again, { removal: 'r1' }));
         }
         expectTaken(
           pausedMessage({ reason: 'so', what: all.map(() => 'the digest `d7k2` in <#C1>'), next: 'Do.' }),
@@ -182,7 +185,7 @@ describe('the message of a digest', () => {
     };
     const data = { title: 'acme', zone: 'UTC', days: [], isCut: false };
     const { blocks, text } = digestMessage({ digest: shown }, [
-      { kind: 'told', account: 'acme', activity, data } as AccountReport,
+      { kind: 'reported', account: 'acme', activity, data } as AccountReport,
     ]);
     const said = JSON.stringify(blocks);
     expect(said).toContain('*Deployments*\\n3  n/a');

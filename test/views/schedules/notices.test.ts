@@ -4,19 +4,11 @@ import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts'
 import type { Message } from '../../../src/core/message.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { Invoice } from '../../../src/service/invoices.ts';
-import {
-  notifyOffMessage,
-  notifyOnMessage,
-  notifyStateMessage,
-} from '../../../src/views/invoices/channel.ts';
+import { notifyStateMessage } from '../../../src/views/invoices/channel.ts';
 import { type InvoiceNews, invoiceNotices } from '../../../src/views/invoices/notice.ts';
+import { SCHEDULE_FACES, scheduleCard } from '../../../src/views/schedules/card.ts';
 import { type WatchNews, watchMessages } from '../../../src/views/watches/news.ts';
-import {
-  type ListedWatch,
-  stoppedMessage,
-  watchCard,
-  watchListMessage,
-} from '../../../src/views/watches/watch.ts';
+import { type ListedWatch, watchListMessage, watchWords } from '../../../src/views/watches/watch.ts';
 import { hostileText } from '../../support/hostile.ts';
 import { byLength } from '../../support/length.ts';
 
@@ -146,21 +138,19 @@ describe('notices', () => {
 
   it('and their lists fit Slack, whatever is watched', () => {
     const listing = fc.record({
-      list: fc.constantFrom('here', 'all'),
+      scope: fc.constantFrom('here', 'all'),
       elsewhere: fc.nat(),
       word: fc.constant('/deckhand'),
     });
     fc.assert(
-      fc.property(fc.array(listed, { maxLength: 40 }), listing, account, (watches, how, of) => {
+      fc.property(fc.array(listed, { maxLength: 40 }), listing, (watches, how) => {
         expectFit(watchListMessage(watches, how));
         for (const one of watches.slice(0, 1)) {
-          expectFit(watchCard(one, '<@U1> set it up', '/deckhand'));
-          expectFit(stoppedMessage(one, 'U1'));
+          const card = { face: SCHEDULE_FACES.watch, id: 'w7k2', name: 'w7k2', words: watchWords(one) };
+          expectFit(scheduleCard({ ...card, isAsleep: true }, { done: 'paused', user: 'U1' }));
         }
         const channels = watches.map(({ watch, ...rest }) => ({ ...rest, ...watch, setBy: 'U1', setAt: 0 }));
         expectFit(notifyStateMessage(channels, '/deckhand'));
-        expectFit(notifyOnMessage(of, 'U1', false, '/deckhand'));
-        expectFit(notifyOffMessage([of], 'U1'));
       }),
       { numRuns: byLength(20, 200) },
     );

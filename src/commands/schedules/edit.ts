@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { ModalView } from '../../core/message.ts';
+import type { Reply } from '../../core/reply.ts';
+import type { Schedule } from '../../workspace/schedules.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { resolveSchedule, type ScheduleFeature } from './feature.ts';
+import { ScheduleButton } from './lifecycle.ts';
+
+const Args = z.object({ named: z.string().optional() });
+
+/** `edit` of a kind, by words and by button: both open the form, filled in. */
+export function editCommand<R>(
+  feature: ScheduleFeature<R>,
+  formOf: (context: CommandContext, schedule: Schedule<R>) => Promise<ModalView>,
+): Command<z.infer<typeof Args>> {
+  const { face, role } = feature;
+  const open = async (context: CommandContext, named: string | undefined): Promise<Reply> => ({
+    kind: 'modal',
+    view: await formOf(context, await resolveSchedule(feature, context, named)),
+  });
+  return {
+    name: `${face.prefix} edit`,
+    summary: `Changes a ${face.noun} in a form; the id may be left out where the channel has one`,
+    usage: feature.matches === undefined ? '[id]' : '[id|project]',
+    role,
+    needsAccount: true,
+    positionals: ['named'],
+    rest: true,
+    args: Args,
+    run: ({ named }, context) => open(context, named),
+    actions: [
+      {
+        actionId: `${face.prefix}:edit`,
+        role,
+        run: (value, context) => open(context, ScheduleButton.parse(JSON.parse(value ?? '{}')).id),
+      },
+    ],
+  };
+}

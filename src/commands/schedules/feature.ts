@@ -1,0 +1,135 @@
+import { closest } from 'fastest-levenshtein';
+import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
+import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
+import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
+import {
+  removedCard,
+  type ScheduleChange,
+  type ScheduleFace,
+  type ShownSchedule,
+  scheduleCard,
+} from '../../views/schedules/card.ts';
+import type { ListScope } from '../../views/schedules/list.ts';
+import type { Role } from '../../workspace/roles.ts';
+import type { Schedule } from '../../workspace/schedules.ts';
+import type { ActionContext, CommandContext } from '../command.ts';
+
+/** What people may do with a kind of schedule, and what they read of it. */
+export interface ScheduleFeature<R> {
+  kind: ScheduleKind<R>;
+  face: ScheduleFace;
+  role: Role;
+  /** What it posts and when; mrkdwn. */
+  words(record: R): string;
+  /** More to say of a change; mrkdwn. */
+  note?(record: R, done: ScheduleChange['done'], context: CommandContext): string | undefined;
+  /** True where it posts nothing for some time although it is not paused. */
+  isSnoozed?(record: R): boolean;
+  /** True where a word other than its id means it, in its own channel. */
+  matches?(record: R, wanted: string): boolean;
+  /** @param removed what a button of the list has removed */
+  list?(context: CommandContext, scope: ListScope, removed?: Message): Promise<Message>;
+  /** What it posted, after one of its buttons was used; undefined where the message is a card. */
+  redraw?(message: Message, record: R, change: ScheduleChange, context: ActionContext): Message | undefined;
+}
+
+export function isAsleep<R>({ isSnoozed }: ScheduleFeature<R>, { state, record }: Schedule<R>): boolean {
+  return state.kind === 'paused' || isSnoozed?.(record) === true;
+}
+
+export function shown<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): ShownSchedule {
+  const { id, name, record } = schedule;
+  const { face, words } = feature;
+  return { face, id, name, words: words(record), isAsleep: isAsleep(feature, schedule) };
+}
+
+/** What the channel reads of a change. @param list the list whose button did it */
+export function cardOf<R>(
+  feature: ScheduleFeature<R>,
+  schedule: Schedule<R>,
+  done: ScheduleChange['done'],
+  context: CommandContext,
+  list?: ListScope,
+): Message {
+  if (done === 'removed') return removedCardOf(feature, [schedule], context, list);
+  const note = feature.note?.(schedule.record, done, context);
+  return scheduleCard(shown(feature, schedule), { done, user: context.caller.user, note });
+}
+
+export function removedCardOf<R>(
+  feature: ScheduleFeature<R>,
+  removed: readonly Schedule<R>[],
+  context: CommandContext,
+  list?: ListScope,
+): Message {
+  const { user, requestId: removal } = context.caller;
+  const [only] = removed.length === 1 ? removed : [];
+  const note = only && feature.note?.(only.record, 'removed', context);
+  const all = removed.map((schedule) => shown(feature, schedule));
+  return removedCard(all, { user, note }, { removal, list });
+}
+
+/**
+ * The schedule of that id, in any channel, or this channel's that a word means; without one this channel's only one,
+ * or the only one that `fits`.
+ * @throws UserError where the name is unknown, or several would do
+ */
+export async function resolveSchedule<R>(
+  { kind, face, matches }: ScheduleFeature<R>,
+  { caller, workspace }: CommandContext,
+  named: string | undefined,
+  fits: (schedule: Schedule<R>) => boolean = () => true,
+): Promise<Schedule<R>> {
+  const all = await kind.list(workspace);
+  const here = all.filter(({ channel }) => channel === caller.channel);
+  const { noun, plural, commands } = face;
+  if (named === undefined) {
+    if (here.length === 0) throw new UserError(`This channel has no ${noun} yet.`, commands.add);
+    const [only, ...others] = here.length === 1 ? here : here.filter(fits);
+    if (only !== undefined && others.length === 0) return only;
+    const names = here.slice(0, 10).map(({ name }) => code(name));
+    throw new UserError(
+      `This channel has ${here.length} ${plural}: ${names.join(', ')}. Name one.`,
+      commands.list,
+    );
+  }
+  const wanted = named.toLowerCase();
+  const byWord = here.filter(({ record }) => matches?.(record, wanted));
+  const found =
+    all.find(({ id }) => id.toLowerCase() === wanted) ?? (byWord.length === 1 ? byWord[0] : undefined);
+  if (found !== undefined) return found;
+  const ids = (here.length > 0 ? here : all).map(({ name }) => name);
+  const near = ids.length === 0 ? '' : ` Did you mean ${code(closest(wanted, ids))}?`;
+  throw new UserError(`There is no ${noun} ${code(named, 40)}.${near}`, commands.list);
+}
+
+/**
+ * Posts a card in the schedule's channel, once, and shows it to a person who asked from elsewhere.
+ * @param isOptional true where the change holds although the channel cannot be posted in
+ * @throws SlackFailure
+ */
+export async function announce(
+  { caller, workspace }: CommandContext,
+  { channel }: Schedule,
+  card: Message,
+  isOptional = false,
+): Promise<Reply> {
+  try {
+    await deliver(workspace, { id: `changed ${channel} ${caller.requestId}`, channel, message: card });
+  } catch (error) {
+    if (!isOptional || !isUndeliverable(error)) throw error;
+    return { kind: 'private', message: card };
+  }
+  return channel === caller.channel ? { kind: 'nothing' } : { kind: 'private', message: card };
+}
+
+export function recordChange(
+  { caller, workspace }: CommandContext,
+  what: string,
+  { channel, name }: Schedule,
+): Promise<void> {
+  return workspace.audit.record({ who: caller.user, what, where: channel, target: name, result: 'done' });
+}

@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
+import {
+  pauseSchedule,
+  removeSchedules,
+  resumeSchedule,
+  undoRemoval,
+} from '../../scheduler/schedules/lifecycle.ts';
+import { nameOf, restoredCard, type ScheduleChange } from '../../views/schedules/card.ts';
+import { LIST_SCOPES } from '../../views/schedules/list.ts';
+import type { Schedule } from '../../workspace/schedules.ts';
+import type { Action, Command, CommandContext } from '../command.ts';
+import {
+  announce,
+  cardOf,
+  isAsleep,
+  recordChange,
+  removedCardOf,
+  resolveSchedule,
+  type ScheduleFeature,
+  shown,
+} from './feature.ts';
+
+const Args = z.object({ named: z.string().optional() });
+
+/** A button's schedule, and the list it stands in, if it does. */
+export const ScheduleButton = z.object({ id: z.string(), list: z.enum(LIST_SCOPES).optional() });
+const UndoButton = z.object({ removal: z.string(), list: z.enum(LIST_SCOPES).optional() });
+
+/** What words and buttons may do with a schedule. */
+export interface Operation<R> {
+  verb: string;
+  done: ScheduleChange['done'];
+  /** Which schedule is meant where none is named. */
+  fits?(schedule: Schedule<R>): boolean;
+  /** @returns the schedule as it is then */
+  change(context: CommandContext, schedule: Schedule<R>): Promise<Schedule<R>>;
+}
+
+/** `pause`, `resume` and `remove` of a kind, with their buttons and "Undo". */
+export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
+  const { noun, prefix, commands } = feature.face;
+  const commandOf = (operation: Operation<R>, summary: string): Command<z.infer<typeof Args>> => ({
+    name: `${prefix} ${operation.verb}`,
+    summary: `${summary}; the id may be left out where the channel has one`,
+    usage: feature.matches === undefined ? '[id]' : '[id|project]',
+    role: feature.role,
+    needsAccount: false,
+    durable: true,
+    positionals: ['named'],
+    rest: true,
+    args: Args,
+    run: ({ named }, context) => changeNamed(feature, operation, context, named),
+    actions: [actionOf(feature, operation)],
+  });
+  const removal = removing(feature);
+  return {
+    pause: commandOf(pausing(feature), `Pauses a ${noun}`),
+    resume: commandOf(resuming(feature), `Resumes a ${noun}, also one that Deckhand paused`),
+    remove: {
+      ...commandOf(removal, `Removes a ${noun}, which can be undone for 10 minutes`),
+      name: commands.remove,
+      actions: [actionOf(feature, removal), undoAction(feature)],
+    },
+  };
+}
+
+async function changeNamed<R>(
+  feature: ScheduleFeature<R>,
+  { change, done, fits }: Operation<R>,
+  context: CommandContext,
+  named: string | undefined,
+): Promise<Reply> {
+  if (done === 'removed' && named?.toLowerCase() === 'all') return removeHere(feature, context);
+  const changed = await change(context, await resolveSchedule(feature, context, named, fits));
+  return announce(context, changed, cardOf(feature, changed, done, context), done !== 'resumed');
+}
+
+/** A button that changes a schedule: the message that it stands on is drawn anew. */
+export function actionOf<R>(feature: ScheduleFeature<R>, { verb, done, change }: Operation<R>): Action {
+  const { face, role, list: draw, note, redraw } = feature;
+  return {
+    actionId: `${face.prefix}:${verb}`,
+    role,
+    durable: true,
+    async run(value, context) {
+      const { id, list } = ScheduleButton.parse(JSON.parse(value ?? '{}'));
+      const changed = await change(context, await resolveSchedule(feature, context, id));
+      const card = cardOf(feature, changed, done, context, list);
+      if (changed.channel !== context.caller.channel) await announce(context, changed, card, true);
+      if (list !== undefined && draw !== undefined)
+        return { kind: 'replace', message: await draw(context, list, done === 'removed' ? card : undefined) };
+      const { record } = changed;
+      const made = { done, user: context.caller.user, note: note?.(record, done, context) };
+      const redrawn = context.message && redraw?.(context.message, record, made, context);
+      return { kind: 'replace', message: redrawn ?? card };
+    },
+  };
+}
+
+function pausing<R>(feature: ScheduleFeature<R>): Operation<R> {
+  return {
+    verb: 'pause',
+    done: 'paused',
+    fits: (schedule) => !isAsleep(feature, schedule),
+    async change(context, schedule) {
+      const { caller, workspace } = context;
+      const during = caller.requestId;
+      const paused = await pauseSchedule(workspace, feature.kind, schedule, {
+        kind: 'paused',
+        cause: 'person',
+        reason: 'somebody paused it',
+        by: caller.user,
+        at: workspace.clock.now(),
+        during,
+      });
+      if (paused === undefined) throw removedSince(feature, schedule);
+      if (paused.state.kind === 'paused' && paused.state.during !== during)
+        throw new UserError(
+          `Already paused: ${nameOf(shown(feature, schedule))}, because ${paused.state.reason}.`,
+        );
+      await recordChange(context, `${feature.face.prefix} pause`, schedule);
+      return paused;
+    },
+  };
+}
+
+function resuming<R>(feature: ScheduleFeature<R>): Operation<R> {
+  return {
+    verb: 'resume',
+    done: 'resumed',
+    fits: (schedule) => isAsleep(feature, schedule),
+    async change(context, schedule) {
+      const { workspace } = context;
+      if (!isAsleep(feature, schedule))
+        throw new UserError(`Nothing to resume: ${nameOf(shown(feature, schedule))} is not paused.`);
+      const prepared = await feature.kind.prepareResume(workspace, schedule);
+      const resumed = await resumeSchedule(workspace, feature.kind, schedule, { prepared });
+      if (resumed === undefined) throw removedSince(feature, schedule);
+      await recordChange(context, `${feature.face.prefix} resume`, schedule);
+      return resumed;
+    },
+  };
+}
+
+function removing<R>(feature: ScheduleFeature<R>): Operation<R> {
+  const { verb } = feature.face.remove;
+  return {
+    verb,
+    done: 'removed',
+    async change(context, schedule) {
+      await remove(feature, context, [schedule]);
+      return schedule;
+    },
+  };
+}
+
+/** Removes this channel's schedules. @param isMeant which of them; all if left out */
+export async function removeHere<R>(
+  feature: ScheduleFeature<R>,
+  context: CommandContext,
+  isMeant: (schedule: Schedule<R>) => boolean = () => true,
+): Promise<Reply> {
+  const { face, kind } = feature;
+  const all = await kind.list(context.workspace);
+  const here = all.filter((one) => one.channel === context.caller.channel && isMeant(one));
+  const [first] = here;
+  if (first === undefined) throw new UserError(`This channel has no ${face.plural}.`, face.commands.add);
+  await remove(feature, context, here);
+  return announce(context, first, removedCardOf(feature, here, context), true);
+}
+
+async function remove<R>(
+  { kind, face }: ScheduleFeature<R>,
+  context: CommandContext,
+  schedules: readonly Schedule<R>[],
+): Promise<void> {
+  const { caller, workspace } = context;
+  await removeSchedules(workspace, kind, schedules, caller.requestId);
+  for (const schedule of schedules) await recordChange(context, face.commands.remove, schedule);
+}
+
+export function removedSince<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): UserError {
+  const { list } = feature.face.commands;
+  return new UserError(`Removed in the meantime: ${nameOf(shown(feature, schedule))}.`, list);
+}
+
+function undoAction<R>(feature: ScheduleFeature<R>): Action {
+  const { face, role, kind, list: draw } = feature;
+  return {
+    actionId: `${face.prefix}:undo`,
+    role,
+    durable: true,
+    async run(value, context) {
+      const { removal, list } = UndoButton.parse(JSON.parse(value ?? '{}'));
+      const restored = await undoRemoval(context.workspace, kind, removal);
+      if (restored === undefined)
+        throw new UserError('A removal can be undone for 10 minutes only.', face.commands.add);
+      for (const schedule of restored) await recordChange(context, `${face.prefix} undo`, schedule);
+      if (list !== undefined && draw !== undefined)
+        return { kind: 'replace', message: await draw(context, list) };
+      const all = restored.map((schedule) => shown(feature, schedule));
+      return { kind: 'replace', message: restoredCard(all, context.caller.user) };
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import {
+  ACTIVE,
+  accountsChanged,
+  type Paused,
+  SCHEDULES_LOCK,
+  type Schedule,
+  type ScheduleState,
+} from '../../workspace/schedules.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+
+/** Digests, watches, invoice notices: how each stores its records and does its work. */
+export interface ScheduleKind<R = unknown> {
+  /** Oldest first. */
+  list(workspace: Workspace): Promise<Schedule<R>[]>;
+  /** Undefined where it was removed. */
+  setState(
+    workspace: Workspace,
+    schedule: Schedule,
+    change: (state: ScheduleState) => ScheduleState,
+  ): Promise<Schedule<R> | undefined>;
+  /** Begins its work. Called before it is stored as active; work without an active schedule ends by itself. */
+  start(workspace: Workspace, schedule: Schedule<R>): Promise<void>;
+  /** Ends its work, where that does not end by itself. */
+  stop?(workspace: Workspace, schedule: Schedule): Promise<void>;
+  /** Sends what was found before it was paused. */
+  postPending?(workspace: Workspace, schedule: Schedule): Promise<void>;
+  /**
+   * Asks the service before a person resumes it, so that a refusal is answered.
+   * @returns stores the answer
+   */
+  prepareResume(workspace: Workspace, schedule: Schedule<R>): Promise<() => Promise<void>>;
+  /** @returns what `restore` takes; undefined where it was removed already */
+  remove(workspace: Workspace, schedule: Schedule): Promise<unknown>;
+  /** Does not overwrite a schedule of the same id. */
+  restore(workspace: Workspace, removed: unknown): Promise<Schedule<R>>;
+}
+
+/** One that is paused already keeps its reason; undefined where it was removed. */
+export function pauseSchedule<R>(
+  workspace: Workspace,
+  kind: ScheduleKind<R>,
+  schedule: Schedule,
+  paused: Paused,
+): Promise<Schedule<R> | undefined> {
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const changed = await kind.setState(workspace, schedule, (state) =>
+      state.kind === 'paused' ? state : paused,
+    );
+    await kind.stop?.(workspace, schedule);
+    return changed;
+  });
+}
+
+/**
+ * Resumes it from now on; undefined where it was removed.
+ * @param cause only where it is paused for this; any if left out
+ * @param prepared what `prepareResume` returned
+ */
+export function resumeSchedule<R>(
+  workspace: Workspace,
+  kind: ScheduleKind<R>,
+  schedule: Schedule<R>,
+  { cause, prepared }: { cause?: Paused['cause']; prepared?: () => Promise<void> },
+): Promise<Schedule<R> | undefined> {
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    await kind.start(workspace, schedule);
+    await prepared?.();
+    const changed = await kind.setState(workspace, schedule, (state) =>
+      state.kind === 'paused' && state.cause !== (cause ?? state.cause) ? state : ACTIVE,
+    );
+    if (changed?.state.kind !== 'active') await kind.stop?.(workspace, schedule);
+    else await kind.postPending?.(workspace, changed);
+    return changed;
+  });
+}
+
+const UNDO_MS = 10 * 60_000;
+
+const Removal = z.object({ removed: z.array(z.unknown()) });
+
+function removals({ store }: Workspace) {
+  return store.collection('removed-schedules', Removal);
+}
+
+/** @param request names the removal, so that it can be undone */
+export function removeSchedules(
+  workspace: Workspace,
+  kind: ScheduleKind,
+  schedules: readonly Schedule[],
+  request: string,
+): Promise<void> {
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const removed: unknown[] = [];
+    for (const schedule of schedules) {
+      removed.push(await kind.remove(workspace, schedule));
+      await kind.stop?.(workspace, schedule);
+    }
+    const kept = removed.filter((one) => one !== undefined);
+    await removals(workspace).put(request, { removed: kept }, workspace.clock.now() + UNDO_MS);
+  });
+}
+
+/** Brings back what a request removed; undefined after ten minutes. */
+export async function undoRemoval<R>(
+  workspace: Workspace,
+  kind: ScheduleKind<R>,
+  request: string,
+): Promise<Schedule<R>[] | undefined> {
+  const removal = await removals(workspace).get(request);
+  if (removal === undefined) return undefined;
+  const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const schedules: Schedule<R>[] = [];
+    for (const removed of removal.removed) {
+      const schedule = await kind.restore(workspace, removed);
+      if (schedule.state.kind === 'active') await kind.start(workspace, schedule);
+      schedules.push(schedule);
+    }
+    return schedules;
+  });
+  // Its account may have been disconnected in the meantime.
+  await accountsChanged(workspace);
+  return restored;
+}

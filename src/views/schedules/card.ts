@@ -1,0 +1,147 @@
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { code, count } from '../../core/mrkdwn.ts';
+import { type ButtonSpec, buttons, say } from '../blocks/message.ts';
+
+/** How messages speak of a kind of schedule, and what its buttons are called. */
+export interface ScheduleFace {
+  /** Of its action ids: `digest:pause`. */
+  prefix: 'digest' | 'watch' | 'invoices';
+  noun: string;
+  plural: string;
+  /** Its commands, without the slash word. */
+  commands: { add: string; list: string; remove: string };
+  remove: { verb: 'remove' | 'stop'; label: string; confirm: string };
+  /** Buttons of this kind alone: label by verb. */
+  extras: Readonly<Record<string, string>>;
+}
+
+export const SCHEDULE_FACES = {
+  digest: {
+    prefix: 'digest',
+    noun: 'digest',
+    plural: 'digests',
+    commands: { add: 'digest add', list: 'digest list', remove: 'digest remove' },
+    remove: { verb: 'remove', label: 'Remove', confirm: 'It will not be posted any more.' },
+    extras: { edit: 'Edit', preview: 'Preview' },
+  },
+  watch: {
+    prefix: 'watch',
+    noun: 'watch',
+    plural: 'watches',
+    commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
+    remove: { verb: 'stop', label: 'Stop', confirm: 'Its events will not be posted here any more.' },
+    extras: { edit: 'Edit' },
+  },
+  invoices: {
+    prefix: 'invoices',
+    noun: 'invoice notices of',
+    plural: 'invoice notices',
+    commands: { add: 'invoices notify here', list: 'invoices notify', remove: 'invoices notify off' },
+    remove: { verb: 'stop', label: 'Stop', confirm: 'Invoices will not be posted here any more.' },
+    extras: {},
+  },
+} as const satisfies Record<string, ScheduleFace>;
+
+/** A schedule as people are shown it. */
+export interface ShownSchedule {
+  face: ScheduleFace;
+  id: string;
+  /** What people call it. */
+  name: string;
+  /** What it posts and when; mrkdwn. */
+  words: string;
+  /** Paused or snoozed. */
+  isAsleep: boolean;
+}
+
+const ICONS = {
+  'set up': ':calendar:',
+  edited: ':pencil2:',
+  paused: ':double_vertical_bar:',
+  resumed: ':arrow_forward:',
+  snoozed: ':zzz:',
+  removed: ':wastebasket:',
+  restored: ':leftwards_arrow_with_hook:',
+} as const;
+
+export interface ScheduleChange {
+  done: keyof typeof ICONS;
+  /** The person who did it. */
+  user: string;
+  /** More sentences; mrkdwn. */
+  note?: string | undefined;
+}
+
+/** "the digest `d7k2`" */
+export function nameOf({ face, name }: Pick<ShownSchedule, 'face' | 'name'>): string {
+  return `the ${face.noun} ${code(name)}`;
+}
+
+/** What a channel reads of a change, with the buttons for the next one. */
+export function scheduleCard(shown: ShownSchedule, { done, user, note }: ScheduleChange): Message {
+  const sentence = `${ICONS[done]} <@${user}> ${done} ${nameOf(shown)}, ${shown.words}.`;
+  return say([sentence, note].filter(Boolean).join(' '), ...scheduleButtons(shown));
+}
+
+/** Replaces the cards of what was removed. @param removal names it for "Undo" @param list whose button did it */
+export function removedCard(
+  removed: readonly ShownSchedule[],
+  { user, note }: Omit<ScheduleChange, 'done'>,
+  { removal, list }: { removal: string; list?: string | undefined },
+): Message {
+  const { prefix } = removed[0]?.face ?? SCHEDULE_FACES.digest;
+  const sentence = `${ICONS.removed} <@${user}> removed ${namesOf(removed)}.`;
+  const value = { removal, ...(list === undefined ? {} : { list }) };
+  const undo = buttons({ label: 'Undo', actionId: `${prefix}:undo`, value });
+  return say([sentence, note].filter(Boolean).join(' '), ...undo);
+}
+
+export function restoredCard(restored: readonly ShownSchedule[], user: string): Message {
+  const [only] = restored;
+  if (only !== undefined && restored.length === 1) return scheduleCard(only, { done: 'restored', user });
+  return say(`${ICONS.restored} <@${user}> restored ${namesOf(restored)}.`);
+}
+
+/** "the watch `w7k2`, failures of *Storefront*", or "3 watches: `w7k2`, `w7k3`, `w7k4`" */
+function namesOf(several: readonly ShownSchedule[]): string {
+  const [only] = several;
+  if (only === undefined) return 'nothing';
+  if (several.length === 1) return `${nameOf(only)}, ${only.words}`;
+  const names = several.slice(0, 20).map(({ name }) => code(name));
+  return `${count(several.length, only.face.noun, only.face.plural)}: ${names.join(', ')}`;
+}
+
+/** @param list the list that the buttons are in */
+export function scheduleButtons(
+  { face, id, isAsleep }: Pick<ShownSchedule, 'face' | 'id' | 'isAsleep'>,
+  list?: string,
+): KnownBlock[] {
+  const value = { id, ...(list === undefined ? {} : { list }) };
+  const { verb, label, confirm } = face.remove;
+  const extras = Object.entries(face.extras).map(([extra, text]) => ({
+    label: text,
+    actionId: actionId(face, extra, id),
+    value,
+  }));
+  return buttons(
+    isAsleep
+      ? { label: 'Resume', actionId: actionId(face, 'resume', id), value }
+      : { label: 'Pause', actionId: actionId(face, 'pause', id), value },
+    ...extras,
+    {
+      label,
+      actionId: actionId(face, verb, id),
+      value,
+      style: 'danger',
+      confirm: {
+        title: `${label} ${face.prefix === 'invoices' ? 'these' : 'this'}?`,
+        text: confirm,
+        confirm: label,
+      },
+    } satisfies ButtonSpec,
+  );
+}
+
+function actionId({ prefix }: ScheduleFace, verb: string, id: string): string {
+  return prefix === 'watch' ? `watch:${verb}#${id}` : `${prefix}:${verb}`;
+}

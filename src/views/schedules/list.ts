@@ -1,0 +1,92 @@
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { code, count, cut } from '../../core/mrkdwn.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { context, header, say, section } from '../blocks/message.ts';
+import { dateTime } from '../blocks/time.ts';
+import { type ScheduleFace, scheduleButtons } from './card.ts';
+
+/** How much a list shows; its buttons carry it, so that they draw the same list anew. */
+export const LIST_SCOPES = ['here', 'all'] as const;
+export type ListScope = (typeof LIST_SCOPES)[number];
+
+export interface ScheduleListing {
+  scope: ListScope;
+  /** How many of other channels are not listed. */
+  elsewhere: number;
+  /** The slash word. */
+  word: string;
+  /** What was removed by a button of the list, with "Undo". */
+  removed?: Message | undefined;
+}
+
+export interface ListedSchedule {
+  id: string;
+  isAsleep: boolean;
+  lines: readonly string[];
+}
+
+/** Two blocks each, within Slack's 50. */
+const MOST = 20;
+
+/** Schedules of one kind, each with its buttons. */
+export function scheduleList(
+  face: ScheduleFace,
+  listed: readonly ListedSchedule[],
+  { scope, elsewhere, word, removed }: ScheduleListing,
+): Message {
+  const add = code(`${word} ${face.commands.add}`);
+  const all = code(`${word} ${face.commands.list} all`);
+  const others = elsewhere === 0 ? '' : ` ${count(elsewhere, 'other')} elsewhere: ${all}.`;
+  const undo = removed?.blocks ?? [];
+  if (listed.length === 0) {
+    const where = scope === 'here' ? 'This channel' : 'This workspace';
+    return say(`${where} has no ${face.noun} yet. Set one up with ${add}.${others}`, ...undo);
+  }
+  const title = `${count(listed.length, face.noun, face.plural)} of this ${scope === 'all' ? 'workspace' : 'channel'}`;
+  const left = listed.length - MOST;
+  const more = left > 0 ? [`and ${left} more; list them in their own channels`] : [];
+  const rows = listed
+    .slice(0, MOST)
+    .flatMap(({ lines, ...one }): KnownBlock[] => [
+      section(cut(lines.join('\n'), LIMITS.sectionText)),
+      ...scheduleButtons({ face, ...one }, scope),
+    ]);
+  return {
+    text: title,
+    blocks: [header(title), ...rows, context(...more, `Add one with ${add}.${others}`), ...undo],
+  };
+}
+
+export type ShownState =
+  | { kind: 'active' }
+  | { kind: 'paused'; reason: string; by?: string | undefined; at: number };
+
+/** "Paused by <@U1> today at 09:00: the channel is archived." */
+export function pausedWords({ by, at, reason }: Extract<ShownState, { kind: 'paused' }>): string {
+  return `:double_vertical_bar: Paused${by === undefined ? '' : ` by <@${by}>`} ${dateTime(at)}: ${reason}.`;
+}
+
+/** How polling goes. */
+export interface ShownPolling {
+  /** When the service answered last, milliseconds since the epoch; undefined before that. */
+  lookedAt?: number | undefined;
+  /** Polls in a row that failed. */
+  failures: number;
+}
+
+/** What a polled schedule posted last, and its state. */
+export function polledLines(
+  state: ShownState,
+  { lookedAt, failures }: ShownPolling,
+  last: { at: number; said: string } | undefined,
+): string[] {
+  const checked = lookedAt === undefined ? 'not checked yet' : `last checked ${dateTime(lookedAt)}`;
+  const active =
+    failures < 2
+      ? `Active, ${checked}.`
+      : `:warning: The service does not answer, ${checked}; Deckhand keeps trying.`;
+  return [
+    last === undefined ? 'Nothing was posted yet.' : `Last: ${last.said}, ${dateTime(last.at)}.`,
+    state.kind === 'paused' ? pausedWords(state) : active,
+  ];
+}

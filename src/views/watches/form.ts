@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { ModalView } from '../../core/message.ts';
+import { plain } from '../../core/mrkdwn.ts';
+import { WATCH_MODES } from '../../core/schedule-choices.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { type Choice, modal, searchInput, selectInput } from '../blocks/modal.ts';
+import { MODE_WORDS, type ShownWatch } from './watch.ts';
+
+export const WATCH_EDIT = 'watch.edit';
+
+/** What the form knows of its watch. */
+export const WatchOrigin = z.object({ id: z.string(), account: z.string() });
+export type WatchOrigin = z.infer<typeof WatchOrigin>;
+
+export function watchModal(
+  origin: WatchOrigin,
+  {
+    mode,
+    project,
+  }: Pick<ShownWatch['watch'], 'mode'> & { project?: { permalink: string; name: string } | undefined },
+): ModalView {
+  const choices = WATCH_MODES.map((value) => {
+    const text = MODE_WORDS[value];
+    return { value, text: `${text.charAt(0).toUpperCase()}${text.slice(1)}` };
+  });
+  return modal({
+    callbackId: WATCH_EDIT,
+    title: 'Edit a watch',
+    submit: 'Save',
+    metadata: origin,
+    blocks: [
+      searchInput({
+        field: 'project',
+        label: 'Project',
+        placeholder: 'All projects, or search one',
+        optional: true,
+        ...initialOf(project),
+      }),
+      selectInput({ field: 'mode', label: 'What it posts', choices, initial: mode }),
+    ],
+  });
+}
+
+/** Slack refuses an option without a text, or with a value that is too long. */
+function initialOf(project: { permalink: string; name: string } | undefined): { initial?: Choice } {
+  if (project === undefined || project.permalink.length > LIMITS.optionValue) return {};
+  const { permalink: value, name } = project;
+  return { initial: { value, text: plain(name) || value } };
+}
