@@ -108,7 +108,9 @@ describe('invoices', () => {
   );
 
   test('invoices refuse words that are no number', async ({ world }) => {
-    expect(await ask(world, '/deckhand invoices latest', 'admin')).toContain('`latest` is not an invoice number');
+    expect(await ask(world, '/deckhand invoices latest', 'admin')).toContain(
+      '`latest` is not an invoice number',
+    );
   });
 });
 

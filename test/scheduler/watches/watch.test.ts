@@ -228,7 +228,11 @@ describe('watch', () => {
         'the second',
       );
       await say(world, 'unwatch all');
-      await until(world, () => texts(world).some((text) => /removed the watch.*all projects/.test(text)), 'the rest');
+      await until(
+        world,
+        () => texts(world).some((text) => /removed the watch.*all projects/.test(text)),
+        'the rest',
+      );
       expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('has no watch yet');
       expect(await ask(world, '/deckhand unwatch wxyz', 'admin')).toContain('There is no watch `wxyz`');
     });
@@ -250,7 +254,9 @@ describe('watch', () => {
       await until(world, () => blocks(world).includes('between'), 'the event');
     });
 
-    test('watch edit changes a watch in a form, and refuses the project of another one', async ({ world }) => {
+    test('watch edit changes a watch in a form, and refuses the project of another one', async ({
+      world,
+    }) => {
       const id = idIn(await watch(world, 'storefront failures'));
       await watch(world, 'billing-api');
       const ann = world.as('admin');
