@@ -1,9 +1,9 @@
-import type { Command } from './commands/command.ts';
+import type { Command, EventHandlers } from './commands/command.ts';
 import { homeOpened, refreshHomeJob } from './commands/home/publish.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
-import { functionExecuted, RUN_STEP } from './commands/workflows/steps.ts';
-import type { EventHandlers } from './listeners/events.ts';
+import { STEPS } from './commands/workflows/steps.ts';
+import type { Config } from './config.ts';
 import { LIFECYCLE_EVENTS } from './listeners/events.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes } from './listeners/install/routes.ts';
@@ -31,8 +31,13 @@ import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import type { JobDefinition } from './workspace/define-job.ts';
 import { createWorkspaces, type Parts, type Workspaces } from './workspace/workspace.ts';
 
+/** What is opened once for the process, with all that only the process may know of its configuration. */
+export interface AppParts extends Parts {
+  config: Config;
+}
+
 export interface DeckhandApp {
-  parts: Parts;
+  parts: AppParts;
   workspaces: Workspaces;
   /** What the configuration allows, in the order of the help. */
   commands: readonly Command[];
@@ -51,11 +56,14 @@ const STILL_ANSWERED = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
 const EVENT_HANDLERS: EventHandlers = {
   app_home_opened: homeOpened,
   link_shared: unfurlLinks,
-  function_executed: functionExecuted,
 };
 
 /** The events that manifest.yml subscribes to. */
-export const EVENT_TYPES: readonly string[] = [...LIFECYCLE_EVENTS, ...Object.keys(EVENT_HANDLERS)];
+export const EVENT_TYPES: readonly string[] = [
+  ...LIFECYCLE_EVENTS,
+  ...Object.keys(EVENT_HANDLERS),
+  'function_executed',
+];
 
 /** Every kind of schedule that pauses with its account. */
 const SCHEDULES = [DIGESTS, WATCHES, INVOICE_NOTICES];
@@ -70,7 +78,6 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     WATCH_VERIFICATION,
     WELCOME,
     TELL_LINKED,
-    RUN_STEP,
     END_STEP,
     refreshHomeJob,
     digestJob(startedAt),
@@ -83,7 +90,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
 }
 
 /** Puts the features together; opens nothing before `start`. */
-export function createApp(parts: Parts): DeckhandApp {
+export function createApp(parts: AppParts): DeckhandApp {
   const { config, clock, log, metrics, engine } = parts;
   const workspaces = createWorkspaces(parts);
   const { receiver, routes: slackRoutes } = createReceiver({
@@ -97,8 +104,8 @@ export function createApp(parts: Parts): DeckhandApp {
   });
   const registry = createRegistry(commandsFor(config), START);
   const shared = { ...parts, workspaces };
-  const handlers = { ...lifecycleHandlers(shared), ...EVENT_HANDLERS };
-  const listeners = createListeners(parts, workspaces, registry, receiver, handlers);
+  const events = { ...lifecycleHandlers(shared), ...EVENT_HANDLERS };
+  const listeners = createListeners({ ...shared, registry, receiver, events, steps: STEPS });
   for (const job of [...jobsOf(clock.now()), ...listeners.jobs]) work(parts, workspaces, job);
   let isDraining = false;
   let listener: Listener | undefined;

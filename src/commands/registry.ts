@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Settings } from '../core/settings.ts';
 import { accounts } from './accounts/accounts.ts';
 import { connect } from './accounts/connect.ts';
 import { disconnect } from './accounts/disconnect.ts';
@@ -39,7 +39,7 @@ import { watch } from './watches/watch.ts';
 /** What a bare slash word means. */
 export const START = start.name;
 
-/** Every command, in the order of the help. @param all what help and roles tell of */
+/** Every command, in the order of the help. @param all what help and roles are about */
 function commandsOf(all: () => readonly Command[]): readonly Command[] {
   return [
     createHelp(all),
@@ -85,9 +85,9 @@ function commandsOf(all: () => readonly Command[]): readonly Command[] {
 }
 
 /** The commands that the configuration allows. */
-export function commandsFor(config: Config): readonly Command[] {
+export function commandsFor(settings: Settings): readonly Command[] {
   const commands: readonly Command[] = commandsOf(() => commands).filter(
-    (command) => command.isAvailable?.(config) ?? true,
+    (command) => command.isAvailable?.(settings) ?? true,
   );
   return commands;
 }

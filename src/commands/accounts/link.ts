@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { oauthClientOf } from '../../config.ts';
 import { UserError } from '../../core/errors.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { linkMessage } from '../../views/accounts/link.ts';
@@ -15,7 +14,8 @@ export const link = defineCommand({
   needsAccount: false,
   positionals: [],
   args: z.object({}),
-  isAvailable: (config) => oauthClientOf(config) !== undefined,
+  isAvailable: ({ SERVICE_AUTH_URL, SERVICE_OAUTH_CLIENT_ID }) =>
+    SERVICE_AUTH_URL !== undefined && SERVICE_OAUTH_CLIENT_ID !== undefined,
   async run(_, context) {
     const { caller, workspace } = context;
     const { PUBLIC_URL, SLACK_COMMAND: word } = workspace.config;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
-import { explainAndLog, newReference } from '../../scheduler/explain.ts';
+import { newReference } from '../../scheduler/explain.ts';
 import { parseAccountName } from '../../service/account-name.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/signup.ts';
@@ -17,7 +17,6 @@ import {
   type SignupsLeft,
   signupsLeft,
 } from '../../workspace/signup-attempts.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { messagesByField } from './connect.ts';
@@ -64,17 +63,18 @@ async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {
   };
 }
 
-async function submitSignup(state: ViewState, { caller, workspace }: CommandContext): Promise<Submitted> {
+async function submitSignup(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const { workspace } = context;
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const limit = await countSignup(workspace.store, workspace.clock.now());
   const request = requestOf(fields.data);
   try {
     const made = await signUp(workspace.service, request);
-    return await settle(workspace, caller, made, request.email);
+    return await keepAccount(context, made, request.email);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return refused(workspace, caller, error, limit);
+    return refused(context, error, limit);
   }
 }
 
@@ -95,12 +95,12 @@ function requestOf(fields: z.infer<typeof Fields>): SignupRequest {
 }
 
 /** Connects the new account with the key it came with; what is said of it. The key is told only this once. */
-async function settle(
-  workspace: Workspace,
-  { user }: CommandContext['caller'],
+async function keepAccount(
+  { workspace, caller }: CommandContext,
   made: Signup,
   email: string,
 ): Promise<Submitted> {
+  const { user } = caller;
   const { SERVICE_BASE_URL, SLACK_COMMAND: word } = workspace.config;
   const { subdomain, url, name: displayName } = made.account;
   const name = parseAccountName(subdomain, SERVICE_BASE_URL) ?? parseAccountName(url ?? '', SERVICE_BASE_URL);
@@ -115,7 +115,6 @@ async function settle(
       connectedBy: user,
       state,
     });
-    await workspace.audit.record({ who: user, what: 'signup', target: name, result: 'done' });
     if (state === 'unverified') await watchFor(workspace, account, deployKey);
   } catch (error) {
     const reference = newReference();
@@ -132,7 +131,7 @@ async function settle(
     oauthUrls: made.oauth_urls,
     word,
   });
-  return { kind: 'close', after: async () => ({ kind: 'private', message }) };
+  return { kind: 'close', after: async () => ({ kind: 'private', message }), audit: { target: name } };
 }
 
 function deployKeyOf({ ssh_public_key: key }: Signup): DeployKey | undefined {
@@ -148,21 +147,18 @@ function lostKey(account: string, word: string, reference?: string): Submitted {
 }
 
 function refused(
-  workspace: Workspace,
-  { user }: CommandContext['caller'],
+  { workspace, caller, explain }: CommandContext,
   error: ServiceError,
   limit: SignupsLeft,
 ): Submitted {
   const now = workspace.clock.now();
   const { SERVICE_SIGNUP_URL: webSignup = '', SLACK_COMMAND: word } = workspace.config;
   if (error.kind === 'unexpected' || error.kind === 'unreachable') {
-    const at = { word, now };
-    const explained = explainAndLog(error, at, workspace.log, { user, command: SIGNUP });
-    const base = failureWords({ ...explained, next: whatNow(error, word) });
+    const base = failureWords({ ...explain(error, { command: SIGNUP }), next: whatNow(error, word) });
     return { kind: 'errors', errors: {}, base };
   }
   workspace.log.info(
-    { event: 'signup_refused', user, kind: error.kind, status: error.status },
+    { event: 'signup_refused', user: caller.user, kind: error.kind, status: error.status },
     'a sign-up was refused',
   );
   const { errors, base } = signupFault(error, { now, webSignup });

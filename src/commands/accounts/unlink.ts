@@ -17,7 +17,6 @@ export const unlink = defineCommand({
     const { user } = caller;
     if (!(await workspace.links.remove(user)))
       return { kind: 'private', message: notLinkedMessage(workspace.config.SLACK_COMMAND) };
-    await workspace.audit.record({ who: user, what: 'unlink', result: 'done' });
-    return { kind: 'private', message: unlinkedMessage() };
+    return { kind: 'private', message: unlinkedMessage(), audit: {} };
   },
 });

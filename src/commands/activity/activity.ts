@@ -93,7 +93,11 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const message = activityMessage(ask, feed, { kind: 'channel', sharedBy: user });
   const shown = await workspace.slack.post({ channel, message });
   if (ask.stats) await addPicture(ask, feed, shown, context);
-  return { kind: 'replace', message: activityMessage(ask, feed, { kind: 'asker', isShared: true }) };
+  return {
+    kind: 'replace',
+    message: activityMessage(ask, feed, { kind: 'asker', isShared: true }),
+    audit: { target: ask.account },
+  };
 }
 
 /** The days of the figures as a picture in the thread; what was shared stands without it too. */

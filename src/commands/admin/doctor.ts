@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
-import { explain } from '../../scheduler/explain.ts';
 import { getProfile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
+import { explainIn } from '../context.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',
@@ -33,7 +33,7 @@ async function check(what: string, context: CommandContext, work: () => Promise<
     return { what, isWell: true, said: await work() };
   } catch (error) {
     const { workspace } = context;
-    const explained = explain(error, { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() });
+    const explained = explainIn(workspace, error);
     workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'a check failed');
     return { what, isWell: false, said: [explained.text, explained.next].filter(Boolean).join(' ') };
   }

@@ -76,13 +76,6 @@ async function submitRoles(
   const grants: Grants = { ...users, groups, setBy: user, setAt: workspace.clock.now() };
   await workspace.roles.set(grants);
   const allowed = await restrictChannel(state, context, restrictable);
-  await workspace.audit.record({
-    who: user,
-    what: 'roles',
-    target: changesOf(before, grants),
-    result: 'done',
-    ...(caller.channel === undefined ? {} : { where: caller.channel }),
-  });
   const mentions = {
     admin: mentionsOf(grants, 'admin'),
     operator: mentionsOf(grants, 'operator'),
@@ -91,6 +84,7 @@ async function submitRoles(
   return {
     kind: 'close',
     after: async () => ({ kind: 'private', message: rolesMessage(mentions, allowed) }),
+    audit: { target: changesOf(before, grants) },
   };
 }
 

@@ -46,7 +46,7 @@ async function openSettings(context: CommandContext): Promise<Reply> {
 }
 
 async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { caller, workspace } = context;
+  const { workspace } = context;
   const origin = Origin.parse(JSON.parse(state.metadata));
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
@@ -63,13 +63,11 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
       ...(zone === undefined ? {} : { zone }),
     }),
   );
-  await workspace.audit.record({
-    who: caller.user,
-    what: 'settings',
-    where: origin.channel,
-    result: 'done',
-  });
-  return { kind: 'close', after: async () => ({ kind: 'private', message: settingsMessage(saved) }) };
+  return {
+    kind: 'close',
+    after: async () => ({ kind: 'private', message: settingsMessage(saved) }),
+    audit: { where: origin.channel },
+  };
 }
 
 /** The project that the channel is bound to from now on. One that stays needs no look-up, nor a service that answers. */

@@ -1,8 +1,8 @@
-import { explain } from '../../scheduler/explain.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { type AccountFigures, MOST_FIGURES } from '../../views/home/home.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { explainIn } from '../context.ts';
 
 /** This week's figures of the first accounts; what fails is told in their place. */
 export async function figuresOf(workspace: Workspace): Promise<Record<string, AccountFigures>> {
@@ -12,8 +12,7 @@ export async function figuresOf(workspace: Workspace): Promise<Record<string, Ac
       return [account.name, { stats: await workspace.hosting.thisWeek(account) }];
     } catch (error) {
       if (!(error instanceof AccountFailure)) throw error;
-      const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-      return [account.name, { failed: failureWords(explain(error, at)) }];
+      return [account.name, { failed: failureWords(explainIn(workspace, error)) }];
     }
   });
   return Object.fromEntries(await Promise.all(each));

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import type { EventBody } from '../../core/event.ts';
 import type { Job } from '../../core/job.ts';
 import { withTimeout } from '../../core/timeout.ts';
-import type { EventBody } from '../../listeners/events.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { homeView, type ShownFigures } from '../../views/home/home.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import type { CommandContext } from '../command.ts';
 import { figuresOf } from './figures.ts';
 import { loadHome } from './load-home.ts';
 
@@ -26,7 +27,7 @@ const Opened = z.object({
 });
 
 /** Shows what is known at once; the service's figures follow. */
-export async function homeOpened(workspace: Workspace, { event }: EventBody): Promise<void> {
+export async function homeOpened({ workspace }: CommandContext, { event }: EventBody): Promise<void> {
   const { user, tab, view } = Opened.parse(event);
   if (tab === 'messages') return;
   const figures = figuresOf(workspace);

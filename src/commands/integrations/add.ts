@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
 import type { HookType } from '../../service/hook-types.ts';
 import {
   createIntegration,
@@ -63,7 +62,8 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
       { what: `project ${code(project.permalink)}`, list: 'projects' },
     );
     const message = await outcomeOf(context, place, filled.name ?? '', result);
-    return { kind: 'close', after: async () => ({ kind: 'private', message }) };
+    const audit = { target: `${account.name}/${project.permalink}` };
+    return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
   } catch (error) {
     if (!(error instanceof AccountFailure) || error.cause.certainlyNotDone) throw error;
     return { kind: 'errors', errors: {}, base: perhapsDone(context, error) };
@@ -71,10 +71,8 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
 }
 
 /** Sending it again could set up a second one, so the person looks first. */
-function perhapsDone({ caller, workspace }: CommandContext, error: AccountFailure): string {
-  const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-  const { user } = caller;
-  const { reference } = explainAndLog(error, at, workspace.log, { user, view: INTEGRATION_ADD });
+function perhapsDone({ explain }: CommandContext, error: AccountFailure): string {
+  const { reference } = explain(error, { view: INTEGRATION_ADD });
   return failureWords({
     text: 'The service did not answer properly, so the integration may be set up or not.',
     next: 'Look at the project’s integrations there before you send this again.',
@@ -97,16 +95,9 @@ async function outcomeOf(
   name: string,
   result: IntegrationResult,
 ): Promise<Message> {
-  const { caller, workspace } = context;
+  const { workspace } = context;
   const word = workspace.config.SLACK_COMMAND;
   const project = place.project.name;
-  await workspace.audit.record({
-    who: caller.user,
-    what: 'integration add',
-    target: `${place.account}/${place.project.permalink}`,
-    result: 'done',
-    ...(caller.channel === undefined ? {} : { where: caller.channel }),
-  });
   if (result.kind === 'auth_required')
     return authoriseMessage({ name, project, authUrl: result.authUrl, isNew: true, word });
   const saved = await remember(context, result.integration, place);

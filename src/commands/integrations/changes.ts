@@ -43,7 +43,8 @@ export async function saveChanges(
   );
   const edited = { identifier, type: shown?.type ?? type?.label ?? '', shown, changes };
   const message = await outcomeOf(context, { account: account.name, project }, result, edited);
-  return { kind: 'close', after: async () => ({ kind: 'private', message }) };
+  const audit = { target: `${account.name}/${project.permalink}/${identifier}` };
+  return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
 }
 
 function readForm(state: ViewState, shown: IntegrationOrigin['shown']): FilledIn {
@@ -64,16 +65,9 @@ async function outcomeOf(
   result: IntegrationResult,
   edited: Edited,
 ): Promise<Message> {
-  const { caller, workspace } = context;
+  const { workspace } = context;
   const word = workspace.config.SLACK_COMMAND;
   const project = place.project.name;
-  await workspace.audit.record({
-    who: caller.user,
-    what: 'integration edit',
-    target: `${place.account}/${place.project.permalink}/${edited.identifier}`,
-    result: 'done',
-    ...(caller.channel === undefined ? {} : { where: caller.channel }),
-  });
   if (result.kind === 'auth_required') {
     const assumed = assume(edited);
     // Of an integration that was not known before, too little is known now.

@@ -116,5 +116,5 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
     threads: settings.threads ?? true,
     told: ['ordered'],
   });
-  return { kind: 'nothing' };
+  return { kind: 'nothing', audit: {} };
 }

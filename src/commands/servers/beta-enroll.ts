@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Change } from '../../core/reply.ts';
 import { enrollInBeta } from '../../service/beta.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { getProfile } from '../../service/profile.ts';
@@ -24,7 +25,7 @@ export const betaEnroll = defineCommand({
   positionals: ['protocol'],
   args: z.object({ protocol: z.string().optional() }),
   async run({ protocol }, context) {
-    return { kind: 'private', message: await enroll(context, await accountOf(context), protocol) };
+    return { kind: 'private', ...(await enroll(context, await accountOf(context), protocol)) };
   },
   actions: [
     {
@@ -35,7 +36,7 @@ export const betaEnroll = defineCommand({
       async run(value, context) {
         const { account: name } = ButtonValue.parse(JSON.parse(value ?? '{}'));
         const account = await context.workspace.accounts.resolve(name, undefined);
-        return { kind: 'replace', message: await enroll(context, account, undefined) };
+        return { kind: 'replace', ...(await enroll(context, account, undefined)) };
       },
     },
   ],
@@ -46,11 +47,10 @@ export const betaEnroll = defineCommand({
  * @throws AccountFailure, UserError
  */
 async function enroll(
-  { caller, workspace }: CommandContext,
+  { workspace }: CommandContext,
   account: Account,
   protocol: string | undefined,
-): Promise<Message> {
-  const { user, channel } = caller;
+): Promise<{ message: Message; audit?: Change }> {
   const word = workspace.config.SLACK_COMMAND;
   try {
     const outcome = await workspace.accounts.use(account, async (client) => {
@@ -59,18 +59,14 @@ async function enroll(
       if (!after.beta_features) return 'off';
       return before.account.beta_features ? 'already' : 'new';
     });
-    await workspace.audit.record({
-      who: user,
-      what: 'beta enroll',
-      target: account.name,
-      result: 'done',
-      ...(channel === undefined ? {} : { where: channel }),
-    });
-    return enrolledMessage(account.name, outcome, word);
+    return {
+      message: enrolledMessage(account.name, outcome, word),
+      audit: { what: 'beta enroll', target: account.name },
+    };
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
     const { cause } = error;
-    if (cause.kind === 'admin_required') return handOverMessage(account.name, cause.betaUrl);
+    if (cause.kind === 'admin_required') return { message: handOverMessage(account.name, cause.betaUrl) };
     if (cause.errorCode === 'unsupported_protocol') throw unsupported(protocol, cause);
     throw error;
   }

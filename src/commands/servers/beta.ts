@@ -40,5 +40,9 @@ async function tellAdmin(
   const { account, betaUrl } = about;
   const message = askedToEnrollMessage(account, betaUrl, caller.user, workspace.config.SLACK_COMMAND);
   await workspace.slack.sendDirectMessage(picked, message);
-  return { kind: 'private', message: say(`:incoming_envelope: I told <@${picked}> in a direct message.`) };
+  return {
+    kind: 'private',
+    message: say(`:incoming_envelope: <@${picked}> was asked in a direct message.`),
+    audit: { target: account },
+  };
 }

@@ -1,7 +1,6 @@
 import { UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
-import type { Reply } from '../../core/reply.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
+import type { Change, Reply } from '../../core/reply.ts';
 import { enrollInBeta } from '../../service/beta.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -115,8 +114,9 @@ async function goBack(context: ActionContext): Promise<Reply> {
 
 /** Enrolling is no more than done when it is done twice; the form follows, or who can do it. */
 async function enroll(context: ActionContext): Promise<Reply> {
-  const { state, caller, workspace } = context;
+  const { state, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
+  let change: Change | undefined;
   const draft = draftOf(state);
   const account = await workspace.accounts.resolve(draft.account, undefined);
   const next = await orBanner(context, resendable(state.view), async () => {
@@ -127,17 +127,11 @@ async function enroll(context: ActionContext): Promise<Reply> {
       if (!isHandOver) throw error;
       return handOverModal(draft, error.cause.betaUrl);
     }
-    await workspace.audit.record({
-      who: caller.user,
-      what: 'beta enroll',
-      where: draft.channel,
-      target: account.name,
-      result: 'done',
-    });
+    change = { what: 'beta enroll', where: draft.channel, target: account.name };
     return drawServerForm(context, { draft, values: {} });
   });
   await context.updateModal(next, 'anyway');
-  return { kind: 'nothing' };
+  return { kind: 'nothing', audit: change };
 }
 
 /** At once with what is known, then with what the service offers. */
@@ -150,7 +144,7 @@ async function redraw(context: ActionContext, draft: Draft, values: Values): Pro
 
 /** A failure stands on top of the form, where the person is and what they typed stays. */
 async function orBanner(
-  { caller, workspace }: CommandContext,
+  { explain }: CommandContext,
   shown: ModalView,
   next: () => Promise<ModalView>,
 ): Promise<ModalView> {
@@ -158,10 +152,7 @@ async function orBanner(
     return await next();
   } catch (error) {
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
-    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-    const { user } = caller;
-    const explained = explainAndLog(error, at, workspace.log, { user, view: 'server.add' });
-    return withBanner(shown, failureWords(explained));
+    return withBanner(shown, failureWords(explain(error, { view: 'server.add' })));
   }
 }
 

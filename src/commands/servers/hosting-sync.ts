@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import type { Change } from '../../core/reply.ts';
 import { followSync } from '../../scheduler/servers/sync.ts';
 import { syncHostedResource } from '../../service/hosted-resources.ts';
 import { resourceMessage } from '../../views/servers/hosting.ts';
@@ -24,7 +25,7 @@ export const hostingSync = defineCommand({
   rest: true,
   args: z.object({ id: z.string() }),
   async run({ id }, context) {
-    return { kind: 'private', message: await sync(context, await accountOf(context), id) };
+    return { kind: 'private', ...(await sync(context, await accountOf(context), id)) };
   },
   actions: [
     {
@@ -35,7 +36,7 @@ export const hostingSync = defineCommand({
       async run(value, context) {
         const { account: name, id } = ButtonValue.parse(JSON.parse(value ?? '{}'));
         const account = await context.workspace.accounts.resolve(name, undefined);
-        return { kind: 'replace', message: await sync(context, account, id) };
+        return { kind: 'replace', ...(await sync(context, account, id)) };
       },
     },
   ],
@@ -46,8 +47,7 @@ async function sync(
   { caller, workspace }: CommandContext,
   account: Account,
   named: string,
-): Promise<Message> {
-  const { user, channel } = caller;
+): Promise<{ message: Message; audit: Change }> {
   const before = await findResource(workspace, account, named);
   const sought = { what: `managed resource ${code(named)}`, list: 'hosting list' };
   const { status } = await workspace.accounts.use(
@@ -56,15 +56,11 @@ async function sync(
     sought,
   );
   await followSync(workspace, caller, account.name, before);
-  await workspace.audit.record({
-    who: user,
-    what: 'hosting sync',
-    target: `${account.name}/${before.identifier}`,
-    result: 'done',
-    ...(channel === undefined ? {} : { where: channel }),
-  });
   const currency = await currencyOf(workspace, account);
   const answered = status === 'sync_requested' ? 'The sync is requested' : `The service says ${code(status)}`;
   const news = `:arrows_counterclockwise: ${answered}; I show the card again once it has changed.`;
-  return resourceMessage({ account: account.name, resource: before, currency, maySync: false, news });
+  return {
+    message: resourceMessage({ account: account.name, resource: before, currency, maySync: false, news }),
+    audit: { what: 'hosting sync', target: `${account.name}/${before.identifier}` },
+  };
 }

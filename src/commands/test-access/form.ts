@@ -53,7 +53,12 @@ export const testFormActions: readonly Action[] = [
   },
 ];
 
-export const testFormSubmission: Submission = { callbackId: TEST, role: 'member', submit: submitTest };
+export const testFormSubmission: Submission = {
+  callbackId: TEST,
+  role: 'member',
+  actsIn: ({ values: { channel } }) => (typeof channel === 'string' ? channel : undefined),
+  submit: submitTest,
+};
 
 async function redraw(
   chosen: { project?: string | undefined; account?: string | undefined },
@@ -94,7 +99,7 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
     const reply = await startTest(workspace, caller, channel, { account: account.name, project, ...one });
     return reply.kind === 'private'
       ? { kind: 'view', view: noticeOf(TEST_TITLE, reply.message) }
-      : { kind: 'close' };
+      : { kind: 'close', audit: { target: `${account.name}/${project.permalink}`, where: channel } };
   } catch (error) {
     return { kind: 'errors', errors: faultOf(error) };
   }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { EventBody } from '../../core/event.ts';
 import type { KnownBlock } from '../../core/message.ts';
-import type { EventBody } from '../../listeners/events.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
 import { type Addressed, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
 import { projectUnfurl, serverUnfurl } from '../../views/unfurls/unfurl.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import type { CommandContext } from '../command.ts';
 import { isMember } from './member.ts';
 
 const LinkShared = z.object({
@@ -33,7 +33,8 @@ interface Known {
 }
 
 /** Shows the live state of linked projects and servers under a message. What fails is a line in the log, no more. */
-export async function unfurlLinks(workspace: Workspace, body: EventBody): Promise<void> {
+export async function unfurlLinks(context: CommandContext, body: EventBody): Promise<void> {
+  const { workspace } = context;
   const parsed = LinkShared.safeParse(body.event);
   if (!parsed.success || parsed.data.source === 'composer') return;
   const event = parsed.data;
@@ -42,7 +43,7 @@ export async function unfurlLinks(workspace: Workspace, body: EventBody): Promis
   const known = await knownLinks(workspace, event);
   if (known.length === 0) return skipped(workspace, 'nothing of a connected account');
   if (!(await isMember(workspace, event.user))) return skipped(workspace, 'no member');
-  for (const one of known.slice(0, MOST_A_MESSAGE)) await unfurlOnce(workspace, event, one);
+  for (const one of known.slice(0, MOST_A_MESSAGE)) await unfurlOnce(context, event, one);
   if (known.length > MOST_A_MESSAGE) skipped(workspace, 'many in one message');
 }
 
@@ -60,7 +61,7 @@ async function knownLinks({ accounts, config }: Workspace, { links }: LinkShared
 
 /** The claim names its message, so that a repetition after a kill goes on, and any other stays away. */
 async function unfurlOnce(
-  workspace: Workspace,
+  { workspace, explain }: CommandContext,
   { channel, message_ts: ts }: LinkShared,
   known: Known,
 ): Promise<void> {
@@ -81,8 +82,7 @@ async function unfurlOnce(
   } catch (error) {
     // Nothing hangs there, so the next link may try.
     await claims.delete(id);
-    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-    explainAndLog(error, at, workspace.log, { channel, job: 'unfurl' });
+    explain(error, { channel, job: 'unfurl' });
   }
 }
 

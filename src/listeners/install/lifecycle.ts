@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { EventHandlers } from '../../commands/command.ts';
+import type { EventBody } from '../../core/event.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { installationLock } from '../../slack/installations.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { EventBody, EventHandlers } from '../events.ts';
 import { type EraseParts, eraseWorkspace } from './erase.ts';
 
 const RevokedTokens = z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }) });
@@ -17,8 +18,8 @@ const AFTERMATH_MS = 2_000;
  */
 export function lifecycleHandlers(parts: EraseParts): EventHandlers {
   return {
-    app_uninstalled: (workspace, body) => uninstalled(parts, workspace, body),
-    async tokens_revoked(workspace, body) {
+    app_uninstalled: ({ workspace }, body) => uninstalled(parts, workspace, body),
+    async tokens_revoked({ workspace }, body) {
       const { tokens } = RevokedTokens.parse(body.event);
       // Persons' tokens are not ours, and of several bot tokens an older one may have gone.
       if (!tokens.bot?.length) return;
@@ -26,8 +27,8 @@ export function lifecycleHandlers(parts: EraseParts): EventHandlers {
       if (isRotating && (await isTokenGood(workspace))) return;
       await uninstalled(parts, workspace, body);
     },
-    team_access_granted: (workspace, body) => noteTeams(parts, workspace, body, true),
-    team_access_revoked: (workspace, body) => noteTeams(parts, workspace, body, false),
+    team_access_granted: ({ workspace }, body) => noteTeams(parts, workspace, body, true),
+    team_access_revoked: ({ workspace }, body) => noteTeams(parts, workspace, body, false),
   };
 }
 
