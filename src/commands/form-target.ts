@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
+import type { ModalView } from '../core/message.ts';
 import { plain } from '../core/mrkdwn.ts';
 import { withTimeout } from '../core/timeout.ts';
 import type { Account } from '../workspace/accounts.ts';
@@ -63,4 +65,15 @@ export async function chosenProject(
 /** Foreign names may be long; a form carries a few thousand characters in all. */
 function asFormProject({ permalink, name }: FormProject): FormProject {
   return { permalink, name: plain(name, 100) };
+}
+
+/** Each message under the field that it is about. */
+export function messagesByField(error: z.ZodError): Record<string, string> {
+  return Object.fromEntries(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue.message]));
+}
+
+/** True where an error is about a field that the form does not show yet: then the form is drawn with it first. */
+export function isAnyHidden(errors: Record<string, string>, { blocks }: ModalView): boolean {
+  const shown = new Set(blocks.map((block) => block.block_id));
+  return Object.keys(errors).some((field) => !shown.has(field));
 }

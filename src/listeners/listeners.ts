@@ -17,11 +17,12 @@ import {
   type Live,
   type StoredRequest,
 } from './durable-requests.ts';
-import { payloadSpan, readEvent } from './events.ts';
 import {
   type IncomingRequest,
+  payloadSpan,
   readAction,
   readCommand,
+  readEvent,
   readInteraction,
   readShortcut,
   viewStateOf,

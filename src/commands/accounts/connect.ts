@@ -11,6 +11,7 @@ import { type Explained, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
+import { messagesByField } from '../form-target.ts';
 
 const Origin = z.object({
   channel: z.string().optional(),
@@ -150,8 +151,4 @@ async function withReplay(
   const waiting = await workspace.pending.take(caller.user);
   const text = origin.replay ?? waiting;
   return text === undefined ? reply : { kind: 'several', replies: [reply, { kind: 'run', text }] };
-}
-
-export function messagesByField(error: z.ZodError): Record<string, string> {
-  return Object.fromEntries(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue.message]));
 }

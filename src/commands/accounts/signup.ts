@@ -19,7 +19,7 @@ import {
 } from '../../workspace/signup-attempts.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { messagesByField } from './connect.ts';
+import { messagesByField } from '../form-target.ts';
 
 /** Tells the service where an account came from (spec 2.1). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };

@@ -4,10 +4,9 @@ import type { Reply } from '../../core/reply.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Channel } from '../../workspace/channels.ts';
-import { messagesByField } from '../accounts/connect.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { chosenProject } from '../form-target.ts';
+import { chosenProject, messagesByField } from '../form-target.ts';
 import { isZone, zonePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
 

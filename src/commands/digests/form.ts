@@ -6,8 +6,8 @@ import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import type { Values } from '../../views/blocks/modal-state.ts';
 import { DIGEST_ADD, type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
 import { Cadence, nextTimes } from '../../workspace/cadence.ts';
-import { messagesByField } from '../accounts/connect.ts';
 import type { Action, ActionContext, ViewState } from '../command.ts';
+import { messagesByField } from '../form-target.ts';
 import { isZone } from '../option-sources.ts';
 import { readTime } from './parse-digest-arguments.ts';
 

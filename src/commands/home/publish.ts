@@ -8,8 +8,7 @@ import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
-import { figuresOf } from './figures.ts';
-import { loadHome } from './load-home.ts';
+import { figuresOf, loadHome } from './load-home.ts';
 
 /** Who had it open lately, and the version that Slack shows them. */
 const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });

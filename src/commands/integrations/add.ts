@@ -14,9 +14,9 @@ import { INTEGRATION_ADD, integrationModal, typeName } from '../../views/integra
 import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
-import { chosenProject, type FormProject, projectForForm } from '../form-target.ts';
+import { chosenProject, type FormProject, isAnyHidden, projectForForm } from '../form-target.ts';
 import { projectPicker } from '../option-sources.ts';
-import { drawn, isAnyHidden, originOf, redrawActions, remember, secretsIn } from './form.ts';
+import { drawn, originOf, redrawActions, remember, secretsIn } from './form.ts';
 
 export const integrationAdd = defineCommand({
   name: 'integration add',

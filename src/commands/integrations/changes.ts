@@ -12,8 +12,8 @@ import { changesOf, type FilledIn, readIntegration } from '../../views/integrati
 import { type IntegrationOrigin, typeName } from '../../views/integrations/form.ts';
 import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
-import { chosenProject, type FormProject } from '../form-target.ts';
-import { drawn, isAnyHidden, remember } from './form.ts';
+import { chosenProject, type FormProject, isAnyHidden } from '../form-target.ts';
+import { drawn, remember } from './form.ts';
 
 /** Sends what the person changed in the form, and nothing else; then keeps how the integration stands. Spec 4.8. */
 export async function saveChanges(

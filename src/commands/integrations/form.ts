@@ -58,12 +58,6 @@ async function redraw(field: string, value: string | undefined, context: ActionC
   return { kind: 'nothing' };
 }
 
-/** True where a fault concerns a field that the form does not show yet: then it is drawn anew first. */
-export function isAnyHidden(errors: Record<string, string>, view: ModalView): boolean {
-  const shown = new Set(view.blocks.map((block) => block.block_id));
-  return Object.keys(errors).some((field) => !shown.has(field));
-}
-
 /** Keeps what the service answered of an integration. */
 export function remember(
   { caller, workspace }: CommandContext,

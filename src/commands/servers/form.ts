@@ -26,12 +26,6 @@ export function draftOf(state: ViewState): Draft {
   return Draft.parse(JSON.parse(state.metadata));
 }
 
-/** True where a fault concerns a field that the form does not show yet: then it is drawn anew first. */
-export function isHidden(errors: Record<string, string>, view: ModalView): boolean {
-  const shown = new Set(view.blocks.map((block) => block.block_id));
-  return Object.keys(errors).some((field) => !shown.has(field));
-}
-
 export type FilledForm = Pick<ServerForm, 'draft' | 'values' | 'typedProject'>;
 
 /** The form at once, without what only the service knows. */

@@ -6,9 +6,8 @@ import { isSlackFailure } from '../../slack/failure.ts';
 import { noticeOf } from '../../views/blocks/modal.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
-import { messagesByField } from '../accounts/connect.ts';
 import type { Action, ActionContext, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
-import { chosenProject } from '../form-target.ts';
+import { chosenProject, messagesByField } from '../form-target.ts';
 import { accountOf, serverOf } from '../resolve-target.ts';
 
 /** The form of a test: for people who do not type commands, and where there is no channel to type in. */

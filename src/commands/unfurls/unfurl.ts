@@ -4,12 +4,12 @@ import type { EventBody } from '../../core/event.ts';
 import type { KnownBlock } from '../../core/message.ts';
 import { type Addressed, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
 import { projectUnfurl, serverUnfurl } from '../../views/unfurls/unfurl.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
-import { isMember } from './member.ts';
 
 const LinkShared = z.object({
   channel: z.string(),
@@ -107,4 +107,24 @@ async function stateOf(workspace: Workspace, { account, link }: Known): Promise<
 
 function skipped({ log }: Workspace, reason: string): void {
   log.info({ event: 'unfurl_skipped', reason }, 'a link was not unfurled');
+}
+
+/**
+ * True for a person of the workspace, or of the organisation that it stands for: nobody from a shared channel's other
+ * side, nobody who left, no application.
+ */
+async function isMember(
+  { id, slack, log }: Pick<Workspace, 'id' | 'slack' | 'log'>,
+  user: string,
+): Promise<boolean> {
+  try {
+    const { user: found } = await slack.call('users.info', (client) => client.users.info({ user }));
+    if (found === undefined || found.deleted || found.is_bot || found.is_stranger) return false;
+    const homes = [found.team_id, found.enterprise_user?.enterprise_id].filter(Boolean);
+    return homes.length === 0 || homes.includes(id);
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    log.info({ event: 'member_unknown', user, reason: error.reason }, 'a person is not known');
+    return false;
+  }
 }
