@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes } from './listeners/install/routes.ts';
 import { WELCOME } from './listeners/install/welcome.ts';
-import { linkRoutes, TELL_LINKED } from './listeners/link/routes.ts';
+import { CONFIRM_LINK, linkRoutes } from './listeners/link/routes.ts';
 import { createListeners } from './listeners/listeners.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
 import { createReceiver } from './listeners/receivers/create-receiver.ts';
@@ -49,7 +49,7 @@ export interface DeckhandApp {
   stop(graceMs: number): Promise<void>;
 }
 
-/** While draining, so that who asks hears that we are, and not that we are gone. */
+/** Still served while draining, so that a probe learns that Deckhand drains and is not gone. */
 const STILL_ANSWERED = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
 
 /** By the event's type; manifest.yml subscribes to these and to those of the installation's life. */
@@ -77,7 +77,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     FOLLOW_SYNC,
     WATCH_VERIFICATION,
     WELCOME,
-    TELL_LINKED,
+    CONFIRM_LINK,
     END_STEP,
     refreshHomeJob,
     digestJob(startedAt),

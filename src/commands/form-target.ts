@@ -9,8 +9,8 @@ import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import type { CommandContext } from './command.ts';
 import { accountOf, projectOf } from './resolve-target.ts';
 
-/** Slack's handle for opening a form dies after 3 s; what is not known by then is asked for in the form. */
-const PATIENCE_MS = 800;
+/** Slack's handle for opening a form expires after 3 s; what is not known in time is asked for in the form. */
+const LOOKUP_TIMEOUT_MS = 800;
 
 /** A project as a form's metadata carries it. */
 export type FormProject = NonNullable<Channel['project']>;
@@ -26,7 +26,7 @@ export async function projectForForm(
 ): Promise<{ account: Account; project: FormProject | undefined }> {
   const { caller, workspace } = context;
   const account = await accountOf(context);
-  const found = await withTimeout(workspace.clock, PATIENCE_MS, projectUnlessSeveral(context, named));
+  const found = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, projectUnlessSeveral(context, named));
   if (found !== undefined || named !== undefined) return { account, project: found ?? undefined };
   const channel = await workspace.channels.get(caller.channel);
   const isChannels = (channel.account ?? account.name) === account.name;

@@ -33,9 +33,9 @@ export const disconnect = defineCommand({
 async function confirmDisconnect(value: string | undefined, { workspace }: ActionContext): Promise<Reply> {
   const { account } = ButtonValue.parse(JSON.parse(value ?? '{}'));
   const wasThere = await workspace.accounts.disconnect(account);
-  // Asked for in any case: a kill may have come between the two.
+  // In any case, because the process may have been killed between the two.
   await accountsChanged(workspace);
-  if (!wasThere) return { kind: 'replace', message: say(`${code(account)} is not connected any more.`) };
+  if (!wasThere) return { kind: 'replace', message: say(`${code(account)} is no longer connected.`) };
   return {
     kind: 'replace',
     message: say(`:wastebasket: ${bold(account)} is disconnected and its key deleted.`),

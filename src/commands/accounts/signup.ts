@@ -21,13 +21,13 @@ import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { messagesByField } from '../form-target.ts';
 
-/** Tells the service where an account came from (spec 2.1). */
+/** Tells the service where an account came from (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };
 
 const optionalText = z.string().trim().optional();
 const ticked = z.array(z.string()).optional();
 
-/** Spec 2.1. The password is taken as it was typed, spaces and all. */
+/** API 2.1 (docs/service-api.md). The password is taken exactly as it was typed, with its spaces. */
 const Fields = z.object({
   email: z.string({ error: 'Give the administrator’s e-mail address.' }).trim(),
   password: z.string({ error: 'Choose a password.' }).min(1, 'Choose a password.'),
@@ -94,7 +94,7 @@ function requestOf(fields: z.infer<typeof Fields>): SignupRequest {
   };
 }
 
-/** Connects the new account with the key it came with; what is said of it. The key is told only this once. */
+/** Connects the new account with the key it came with; the service shows the key only this once. */
 async function keepAccount(
   { workspace, caller }: CommandContext,
   made: Signup,
@@ -138,9 +138,9 @@ function deployKeyOf({ ssh_public_key: key }: Signup): DeployKey | undefined {
   return key === null ? undefined : { publicKey: key.public_key, fingerprint: key.fingerprint };
 }
 
-/** The account exists, so signing up again would make a second one: the form goes away. */
+/** The account exists, so signing up again would create a second one: the form is closed. */
 function lostKey(account: string, word: string, reference?: string): Submitted {
-  const text = `The account ${bold(account)} was created, but I could not keep its key.`;
+  const text = `The account ${bold(account)} was created, but its key could not be stored.`;
   const next = `Do not sign up again: verify its e-mail address, take the key from its security or API settings, and run ${code(`${word} connect`)}.`;
   const said = failureMessage({ text, next, reference }).text;
   return { kind: 'view', view: notice(SIGNUP_TITLE, said) };
@@ -154,7 +154,7 @@ function refused(
   const now = workspace.clock.now();
   const { SERVICE_SIGNUP_URL: webSignup = '', SLACK_COMMAND: word } = workspace.config;
   if (error.kind === 'unexpected' || error.kind === 'unreachable') {
-    const base = failureWords({ ...explain(error, { command: SIGNUP }), next: whatNow(error, word) });
+    const base = failureWords({ ...explain(error, { command: SIGNUP }), next: nextStep(error, word) });
     return { kind: 'errors', errors: {}, base };
   }
   workspace.log.info(
@@ -164,12 +164,12 @@ function refused(
   const { errors, base } = signupFault(error, { now, webSignup });
   const left = error.status === 429 ? '' : ` ${leftWords({ perHour: SIGNUPS_PER_HOUR, ...limit })}`;
   if (base !== undefined) return { kind: 'errors', errors, base: base + left };
-  const told = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);
-  return { kind: 'errors', errors: Object.fromEntries(told) };
+  const withLimit = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);
+  return { kind: 'errors', errors: Object.fromEntries(withLimit) };
 }
 
-/** An answer that was lost says nothing of the account, and a second attempt could make a second one. */
-function whatNow(error: ServiceError, word: string): string {
+/** Where the answer was lost the account may exist, and a second attempt could create a second one. */
+function nextStep(error: ServiceError, word: string): string {
   if (error.certainlyNotDone) return 'No account was created. Try again in a minute.';
-  return `I cannot tell whether the account was created. If a verification e-mail arrives, it was: then do not sign up again, but take the key from its settings and run ${code(`${word} connect`)}.`;
+  return `The account may have been created. If a verification e-mail arrives, it was: do not sign up again, take the key from its settings and run ${code(`${word} connect`)}.`;
 }

@@ -66,7 +66,7 @@ function checkSlack(context: CommandContext): Check {
   });
 }
 
-/** Posting needs membership, and only Slack's answer tells; the name alone is not worth a scope. */
+/** Whether Deckhand may post here is known only after trying, and the channel's name is not worth a scope. */
 function checkChannel(context: CommandContext): Check {
   const { caller, workspace } = context;
   return check('This channel', context, async () => {

@@ -15,9 +15,9 @@ import { isAlwaysAllowed } from '../permission.ts';
 const Origin = z.object({ channel: z.string().optional() });
 const Chosen = z.array(z.string()).default([]);
 const Fields = z.object({ admin: Chosen, operator: Chosen, billing: Chosen });
-const NOBODY: Holders = { admin: [], operator: [], billing: [] };
+const NO_HOLDERS: Holders = { admin: [], operator: [], billing: [] };
 
-/** Made over the list that it restricts, because it is one of them. */
+/** Takes the list that it restricts, because it is one of them. */
 export function createRolesCommand(commands: () => readonly Command[]): Command {
   const restrictable = (): string[] =>
     commands()
@@ -50,8 +50,8 @@ async function openRoles({ caller, workspace }: CommandContext, restrictable: st
     workspace.channels.get(channel),
   ]);
   const view = rolesModal({
-    users: grants ?? { ...NOBODY, admin: [user] },
-    groups: all && { held: grants?.groups ?? NOBODY, all },
+    users: grants ?? { ...NO_HOLDERS, admin: [user] },
+    groups: all && { held: grants?.groups ?? NO_HOLDERS, all },
     channel:
       channel === undefined
         ? undefined
@@ -70,7 +70,7 @@ async function submitRoles(
   const before = await workspace.roles.grants();
   const users = Fields.parse(state.values);
   const groups = groupsOf(state, before?.groups);
-  // Whoever sets the roles is there; of the others one at least must be, or nobody could ever set them again.
+  // The person who sets the roles can act; otherwise one of the others must, or the roles could never be set again.
   const isKept = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
   if (!isKept) return { kind: 'errors', errors: { admin: 'Name at least one person who can act.' } };
   const grants: Grants = { ...users, groups, setBy: user, setAt: workspace.clock.now() };
@@ -89,7 +89,7 @@ async function submitRoles(
 }
 
 /** A form without the fields of groups, where Slack did not show them, leaves them as they are. */
-function groupsOf({ values, view }: ViewState, before: Holders = NOBODY): Holders {
+function groupsOf({ values, view }: ViewState, before: Holders = NO_HOLDERS): Holders {
   const shown = new Set(view.blocks.map((block) => block.block_id));
   const of = (role: keyof Holders): string[] =>
     shown.has(groupsField(role)) ? Chosen.parse(values[groupsField(role)]) : before[role];

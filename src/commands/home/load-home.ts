@@ -83,7 +83,7 @@ async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
   return held;
 }
 
-/** This week's figures of the first accounts; what fails is told in their place. */
+/** This week's figures of the first accounts; what fails is explained instead. */
 export async function figuresOf(workspace: Workspace): Promise<Record<string, AccountFigures>> {
   const accounts = (await workspace.accounts.list()).slice(0, MOST_FIGURES);
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {

@@ -54,14 +54,14 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   const origin = originOf(state);
   const account = await workspace.accounts.resolve(origin.account, undefined);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
-  const place = { account: account.name, project };
+  const target = { account: account.name, project };
   try {
     const result = await workspace.accounts.use(
       account,
       (client) => createIntegration(client, project.permalink, newIntegration(filled, type)),
       { what: `project ${code(project.permalink)}`, list: 'projects' },
     );
-    const message = await outcomeOf(context, place, filled.name ?? '', result);
+    const message = await outcomeOf(context, target, filled.name ?? '', result);
     const audit = { target: `${account.name}/${project.permalink}` };
     return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
   } catch (error) {
@@ -70,12 +70,12 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   }
 }
 
-/** Sending it again could set up a second one, so the person looks first. */
+/** Sending it again could set up a second one, so the person checks first. */
 function perhapsDone({ explain }: CommandContext, error: AccountFailure): string {
   const { reference } = explain(error, { view: INTEGRATION_ADD });
   return failureWords({
-    text: 'The service did not answer properly, so the integration may be set up or not.',
-    next: 'Look at the project’s integrations there before you send this again.',
+    text: 'The service gave no clear answer, so the integration may or may not be set up.',
+    next: 'Check the project’s integrations there before you send this again.',
     reference,
   });
 }
@@ -91,16 +91,16 @@ function newIntegration({ name = '', flags, properties }: FilledIn, type: HookTy
 
 async function outcomeOf(
   context: CommandContext,
-  place: { account: string; project: FormProject },
+  target: { account: string; project: FormProject },
   name: string,
   result: IntegrationResult,
 ): Promise<Message> {
   const { workspace } = context;
   const word = workspace.config.SLACK_COMMAND;
-  const project = place.project.name;
+  const project = target.project.name;
   if (result.kind === 'auth_required')
     return authoriseMessage({ name, project, authUrl: result.authUrl, isNew: true, word });
-  const saved = await remember(context, result.integration, place);
+  const saved = await remember(context, result.integration, target);
   const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
   return addedMessage({ id: saved.id, name: saved.name, type, project, word });
 }

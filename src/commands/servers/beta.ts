@@ -60,7 +60,7 @@ async function tellAdmin(
 
 const ButtonValue = z.object({ account: z.string() });
 
-/** A command of its own, because it asks for another role than looking does. */
+/** A command of its own, because it needs another role than `beta` does. */
 export const betaEnroll = defineCommand({
   name: 'beta enroll',
   summary: 'Enrols the account in the managed-resources beta',

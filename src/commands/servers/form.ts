@@ -20,7 +20,7 @@ import {
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import type { Action, ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
 
-/** The form of `server add`: its drawing with what the service offers, and what is clicked in it. */
+/** The form of `server add`: its view with what the service offers, and what is clicked in it. */
 
 export function draftOf(state: ViewState): Draft {
   return Draft.parse(JSON.parse(state.metadata));
@@ -72,7 +72,7 @@ export async function lookUpCost(
     return { kind: 'view', view: await enrollFirst(context, draft) };
   if (wanted.protocol_type === 'static_hosting') return { kind: 'cost', cost: undefined };
   const size = sizes.find(({ slug }) => slug === wanted.size);
-  if (size === undefined) return { kind: 'errors', errors: { size: 'This size is not offered any more.' } };
+  if (size === undefined) return { kind: 'errors', errors: { size: 'This size is no longer offered.' } };
   const isPriced = size.monthly_cost !== null;
   return { kind: 'cost', cost: isPriced ? monthly(size.monthly_cost, size.currency) : undefined };
 }
@@ -106,7 +106,7 @@ async function goBack(context: ActionContext): Promise<Reply> {
   return redraw(context, draft, wanted === undefined ? {} : valuesOf(wanted));
 }
 
-/** Enrolling is no more than done when it is done twice; the form follows, or who can do it. */
+/** Enrolling twice changes nothing more. The form follows, or who can enrol. */
 async function enroll(context: ActionContext): Promise<Reply> {
   const { state, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
@@ -163,7 +163,7 @@ async function enrollFirst({ caller, workspace }: CommandContext, draft: Draft):
 }
 
 function isEligible({ account }: Profile, protocol: Protocol): boolean {
-  // Whoever is enrolled may ask: what the flags refuse, the service says in its own words.
+  // An enrolled account may ask: what the flags refuse, the service explains in its own words.
   if (account.beta_features) return true;
   return protocol === 'static_hosting' ? account.static_hosting_eligible : account.managed_vps_eligible;
 }

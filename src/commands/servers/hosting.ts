@@ -78,7 +78,7 @@ async function showOne(
 
 const ButtonValue = z.object({ account: z.string(), id: z.string() });
 
-/** A command of its own, because it asks for another role than looking does. */
+/** A command of its own, because it needs another role than the list does. */
 export const hostingSync = defineCommand({
   name: 'hosting sync',
   summary: 'Asks the hosting provider how a managed resource is, and shows what comes of it',
@@ -124,7 +124,7 @@ async function sync(
   await followSync(workspace, caller, account.name, before);
   const currency = await currencyOf(workspace, account);
   const answered = status === 'sync_requested' ? 'The sync is requested' : `The service says ${code(status)}`;
-  const news = `:arrows_counterclockwise: ${answered}; I show the card again once it has changed.`;
+  const news = `:arrows_counterclockwise: ${answered}; the card is posted again once it has changed.`;
   return {
     message: resourceMessage({ account: account.name, resource: before, currency, maySync: false, news }),
     audit: { what: 'hosting sync', target: `${account.name}/${before.identifier}` },

@@ -19,7 +19,7 @@ const Fields = z.object({
   channel: z.string({ error: 'Choose a channel.' }),
 });
 
-/** Opens the form; where Slack's handle is gone, offers a button that brings a new one. */
+/** Opens the form; where Slack's handle has expired, offers a button that brings a new one. */
 export async function openTestForm(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const account = await accountOf(context);
@@ -108,6 +108,6 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
 function faultOf(error: unknown): Record<string, string> {
   if (error instanceof ServerNeeded) return { server: error.message.replaceAll('`', '') };
   if (isSlackFailure(error, 'gone', 'forbidden'))
-    return { channel: 'I cannot post there: invite me with /invite, or choose another channel.' };
+    return { channel: 'Deckhand cannot post there. Invite it with /invite, or choose another channel.' };
   throw error;
 }

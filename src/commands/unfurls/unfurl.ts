@@ -15,7 +15,7 @@ const LinkShared = z.object({
   channel: z.string(),
   message_ts: z.string(),
   user: z.string(),
-  /** `composer` while the message is still being written: it is told again once it is sent. */
+  /** `composer` while the message is still being written: Slack sends the event again once it is posted. */
   source: z.string().nullish(),
   links: z.array(z.object({ url: z.string() })),
 });
@@ -32,13 +32,13 @@ interface Known {
   link: Addressed;
 }
 
-/** Shows the live state of linked projects and servers under a message. What fails is a line in the log, no more. */
+/** Shows the live state of linked projects and servers under a message. What fails is logged only. */
 export async function unfurlLinks(context: CommandContext, body: EventBody): Promise<void> {
   const { workspace } = context;
   const parsed = LinkShared.safeParse(body.event);
   if (!parsed.success || parsed.data.source === 'composer') return;
   const event = parsed.data;
-  // Whoever else is in a shared channel belongs to another company.
+  // The other people in a shared channel belong to another company.
   if (body.is_ext_shared_channel === true) return skipped(workspace, 'shared channel');
   const known = await knownLinks(workspace, event);
   if (known.length === 0) return skipped(workspace, 'nothing of a connected account');
@@ -59,7 +59,7 @@ async function knownLinks({ accounts, config }: Workspace, { links }: LinkShared
   return [...known.values()];
 }
 
-/** The claim names its message, so that a repetition after a kill goes on, and any other stays away. */
+/** The claim names its message, so that a repeat after a kill continues, and any other is skipped. */
 async function unfurlOnce(
   { workspace, explain }: CommandContext,
   { channel, message_ts: ts }: LinkShared,
@@ -70,7 +70,7 @@ async function unfurlOnce(
     .update(JSON.stringify([channel, known.link]))
     .digest('base64url');
   const isFirst = await claims.create(id, { ts }, workspace.clock.now() + QUIET_MS);
-  if (!isFirst && (await claims.get(id))?.ts !== ts) return skipped(workspace, 'told here lately');
+  if (!isFirst && (await claims.get(id))?.ts !== ts) return skipped(workspace, 'shown here lately');
   try {
     const blocks = await stateOf(workspace, known);
     if (blocks === undefined) return skipped(workspace, 'no such project');
@@ -80,7 +80,7 @@ async function unfurlOnce(
       BACKGROUND,
     );
   } catch (error) {
-    // Nothing hangs there, so the next link may try.
+    // Nothing is shown, so the next link may try.
     await claims.delete(id);
     explain(error, { channel, job: 'unfurl' });
   }
@@ -110,8 +110,8 @@ function skipped({ log }: Workspace, reason: string): void {
 }
 
 /**
- * True for a person of the workspace, or of the organisation that it stands for: nobody from a shared channel's other
- * side, nobody who left, no application.
+ * True for a person of the workspace, or of the organisation that it stands for: not for people of
+ * a shared channel's other side, people who left, or applications.
  */
 async function isMember(
   { id, slack, log }: Pick<Workspace, 'id' | 'slack' | 'log'>,
@@ -124,7 +124,7 @@ async function isMember(
     return homes.length === 0 || homes.includes(id);
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
-    log.info({ event: 'member_unknown', user, reason: error.reason }, 'a person is not known');
+    log.info({ event: 'member_unknown', user, reason: error.reason }, 'a person could not be looked up');
     return false;
   }
 }

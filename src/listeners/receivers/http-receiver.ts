@@ -40,7 +40,7 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
       },
       raw,
     );
-    // A retry within the same second has the same signature; it is told apart later, by its event id.
+    // A retry within the same second has the same signature; its event id tells later whether it is new.
     if (fault !== undefined && !(fault === 'replayed' && retryNum !== undefined))
       return refuse(response, 401, fault);
     const body = parseBody(raw.toString('utf8'), header(request, 'content-type'));

@@ -81,7 +81,7 @@ describe('a pasted link', () => {
   it('unfurls again only after half an hour, or in another channel', async () => {
     await unfurled((await paste(address('storefront'))).ts);
     const { ts } = await paste(`again ${address('storefront')}`);
-    await skipped('told here lately');
+    await skipped('shown here lately');
     expect(under(ts)).toEqual([]);
     await unfurled((await paste(address('storefront'), ELSEWHERE)).ts);
     passed += 30 * 60_000 + 1;
