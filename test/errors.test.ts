@@ -138,7 +138,7 @@ const ROWS: readonly Row[] = [
   ['an answer that is too large', failing({ status: 200, body: 'x'.repeat(6_000_000) }), whoami, 'larger than I take', 'tell your operator', 'with a reference'],
   ['500 in a form', failing({ status: 500 }), connecting(), 'answered unexpectedly', 'tell your operator', 'with a reference'],
   ['500 as a test starts', started(500, {}), testing, 'answered unexpectedly', 'tell your operator', 'with a reference'],
-  ['500 that leaves open whether it was done', failing({ method: 'POST', status: 500 }, 'projects/*/integrations'), adding, 'the integration may be set up or not', 'Look at the project’s integrations', 'with a reference'],
+  ['500 that leaves open whether it was done', failing({ method: 'POST', status: 500 }, 'projects/*/integrations'), adding, 'the integration may or may not be set up', 'Look at the project’s integrations', 'with a reference'],
   ['a dropped connection', failing({ drop: true }), whoami, 'The service cannot be reached.', 'Try again in a minute.'],
   ['a dropped connection in a form', failing({ drop: true }), connecting(), 'cannot be reached', 'Try again in a minute.'],
   ['a dropped connection as a test starts', failing({ method: 'POST', drop: true }), testing, 'cannot be reached', 'Try again in a minute.'],

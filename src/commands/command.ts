@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { EventBody } from '../core/event.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import type { Audited, Caller, Reply } from '../core/reply.ts';
@@ -178,7 +178,13 @@ export interface Command<Args = unknown> {
   shortcuts?: readonly Shortcut[];
 }
 
-/** Keeps the types of `args` and `run` together, and forgets them outside, where the registry mixes commands. */
-export function defineCommand<Args>(command: Command<Args>): Command {
-  return command as Command;
+/** A command as it is written down: what most commands do not need may be left out. */
+type CommandSpec<Args> = Omit<Command<Args>, keyof typeof DEFAULTS> &
+  Partial<Pick<Command<Args>, keyof typeof DEFAULTS>>;
+
+const DEFAULTS = { usage: '', needsAccount: false, positionals: [], args: z.object({}) };
+
+/** Keeps the types of `args` and `run` together, and drops them outside, where the registry mixes commands. */
+export function defineCommand<Args = unknown>(command: CommandSpec<Args>): Command {
+  return { ...DEFAULTS, ...command } as Command;
 }

@@ -37,7 +37,6 @@ export const connect = defineCommand({
   usage: '[account]',
   examples: ['connect', 'connect acme'],
   role: 'admin',
-  needsAccount: false,
   positionals: ['account'],
   args: z.object({ account: z.string().optional() }),
   async run({ account }, { caller }) {

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Settings } from '../../core/settings.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -15,11 +14,7 @@ function isAvailable({ SERVICE_AUTH_URL, SERVICE_OAUTH_CLIENT_ID }: Settings): b
 export const link = defineCommand({
   name: 'link',
   summary: 'Links you to your own user at the deployment service, in your browser',
-  usage: '',
   role: 'member',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
   isAvailable,
   async run(_, context) {
     const { caller, workspace } = context;
@@ -54,12 +49,8 @@ async function nameOf({ caller, workspace }: CommandContext): Promise<string> {
 export const unlink = defineCommand({
   name: 'unlink',
   summary: 'Deletes your link to your user at the service',
-  usage: '',
   role: 'member',
-  needsAccount: false,
   durable: true,
-  positionals: [],
-  args: z.object({}),
   isAvailable,
   async run(_, { caller, workspace }) {
     const { user } = caller;

@@ -44,11 +44,7 @@ const Fields = z.object({
 export const signup = defineCommand({
   name: 'signup',
   summary: 'Creates an account at the deployment service and connects it',
-  usage: '',
   role: 'admin',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
   isAvailable: (config) => config.SERVICE_SIGNUP_URL !== undefined,
   run: (_, context) => openForm(context),
   actions: [{ actionId: 'signup:open', role: 'admin', run: (_, context) => openForm(context) }],

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
 import { getProfile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
@@ -9,11 +8,7 @@ import { explainIn } from '../context.ts';
 export const doctor = defineCommand({
   name: 'doctor',
   summary: 'Checks the connection, permissions, scopes, scheduler and store',
-  usage: '',
   role: 'member',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
   async run(_, context) {
     const findings = await Promise.all([
       checkStore(context),

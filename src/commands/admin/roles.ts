@@ -26,11 +26,7 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
   return defineCommand({
     name: 'roles',
     summary: 'Sets who is admin, operator and billing, and which commands may run in this channel',
-    usage: '',
     role: 'admin',
-    needsAccount: false,
-    positionals: [],
-    args: z.object({}),
     run: (_, context) => openRoles(context, restrictable()),
     submissions: [
       {

@@ -25,11 +25,7 @@ const Fields = z.object({
 export const settings = defineCommand({
   name: 'settings',
   summary: 'Sets this channel’s threads, layout, default project and time zone',
-  usage: '',
   role: 'operator',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
   run: (_, context) => openSettings(context),
   submissions: [{ callbackId: SETTINGS, role: 'operator', submit: submitSettings }],
   optionSources: [zonePicker],

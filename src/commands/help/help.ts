@@ -15,7 +15,6 @@ export function createHelp(commands: () => readonly Command[]): Command {
     summary: 'Shows what Deckhand can do, or how one command is used',
     usage: '[command]',
     role: 'member',
-    needsAccount: false,
     positionals: ['command'],
     rest: true,
     args: z.object({ command: z.string().optional() }),

@@ -25,8 +25,6 @@ export const beta = defineCommand({
   examples: ['beta', 'beta enroll'],
   role: 'member',
   needsAccount: true,
-  positionals: [],
-  args: z.object({}),
   async run(_, context) {
     const { caller, workspace } = context;
     const account = await accountOf(context);
