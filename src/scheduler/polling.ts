@@ -1,5 +1,5 @@
-import type { Settings } from '../core/settings.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Settings } from '../core/settings.ts';
 import type { ServiceError, ServiceErrorKind } from '../service/errors.ts';
 import { dateTime } from '../views/blocks/time.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
