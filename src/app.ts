@@ -1,15 +1,15 @@
-import type { Command } from './commands/command.ts';
+import type { Command, EventHandlers } from './commands/command.ts';
 import { homeOpened, refreshHomeJob } from './commands/home/publish.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
-import { functionExecuted, RUN_STEP } from './commands/workflows/steps.ts';
-import type { EventHandlers } from './listeners/events.ts';
-import { LIFECYCLE_EVENTS } from './listeners/events.ts';
+import { STEPS } from './commands/workflows/steps.ts';
+import type { Config } from './config.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes } from './listeners/install/routes.ts';
 import { WELCOME } from './listeners/install/welcome.ts';
-import { linkRoutes, TELL_LINKED } from './listeners/link/routes.ts';
+import { CONFIRM_LINK, linkRoutes } from './listeners/link/routes.ts';
 import { createListeners } from './listeners/listeners.ts';
+import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
 import { createReceiver } from './listeners/receivers/create-receiver.ts';
 import { type Listener, listen, type Routes, sendText } from './listeners/receivers/http-server.ts';
 import { createRegistry } from './listeners/registry.ts';
@@ -29,8 +29,13 @@ import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import type { JobDefinition } from './workspace/define-job.ts';
 import { createWorkspaces, type Parts, type Workspaces } from './workspace/workspace.ts';
 
+/** What is opened once for the process, with all that only the process may know of its configuration. */
+export interface AppParts extends Parts {
+  config: Config;
+}
+
 export interface DeckhandApp {
-  parts: Parts;
+  parts: AppParts;
   workspaces: Workspaces;
   /** What the configuration allows, in the order of the help. */
   commands: readonly Command[];
@@ -42,18 +47,21 @@ export interface DeckhandApp {
   stop(graceMs: number): Promise<void>;
 }
 
-/** While draining, so that who asks hears that we are, and not that we are gone. */
+/** Still served while draining, so that a probe learns that Deckhand drains and is not gone. */
 const STILL_ANSWERED = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
 
 /** By the event's type; manifest.yml subscribes to these and to those of the installation's life. */
 const EVENT_HANDLERS: EventHandlers = {
   app_home_opened: homeOpened,
   link_shared: unfurlLinks,
-  function_executed: functionExecuted,
 };
 
 /** The events that manifest.yml subscribes to. */
-export const EVENT_TYPES: readonly string[] = [...LIFECYCLE_EVENTS, ...Object.keys(EVENT_HANDLERS)];
+export const EVENT_TYPES: readonly string[] = [
+  ...LIFECYCLE_EVENTS,
+  ...Object.keys(EVENT_HANDLERS),
+  'function_executed',
+];
 
 /** Every kind of schedule that pauses with its account. */
 const SCHEDULES = [DIGESTS, WATCHES, INVOICE_NOTICES];
@@ -67,8 +75,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     FOLLOW_SYNC,
     WATCH_VERIFICATION,
     WELCOME,
-    TELL_LINKED,
-    RUN_STEP,
+    CONFIRM_LINK,
     END_STEP,
     refreshHomeJob,
     digestJob(startedAt),
@@ -79,7 +86,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
 }
 
 /** Puts the features together; opens nothing before `start`. */
-export function createApp(parts: Parts): DeckhandApp {
+export function createApp(parts: AppParts): DeckhandApp {
   const { config, clock, log, metrics, engine } = parts;
   const workspaces = createWorkspaces(parts);
   const { receiver, routes: slackRoutes } = createReceiver({
@@ -93,8 +100,8 @@ export function createApp(parts: Parts): DeckhandApp {
   });
   const registry = createRegistry(commandsFor(config), START);
   const shared = { ...parts, workspaces };
-  const handlers = { ...lifecycleHandlers(shared), ...EVENT_HANDLERS };
-  const listeners = createListeners(parts, workspaces, registry, receiver, handlers);
+  const events = { ...lifecycleHandlers(shared), ...EVENT_HANDLERS };
+  const listeners = createListeners({ ...shared, registry, receiver, events, steps: STEPS });
   for (const job of [...jobsOf(clock.now()), ...listeners.jobs]) work(parts, workspaces, job);
   let isDraining = false;
   let listener: Listener | undefined;

@@ -77,7 +77,7 @@ export class ConfigError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`The configuration is at fault:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    super(`The configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
     this.name = 'ConfigError';
     this.faults = faults;
   }
@@ -100,7 +100,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   return { ...parsed.data, tracing: tracing.settings };
 }
 
-/** Our OAuth client at the service (spec 5.3); undefined unless all three of its variables are set. */
+/** Our OAuth client at the service (API 5.3, docs/service-api.md); undefined unless all three of its variables are set. */
 export function oauthClientOf(
   config: Config,
 ): { authUrl: string; clientId: string; clientSecret: string } | undefined {
@@ -113,7 +113,7 @@ export function oauthClientOf(
   return { authUrl, clientId, clientSecret };
 }
 
-/** What is wrong between variables, each of which may be right alone. */
+/** What is wrong between variables, each of which may be valid alone. */
 function contradictions(given: Record<string, string | undefined>): string[] {
   const faults: string[] = [];
   if (!given.SLACK_APP_TOKEN && !given.SLACK_SIGNING_SECRET)
@@ -134,7 +134,7 @@ function halves(given: Record<string, string | undefined>, id: string, secret: s
   return given[id] ? [`${secret} is required with ${id}`] : [`${id} is required with ${secret}`];
 }
 
-/** What the part that uses a value finds wrong with it, so that a start never gets as far as that part's own throw. */
+/** The checks of the part that uses a value, so that its faults are reported with all others. */
 function faultIn(find: (value: string) => string | undefined): z.core.CheckFn<string> {
   return ({ value, issues }) => {
     const message = find(value);

@@ -138,7 +138,7 @@ const ROWS: readonly Row[] = [
   ['an answer that is too large', failing({ status: 200, body: 'x'.repeat(6_000_000) }), whoami, 'larger than I take', 'tell your operator', 'with a reference'],
   ['500 in a form', failing({ status: 500 }), connecting(), 'answered unexpectedly', 'tell your operator', 'with a reference'],
   ['500 as a test starts', started(500, {}), testing, 'answered unexpectedly', 'tell your operator', 'with a reference'],
-  ['500 that leaves open whether it was done', failing({ method: 'POST', status: 500 }, 'projects/*/integrations'), adding, 'the integration may be set up or not', 'Look at the project’s integrations', 'with a reference'],
+  ['500 that leaves open whether it was done', failing({ method: 'POST', status: 500 }, 'projects/*/integrations'), adding, 'the integration may or may not be set up', 'Check the project’s integrations', 'with a reference'],
   ['a dropped connection', failing({ drop: true }), whoami, 'The service cannot be reached.', 'Try again in a minute.'],
   ['a dropped connection in a form', failing({ drop: true }), connecting(), 'cannot be reached', 'Try again in a minute.'],
   ['a dropped connection as a test starts', failing({ method: 'POST', drop: true }), testing, 'cannot be reached', 'Try again in a minute.'],
@@ -245,6 +245,11 @@ describe('a store that fails', () => {
     database.exec('ALTER TABLE keyv RENAME TO lost');
     undo = 'ALTER TABLE lost RENAME TO keyv';
   }
+  function refuseJobs(): void {
+    database.exec(`CREATE TRIGGER refused BEFORE INSERT ON deckhand_jobs
+      BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
+    undo = 'DROP TRIGGER refused';
+  }
   /** Nothing more can be written of this collection: the store breaks in the middle of what the person does. */
   function breakCollection(name: string): void {
     database.exec(`CREATE TRIGGER broken BEFORE INSERT ON keyv WHEN NEW.key LIKE '%${name}%'
@@ -271,7 +276,7 @@ describe('a store that fails', () => {
     ]);
 
   it('before a change is stored is told with a reference, and nothing is done', async () => {
-    loseStore();
+    refuseJobs();
     const said = await typing('test storefront')(world);
     expectNothingDone(said);
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
@@ -286,7 +291,7 @@ describe('a store that fails', () => {
       return root === undefined || block === undefined ? undefined : { ts: root.ts, block };
     };
     await world.slack.until(() => again() !== undefined);
-    loseStore();
+    refuseJobs();
     const { ts, block } = again() ?? { ts: '', block: {} };
     const name = { actionId: 'test:again', blockId: String(block.block_id) };
     const said = await answerTo(world, 'admin', () =>

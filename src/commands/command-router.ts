@@ -33,27 +33,27 @@ export function isDurable({ command, rest }: Matched): boolean {
   return typeof durable === 'function' ? durable(rest.words) : durable;
 }
 
-/** For a word that is no command: the nearest one, where one is near. */
+/** For a word that is no command: names the nearest command, where one is near. */
 export function unknownCommand(commands: readonly Command[], text: string): UserError {
   const typed = splitWords(text)
     .words.map((word) => word.toLowerCase())
     .slice(0, 2);
   const names = commands.map((command) => command.name);
   const ranked = names
-    .map((name) => ({ name, far: slips(typed.slice(0, name.split(' ').length).join(' '), name) }))
+    .map((name) => ({ name, far: mistakes(typed.slice(0, name.split(' ').length).join(' '), name) }))
     .toSorted((one, other) => one.far - other.far);
   const best = ranked[0];
   const first = code(typed[0] ?? '', 40);
   const isNear = best !== undefined && best.far <= Math.max(2, Math.floor(best.name.length / 2));
   return isNear
-    ? new UserError(`I do not know ${first}. Did you mean ${code(best.name)}?`, best.name)
-    : new UserError(`I do not know ${first}.`, 'help');
+    ? new UserError(`There is no command ${first}. Did you mean ${code(best.name)}?`, best.name)
+    : new UserError(`There is no command ${first}.`, 'help');
 }
 
 const MOST_COMPARED = 40;
 
-/** How many slips lie between what was typed and a name; two letters in the wrong order are one slip. */
-function slips(typed: string, name: string): number {
+/** The number of typing mistakes between what was typed and a name; two letters in the wrong order count as one. */
+function mistakes(typed: string, name: string): number {
   const start = typed.slice(0, MOST_COMPARED);
   const swapped = Array.from({ length: Math.max(0, start.length - 1) }, (_, at) => {
     const [one = '', other = ''] = start.slice(at, at + 2);
@@ -71,11 +71,12 @@ export function parseArguments(command: Command, rest: Words): unknown {
   const known = [...(command.flags ?? []), ...(command.switches ?? [])];
   const strange = Object.keys(flags).find((flag) => !known.includes(flag));
   if (strange !== undefined)
-    throw usageError(command, `There is no option ${code(`--${strange}`, 40)} here.`);
-  const { words, positionals } = { words: rest.words, positionals: command.positionals };
+    throw usageError(command, `There is no option ${code(`--${strange}`, 40)} for this command.`);
+  const { words } = rest;
+  const { positionals } = command;
   const tooMany = words[positionals.length];
   if (tooMany !== undefined && !command.rest)
-    throw usageError(command, `I do not know what to do with ${code(tooMany, 40)}.`);
+    throw usageError(command, `${code(tooMany, 40)} is one word too many.`);
   const named = positionals.map((name, at): [string, string | undefined] => {
     const isLast = at === positionals.length - 1;
     return [name, command.rest && isLast ? words.slice(at).join(' ') || undefined : words[at]];
@@ -97,5 +98,5 @@ function faultOf(error: z.ZodError): string {
   const issue = error.issues[0];
   const name = String(issue?.path[0] ?? '');
   if (issue?.code === 'custom') return issue.message;
-  return name === '' ? 'Something is missing.' : `${code(name, 40)} is missing or not what I expect.`;
+  return name === '' ? 'Something is missing.' : `${code(name, 40)} is missing or not valid.`;
 }

@@ -1,30 +1,44 @@
-import type { z } from 'zod';
-import type { Config } from '../config.ts';
+import { z } from 'zod';
+import type { EventBody } from '../core/event.ts';
 import type { Message, ModalView } from '../core/message.ts';
-import type { Caller, Reply } from '../core/reply.ts';
+import type { Audited, Caller, Reply } from '../core/reply.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Ending } from '../scheduler/workflows/end-steps.ts';
+import type { Explained } from '../views/blocks/failures.ts';
 import type { Choice } from '../views/blocks/modal.ts';
 import type { Role } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
+/** What every handler is given, whatever came in: command, click, form, menu, shortcut, workflow step or event. */
 export interface CommandContext {
+  workspace: Workspace;
   caller: Caller;
   /** The name after `--account`, as typed. */
   account: string | undefined;
-  /** What the person typed after the slash word, cleaned. */
+  /** What the person typed after the slash word, cleaned; empty where nothing was typed. */
   text: string;
   /** A project picked from a menu because the words named none. */
   project?: string | undefined;
   /** The identifier of a server picked from a menu, in place of the word for one. */
   server?: string | undefined;
-  workspace: Workspace;
+  /** Logs a failure, and puts it in words for a person. */
+  explain(error: unknown, fields?: ExplainFields): Explained;
 }
 
-/** What a submission leads to. Errors are by `block_id`; `base` stands on top of the modal. */
-export type Submitted =
-  | { kind: 'errors'; errors: Record<string, string>; base?: string }
-  | { kind: 'view'; view: ModalView }
-  /** Closes the modal; `after` runs once it is closed, and is said where the modal came from. */
-  | { kind: 'close'; after?: () => Promise<Reply> };
+export interface ExplainFields {
+  /** The account that the failing call was made for, where its key is not stored yet. */
+  newAccount?: string;
+  [logged: string]: unknown;
+}
+
+/** What a submitted form leads to. Errors are by `block_id`; `base` stands on top of the modal. */
+export type Submitted = Audited &
+  (
+    | { kind: 'errors'; errors: Record<string, string>; base?: string }
+    | { kind: 'view'; view: ModalView }
+    /** Closes the modal; `after` runs once it is closed, and its reply is said where the modal came from. */
+    | { kind: 'close'; after?: () => Promise<Reply> }
+  );
 
 export interface ViewState {
   /** Value by `action_id`, as `readState` in src/views/blocks/modal-state.ts gives it. */
@@ -33,12 +47,14 @@ export interface ViewState {
   view: ModalView & { id: string; hash: string };
 }
 
-/** A modal's way back. `submit` may call the service: past 2 s the person sees that it is going on. */
+/** A modal's way back. `submit` may call the service: after 2 s the modal shows that the work continues. */
 export interface Submission {
   callbackId: string;
   role: Role;
   /** Fields whose values are never put back into the form. */
   secrets?: readonly string[] | ((state: ViewState) => readonly string[]);
+  /** The channel that it acts in, where that is not the one it was opened from. */
+  actsIn?(state: ViewState): string | undefined;
   submit(state: ViewState, context: CommandContext): Promise<Submitted>;
 }
 
@@ -54,8 +70,8 @@ export interface Action {
   /** True where it changes something: it is stored before the ack and survives `kill -9`. */
   durable?: boolean;
   /**
-   * The command line that it runs, out of the `block_id`: then it is stored only if that command is. One that opens a
-   * form cannot wait, for Slack's handle dies.
+   * The command line that it runs, read from the `block_id`: it is stored only if that command is. A command that
+   * opens a form cannot be stored first, because Slack's handle expires.
    */
   leadsTo?(blockId: string): string | undefined;
   run(value: string | undefined, context: ActionContext): Promise<Reply>;
@@ -69,7 +85,7 @@ export interface ActionContext extends CommandContext {
   message: Message | undefined;
   /**
    * Replaces the modal the element stands in, unless it was replaced since the click; `anyway` for what only draws
-   * the form anew, where the latest choice wins.
+   * the form again, where the latest choice wins.
    */
   updateModal(view: ModalView, anyway?: 'anyway'): Promise<void>;
 }
@@ -88,6 +104,28 @@ export interface OptionContext extends CommandContext {
   metadata: string;
   blockId: string;
 }
+
+/** A step of Slack's Workflow Builder, by `callback_id` in manifest.yml. */
+export interface WorkflowStep<Inputs = unknown> {
+  /** The command that it stands for: a channel that does not allow the command does not allow the step. */
+  command: string;
+  inputs: z.ZodType<Inputs>;
+  /** The channel that it posts in. */
+  actsIn?(inputs: Inputs): string | undefined;
+  /** Undefined: the step ends later, by the job that was started. */
+  run(inputs: Inputs, context: CommandContext): Promise<Ending | undefined>;
+}
+
+/** Keeps the types of `inputs` and `run` together, as `defineCommand` does. */
+export function defineStep<Inputs>(step: WorkflowStep<Inputs>): WorkflowStep {
+  return step as WorkflowStep;
+}
+
+/** Handles one type of Slack's events; the event is stored, and retried where this throws. */
+export type EventHandler = (context: CommandContext, body: EventBody) => Promise<void>;
+
+/** By the event's type. */
+export type EventHandlers = Readonly<Record<string, EventHandler>>;
 
 /** An entry of Slack's menu of shortcuts, or of a message's own menu. */
 export interface Shortcut {
@@ -119,7 +157,8 @@ export interface Command<Args = unknown> {
   needsAccount: boolean;
   /**
    * True where it changes something: it is stored before the ack and survives `kill -9`. By the words after its name
-   * where only some of them change something: what opens a form cannot wait, for Slack's handle dies.
+   * where only some of them change something: a command that opens a form cannot be
+   * stored first, because Slack's handle expires.
    */
   durable?: boolean | ((words: readonly string[]) => boolean);
   /** Names of the words in their order; with `rest` the last takes all that remain. */
@@ -131,7 +170,7 @@ export interface Command<Args = unknown> {
   /** Parses `{ [positional]: word, [flag]: value }`. */
   args: z.ZodType<Args>;
   /** False where the configuration lacks what it needs: then it is absent from help. */
-  isAvailable?(config: Config): boolean;
+  isAvailable?(settings: Settings): boolean;
   run(args: Args, context: CommandContext): Promise<Reply>;
   submissions?: readonly Submission[];
   actions?: readonly Action[];
@@ -139,7 +178,13 @@ export interface Command<Args = unknown> {
   shortcuts?: readonly Shortcut[];
 }
 
-/** Keeps the types of `args` and `run` together, and forgets them outside, where the registry mixes commands. */
-export function defineCommand<Args>(command: Command<Args>): Command {
-  return command as Command;
+/** A command as it is written down: what most commands do not need may be left out. */
+type CommandSpec<Args> = Omit<Command<Args>, keyof typeof DEFAULTS> &
+  Partial<Pick<Command<Args>, keyof typeof DEFAULTS>>;
+
+const DEFAULTS = { usage: '', needsAccount: false, positionals: [], args: z.object({}) };
+
+/** Keeps the types of `args` and `run` together, and drops them outside, where the registry mixes commands. */
+export function defineCommand<Args = unknown>(command: CommandSpec<Args>): Command {
+  return { ...DEFAULTS, ...command } as Command;
 }

@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
+import type { ModalView } from '../core/message.ts';
 import { plain } from '../core/mrkdwn.ts';
 import { withTimeout } from '../core/timeout.ts';
 import type { Account } from '../workspace/accounts.ts';
@@ -7,8 +9,8 @@ import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import type { CommandContext } from './command.ts';
 import { accountOf, projectOf } from './resolve-target.ts';
 
-/** Slack's handle for opening a form dies after 3 s; what is not known by then is asked for in the form. */
-const PATIENCE_MS = 800;
+/** Slack's handle for opening a form expires after 3 s; what is not known in time is asked for in the form. */
+const LOOKUP_TIMEOUT_MS = 800;
 
 /** A project as a form's metadata carries it. */
 export type FormProject = NonNullable<Channel['project']>;
@@ -24,7 +26,7 @@ export async function projectForForm(
 ): Promise<{ account: Account; project: FormProject | undefined }> {
   const { caller, workspace } = context;
   const account = await accountOf(context);
-  const found = await withTimeout(workspace.clock, PATIENCE_MS, projectUnlessSeveral(context, named));
+  const found = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, projectUnlessSeveral(context, named));
   if (found !== undefined || named !== undefined) return { account, project: found ?? undefined };
   const channel = await workspace.channels.get(caller.channel);
   const isChannels = (channel.account ?? account.name) === account.name;
@@ -63,4 +65,15 @@ export async function chosenProject(
 /** Foreign names may be long; a form carries a few thousand characters in all. */
 function asFormProject({ permalink, name }: FormProject): FormProject {
   return { permalink, name: plain(name, 100) };
+}
+
+/** Each message under the field that it is about. */
+export function messagesByField(error: z.ZodError): Record<string, string> {
+  return Object.fromEntries(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue.message]));
+}
+
+/** True where an error is about a field that the form does not show yet: then the form is drawn with it first. */
+export function isAnyHidden(errors: Record<string, string>, { blocks }: ModalView): boolean {
+  const shown = new Set(blocks.map((block) => block.block_id));
+  return Object.keys(errors).some((field) => !shown.has(field));
 }

@@ -94,7 +94,7 @@ export const zonePicker: OptionSource = {
   async options(typed, { caller, workspace }) {
     const own = typed === '' ? [await zoneOf(workspace, caller.user)] : [];
     const known = matching(typed.replaceAll(' ', '_'), [...own, ...ZONES], zoneChoice);
-    // Older names of zones are not listed, but they are right.
+    // Older names of zones are valid, but not listed.
     return known.length > 0 || !isZone(typed) ? known : [zoneChoice(parseZone(typed))];
   },
 };
@@ -110,7 +110,7 @@ export function isZone(text: string): boolean {
   }
 }
 
-/** The zone that reads most like what was typed, be it the whole name or the city alone. */
+/** The zone that reads most like what was typed, as a whole name or as the city alone. */
 export function nearestZone(typed: string): string {
   const wanted = typed.toLowerCase();
   const far = (zone: string): number => {
@@ -124,7 +124,7 @@ function zoneChoice(zone: string): Choice {
   return { value: zone, text: zone.replaceAll('_', ' ') };
 }
 
-/** Those that have what was typed in any of their words; those that begin with it come first. */
+/** The items with what was typed in any of their words; those that begin with it come first. */
 export function matching<T>(typed: string, items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
   const wanted = typed.trim().toLowerCase();
   const seen = new Set<string>();
@@ -141,30 +141,30 @@ function wordsOf({ text, value, description = '' }: Choice): string {
   return `${text}\n${value}\n${description}`.toLowerCase();
 }
 
-/** Slack refuses a menu with a value that is too long, empty or there twice. */
+/** Slack refuses a menu with a value that is too long, empty or repeated. */
 function isOffered({ value }: Choice, seen: Set<string>): boolean {
   if (value === '' || value.length > LONGEST_VALUE || seen.has(value)) return false;
   seen.add(value);
   return true;
 }
 
-/** What was typed is taken for the identifier. */
+/** What was typed is taken as the identifier. */
 function asTyped(typed: string): Choice[] {
   const value = typed.trim();
   if (value === '' || value.length > LONGEST_VALUE) return [];
   return [{ value, text: value, description: 'As typed' }];
 }
 
-const Place = z.object({
+const MenuTarget = z.object({
   account: z.string().optional(),
   project: z
     .union([z.string(), z.object({ permalink: z.string() }).transform(({ permalink }) => permalink)])
     .optional(),
 });
 
-/** Where the menu stands: what its form says, or the command that its message asks about. */
-function placeOf({ metadata, blockId }: OptionContext): z.infer<typeof Place> {
-  if (metadata !== '') return Place.parse(JSON.parse(metadata));
+/** The account and project that the menu is about: from its form, or from the command that its message asks about. */
+function targetOf({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarget> {
+  if (metadata !== '') return MenuTarget.parse(JSON.parse(metadata));
   const menu = menuPlace(blockId);
   if (menu !== undefined) return menu;
   const { account } = splitWords(chosenText(blockId) ?? '').flags;
@@ -172,11 +172,11 @@ function placeOf({ metadata, blockId }: OptionContext): z.infer<typeof Place> {
 }
 
 function accountHere(context: OptionContext): Promise<Account> {
-  return accountOf({ ...context, account: placeOf(context).account ?? context.account });
+  return accountOf({ ...context, account: targetOf(context).account ?? context.account });
 }
 
 async function projectHere(context: OptionContext): Promise<string | undefined> {
   const { caller, workspace } = context;
   const channel = await workspace.channels.get(caller.channel);
-  return placeOf(context).project ?? channel.project?.permalink;
+  return targetOf(context).project ?? channel.project?.permalink;
 }

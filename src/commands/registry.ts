@@ -1,10 +1,9 @@
-import type { Config } from '../config.ts';
+import type { Settings } from '../core/settings.ts';
 import { accounts } from './accounts/accounts.ts';
 import { connect } from './accounts/connect.ts';
 import { disconnect } from './accounts/disconnect.ts';
-import { link } from './accounts/link.ts';
+import { link, unlink } from './accounts/link.ts';
 import { signup } from './accounts/signup.ts';
-import { unlink } from './accounts/unlink.ts';
 import { whoami } from './accounts/whoami.ts';
 import { activity } from './activity/activity.ts';
 import { audit } from './admin/audit.ts';
@@ -25,11 +24,9 @@ import { invoicesNotify } from './invoices/notify.ts';
 import { projects } from './projects/projects.ts';
 import { use } from './projects/use.ts';
 import { serverAdd } from './servers/add.ts';
-import { beta } from './servers/beta.ts';
-import { betaEnroll } from './servers/beta-enroll.ts';
+import { beta, betaEnroll } from './servers/beta.ts';
 import { build } from './servers/build.ts';
-import { hosting } from './servers/hosting.ts';
-import { hostingSync } from './servers/hosting-sync.ts';
+import { hosting, hostingSync } from './servers/hosting.ts';
 import { serverShow } from './servers/show.ts';
 import { test } from './test-access/test.ts';
 import { watchEdit } from './watches/edit.ts';
@@ -39,7 +36,7 @@ import { watch } from './watches/watch.ts';
 /** What a bare slash word means. */
 export const START = start.name;
 
-/** Every command, in the order of the help. @param all what help and roles tell of */
+/** Every command, in the order of the help. @param all what help and roles are about */
 function commandsOf(all: () => readonly Command[]): readonly Command[] {
   return [
     createHelp(all),
@@ -87,9 +84,9 @@ function commandsOf(all: () => readonly Command[]): readonly Command[] {
 }
 
 /** The commands that the configuration allows. */
-export function commandsFor(config: Config): readonly Command[] {
+export function commandsFor(settings: Settings): readonly Command[] {
   const commands: readonly Command[] = commandsOf(() => commands).filter(
-    (command) => command.isAvailable?.(config) ?? true,
+    (command) => command.isAvailable?.(settings) ?? true,
   );
   return commands;
 }

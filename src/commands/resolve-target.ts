@@ -33,16 +33,16 @@ export async function projectOf(
   return { account, project };
 }
 
-/** The channel that a root message is to be posted in. @throws UserError on App Home and the like */
+/** The channel that a root message is posted in. @throws UserError where there is none, e.g. on App Home */
 export function channelOf(context: CommandContext): string {
   const { channel } = context.caller;
-  if (channel === undefined) throw new UserError('Run this in a channel, so that its thread has a place.');
+  if (channel === undefined) throw new UserError('Run this in a channel, where its thread can be posted.');
   return channel;
 }
 
 /**
- * By identifier or name where the service lists servers; otherwise what was typed is taken for the identifier. One that
- * was picked from a menu counts instead.
+ * By identifier or name where the service lists servers; otherwise what was typed is taken as the identifier. A server
+ * that was picked from a menu counts instead.
  * @throws ServerNeeded where nothing was named, or the name fits none or several
  */
 export async function serverOf(
@@ -51,10 +51,10 @@ export async function serverOf(
   project: string,
   typed: string | undefined,
 ): Promise<{ identifier: string; name: string }> {
-  const place = { account: account.name, project };
+  const here = { account: account.name, project };
   const named = picked ?? typed;
-  if (named === undefined) throw new ServerNeeded('Which server do you mean?', place);
-  // Asked afresh, because a server may have been added a moment ago.
+  if (named === undefined) throw new ServerNeeded('Which server do you mean?', here);
+  // Not from the cache, because a server may have been added a moment ago.
   const servers = await workspace.accounts.use(account, (client) => listServers(client, project));
   if (servers === undefined) return { identifier: named, name: named };
   const wanted = named.toLowerCase();
@@ -63,10 +63,10 @@ export async function serverOf(
   const found = exact ?? (byName.length === 1 ? byName[0] : undefined);
   if (found !== undefined) return { identifier: found.identifier, name: found.name };
   if (byName.length > 1)
-    throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, place);
+    throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, here);
   const known = servers.slice(0, 10).map((server) => code(server.name, 40));
   throw new ServerNeeded(
     `There is no server ${code(named)} in this project. It has ${known.join(', ') || 'none'}.`,
-    place,
+    here,
   );
 }

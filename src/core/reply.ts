@@ -2,31 +2,47 @@ import type { Message, ModalView } from './message.ts';
 
 /** Where a request comes from. */
 export interface Caller {
+  /** Empty where a workflow or an event asks. */
   user: string;
   /** Undefined on App Home and in workflow steps. */
   channel: string | undefined;
   /** The message a button stands on, and the thread it is in. */
   messageTs?: string | undefined;
   threadTs?: string | undefined;
-  /** Slack's single-use handle for opening a modal; dies after 3 s. Absent when a stored request is resumed. */
+  /** Slack's single-use handle for opening a modal; expires after 3 s. Absent when a stored request is resumed. */
   triggerId?: string | undefined;
   responseUrl?: string | undefined;
-  /** Names this request for ever: Slack's trigger id, so that a replay does nothing twice. */
+  /** Identifies this request permanently: Slack's trigger id, so that a replay does nothing twice. */
   requestId: string;
-  /** It stands in the queue, and is carried out again where the store failed it. */
+  /** The request is stored, and is carried out again where the store fails it. */
   isStored?: true | undefined;
 }
 
-/** What a handler wants said; only the front door speaks. */
-export type Reply =
-  | { kind: 'private'; message: Message }
-  | { kind: 'channel'; message: Message; thread?: string }
-  /** Opens at once; `fill` may take its time and returns the view that replaces it. */
-  | { kind: 'modal'; view: ModalView; fill?: () => Promise<ModalView> }
-  /** Replaces the message whose button was clicked. */
-  | { kind: 'replace'; message: Message }
-  | { kind: 'several'; replies: Reply[] }
-  /** As if the person had typed it; `project` fills in for a word left out, `server` for one that fits none. */
-  | { kind: 'run'; text: string; project?: string; server?: string }
-  /** All is said already, by the job that was started. */
-  | { kind: 'nothing' };
+/** One line of the audit log. Left out, `what` is the command and the button's verb, `where` the caller's channel. */
+export interface Change {
+  what?: string;
+  /** The public name of what was changed; never a secret. */
+  target?: string;
+  where?: string;
+}
+
+/** What a handler changed, if it changed anything; the pipeline writes it to the audit log. */
+export interface Audited {
+  audit?: Change | readonly Change[] | undefined;
+}
+
+/** What a handler wants said; only the pipeline speaks. */
+export type Reply = Audited &
+  (
+    | { kind: 'private'; message: Message }
+    | { kind: 'channel'; message: Message; thread?: string }
+    /** Opens at once; `fill` may take longer and returns the view that replaces it. */
+    | { kind: 'modal'; view: ModalView; fill?: () => Promise<ModalView> }
+    /** Replaces the message whose button was clicked. */
+    | { kind: 'replace'; message: Message }
+    | { kind: 'several'; replies: Reply[] }
+    /** As if the person had typed it; `project` fills in for a word left out, `server` for one that fits none. */
+    | { kind: 'run'; text: string; project?: string; server?: string }
+    /** All is said already, by the job that was started. */
+    | { kind: 'nothing' }
+  );

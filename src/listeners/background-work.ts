@@ -1,21 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from '../observability/log.ts';
 
-/** Work that goes on after its ack. Bolt forgets it at `stop()`; we wait for it. */
+/** Work that continues after its ack. Bolt's `stop()` does not wait for it; ours does. */
 export interface BackgroundWork {
   /**
-   * Begins `work` after the acks of what has come in by then, so that in a crowd the work of some does not cost others
-   * their ack: Slack gives up on one after three seconds. It must answer its own failures.
+   * Begins `work` after the acks of what has come in by then, so that under load the work of some requests does not
+   * delay the acks of others: Slack waits three seconds for each. `work` must answer its own failures.
    */
   begin(work: () => Promise<void>): void;
-  /** Keeps in mind, until it ends, what has begun because its ack depends on it. */
+  /** Waits for work that has begun already, because its ack depends on it. */
   track(work: Promise<void>): void;
   /** Resolves when everything has ended. */
   idle(): Promise<void>;
 }
 
-/** So much is begun before new requests are looked at. */
-const AT_A_TURN = 3;
+/** So many are begun before new requests are read. */
+const PER_TURN = 3;
 
 export function createBackgroundWork(log: Logger): BackgroundWork {
   const running = new Set<Promise<void>>();
@@ -24,7 +24,7 @@ export function createBackgroundWork(log: Logger): BackgroundWork {
 
   function takeTurn(): void {
     if (beginning > 0) return;
-    beginning = Math.min(waiting.length, AT_A_TURN);
+    beginning = Math.min(waiting.length, PER_TURN);
     for (let at = 0; at < beginning; at += 1) setImmediate(beginNext);
   }
 
@@ -37,7 +37,7 @@ export function createBackgroundWork(log: Logger): BackgroundWork {
   function track(work: Promise<void>): void {
     const tracked = work
       .catch((error: unknown) =>
-        log.error({ event: 'bug', err: error }, 'work after an ack failed unanswered'),
+        log.error({ event: 'bug', err: error }, 'work after an ack failed without an answer'),
       )
       .finally(() => running.delete(tracked));
     running.add(tracked);
@@ -47,7 +47,7 @@ export function createBackgroundWork(log: Logger): BackgroundWork {
     begin(work) {
       track(
         new Promise((resolve) => {
-          // In the span of its own request, not in that of whoever began the turn.
+          // In the span of its own request, not of the one that began the turn.
           waiting.push(AsyncLocalStorage.bind(() => resolve(work())));
           takeTurn();
         }),

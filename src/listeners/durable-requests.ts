@@ -1,14 +1,10 @@
 import { z } from 'zod';
+import type { ViewState } from '../commands/command.ts';
+import { EventBody } from '../core/event.ts';
 import type { Message } from '../core/message.ts';
-import type { Caller } from '../core/reply.ts';
 import { countRepeated } from '../observability/uncertain-delivery.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { answerFailure } from './pipeline/answer-failure.ts';
-import { runAction } from './pipeline/run-action.ts';
-import { runCommand } from './pipeline/run-command.ts';
-import { runShortcut } from './pipeline/run-shortcut.ts';
-import type { Registry } from './registry.ts';
 
 const SEEN_MS = 60 * 60 * 1000;
 
@@ -20,7 +16,8 @@ const StoredCaller = z.object({
   requestId: z.string(),
 });
 
-const Stored = z.discriminatedUnion('kind', [
+/** What a person asked for, as it is stored before its ack. Never a secret. */
+export const StoredRequest = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('command'),
     caller: StoredCaller,
@@ -41,81 +38,102 @@ const Stored = z.discriminatedUnion('kind', [
     said: z.string(),
   }),
 ]);
-export type StoredRequest = z.infer<typeof Stored>;
+export type StoredRequest = z.infer<typeof StoredRequest>;
+
+const StoredEvent = z.object({ about: z.string(), body: EventBody });
+export type StoredEvent = z.infer<typeof StoredEvent>;
 
 /**
- * What only the process that acknowledged knows: response addresses are secrets that die in half an hour, and the
- * message is there to be redrawn at once. After a restart the person is answered without them.
+ * What only the process that acknowledged knows: handles of Slack that are secret and expire, and what was on the
+ * screen. After a restart the person is answered without them.
  */
 export interface Live {
-  responseUrl: string | undefined;
-  triggerId: string | undefined;
+  responseUrl?: string | undefined;
+  triggerId?: string | undefined;
+  /** The message that was clicked. */
   message?: Message | undefined;
+  /** The modal that was clicked in. */
+  state?: ViewState | undefined;
 }
 
-const Seen = z.object({ at: z.number() });
+/** More are waiting in this process only in a flood; the oldest goes first, and is answered without. */
+const MOST_LIVE = 2_000;
 
+/** The job that carried the request out, so that a kill does not make a job a stranger to itself. */
+const Seen = z.object({ at: z.number(), job: z.string().optional() });
+
+/** Where what changes something is stored before its ack, and carried out from: one write holds the whole request. */
 export interface DurableRequests {
-  /** Stores a request before its ack; false where the very same was taken before. */
-  take(workspace: Workspace, request: StoredRequest, live: Live): Promise<boolean>;
-  /** True the first time, across replicas and restarts. */
+  /** False where the very same request is waiting or running. @throws StoreUnavailable where it was not stored */
+  store(workspace: Workspace, request: StoredRequest, live: Live): Promise<boolean>;
+  storeEvent(workspace: Workspace, event: StoredEvent): Promise<boolean>;
+  /** True the first time, across replicas and restarts; for what is not stored. */
   isNew(workspace: Workspace, requestId: string): Promise<boolean>;
-  job: JobDefinition<StoredRequest>;
+  jobs: readonly JobDefinition<unknown>[];
 }
 
-export function createDurableRequests(registry: Registry): DurableRequests {
+export interface Handlers {
+  run(workspace: Workspace, request: StoredRequest, live: Live): Promise<void>;
+  /** After the last failed attempt. */
+  fail(workspace: Workspace, request: StoredRequest, live: Live, error: unknown): Promise<void>;
+  runEvent(event: StoredEvent): Promise<void>;
+}
+
+export function createDurableRequests({ run, fail, runEvent }: Handlers): DurableRequests {
   const live = new Map<string, Live>();
-  const job = defineJob({
+  const requests = defineJob({
     queue: 'requests',
-    schema: Stored,
+    schema: StoredRequest,
     options: { concurrency: 200, attempts: 3, backoffMs: 1000 },
-    async run(workspace, { data: request, attempt }) {
+    async run(workspace, { id, attempt, data: request }) {
       const { channel, requestId } = request.caller;
-      // Carried out before, to an end that nobody knows: whoever asked may have been answered.
-      if (attempt > 1) countRepeated(workspace, { channel, delivery: requestId });
-      await carryOut(workspace, registry, request, live.get(requestId));
+      if (await isFirst(workspace, requestId, id)) {
+        // The earlier attempt may have answered the person before it was cut off.
+        if (attempt > 1) countRepeated(workspace, { channel, delivery: requestId });
+        await run(workspace, request, live.get(requestId) ?? {});
+      }
       live.delete(requestId);
     },
-    async onDeadLetter(workspace, { caller }, error) {
-      live.delete(caller.requestId);
-      await answerFailure(workspace, { channel: undefined, ...caller }, error, {});
+    async onDeadLetter(workspace, request, error) {
+      const { requestId } = request.caller;
+      await fail(workspace, request, live.get(requestId) ?? {}, error);
+      live.delete(requestId);
+    },
+  });
+  const events = defineJob({
+    queue: 'events',
+    schema: StoredEvent,
+    options: { concurrency: 50, attempts: 5, backoffMs: 1000 },
+    async run(workspace, { id, data }) {
+      if (await isFirst(workspace, data.body.event_id, id)) await runEvent(data);
     },
   });
   return {
-    job,
-    isNew,
-    async take(workspace, request, hints) {
+    jobs: [requests, events],
+    store(workspace, request, hints) {
       const { requestId } = request.caller;
-      if (!(await isNew(workspace, requestId))) return false;
-      live.set(requestId, hints);
-      return workspace.jobs.send(job, request, { key: requestId });
+      const [oldest] = live.size >= MOST_LIVE ? live.keys() : [];
+      if (oldest !== undefined) live.delete(oldest);
+      if (!live.has(requestId)) live.set(requestId, hints);
+      return workspace.jobs.send(requests, request, { key: requestId });
     },
+    storeEvent: (workspace, event) => workspace.jobs.send(events, event, { key: event.body.event_id }),
+    isNew: (workspace, requestId) => isFirst(workspace, requestId, undefined),
   };
 }
 
-function isNew({ store, clock }: Workspace, requestId: string): Promise<boolean> {
-  const now = clock.now();
-  return store.collection('seen', Seen).create(requestId, { at: now }, now + SEEN_MS);
-}
-
-/** @throws StoreUnavailable where it is to be carried out again */
-function carryOut(
-  workspace: Workspace,
-  registry: Registry,
-  request: StoredRequest,
-  { message, ...hints }: Partial<Live> = {},
-): Promise<void> {
-  const caller: Caller = { channel: undefined, ...request.caller, ...hints, isStored: true };
-  switch (request.kind) {
-    case 'command':
-      return runCommand(workspace, registry, { ...request, caller });
-    case 'action':
-      return runAction(workspace, registry, { ...request, caller, message });
-    case 'shortcut':
-      return runShortcut(workspace, registry, { ...request, caller });
-  }
-}
-
-export function storable(caller: Caller): z.infer<typeof StoredCaller> {
-  return StoredCaller.parse(caller);
+/** A repeat that comes while the first is waiting has its key; one that comes later is known here. */
+async function isFirst(
+  { store, clock }: Pick<Workspace, 'store' | 'clock'>,
+  requestId: string,
+  job: string | undefined,
+): Promise<boolean> {
+  const seen = store.collection('seen', Seen);
+  const at = clock.now();
+  const entry = { at, ...(job === undefined ? {} : { job }) };
+  if (await seen.create(requestId, entry, at + SEEN_MS)) return true;
+  if (job === undefined) return false;
+  const standing = await seen.get(requestId);
+  // Release 0.1 wrote it before the job, and without one.
+  return standing?.job === undefined || standing.job === job;
 }

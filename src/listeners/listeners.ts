@@ -1,45 +1,53 @@
 import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
+import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
-import { cleanCommandText } from '../commands/tokenize.ts';
-import type { Message } from '../core/message.ts';
+import { createContext } from '../commands/context.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Logger } from '../observability/log.ts';
-import type { SpanStart, Tracing } from '../observability/tracing.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import { newReference } from '../scheduler/explain.ts';
 import { silentLogger } from '../slack/slack-logger.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
-import type { Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
+import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import {
   createDurableRequests,
   type DurableRequests,
+  type Live,
   type StoredRequest,
-  storable,
 } from './durable-requests.ts';
-import { createEvents, type EventHandlers, type Events } from './events.ts';
 import {
-  ActionBody,
-  type Incoming,
-  incomingInteraction,
-  incomingShortcut,
-  incomingSlash,
-  messageOf,
-  OptionsBody,
-  ShortcutBody,
-  SlashBody,
-  SubmissionBody,
-  saidIn,
+  type IncomingRequest,
+  payloadSpan,
+  readAction,
+  readCommand,
+  readEvent,
+  readInteraction,
+  readShortcut,
   viewStateOf,
 } from './payloads/payloads.ts';
-import { payloadSpan } from './pipeline/instrument.ts';
-import { respondPrivately } from './pipeline/respond.ts';
-import { runAction } from './pipeline/run-action.ts';
-import { runCommand } from './pipeline/run-command.ts';
+import { OptionsBody, SubmissionBody } from './payloads/schemas.ts';
+import { carryOut } from './pipeline/pipeline.ts';
+import { respondFailure, respondPrivately } from './pipeline/respond.ts';
+import { runText } from './pipeline/run-command.ts';
+import { actionAsked, shortcutAsked } from './pipeline/run-interaction.ts';
 import { runOptions } from './pipeline/run-options.ts';
-import { runShortcut } from './pipeline/run-shortcut.ts';
+import { createSteps } from './pipeline/run-step.ts';
 import { createSubmissions } from './pipeline/run-submission.ts';
 import type { Registry } from './registry.ts';
+
+export interface ListenerParts {
+  log: Logger;
+  tracing: Tracing;
+  config: { SLACK_API_URL: string };
+  workspaces: Workspaces;
+  registry: Registry;
+  receiver: Receiver;
+  events: EventHandlers;
+  /** By `callback_id`. */
+  steps: Readonly<Record<string, WorkflowStep>>;
+}
 
 export interface Listeners {
   app: App;
@@ -49,55 +57,151 @@ export interface Listeners {
   idle(): Promise<void>;
 }
 
-/** Bolt, with every way in registered: no command, click, form or event is left without an answer. */
-export function createListeners(
-  { log, tracing, config }: Pick<Parts, 'log' | 'tracing' | 'config'>,
-  workspaces: Workspaces,
-  registry: Registry,
-  receiver: Receiver,
-  eventHandlers: EventHandlers,
-): Listeners {
-  const background = createBackgroundWork(log);
-  const requests = createDurableRequests(registry);
-  const events = createEvents(workspaces, requests, eventHandlers);
-  const spanOf = (body: Record<string, unknown>) => payloadSpan(body, eventHandlers);
-  const app = new StoringApp({ receiver, log, tracing, apiUrl: config.SLACK_API_URL, events, spanOf });
-  const submissions = createSubmissions(registry);
-  const door = { workspaces, registry, requests, submissions, background };
-
-  app.command(/.*/, ({ body, ack }) => takeCommand(door, body, ack));
-  app.action(/.*/, ({ body, ack }) => takeAction(door, body, ack));
-  app.view({ callback_id: /.*/, type: 'view_submission' }, ({ body, ack }) =>
-    takeSubmission(door, body, ack as (answer?: unknown) => Promise<void>),
-  );
-  app.view({ callback_id: /.*/, type: 'view_closed' }, async ({ ack }) => ack());
-  app.options(/.*/, ({ body, ack }) => takeOptions(door, body, ack as (answer?: unknown) => Promise<void>));
-  app.shortcut(/.*/, ({ body, ack }) => takeShortcut(door, body, ack));
-  return { app, jobs: [requests.job, events.job], idle: () => background.idle() };
-}
-
-interface Door {
-  workspaces: Workspaces;
-  registry: Registry;
-  requests: DurableRequests;
-  submissions: ReturnType<typeof createSubmissions>;
+interface Shared extends Pick<ListenerParts, 'log' | 'registry' | 'workspaces'> {
   background: BackgroundWork;
+  requests: DurableRequests;
 }
 
-interface StoringAppParts {
-  receiver: Receiver;
-  log: Logger;
-  tracing: Tracing;
-  apiUrl: string;
-  events: Events;
-  spanOf: (body: Record<string, unknown>) => SpanStart;
+type Ack = (answer?: unknown) => Promise<void>;
+
+/** Bolt, with every way in registered: no command, click, form or event is left without an answer. */
+export function createListeners(parts: ListenerParts): Listeners {
+  const { log, registry, workspaces } = parts;
+  const steps = createSteps(parts.steps);
+  const events: EventHandlers = { ...parts.events, function_executed: steps.functionExecuted };
+  const background = createBackgroundWork(log);
+  const requests = createDurableRequests({
+    run: (workspace, request, live) => run(registry, workspace, request, live, true),
+    fail(workspace, request, live, error) {
+      return respondFailure(createContext(workspace, callerOf(request, live)), error);
+    },
+    async runEvent({ about, body }) {
+      const caller: Caller = { user: '', channel: undefined, requestId: body.event_id };
+      await events[body.event.type]?.(createContext(workspaces.open(about), caller), body);
+    },
+  });
+  const shared = { log, registry, workspaces, background, requests };
+  const app = new StoringApp(parts, requests, events);
+  const submit = createSubmissions(registry);
+
+  app.command(/.*/, ({ body, ack }) => take(shared, readCommand(body), (answer) => ack(answer as string)));
+  app.action(/.*/, ({ body, ack }) => take(shared, readAction(body), () => ack()));
+  app.shortcut(/.*/, ({ body, ack }) => take(shared, readShortcut(body), () => ack()));
+  app.view({ callback_id: /.*/, type: 'view_submission' }, async ({ body, ack }) => {
+    const form = SubmissionBody.parse(body);
+    const { workspace, caller } = readInteraction(form);
+    const work = submit(workspaces.open(workspace), caller, viewStateOf(form.view), ack as Ack);
+    background.track(work);
+    await work;
+  });
+  app.view({ callback_id: /.*/, type: 'view_closed' }, ({ ack }) => ack());
+  app.options(/.*/, async ({ body, ack }) => {
+    const menu = OptionsBody.parse(body);
+    const { workspace, caller } = readInteraction(menu);
+    await (ack as Ack)(await runOptions(workspaces.open(workspace), registry, caller, menu));
+  });
+  return { app, jobs: [...requests.jobs, steps.job], idle: () => background.idle() };
 }
 
-/** Bolt acknowledges events before anybody has seen them; here they are stored first. */
+/**
+ * Acknowledges a request and has it carried out. What changes something is stored before its ack, so that a
+ * `kill -9` loses nothing that Slack believes was taken.
+ */
+async function take(shared: Shared, incoming: IncomingRequest, ack: Ack): Promise<void> {
+  const { workspaces, registry, requests, background } = shared;
+  const { request, live } = incoming;
+  const workspace = workspaces.open(incoming.workspace);
+  if (isStoredFirst(registry, request)) return store(shared, workspace, incoming, ack);
+  await ack();
+  if (isForSlack(registry, request, live)) return;
+  background.begin(async () => {
+    if (request.kind === 'shortcut' && !(await requests.isNew(workspace, request.caller.requestId))) return;
+    await run(registry, workspace, request, live);
+  });
+}
+
+async function store(
+  { requests }: Shared,
+  workspace: Workspace,
+  { request, live, caller }: IncomingRequest,
+  ack: Ack,
+): Promise<void> {
+  try {
+    await requests.store(workspace, request, live);
+  } catch (error) {
+    const reference = newReference();
+    workspace.log.error(
+      { event: 'request_not_stored', reference, err: error },
+      'a request could not be stored',
+    );
+    const text = 'Deckhand cannot store anything at the moment, so nothing was done.';
+    const message = failureMessage({ text, next: 'Try again in a minute.', reference });
+    // Only the ack of a command is shown to the person.
+    if (request.kind === 'command') return ack(message.text);
+    await ack();
+    return respondPrivately(workspace, caller, message);
+  }
+  await ack();
+}
+
+/** A button that opens an address is handled by Slack itself, and so is typing in a field without an action of ours. */
+function isForSlack(registry: Registry, request: StoredRequest, { state }: Live): boolean {
+  if (request.kind !== 'action') return false;
+  const isKnown = registry.action(request.actionId, state?.view.callback_id) !== undefined;
+  return !isKnown && (request.actionId.startsWith('link:') || state !== undefined);
+}
+
+/** True where it changes something. */
+function isStoredFirst(registry: Registry, request: StoredRequest): boolean {
+  switch (request.kind) {
+    case 'command':
+      return isDurableText(registry, request.text);
+    case 'shortcut':
+      return registry.shortcut(request.callbackId)?.shortcut.durable === true;
+    case 'action': {
+      const action = registry.action(request.actionId)?.action;
+      const line = action?.leadsTo?.(request.blockId ?? '');
+      return action?.durable === true && (line === undefined || isDurableText(registry, line));
+    }
+  }
+}
+
+function isDurableText({ commands }: Registry, text: string): boolean {
+  const matched = routeCommand(commands, text);
+  return matched !== undefined && isDurable(matched);
+}
+
+/** @throws StoreUnavailable where a stored request is to be carried out again */
+async function run(
+  registry: Registry,
+  workspace: Workspace,
+  request: StoredRequest,
+  live: Live,
+  isStored?: true,
+): Promise<void> {
+  const caller: Caller = { ...callerOf(request, live), isStored };
+  const scene = { registry, workspace, caller };
+  switch (request.kind) {
+    case 'command':
+      return runText(scene, request);
+    case 'action':
+      return void (await carryOut(actionAsked({ ...scene, request, live })));
+    case 'shortcut':
+      return void (await carryOut(shortcutAsked({ ...scene, request, live })));
+  }
+}
+
+function callerOf({ caller }: StoredRequest, { responseUrl, triggerId }: Live): Caller {
+  return { channel: undefined, ...caller, responseUrl, triggerId };
+}
+
+/** Bolt acknowledges events before a handler has seen them; here they are stored first. */
 class StoringApp extends App {
-  readonly #parts: StoringAppParts;
+  readonly #parts: ListenerParts;
+  readonly #requests: DurableRequests;
+  readonly #events: EventHandlers;
 
-  constructor(parts: StoringAppParts) {
+  constructor(parts: ListenerParts, requests: DurableRequests, events: EventHandlers) {
     super({
       receiver: parts.receiver,
       // Tokens are looked up where they are used, so that no request waits for the store before its ack.
@@ -105,190 +209,36 @@ class StoringApp extends App {
       ignoreSelf: false,
       convoStore: false,
       logger: silentLogger(parts.log, 'bolt'),
-      clientOptions: { slackApiUrl: parts.apiUrl },
+      clientOptions: { slackApiUrl: parts.config.SLACK_API_URL },
     });
     this.#parts = parts;
+    this.#requests = requests;
+    this.#events = events;
     this.error(async (error) => {
-      parts.log.error({ event: 'bug', err: error }, 'a request of Slack failed unanswered');
+      parts.log.error({ event: 'bug', err: error }, 'a request of Slack failed without an answer');
     });
   }
 
   override processEvent(event: ReceiverEvent): Promise<void> {
-    return this.#parts.tracing.run(this.#parts.spanOf(event.body), () => this.#take(event));
+    return this.#parts.tracing.run(payloadSpan(event.body, this.#events), () => this.#take(event));
   }
 
   async #take(event: ReceiverEvent): Promise<void> {
-    if (event.body.type !== 'event_callback') return this.#handBolt(event);
-    await this.#parts.events.take(event.body);
+    if (event.body.type !== 'event_callback') return this.#passToBolt(event);
+    const known = readEvent(event.body, this.#events);
+    if (known !== undefined)
+      await this.#requests.storeEvent(this.#parts.workspaces.open(known.keeper), known.event);
     await event.ack();
   }
 
-  /** Bolt reads into a payload before it looks at its shape; what it trips over is malformed, and no fault of ours. */
-  async #handBolt(event: ReceiverEvent): Promise<void> {
+  /** Bolt reads into a payload before it checks its shape; a TypeError there means that the payload is malformed. */
+  async #passToBolt(event: ReceiverEvent): Promise<void> {
     try {
       await super.processEvent(event);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      this.#parts.log.warn(
-        { event: 'payload_malformed', err: error },
-        'a payload has not the shape of its type',
-      );
+      const { log } = this.#parts;
+      log.warn({ event: 'payload_malformed', err: error }, 'a payload does not have the shape of its type');
     }
   }
-}
-
-function open(
-  { workspaces }: Door,
-  { workspace, caller }: Incoming,
-): { workspace: Workspace; caller: Caller } {
-  return { workspace: workspaces.open(workspace), caller };
-}
-
-async function takeCommand(door: Door, raw: unknown, ack: (answer?: string) => Promise<void>): Promise<void> {
-  const body = SlashBody.parse(raw);
-  const { workspace, caller } = open(door, incomingSlash(body));
-  const text = cleanCommandText(body.text);
-  const matched = routeCommand(door.registry.commands, text);
-  if (matched !== undefined && isDurable(matched)) {
-    const stored: StoredRequest = {
-      kind: 'command',
-      caller: storable(caller),
-      text,
-    };
-    await takeDurably(door, workspace, stored, caller, ack, ({ text: said }) => ack(said));
-    return;
-  }
-  await ack();
-  door.background.begin(() => runCommand(workspace, door.registry, { caller, text: body.text }));
-}
-
-async function takeAction(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
-  const body = ActionBody.parse(raw);
-  const { workspace, caller } = open(door, incomingInteraction(body));
-  const message = messageOf(body);
-  const element = body.actions[0];
-  const actionId = element?.action_id ?? '';
-  const value =
-    element?.value ??
-    element?.selected_option?.value ??
-    element?.selected_user ??
-    element?.selected_conversation ??
-    undefined;
-  if (isActionDurable(door, actionId, element?.block_id ?? '')) {
-    const stored: StoredRequest = {
-      kind: 'action',
-      caller: storable(caller),
-      actionId,
-      ...(value === undefined ? {} : { value }),
-      ...(element?.block_id ? { blockId: element.block_id } : {}),
-    };
-    await takeDurably(door, workspace, stored, { ...caller, message }, ack, sayAfter(workspace, caller, ack));
-    return;
-  }
-  await ack();
-  // A button that opens an address is Slack's own doing; so is the typing in a field without an action of ours.
-  const isOurs =
-    door.registry.action(actionId, body.view?.callback_id) !== undefined || !isSilent(actionId, body);
-  if (!isOurs) return;
-  const state = body.view ? viewStateOf(body.view) : undefined;
-  door.background.begin(() =>
-    runAction(workspace, door.registry, {
-      caller,
-      actionId,
-      value,
-      blockId: element?.block_id,
-      state,
-      message,
-    }),
-  );
-}
-
-function isActionDurable({ registry }: Door, actionId: string, blockId: string): boolean {
-  const action = registry.action(actionId)?.action;
-  const line = action?.leadsTo?.(blockId);
-  if (action?.durable !== true || line === undefined) return action?.durable === true;
-  const matched = routeCommand(registry.commands, line);
-  return matched !== undefined && isDurable(matched);
-}
-
-/** Stored first, then acknowledged: a `kill -9` in between loses nothing that Slack believes was taken. */
-async function takeDurably(
-  { requests }: Door,
-  workspace: Workspace,
-  request: StoredRequest,
-  { responseUrl, triggerId, message }: Caller & { message?: Message | undefined },
-  ack: (answer?: string) => Promise<void>,
-  say: (message: Message) => Promise<void>,
-): Promise<void> {
-  try {
-    await requests.take(workspace, request, { responseUrl, triggerId, message });
-  } catch (error) {
-    const reference = newReference();
-    workspace.log.error(
-      { event: 'request_not_stored', reference, err: error },
-      'a request could not be stored',
-    );
-    const text = 'I cannot store anything right now, so nothing was done.';
-    await say(failureMessage({ text, next: 'Try again in a minute.', reference }));
-    return;
-  }
-  await ack();
-}
-
-/** What stands in the ack of a click is shown to nobody, so it is said after it. */
-function sayAfter(workspace: Workspace, caller: Caller, ack: () => Promise<void>) {
-  return async (message: Message): Promise<void> => {
-    await ack();
-    await respondPrivately(workspace, caller, message);
-  };
-}
-
-async function takeSubmission(
-  door: Door,
-  raw: unknown,
-  ack: (answer?: unknown) => Promise<void>,
-): Promise<void> {
-  const body = SubmissionBody.parse(raw);
-  const { workspace, caller } = open(door, incomingInteraction(body));
-  const state = viewStateOf(body.view);
-  const work = door.submissions(workspace, caller, state, (answer) => ack(answer));
-  door.background.track(work);
-  await work;
-}
-
-async function takeShortcut(door: Door, raw: unknown, ack: () => Promise<void>): Promise<void> {
-  const body = ShortcutBody.parse(raw);
-  const { workspace, caller } = open(door, incomingShortcut(body));
-  const { callback_id: callbackId } = body;
-  const said = saidIn(body);
-  if (door.registry.shortcut(callbackId)?.shortcut.durable === true) {
-    await takeDurably(
-      door,
-      workspace,
-      { kind: 'shortcut', caller: storable(caller), callbackId, said },
-      caller,
-      ack,
-      sayAfter(workspace, caller, ack),
-    );
-    return;
-  }
-  await ack();
-  door.background.begin(async () => {
-    if (await door.requests.isNew(workspace, caller.requestId))
-      await runShortcut(workspace, door.registry, { caller, callbackId, said });
-  });
-}
-
-async function takeOptions(
-  door: Door,
-  raw: unknown,
-  ack: (answer?: unknown) => Promise<void>,
-): Promise<void> {
-  const body = OptionsBody.parse(raw);
-  const { workspace, caller } = open(door, incomingInteraction(body));
-  await ack(await runOptions(workspace, door.registry, caller, body));
-}
-
-function isSilent(actionId: string, body: ActionBody): boolean {
-  return actionId.startsWith('link:') || (body.view !== null && body.view !== undefined);
 }

@@ -19,7 +19,7 @@ export function createRegistry(commands: readonly Command[], start: string): Reg
   const shortcuts = new Map<string, { shortcut: Shortcut; command: Command }>();
   for (const command of commands) {
     for (const action of command.actions ?? [])
-      claim(actions, placeOf(action.actionId, action.view), { action, command });
+      claim(actions, keyOf(action.actionId, action.view), { action, command });
     for (const submission of command.submissions ?? [])
       claim(submissions, submission.callbackId, { submission, command });
     for (const source of command.optionSources ?? []) claim(sources, source.actionId, { source, command });
@@ -29,19 +29,19 @@ export function createRegistry(commands: readonly Command[], start: string): Reg
   return {
     commands,
     start,
-    action: (actionId, view) => actions.get(placeOf(baseOf(actionId), view)) ?? actions.get(baseOf(actionId)),
+    action: (actionId, view) => actions.get(keyOf(baseOf(actionId), view)) ?? actions.get(baseOf(actionId)),
     submission: (callbackId) => submissions.get(callbackId),
     optionSource: (actionId) => sources.get(baseOf(actionId)),
     shortcut: (callbackId) => shortcuts.get(callbackId),
   };
 }
 
-/** Elements of one kind may stand several times in a message: what follows `#` only tells them apart. */
+/** Elements of one kind may stand several times in a message: what follows `#` only distinguishes them. */
 function baseOf(actionId: string): string {
   return actionId.split('#')[0] ?? actionId;
 }
 
-function placeOf(actionId: string, view: string | undefined): string {
+function keyOf(actionId: string, view: string | undefined): string {
   return view === undefined ? actionId : `${view} ${actionId}`;
 }
 

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Settings } from '../core/settings.ts';
 import type { ServiceError, ServiceErrorKind } from '../service/errors.ts';
 import { dateTime } from '../views/blocks/time.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
@@ -53,7 +53,7 @@ export interface Polling {
 
 interface Watched {
   clock: Clock;
-  config: Pick<Config, 'POLL_INTERVAL_MS'>;
+  config: Pick<Settings, 'POLL_INTERVAL_MS'>;
 }
 
 /** Looks at the service every interval, slower while it fails, and never before it asks to be tried again. */

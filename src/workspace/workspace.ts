@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Settings } from '../core/settings.ts';
 import type { Engine } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -29,7 +29,7 @@ import { bindJobs, type WorkspaceJobs } from './workspace-jobs.ts';
 
 /** What is opened once for the process. */
 export interface Parts {
-  config: Config;
+  config: Settings;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
@@ -43,20 +43,6 @@ export interface Parts {
   pictures: Pictures;
   linkRequests: LinkRequests;
 }
-
-/** What of the configuration commands and jobs may know: no secret. */
-export type Settings = Pick<
-  Config,
-  | 'SLACK_COMMAND'
-  | 'PUBLIC_URL'
-  | 'SERVICE_BASE_URL'
-  | 'SERVICE_SIGNUP_URL'
-  | 'SERVICE_SITES_DOMAIN'
-  | 'SERVICE_HOOK_TYPES'
-  | 'POLL_INTERVAL_MS'
-  | 'FOLLOW_TIMEOUT_MINUTES'
-  | 'NOTICE_INTERVAL_MS'
->;
 
 /** One workspace: its records, its Slack, its jobs. Nothing here reaches another one. */
 export interface Workspace {

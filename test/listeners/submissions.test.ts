@@ -2,8 +2,10 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../src/commands/command.ts';
 import { commandsFor, START } from '../../src/commands/registry.ts';
-import { incomingInteraction, SubmissionBody, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
-import { createSubmissions, type SubmissionAck } from '../../src/listeners/pipeline/run-submission.ts';
+import { readInteraction, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
+import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
+import { createSubmissions } from '../../src/listeners/pipeline/run-submission.ts';
+import type { SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
 import { createRegistry } from '../../src/listeners/registry.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { test } from '../support/fixtures.ts';
@@ -69,7 +71,7 @@ async function resend(world: TestWorld, commands: readonly Command[]): Promise<s
   const body = SubmissionBody.parse(delivered?.payload);
   const answers: SubmissionAck[] = [];
   const replica = createSubmissions(createRegistry(commands, START));
-  const { workspace, caller } = incomingInteraction(body);
+  const { workspace, caller } = readInteraction(body);
   await replica(world.app.workspaces.open(workspace), caller, viewStateOf(body.view), async (answer) => {
     answers.push(answer);
   });

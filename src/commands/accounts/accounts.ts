@@ -1,15 +1,10 @@
-import { z } from 'zod';
 import { accountsMessage } from '../../views/accounts/accounts.ts';
 import { defineCommand } from '../command.ts';
 
 export const accounts = defineCommand({
   name: 'accounts',
   summary: 'Lists the connected accounts, their health and who connected them',
-  usage: '',
   role: 'member',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
   async run(_, { workspace }) {
     const list = await workspace.accounts.list();
     const defaultName = await workspace.accounts.defaultName();

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import { bold, code, count } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
 import { parseAccountName } from '../../service/account-name.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
 import { maskedKey } from '../../views/accounts/accounts.ts';
 import { CONNECT, connectModal } from '../../views/accounts/connect.ts';
-import { failureWords } from '../../views/blocks/failures.ts';
+import { type Explained, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
+import { messagesByField } from '../form-target.ts';
 
 const Origin = z.object({
   channel: z.string().optional(),
@@ -38,7 +37,6 @@ export const connect = defineCommand({
   usage: '[account]',
   examples: ['connect', 'connect acme'],
   role: 'admin',
-  needsAccount: false,
   positionals: ['account'],
   args: z.object({ account: z.string().optional() }),
   async run({ account }, { caller }) {
@@ -79,7 +77,7 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
       errors: { account: 'That is not an account name: letters, digits and hyphens only.' },
     };
   const { email, api_key: apiKey } = fields.data;
-  const tried = await tryKey(workspace, { account, email, apiKey });
+  const tried = await tryKey(context, { account, email, apiKey });
   if ('errors' in tried) return { kind: 'errors', ...tried };
   await workspace.accounts.connect({
     name: account,
@@ -88,14 +86,8 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
     connectedBy: caller.user,
     state: 'ok',
   });
-  await workspace.audit.record({
-    who: caller.user,
-    what: 'connect',
-    target: account,
-    result: 'done',
-  });
-  const reply = connectedReply(workspace, account, apiKey, tried);
-  return { kind: 'close', after: () => withReplay(context, origin, reply) };
+  const reply = connectedReply(workspace.config.SLACK_COMMAND, account, apiKey, tried);
+  return { kind: 'close', after: () => withReplay(context, origin, reply), audit: { target: account } };
 }
 
 interface Tried {
@@ -105,7 +97,7 @@ interface Tried {
 
 /** Both basic calls, so that a key is stored only once it has worked. */
 async function tryKey(
-  workspace: Workspace,
+  { workspace, explain }: CommandContext,
   credentials: { account: string; email: string; apiKey: string },
 ): Promise<Tried | { errors: Record<string, string>; base?: string }> {
   try {
@@ -114,27 +106,21 @@ async function tryKey(
     return { profile, projects: projects.length };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return faultOf(workspace, error, credentials);
+    return faultOf(explain(error, { newAccount: credentials.account }), error, credentials.apiKey);
   }
 }
 
 function faultOf(
-  workspace: Workspace,
+  explained: Explained,
   error: ServiceError,
-  credentials: { account: string; apiKey: string },
+  apiKey: string,
 ): { errors: Record<string, string>; base?: string } {
-  const at = {
-    word: workspace.config.SLACK_COMMAND,
-    now: workspace.clock.now(),
-    newAccount: credentials.account,
-  };
-  const explained = explainAndLog(error, at, workspace.log, { command: CONNECT });
   const said = failureWords(explained);
   // Under a field there is no markup.
   const plainly = said.replaceAll('`', '');
   switch (error.kind) {
     case 'unauthorized':
-      return { errors: { api_key: plainly + lengthHint(credentials.apiKey) } };
+      return { errors: { api_key: plainly + lengthHint(apiKey) } };
     case 'account_not_found':
     case 'api_access_restricted':
     case 'forbidden':
@@ -150,13 +136,7 @@ function lengthHint(apiKey: string): string {
   return ` An API key has ${API_KEY_LENGTH} characters, this one has ${apiKey.length}.`;
 }
 
-function connectedReply(
-  workspace: Workspace,
-  account: string,
-  apiKey: string,
-  { profile, projects }: Tried,
-): Reply {
-  const word = workspace.config.SLACK_COMMAND;
+function connectedReply(word: string, account: string, apiKey: string, { profile, projects }: Tried): Reply {
   const said = `:white_check_mark: Connected ${bold(profile.account.name)} (${code(account)}) with the key ${code(maskedKey(apiKey.slice(-4)))}: ${count(projects, 'project')}. Next: ${code(`${word} test`)}.`;
   return { kind: 'private', message: say(said) };
 }
@@ -170,8 +150,4 @@ async function withReplay(
   const waiting = await workspace.pending.take(caller.user);
   const text = origin.replay ?? waiting;
   return text === undefined ? reply : { kind: 'several', replies: [reply, { kind: 'run', text }] };
-}
-
-export function messagesByField(error: z.ZodError): Record<string, string> {
-  return Object.fromEntries(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue.message]));
 }

@@ -30,19 +30,15 @@ export const disconnect = defineCommand({
   actions: [{ actionId: 'disconnect:confirm', role: 'admin', durable: true, run: confirmDisconnect }],
 });
 
-async function confirmDisconnect(
-  value: string | undefined,
-  { caller, workspace }: ActionContext,
-): Promise<Reply> {
+async function confirmDisconnect(value: string | undefined, { workspace }: ActionContext): Promise<Reply> {
   const { account } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-  const { user } = caller;
   const wasThere = await workspace.accounts.disconnect(account);
-  // Asked for in any case: a kill may have come between the two.
+  // In any case, because the process may have been killed between the two.
   await accountsChanged(workspace);
-  if (!wasThere) return { kind: 'replace', message: say(`${code(account)} is not connected any more.`) };
-  await workspace.audit.record({ who: user, what: 'disconnect', target: account, result: 'done' });
+  if (!wasThere) return { kind: 'replace', message: say(`${code(account)} is no longer connected.`) };
   return {
     kind: 'replace',
     message: say(`:wastebasket: ${bold(account)} is disconnected and its key deleted.`),
+    audit: { what: 'disconnect', target: account },
   };
 }

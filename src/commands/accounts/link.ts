@@ -1,21 +1,21 @@
-import { z } from 'zod';
-import { oauthClientOf } from '../../config.ts';
 import { UserError } from '../../core/errors.ts';
+import type { Settings } from '../../core/settings.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { linkMessage } from '../../views/accounts/link.ts';
+import { linkMessage, notLinkedMessage, unlinkedMessage } from '../../views/accounts/link.ts';
 import { startAddress } from '../../workspace/link-addresses.ts';
 import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 
+/** The operator registered Deckhand as an OAuth client of the service; its secret is required with the id. */
+function isAvailable({ SERVICE_AUTH_URL, SERVICE_OAUTH_CLIENT_ID }: Settings): boolean {
+  return SERVICE_AUTH_URL !== undefined && SERVICE_OAUTH_CLIENT_ID !== undefined;
+}
+
 export const link = defineCommand({
   name: 'link',
   summary: 'Links you to your own user at the deployment service, in your browser',
-  usage: '',
   role: 'member',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
-  isAvailable: (config) => oauthClientOf(config) !== undefined,
+  isAvailable,
   async run(_, context) {
     const { caller, workspace } = context;
     const { PUBLIC_URL, SLACK_COMMAND: word } = workspace.config;
@@ -45,3 +45,17 @@ async function nameOf({ caller, workspace }: CommandContext): Promise<string> {
     return user;
   }
 }
+
+export const unlink = defineCommand({
+  name: 'unlink',
+  summary: 'Deletes your link to your user at the service',
+  role: 'member',
+  durable: true,
+  isAvailable,
+  async run(_, { caller, workspace }) {
+    const { user } = caller;
+    if (!(await workspace.links.remove(user)))
+      return { kind: 'private', message: notLinkedMessage(workspace.config.SLACK_COMMAND) };
+    return { kind: 'private', message: unlinkedMessage(), audit: {} };
+  },
+});

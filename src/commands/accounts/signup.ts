@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
-import { explainAndLog, newReference } from '../../scheduler/explain.ts';
+import { newReference } from '../../scheduler/explain.ts';
 import { parseAccountName } from '../../service/account-name.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/signup.ts';
@@ -17,18 +17,17 @@ import {
   type SignupsLeft,
   signupsLeft,
 } from '../../workspace/signup-attempts.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { messagesByField } from './connect.ts';
+import { messagesByField } from '../form-target.ts';
 
-/** Tells the service where an account came from (spec 2.1). */
+/** Tells the service where an account came from (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };
 
 const optionalText = z.string().trim().optional();
 const ticked = z.array(z.string()).optional();
 
-/** Spec 2.1. The password is taken as it was typed, spaces and all. */
+/** API 2.1 (docs/service-api.md). The password is taken exactly as it was typed, with its spaces. */
 const Fields = z.object({
   email: z.string({ error: 'Give the administrator’s e-mail address.' }).trim(),
   password: z.string({ error: 'Choose a password.' }).min(1, 'Choose a password.'),
@@ -45,11 +44,7 @@ const Fields = z.object({
 export const signup = defineCommand({
   name: 'signup',
   summary: 'Creates an account at the deployment service and connects it',
-  usage: '',
   role: 'admin',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
   isAvailable: (config) => config.SERVICE_SIGNUP_URL !== undefined,
   run: (_, context) => openForm(context),
   actions: [{ actionId: 'signup:open', role: 'admin', run: (_, context) => openForm(context) }],
@@ -64,17 +59,18 @@ async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {
   };
 }
 
-async function submitSignup(state: ViewState, { caller, workspace }: CommandContext): Promise<Submitted> {
+async function submitSignup(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const { workspace } = context;
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const limit = await countSignup(workspace.store, workspace.clock.now());
   const request = requestOf(fields.data);
   try {
     const made = await signUp(workspace.service, request);
-    return await settle(workspace, caller, made, request.email);
+    return await keepAccount(context, made, request.email);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return refused(workspace, caller, error, limit);
+    return refused(context, error, limit);
   }
 }
 
@@ -94,13 +90,13 @@ function requestOf(fields: z.infer<typeof Fields>): SignupRequest {
   };
 }
 
-/** Connects the new account with the key it came with; what is said of it. The key is told only this once. */
-async function settle(
-  workspace: Workspace,
-  { user }: CommandContext['caller'],
+/** Connects the new account with the key it came with; the service shows the key only this once. */
+async function keepAccount(
+  { workspace, caller }: CommandContext,
   made: Signup,
   email: string,
 ): Promise<Submitted> {
+  const { user } = caller;
   const { SERVICE_BASE_URL, SLACK_COMMAND: word } = workspace.config;
   const { subdomain, url, name: displayName } = made.account;
   const name = parseAccountName(subdomain, SERVICE_BASE_URL) ?? parseAccountName(url ?? '', SERVICE_BASE_URL);
@@ -115,7 +111,6 @@ async function settle(
       connectedBy: user,
       state,
     });
-    await workspace.audit.record({ who: user, what: 'signup', target: name, result: 'done' });
     if (state === 'unverified') await watchFor(workspace, account, deployKey);
   } catch (error) {
     const reference = newReference();
@@ -132,48 +127,45 @@ async function settle(
     oauthUrls: made.oauth_urls,
     word,
   });
-  return { kind: 'close', after: async () => ({ kind: 'private', message }) };
+  return { kind: 'close', after: async () => ({ kind: 'private', message }), audit: { target: name } };
 }
 
 function deployKeyOf({ ssh_public_key: key }: Signup): DeployKey | undefined {
   return key === null ? undefined : { publicKey: key.public_key, fingerprint: key.fingerprint };
 }
 
-/** The account exists, so signing up again would make a second one: the form goes away. */
+/** The account exists, so signing up again would create a second one: the form is closed. */
 function lostKey(account: string, word: string, reference?: string): Submitted {
-  const text = `The account ${bold(account)} was created, but I could not keep its key.`;
+  const text = `The account ${bold(account)} was created, but its key could not be stored.`;
   const next = `Do not sign up again: verify its e-mail address, take the key from its security or API settings, and run ${code(`${word} connect`)}.`;
   const said = failureMessage({ text, next, reference }).text;
   return { kind: 'view', view: notice(SIGNUP_TITLE, said) };
 }
 
 function refused(
-  workspace: Workspace,
-  { user }: CommandContext['caller'],
+  { workspace, caller, explain }: CommandContext,
   error: ServiceError,
   limit: SignupsLeft,
 ): Submitted {
   const now = workspace.clock.now();
   const { SERVICE_SIGNUP_URL: webSignup = '', SLACK_COMMAND: word } = workspace.config;
   if (error.kind === 'unexpected' || error.kind === 'unreachable') {
-    const at = { word, now };
-    const explained = explainAndLog(error, at, workspace.log, { user, command: SIGNUP });
-    const base = failureWords({ ...explained, next: whatNow(error, word) });
+    const base = failureWords({ ...explain(error, { command: SIGNUP }), next: nextStep(error, word) });
     return { kind: 'errors', errors: {}, base };
   }
   workspace.log.info(
-    { event: 'signup_refused', user, kind: error.kind, status: error.status },
+    { event: 'signup_refused', user: caller.user, kind: error.kind, status: error.status },
     'a sign-up was refused',
   );
   const { errors, base } = signupFault(error, { now, webSignup });
   const left = error.status === 429 ? '' : ` ${leftWords({ perHour: SIGNUPS_PER_HOUR, ...limit })}`;
   if (base !== undefined) return { kind: 'errors', errors, base: base + left };
-  const told = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);
-  return { kind: 'errors', errors: Object.fromEntries(told) };
+  const withLimit = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);
+  return { kind: 'errors', errors: Object.fromEntries(withLimit) };
 }
 
-/** An answer that was lost says nothing of the account, and a second attempt could make a second one. */
-function whatNow(error: ServiceError, word: string): string {
+/** Where the answer was lost the account may exist, and a second attempt could create a second one. */
+function nextStep(error: ServiceError, word: string): string {
   if (error.certainlyNotDone) return 'No account was created. Try again in a minute.';
-  return `I cannot tell whether the account was created. If a verification e-mail arrives, it was: then do not sign up again, but take the key from its settings and run ${code(`${word} connect`)}.`;
+  return `The account may have been created. If a verification e-mail arrives, it was: do not sign up again, take the key from its settings and run ${code(`${word} connect`)}.`;
 }

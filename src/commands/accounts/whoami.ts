@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { getProfile } from '../../service/profile.ts';
 import { linkLine } from '../../views/accounts/link.ts';
 import { profileMessage } from '../../views/accounts/profile.ts';
@@ -9,11 +8,8 @@ import { accountOf } from '../resolve-target.ts';
 export const whoami = defineCommand({
   name: 'whoami',
   summary: 'Shows whose key the account is used with, and what you may do here',
-  usage: '',
   role: 'member',
   needsAccount: true,
-  positionals: [],
-  args: z.object({}),
   async run(_, context) {
     const { workspace } = context;
     const account = await accountOf(context);

@@ -18,7 +18,7 @@ import { defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 import { readActivityWords } from './parse-activity-arguments.ts';
 
-/** Spec 4.9: what the service takes where no range is named. */
+/** What the service takes where no range is named: API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
 
 const TO_ASKER: ActivityAudience = { kind: 'asker', isShared: false };
@@ -86,17 +86,21 @@ async function turnPage(value: string | undefined, context: ActionContext): Prom
 async function share(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { caller, workspace } = context;
   const { channel, user } = caller;
-  if (channel === undefined) throw new UserError('There is no channel here to share it with.');
+  if (channel === undefined) throw new UserError('Use this in a channel, where it can be shared.');
   const ask = Ask.parse(JSON.parse(value ?? '{}'));
   const feed = await fetchOf(ask, context);
-  // Posted here and not by the front door, so that a refusal of Slack leaves the button to be pressed again.
+  // Posted before the reply, so that where Slack refuses the button can be pressed again.
   const message = activityMessage(ask, feed, { kind: 'channel', sharedBy: user });
   const shown = await workspace.slack.post({ channel, message });
   if (ask.stats) await addPicture(ask, feed, shown, context);
-  return { kind: 'replace', message: activityMessage(ask, feed, { kind: 'asker', isShared: true }) };
+  return {
+    kind: 'replace',
+    message: activityMessage(ask, feed, { kind: 'asker', isShared: true }),
+    audit: { target: ask.account },
+  };
 }
 
-/** The days of the figures as a picture in the thread; what was shared stands without it too. */
+/** The days of the figures as a picture in the thread; without one, what was shared stays as it is. */
 async function addPicture(
   ask: ActivityAsk,
   feed: Activity,
@@ -116,7 +120,7 @@ async function addPicture(
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     const { method, reason } = error;
-    workspace.log.warn({ event: 'picture_failed', method, reason }, 'a picture was not taken by Slack');
+    workspace.log.warn({ event: 'picture_failed', method, reason }, 'Slack refused a picture');
   }
 }
 

@@ -8,7 +8,7 @@ export interface ActivityWords {
   project: string | undefined;
 }
 
-/** What people call the ranges of spec 4.9, longest first; hyphens and underscores count as spaces. */
+/** What people call the ranges of API 4.9 (docs/service-api.md), longest first; hyphens and underscores count as spaces. */
 const RANGES: ReadonlyArray<[phrase: RegExp, range: ActivityRange]> = [
   [/^(?:the )?(?:last|past) (?:7 ?d(?:ays?)?|seven days)$/, 'last_7_days'],
   [/^(?:the )?(?:last|past) (?:30 ?d(?:ays?)?|thirty days|month)$/, 'last_30_days'],

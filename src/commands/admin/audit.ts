@@ -18,7 +18,6 @@ export const audit = defineCommand({
   usage: '[n]',
   examples: ['audit', 'audit 50'],
   role: 'admin',
-  needsAccount: false,
   positionals: ['n'],
   args: z.object({
     n: z.coerce

@@ -1,19 +1,14 @@
-import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
-import { explain } from '../../scheduler/explain.ts';
 import { getProfile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
+import { explainIn } from '../context.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',
   summary: 'Checks the connection, permissions, scopes, scheduler and store',
-  usage: '',
   role: 'member',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
   async run(_, context) {
     const findings = await Promise.all([
       checkStore(context),
@@ -33,7 +28,7 @@ async function check(what: string, context: CommandContext, work: () => Promise<
     return { what, isWell: true, said: await work() };
   } catch (error) {
     const { workspace } = context;
-    const explained = explain(error, { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() });
+    const explained = explainIn(workspace, error);
     workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'a check failed');
     return { what, isWell: false, said: [explained.text, explained.next].filter(Boolean).join(' ') };
   }
@@ -66,7 +61,7 @@ function checkSlack(context: CommandContext): Check {
   });
 }
 
-/** Posting needs membership, and only Slack's answer tells; the name alone is not worth a scope. */
+/** Whether Deckhand may post here is known only after trying, and the channel's name is not worth a scope. */
 function checkChannel(context: CommandContext): Check {
   const { caller, workspace } = context;
   return check('This channel', context, async () => {

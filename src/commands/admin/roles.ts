@@ -15,9 +15,9 @@ import { isAlwaysAllowed } from '../permission.ts';
 const Origin = z.object({ channel: z.string().optional() });
 const Chosen = z.array(z.string()).default([]);
 const Fields = z.object({ admin: Chosen, operator: Chosen, billing: Chosen });
-const NOBODY: Holders = { admin: [], operator: [], billing: [] };
+const NO_HOLDERS: Holders = { admin: [], operator: [], billing: [] };
 
-/** Made over the list that it restricts, because it is one of them. */
+/** Takes the list that it restricts, because it is one of them. */
 export function createRolesCommand(commands: () => readonly Command[]): Command {
   const restrictable = (): string[] =>
     commands()
@@ -26,11 +26,7 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
   return defineCommand({
     name: 'roles',
     summary: 'Sets who is admin, operator and billing, and which commands may run in this channel',
-    usage: '',
     role: 'admin',
-    needsAccount: false,
-    positionals: [],
-    args: z.object({}),
     run: (_, context) => openRoles(context, restrictable()),
     submissions: [
       {
@@ -50,8 +46,8 @@ async function openRoles({ caller, workspace }: CommandContext, restrictable: st
     workspace.channels.get(channel),
   ]);
   const view = rolesModal({
-    users: grants ?? { ...NOBODY, admin: [user] },
-    groups: all && { held: grants?.groups ?? NOBODY, all },
+    users: grants ?? { ...NO_HOLDERS, admin: [user] },
+    groups: all && { held: grants?.groups ?? NO_HOLDERS, all },
     channel:
       channel === undefined
         ? undefined
@@ -70,19 +66,12 @@ async function submitRoles(
   const before = await workspace.roles.grants();
   const users = Fields.parse(state.values);
   const groups = groupsOf(state, before?.groups);
-  // Whoever sets the roles is there; of the others one at least must be, or nobody could ever set them again.
+  // The person who sets the roles can act; otherwise one of the others must, or the roles could never be set again.
   const isKept = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
   if (!isKept) return { kind: 'errors', errors: { admin: 'Name at least one person who can act.' } };
   const grants: Grants = { ...users, groups, setBy: user, setAt: workspace.clock.now() };
   await workspace.roles.set(grants);
   const allowed = await restrictChannel(state, context, restrictable);
-  await workspace.audit.record({
-    who: user,
-    what: 'roles',
-    target: changesOf(before, grants),
-    result: 'done',
-    ...(caller.channel === undefined ? {} : { where: caller.channel }),
-  });
   const mentions = {
     admin: mentionsOf(grants, 'admin'),
     operator: mentionsOf(grants, 'operator'),
@@ -91,11 +80,12 @@ async function submitRoles(
   return {
     kind: 'close',
     after: async () => ({ kind: 'private', message: rolesMessage(mentions, allowed) }),
+    audit: { target: changesOf(before, grants) },
   };
 }
 
 /** A form without the fields of groups, where Slack did not show them, leaves them as they are. */
-function groupsOf({ values, view }: ViewState, before: Holders = NOBODY): Holders {
+function groupsOf({ values, view }: ViewState, before: Holders = NO_HOLDERS): Holders {
   const shown = new Set(view.blocks.map((block) => block.block_id));
   const of = (role: keyof Holders): string[] =>
     shown.has(groupsField(role)) ? Chosen.parse(values[groupsField(role)]) : before[role];

@@ -4,10 +4,9 @@ import type { Reply } from '../../core/reply.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Channel } from '../../workspace/channels.ts';
-import { messagesByField } from '../accounts/connect.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { chosenProject } from '../form-target.ts';
+import { chosenProject, messagesByField } from '../form-target.ts';
 import { isZone, zonePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -26,11 +25,7 @@ const Fields = z.object({
 export const settings = defineCommand({
   name: 'settings',
   summary: 'Sets this channel’s threads, layout, default project and time zone',
-  usage: '',
   role: 'operator',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
   run: (_, context) => openSettings(context),
   submissions: [{ callbackId: SETTINGS, role: 'operator', submit: submitSettings }],
   optionSources: [zonePicker],
@@ -46,7 +41,7 @@ async function openSettings(context: CommandContext): Promise<Reply> {
 }
 
 async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { caller, workspace } = context;
+  const { workspace } = context;
   const origin = Origin.parse(JSON.parse(state.metadata));
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
@@ -63,13 +58,11 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
       ...(zone === undefined ? {} : { zone }),
     }),
   );
-  await workspace.audit.record({
-    who: caller.user,
-    what: 'settings',
-    where: origin.channel,
-    result: 'done',
-  });
-  return { kind: 'close', after: async () => ({ kind: 'private', message: settingsMessage(saved) }) };
+  return {
+    kind: 'close',
+    after: async () => ({ kind: 'private', message: settingsMessage(saved) }),
+    audit: { where: origin.channel },
+  };
 }
 
 /** The project that the channel is bound to from now on. One that stays needs no look-up, nor a service that answers. */

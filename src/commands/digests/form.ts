@@ -11,8 +11,8 @@ import type { Values } from '../../views/blocks/modal-state.ts';
 import { type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
 import { Cadence, nextTimes } from '../../workspace/cadence.ts';
 import { findProject } from '../../workspace/projects.ts';
-import { messagesByField } from '../accounts/connect.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
+import { messagesByField } from '../form-target.ts';
 import { isZone } from '../option-sources.ts';
 import { readTime } from './parse-digest-arguments.ts';
 

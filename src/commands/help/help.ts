@@ -8,14 +8,13 @@ import type { Command } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { usageLine } from '../command-router.ts';
 
-/** Made over the list it explains, because it is one of them. */
+/** Takes the list that it explains, because it is one of them. */
 export function createHelp(commands: () => readonly Command[]): Command {
   return defineCommand({
     name: 'help',
     summary: 'Shows what Deckhand can do, or how one command is used',
     usage: '[command]',
     role: 'member',
-    needsAccount: false,
     positionals: ['command'],
     rest: true,
     args: z.object({ command: z.string().optional() }),
@@ -36,7 +35,7 @@ function overview(commands: readonly Command[], word: string): Message {
   );
   const blocks = chunk(lines).map((text) => section(text));
   const rest = context(
-    `${code(`${word} help <command>`)} tells more about one.`,
+    `${code(`${word} help <command>`)} explains one command.`,
     `${code('--account <name>')} picks an account where you have several.`,
   );
   return { text: 'What Deckhand can do', blocks: [header('What Deckhand can do'), ...blocks, rest] };
@@ -44,7 +43,7 @@ function overview(commands: readonly Command[], word: string): Message {
 
 function details(commands: readonly Command[], word: string): Message {
   const blocks = commands.map((command) => {
-    const who = command.role === 'member' ? 'everybody' : `the role *${command.role}*`;
+    const who = command.role === 'member' ? 'everyone' : `the role *${command.role}*`;
     const examples = (command.examples ?? []).map((example) => `e.g. ${code(`${word} ${example}`)}`);
     const lines = [
       `*${code(`${word} ${usageLine(command)}`, 200)}*`,

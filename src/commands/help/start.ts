@@ -8,11 +8,7 @@ const Typed = z.object({ text: z.string() });
 export const start = defineCommand({
   name: 'start',
   summary: 'Shows what to do next in this channel; so does the slash word alone',
-  usage: '',
   role: 'member',
-  needsAccount: false,
-  positionals: [],
-  args: z.object({}),
   async run(_, { caller, workspace }) {
     const accounts = await workspace.accounts.list();
     const channel = await workspace.channels.get(caller.channel);

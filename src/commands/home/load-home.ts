@@ -2,16 +2,21 @@ import { DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { WATCHES } from '../../scheduler/watches/schedule.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
 import {
+  type AccountFigures,
   type HomeData,
   type HomeRun,
   type HomeSchedule,
   MOST_ENDED,
+  MOST_FIGURES,
   MOST_RUNNING,
 } from '../../views/home/home.ts';
+import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Role } from '../../workspace/roles.ts';
 import type { Run } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { explainIn } from '../context.ts';
 
 const KINDS: ReadonlyArray<[kind: HomeSchedule['kind'], of: ScheduleKind]> = [
   ['digest', DIGESTS],
@@ -76,4 +81,18 @@ async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
   const held: Role[] = [];
   for (const role of ['operator', 'billing'] as const) if (await roles.holds(user, role)) held.push(role);
   return held;
+}
+
+/** This week's figures of the first accounts; what fails is explained instead. */
+export async function figuresOf(workspace: Workspace): Promise<Record<string, AccountFigures>> {
+  const accounts = (await workspace.accounts.list()).slice(0, MOST_FIGURES);
+  const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
+    try {
+      return [account.name, { stats: await workspace.hosting.thisWeek(account) }];
+    } catch (error) {
+      if (!(error instanceof AccountFailure)) throw error;
+      return [account.name, { failed: failureWords(explainIn(workspace, error)) }];
+    }
+  });
+  return Object.fromEntries(await Promise.all(each));
 }

@@ -1,23 +1,23 @@
 import { z } from 'zod';
+import type { EventBody } from '../../core/event.ts';
 import type { Job } from '../../core/job.ts';
 import { withTimeout } from '../../core/timeout.ts';
-import type { EventBody } from '../../listeners/events.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { homeView, type ShownFigures } from '../../views/home/home.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { figuresOf } from './figures.ts';
-import { loadHome } from './load-home.ts';
+import type { CommandContext } from '../command.ts';
+import { figuresOf, loadHome } from './load-home.ts';
 
-/** Who had it open lately, and the version that Slack shows them. */
+/** Who opened it in the last hour, and the version that Slack shows them. */
 const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
 
 const LATELY_MS = 60 * 60_000;
-/** More than these would not be shown soon any more; whoever opens it sees it anew anyway. */
+/** More would take too long to update; a person who opens App Home sees it up to date anyway. */
 const MOST_VIEWERS = 15;
-/** Figures that come within this go into the first view already. */
-const FIGURES_PATIENCE_MS = 300;
+/** Figures that arrive within this time are in the first view already. */
+const FIGURES_TIMEOUT_MS = 300;
 
 const Opened = z.object({
   user: z.string(),
@@ -26,18 +26,18 @@ const Opened = z.object({
 });
 
 /** Shows what is known at once; the service's figures follow. */
-export async function homeOpened(workspace: Workspace, { event }: EventBody): Promise<void> {
+export async function homeOpened({ workspace }: CommandContext, { event }: EventBody): Promise<void> {
   const { user, tab, view } = Opened.parse(event);
   if (tab === 'messages') return;
   const figures = figuresOf(workspace);
-  const early = await withTimeout(workspace.clock, FIGURES_PATIENCE_MS, figures);
+  const early = await withTimeout(workspace.clock, FIGURES_TIMEOUT_MS, figures);
   const hash = view?.hash ?? undefined;
   const openedAt = workspace.clock.now();
   await publish(workspace, user, { figures: early ?? 'loading', openedAt, hash });
   if (early === undefined) await publish(workspace, user, { figures: await figures, openedAt });
 }
 
-/** Shows everybody who had it open lately how it stands now. */
+/** Updates App Home for those who opened it in the last hour. */
 export async function refreshHome(workspace: Workspace, { signal }: Job<unknown>): Promise<void> {
   const viewers = (await viewersOf(workspace).list())
     .toSorted((one, other) => other.doc.openedAt - one.doc.openedAt)
@@ -60,8 +60,8 @@ interface Publishing {
 }
 
 /**
- * One at a time for each person, in all replicas, and what is shown is read within that turn: so the later one is the
- * newer one, and replaces whatever stands there.
+ * One at a time for each person, in all replicas, and what is shown is read within the lock, so that a later view is
+ * also a newer one.
  */
 async function publish(
   workspace: Workspace,

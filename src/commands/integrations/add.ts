@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
 import type { HookType } from '../../service/hook-types.ts';
 import {
   createIntegration,
@@ -15,9 +14,9 @@ import { INTEGRATION_ADD, integrationModal, typeName } from '../../views/integra
 import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
-import { chosenProject, type FormProject, projectForForm } from '../form-target.ts';
+import { chosenProject, type FormProject, isAnyHidden, projectForForm } from '../form-target.ts';
 import { projectPicker } from '../option-sources.ts';
-import { drawn, isAnyHidden, originOf, redrawActions, remember, secretsIn } from './form.ts';
+import { drawn, originOf, redrawActions, remember, secretsIn } from './form.ts';
 
 export const integrationAdd = defineCommand({
   name: 'integration add',
@@ -55,29 +54,28 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   const origin = originOf(state);
   const account = await workspace.accounts.resolve(origin.account, undefined);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
-  const place = { account: account.name, project };
+  const target = { account: account.name, project };
   try {
     const result = await workspace.accounts.use(
       account,
       (client) => createIntegration(client, project.permalink, newIntegration(filled, type)),
       { what: `project ${code(project.permalink)}`, list: 'projects' },
     );
-    const message = await outcomeOf(context, place, filled.name ?? '', result);
-    return { kind: 'close', after: async () => ({ kind: 'private', message }) };
+    const message = await outcomeOf(context, target, filled.name ?? '', result);
+    const audit = { target: `${account.name}/${project.permalink}` };
+    return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
   } catch (error) {
     if (!(error instanceof AccountFailure) || error.cause.certainlyNotDone) throw error;
     return { kind: 'errors', errors: {}, base: perhapsDone(context, error) };
   }
 }
 
-/** Sending it again could set up a second one, so the person looks first. */
-function perhapsDone({ caller, workspace }: CommandContext, error: AccountFailure): string {
-  const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-  const { user } = caller;
-  const { reference } = explainAndLog(error, at, workspace.log, { user, view: INTEGRATION_ADD });
+/** Sending it again could set up a second one, so the person checks first. */
+function perhapsDone({ explain }: CommandContext, error: AccountFailure): string {
+  const { reference } = explain(error, { view: INTEGRATION_ADD });
   return failureWords({
-    text: 'The service did not answer properly, so the integration may be set up or not.',
-    next: 'Look at the project’s integrations there before you send this again.',
+    text: 'The service gave no clear answer, so the integration may or may not be set up.',
+    next: 'Check the project’s integrations there before you send this again.',
     reference,
   });
 }
@@ -93,23 +91,16 @@ function newIntegration({ name = '', flags, properties }: FilledIn, type: HookTy
 
 async function outcomeOf(
   context: CommandContext,
-  place: { account: string; project: FormProject },
+  target: { account: string; project: FormProject },
   name: string,
   result: IntegrationResult,
 ): Promise<Message> {
-  const { caller, workspace } = context;
+  const { workspace } = context;
   const word = workspace.config.SLACK_COMMAND;
-  const project = place.project.name;
-  await workspace.audit.record({
-    who: caller.user,
-    what: 'integration add',
-    target: `${place.account}/${place.project.permalink}`,
-    result: 'done',
-    ...(caller.channel === undefined ? {} : { where: caller.channel }),
-  });
+  const project = target.project.name;
   if (result.kind === 'auth_required')
     return authoriseMessage({ name, project, authUrl: result.authUrl, isNew: true, word });
-  const saved = await remember(context, result.integration, place);
+  const saved = await remember(context, result.integration, target);
   const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
   return addedMessage({ id: saved.id, name: saved.name, type, project, word });
 }

@@ -12,10 +12,10 @@ import { changesOf, type FilledIn, readIntegration } from '../../views/integrati
 import { type IntegrationOrigin, typeName } from '../../views/integrations/form.ts';
 import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
-import { chosenProject, type FormProject } from '../form-target.ts';
-import { drawn, isAnyHidden, remember } from './form.ts';
+import { chosenProject, type FormProject, isAnyHidden } from '../form-target.ts';
+import { drawn, remember } from './form.ts';
 
-/** Sends what the person changed in the form, and nothing else; then keeps how the integration stands. Spec 4.8. */
+/** Sends what the person changed in the form, and nothing else; then stores the integration as it is now. API 4.8 (docs/service-api.md). */
 export async function saveChanges(
   state: ViewState,
   context: CommandContext,
@@ -30,7 +30,7 @@ export async function saveChanges(
   if (Object.keys(errors).length > 0) return { kind: 'errors', errors };
   const changes = changesOf(filled, shown);
   if (Object.keys(changes).length === 0)
-    return { kind: 'errors', errors: {}, base: 'Nothing is changed, so nothing was sent.' };
+    return { kind: 'errors', errors: {}, base: 'Nothing was changed, so nothing was sent.' };
   const account = await workspace.accounts.resolve(origin.account, undefined);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
   const result = await workspace.accounts.use(
@@ -43,7 +43,8 @@ export async function saveChanges(
   );
   const edited = { identifier, type: shown?.type ?? type?.label ?? '', shown, changes };
   const message = await outcomeOf(context, { account: account.name, project }, result, edited);
-  return { kind: 'close', after: async () => ({ kind: 'private', message }) };
+  const audit = { target: `${account.name}/${project.permalink}/${identifier}` };
+  return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
 }
 
 function readForm(state: ViewState, shown: IntegrationOrigin['shown']): FilledIn {
@@ -60,32 +61,25 @@ interface Edited {
 
 async function outcomeOf(
   context: CommandContext,
-  place: { account: string; project: FormProject },
+  target: { account: string; project: FormProject },
   result: IntegrationResult,
   edited: Edited,
 ): Promise<Message> {
-  const { caller, workspace } = context;
+  const { workspace } = context;
   const word = workspace.config.SLACK_COMMAND;
-  const project = place.project.name;
-  await workspace.audit.record({
-    who: caller.user,
-    what: 'integration edit',
-    target: `${place.account}/${place.project.permalink}/${edited.identifier}`,
-    result: 'done',
-    ...(caller.channel === undefined ? {} : { where: caller.channel }),
-  });
+  const project = target.project.name;
   if (result.kind === 'auth_required') {
     const assumed = assume(edited);
-    // Of an integration that was not known before, too little is known now.
-    if (edited.shown !== undefined) await remember(context, assumed, place);
+    // Too little is known of an integration that was set up elsewhere.
+    if (edited.shown !== undefined) await remember(context, assumed, target);
     return authoriseMessage({ name: assumed.name, project, authUrl: result.authUrl, isNew: false, word });
   }
-  const saved = await remember(context, { ...result.integration, identifier: edited.identifier }, place);
+  const saved = await remember(context, { ...result.integration, identifier: edited.identifier }, target);
   const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
   return changedMessage({ id: saved.id, name: saved.name, type, project, word }, edited.changes);
 }
 
-/** An answer that asks for authorisation does not say how the integration stands: it is what it was, and the changes. */
+/** An answer that asks for authorisation does not contain the integration: it is what it was, with the changes. */
 function assume({
   identifier,
   type,

@@ -60,8 +60,8 @@ async function openForm(
   const place = { channel: caller.channel, thread: caller.threadTs };
   const origin: IntegrationOrigin =
     known === undefined
-      ? { ...place, ...(await unknownPlace(context, id, project)), picks: remembered.length > 0 }
-      : { ...place, ...knownPlace(known) };
+      ? { ...place, ...(await unknownTarget(context, id, project)), picks: remembered.length > 0 }
+      : { ...place, ...knownTarget(known) };
   const wireNames = workspace.config.SERVICE_HOOK_TYPES;
   return {
     kind: 'modal',
@@ -75,8 +75,8 @@ async function openForm(
   };
 }
 
-/** What the form knows of an integration without asking anybody. */
-function knownPlace({
+/** What is remembered of an integration. */
+function knownTarget({
   account,
   project,
   identifier,
@@ -88,7 +88,7 @@ function knownPlace({
   return { account, project, identifier, shown: { id, type: hookType, name: shownName(name), flags } };
 }
 
-async function unknownPlace(
+async function unknownTarget(
   context: CommandContext,
   identifier: string | undefined,
   named: string | undefined,
@@ -98,7 +98,7 @@ async function unknownPlace(
   return { account: account.name, project, identifier };
 }
 
-/** Another integration is picked: the form is emptied before it is drawn for it, so that nothing of the last stays. */
+/** Another integration is picked: the form is emptied first, so that nothing of the last one remains. */
 async function pick(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { state } = context;
   if (state === undefined || value === undefined) return { kind: 'nothing' };
@@ -119,11 +119,11 @@ async function pickedOrigin(
   const { workspace } = context;
   const known = await workspace.integrations.find(value);
   const place = { channel, thread, picks: true };
-  if (known !== undefined) return { ...place, ...knownPlace(known) };
-  return { ...place, ...(await unknownPlace({ ...context, account }, value, undefined)) };
+  if (known !== undefined) return { ...place, ...knownTarget(known) };
+  return { ...place, ...(await unknownTarget({ ...context, account }, value, undefined)) };
 }
 
-/** A form in which nothing was picked yet is drawn for what is picked now; any other is saved. */
+/** A form in which no integration was chosen yet is drawn for the one chosen now; any other is saved. */
 async function submitEdit(state: ViewState, context: CommandContext): Promise<Submitted> {
   const origin = originOf(state);
   if (origin.identifier !== undefined) return saveChanges(state, context, origin, origin.identifier);

@@ -17,7 +17,7 @@ import type { RememberedIntegration } from '../../workspace/integrations.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import type { FormProject } from '../form-target.ts';
 
-/** What both forms of an integration have in common: their drawing, and what is remembered of what they save. */
+/** What both forms of an integration have in common: their view, and what is remembered of what they save. */
 
 export function originOf(state: ViewState): IntegrationOrigin {
   return IntegrationOrigin.parse(JSON.parse(state.metadata));
@@ -58,23 +58,17 @@ async function redraw(field: string, value: string | undefined, context: ActionC
   return { kind: 'nothing' };
 }
 
-/** True where a fault concerns a field that the form does not show yet: then it is drawn anew first. */
-export function isAnyHidden(errors: Record<string, string>, view: ModalView): boolean {
-  const shown = new Set(view.blocks.map((block) => block.block_id));
-  return Object.keys(errors).some((field) => !shown.has(field));
-}
-
-/** Keeps what the service answered of an integration. */
+/** Remembers an integration as the service answered it. */
 export function remember(
   { caller, workspace }: CommandContext,
   { identifier, hook_type: hookType, name, ...flags }: Omit<Integration, 'created_at' | 'updated_at'>,
-  place: { account: string; project: FormProject },
+  target: { account: string; project: FormProject },
 ): Promise<RememberedIntegration> {
   return workspace.integrations.remember({
     identifier,
     hookType,
     name: shownName(name || identifier),
-    ...place,
+    ...target,
     flags: INTEGRATION_FLAGS.filter((flag) => flags[flag]),
     savedBy: caller.user,
     savedAt: workspace.clock.now(),

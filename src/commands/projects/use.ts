@@ -23,16 +23,10 @@ export const use = defineCommand({
     if (channel === undefined) throw new UserError('Use this in the channel that it is about.');
     if (named.toLowerCase() === 'none') {
       await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
-      await workspace.audit.record({
-        who: user,
-        what: 'use',
-        where: channel,
-        target: 'none',
-        result: 'done',
-      });
       return {
         kind: 'channel',
         message: say(`<@${user}> unbound this channel: commands need to name their project.`),
+        audit: { target: 'none' },
       };
     }
     const account = await accountOf(context);
@@ -45,14 +39,7 @@ export const use = defineCommand({
       project: { permalink, name },
     }));
     const target = `${account.name}/${permalink}`;
-    await workspace.audit.record({
-      who: user,
-      what: 'use',
-      where: channel,
-      target,
-      result: 'done',
-    });
     const said = `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}.`;
-    return { kind: 'channel', message: say(said) };
+    return { kind: 'channel', message: say(said), audit: { target } };
   },
 });

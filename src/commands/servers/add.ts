@@ -12,13 +12,12 @@ import {
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { chosenProject, projectForForm } from '../form-target.ts';
+import { chosenProject, isAnyHidden, projectForForm } from '../form-target.ts';
 import { channelOf } from '../resolve-target.ts';
 import {
   draftOf,
   drawOrBanner,
   drawServerForm,
-  isHidden,
   lookUpCost,
   openServerForm,
   serverFormActions,
@@ -63,7 +62,7 @@ async function readForm(state: ViewState, context: CommandContext, before: Draft
   const protocol = Protocol.catch(before.protocol).parse(state.values.protocol_type);
   const read = readServerForm(state.values, protocol);
   const { errors = {} } = read;
-  if (protocol !== before.protocol || isHidden(errors, state.view))
+  if (protocol !== before.protocol || isAnyHidden(errors, state.view))
     return {
       kind: 'view',
       view: await drawServerForm(context, { draft: { ...before, protocol }, values: state.values }),
@@ -116,5 +115,5 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
     threads: settings.threads ?? true,
     told: ['ordered'],
   });
-  return { kind: 'nothing' };
+  return { kind: 'nothing', audit: {} };
 }

@@ -1,10 +1,21 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Reply } from '../../core/reply.ts';
+import type { Message } from '../../core/message.ts';
+import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Change, Reply } from '../../core/reply.ts';
+import { enrollInBeta } from '../../service/beta.ts';
+import type { ServiceError } from '../../service/errors.ts';
 import { getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
-import { askedToEnrollMessage, betaMessage, handOverOf } from '../../views/servers/beta.ts';
-import { type ActionContext, defineCommand } from '../command.ts';
+import {
+  askedToEnrollMessage,
+  betaMessage,
+  enrolledMessage,
+  handOverMessage,
+  handOverOf,
+} from '../../views/servers/beta.ts';
+import { type Account, AccountFailure } from '../../workspace/accounts.ts';
+import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
 export const beta = defineCommand({
@@ -14,8 +25,6 @@ export const beta = defineCommand({
   examples: ['beta', 'beta enroll'],
   role: 'member',
   needsAccount: true,
-  positionals: [],
-  args: z.object({}),
   async run(_, context) {
     const { caller, workspace } = context;
     const account = await accountOf(context);
@@ -40,5 +49,79 @@ async function tellAdmin(
   const { account, betaUrl } = about;
   const message = askedToEnrollMessage(account, betaUrl, caller.user, workspace.config.SLACK_COMMAND);
   await workspace.slack.sendDirectMessage(picked, message);
-  return { kind: 'private', message: say(`:incoming_envelope: I told <@${picked}> in a direct message.`) };
+  return {
+    kind: 'private',
+    message: say(`:incoming_envelope: <@${picked}> was asked in a direct message.`),
+    audit: { target: account },
+  };
+}
+
+const ButtonValue = z.object({ account: z.string() });
+
+/** A command of its own, because it needs another role than `beta` does. */
+export const betaEnroll = defineCommand({
+  name: 'beta enroll',
+  summary: 'Enrols the account in the managed-resources beta',
+  usage: '[protocol]',
+  examples: ['beta enroll', 'beta enroll static_hosting'],
+  role: 'admin',
+  needsAccount: true,
+  durable: true,
+  positionals: ['protocol'],
+  args: z.object({ protocol: z.string().optional() }),
+  async run({ protocol }, context) {
+    return { kind: 'private', ...(await enroll(context, await accountOf(context), protocol)) };
+  },
+  actions: [
+    {
+      actionId: 'beta:enroll',
+      role: 'admin',
+      once: true,
+      durable: true,
+      async run(value, context) {
+        const { account: name } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+        const account = await context.workspace.accounts.resolve(name, undefined);
+        return { kind: 'replace', ...(await enroll(context, account, undefined)) };
+      },
+    },
+  ],
+});
+
+/**
+ * Enrols and says what came of it. An enrolled account stays as it is, so doing this again after a kill does no harm.
+ * @throws AccountFailure, UserError
+ */
+async function enroll(
+  { workspace }: CommandContext,
+  account: Account,
+  protocol: string | undefined,
+): Promise<{ message: Message; audit?: Change }> {
+  const word = workspace.config.SLACK_COMMAND;
+  try {
+    const outcome = await workspace.accounts.use(account, async (client) => {
+      const before = await getProfile(client);
+      const after = await enrollInBeta(client, protocol?.toLowerCase().replaceAll('-', '_'));
+      if (!after.beta_features) return 'off';
+      return before.account.beta_features ? 'already' : 'new';
+    });
+    return {
+      message: enrolledMessage(account.name, outcome, word),
+      audit: { what: 'beta enroll', target: account.name },
+    };
+  } catch (error) {
+    if (!(error instanceof AccountFailure)) throw error;
+    const { cause } = error;
+    if (cause.kind === 'admin_required') return { message: handOverMessage(account.name, cause.betaUrl) };
+    if (cause.errorCode === 'unsupported_protocol') throw unsupported(protocol, cause);
+    throw error;
+  }
+}
+
+function unsupported(protocol: string | undefined, cause: ServiceError): UserError {
+  const said = mrkdwn(cause.messages?.join('; ') ?? 'It names no others.', 400);
+  return new UserError(
+    `The service has no beta for ${code(protocol)}: ${said}`,
+    'beta enroll static_hosting',
+    { cause },
+  );
 }

@@ -1,7 +1,6 @@
 import { UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
-import type { Reply } from '../../core/reply.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
+import type { Change, Reply } from '../../core/reply.ts';
 import { enrollInBeta } from '../../service/beta.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -21,16 +20,10 @@ import {
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import type { Action, ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
 
-/** The form of `server add`: its drawing with what the service offers, and what is clicked in it. */
+/** The form of `server add`: its view with what the service offers, and what is clicked in it. */
 
 export function draftOf(state: ViewState): Draft {
   return Draft.parse(JSON.parse(state.metadata));
-}
-
-/** True where a fault concerns a field that the form does not show yet: then it is drawn anew first. */
-export function isHidden(errors: Record<string, string>, view: ModalView): boolean {
-  const shown = new Set(view.blocks.map((block) => block.block_id));
-  return Object.keys(errors).some((field) => !shown.has(field));
 }
 
 export type FilledForm = Pick<ServerForm, 'draft' | 'values' | 'typedProject'>;
@@ -79,7 +72,7 @@ export async function lookUpCost(
     return { kind: 'view', view: await enrollFirst(context, draft) };
   if (wanted.protocol_type === 'static_hosting') return { kind: 'cost', cost: undefined };
   const size = sizes.find(({ slug }) => slug === wanted.size);
-  if (size === undefined) return { kind: 'errors', errors: { size: 'This size is not offered any more.' } };
+  if (size === undefined) return { kind: 'errors', errors: { size: 'This size is no longer offered.' } };
   const isPriced = size.monthly_cost !== null;
   return { kind: 'cost', cost: isPriced ? monthly(size.monthly_cost, size.currency) : undefined };
 }
@@ -113,10 +106,11 @@ async function goBack(context: ActionContext): Promise<Reply> {
   return redraw(context, draft, wanted === undefined ? {} : valuesOf(wanted));
 }
 
-/** Enrolling is no more than done when it is done twice; the form follows, or who can do it. */
+/** Enrolling twice changes nothing more. The form follows, or who can enrol. */
 async function enroll(context: ActionContext): Promise<Reply> {
-  const { state, caller, workspace } = context;
+  const { state, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
+  let change: Change | undefined;
   const draft = draftOf(state);
   const account = await workspace.accounts.resolve(draft.account, undefined);
   const next = await orBanner(context, resendable(state.view), async () => {
@@ -127,17 +121,11 @@ async function enroll(context: ActionContext): Promise<Reply> {
       if (!isHandOver) throw error;
       return handOverModal(draft, error.cause.betaUrl);
     }
-    await workspace.audit.record({
-      who: caller.user,
-      what: 'beta enroll',
-      where: draft.channel,
-      target: account.name,
-      result: 'done',
-    });
+    change = { what: 'beta enroll', where: draft.channel, target: account.name };
     return drawServerForm(context, { draft, values: {} });
   });
   await context.updateModal(next, 'anyway');
-  return { kind: 'nothing' };
+  return { kind: 'nothing', audit: change };
 }
 
 /** At once with what is known, then with what the service offers. */
@@ -150,7 +138,7 @@ async function redraw(context: ActionContext, draft: Draft, values: Values): Pro
 
 /** A failure stands on top of the form, where the person is and what they typed stays. */
 async function orBanner(
-  { caller, workspace }: CommandContext,
+  { explain }: CommandContext,
   shown: ModalView,
   next: () => Promise<ModalView>,
 ): Promise<ModalView> {
@@ -158,10 +146,7 @@ async function orBanner(
     return await next();
   } catch (error) {
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
-    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-    const { user } = caller;
-    const explained = explainAndLog(error, at, workspace.log, { user, view: 'server.add' });
-    return withBanner(shown, failureWords(explained));
+    return withBanner(shown, failureWords(explain(error, { view: 'server.add' })));
   }
 }
 
@@ -178,7 +163,7 @@ async function enrollFirst({ caller, workspace }: CommandContext, draft: Draft):
 }
 
 function isEligible({ account }: Profile, protocol: Protocol): boolean {
-  // Whoever is enrolled may ask: what the flags refuse, the service says in its own words.
+  // An enrolled account may ask: what the flags refuse, the service explains in its own words.
   if (account.beta_features) return true;
   return protocol === 'static_hosting' ? account.static_hosting_eligible : account.managed_vps_eligible;
 }

@@ -6,9 +6,8 @@ import { isSlackFailure } from '../../slack/failure.ts';
 import { noticeOf } from '../../views/blocks/modal.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
-import { messagesByField } from '../accounts/connect.ts';
 import type { Action, ActionContext, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
-import { chosenProject } from '../form-target.ts';
+import { chosenProject, messagesByField } from '../form-target.ts';
 import { accountOf, serverOf } from '../resolve-target.ts';
 
 /** The form of a test: for people who do not type commands, and where there is no channel to type in. */
@@ -20,7 +19,7 @@ const Fields = z.object({
   channel: z.string({ error: 'Choose a channel.' }),
 });
 
-/** Opens the form; where Slack's handle is gone, offers a button that brings a new one. */
+/** Opens the form; where Slack's handle has expired, offers a button that brings a new one. */
 export async function openTestForm(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const account = await accountOf(context);
@@ -53,7 +52,12 @@ export const testFormActions: readonly Action[] = [
   },
 ];
 
-export const testFormSubmission: Submission = { callbackId: TEST, role: 'member', submit: submitTest };
+export const testFormSubmission: Submission = {
+  callbackId: TEST,
+  role: 'member',
+  actsIn: ({ values: { channel } }) => (typeof channel === 'string' ? channel : undefined),
+  submit: submitTest,
+};
 
 async function redraw(
   chosen: { project?: string | undefined; account?: string | undefined },
@@ -94,7 +98,7 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
     const reply = await startTest(workspace, caller, channel, { account: account.name, project, ...one });
     return reply.kind === 'private'
       ? { kind: 'view', view: noticeOf(TEST_TITLE, reply.message) }
-      : { kind: 'close' };
+      : { kind: 'close', audit: { target: `${account.name}/${project.permalink}`, where: channel } };
   } catch (error) {
     return { kind: 'errors', errors: faultOf(error) };
   }
@@ -104,6 +108,6 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
 function faultOf(error: unknown): Record<string, string> {
   if (error instanceof ServerNeeded) return { server: error.message.replaceAll('`', '') };
   if (isSlackFailure(error, 'gone', 'forbidden'))
-    return { channel: 'I cannot post there: invite me with /invite, or choose another channel.' };
+    return { channel: 'Deckhand cannot post there. Invite it with /invite, or choose another channel.' };
   throw error;
 }

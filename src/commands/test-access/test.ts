@@ -32,7 +32,7 @@ export const test = defineCommand({
         ? {}
         : { server: await serverOf(context, account, project.permalink, server) }),
     };
-    return startTest(context.workspace, context.caller, channelOf(context), target);
+    return start(context, target);
   },
   actions: [
     {
@@ -77,11 +77,20 @@ async function splitName(
 }
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { target } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-  return startTest(context.workspace, context.caller, channelOf(context), target);
+  return start(context, ButtonValue.parse(JSON.parse(value ?? '{}')).target);
 }
 
 async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { target, run } = CheckValue.parse(JSON.parse(value ?? '{}'));
-  return resumeTest(context.workspace, context.caller, channelOf(context), target, run);
+  const reply = await resumeTest(context.workspace, context.caller, channelOf(context), target, run);
+  return { ...reply, audit: { target: nameOf(target) } };
+}
+
+async function start(context: CommandContext, target: Target): Promise<Reply> {
+  const reply = await startTest(context.workspace, context.caller, channelOf(context), target);
+  return { ...reply, audit: { target: nameOf(target) } };
+}
+
+function nameOf({ account, project, server }: Target): string {
+  return [account, project.permalink, ...(server === undefined ? [] : [server.name])].join('/');
 }

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { EventBody } from '../../core/event.ts';
 import type { KnownBlock } from '../../core/message.ts';
-import type { EventBody } from '../../listeners/events.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
 import { type Addressed, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
 import { projectUnfurl, serverUnfurl } from '../../views/unfurls/unfurl.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { isMember } from './member.ts';
+import type { CommandContext } from '../command.ts';
 
 const LinkShared = z.object({
   channel: z.string(),
   message_ts: z.string(),
   user: z.string(),
-  /** `composer` while the message is still being written: it is told again once it is sent. */
+  /** `composer` while the message is still being written: Slack sends the event again once it is posted. */
   source: z.string().nullish(),
   links: z.array(z.object({ url: z.string() })),
 });
@@ -32,17 +32,18 @@ interface Known {
   link: Addressed;
 }
 
-/** Shows the live state of linked projects and servers under a message. What fails is a line in the log, no more. */
-export async function unfurlLinks(workspace: Workspace, body: EventBody): Promise<void> {
+/** Shows the live state of linked projects and servers under a message. What fails is logged only. */
+export async function unfurlLinks(context: CommandContext, body: EventBody): Promise<void> {
+  const { workspace } = context;
   const parsed = LinkShared.safeParse(body.event);
   if (!parsed.success || parsed.data.source === 'composer') return;
   const event = parsed.data;
-  // Whoever else is in a shared channel belongs to another company.
+  // The other people in a shared channel belong to another company.
   if (body.is_ext_shared_channel === true) return skipped(workspace, 'shared channel');
   const known = await knownLinks(workspace, event);
   if (known.length === 0) return skipped(workspace, 'nothing of a connected account');
   if (!(await isMember(workspace, event.user))) return skipped(workspace, 'no member');
-  for (const one of known.slice(0, MOST_A_MESSAGE)) await unfurlOnce(workspace, event, one);
+  for (const one of known.slice(0, MOST_A_MESSAGE)) await unfurlOnce(context, event, one);
   if (known.length > MOST_A_MESSAGE) skipped(workspace, 'many in one message');
 }
 
@@ -58,9 +59,9 @@ async function knownLinks({ accounts, config }: Workspace, { links }: LinkShared
   return [...known.values()];
 }
 
-/** The claim names its message, so that a repetition after a kill goes on, and any other stays away. */
+/** The claim names its message, so that a repeat after a kill continues, and any other is skipped. */
 async function unfurlOnce(
-  workspace: Workspace,
+  { workspace, explain }: CommandContext,
   { channel, message_ts: ts }: LinkShared,
   known: Known,
 ): Promise<void> {
@@ -69,7 +70,7 @@ async function unfurlOnce(
     .update(JSON.stringify([channel, known.link]))
     .digest('base64url');
   const isFirst = await claims.create(id, { ts }, workspace.clock.now() + QUIET_MS);
-  if (!isFirst && (await claims.get(id))?.ts !== ts) return skipped(workspace, 'told here lately');
+  if (!isFirst && (await claims.get(id))?.ts !== ts) return skipped(workspace, 'shown here lately');
   try {
     const blocks = await stateOf(workspace, known);
     if (blocks === undefined) return skipped(workspace, 'no such project');
@@ -79,10 +80,9 @@ async function unfurlOnce(
       BACKGROUND,
     );
   } catch (error) {
-    // Nothing hangs there, so the next link may try.
+    // Nothing is shown, so the next link may try.
     await claims.delete(id);
-    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-    explainAndLog(error, at, workspace.log, { channel, job: 'unfurl' });
+    explain(error, { channel, job: 'unfurl' });
   }
 }
 
@@ -107,4 +107,24 @@ async function stateOf(workspace: Workspace, { account, link }: Known): Promise<
 
 function skipped({ log }: Workspace, reason: string): void {
   log.info({ event: 'unfurl_skipped', reason }, 'a link was not unfurled');
+}
+
+/**
+ * True for a person of the workspace, or of the organisation that it stands for: not for people of
+ * a shared channel's other side, people who left, or applications.
+ */
+async function isMember(
+  { id, slack, log }: Pick<Workspace, 'id' | 'slack' | 'log'>,
+  user: string,
+): Promise<boolean> {
+  try {
+    const { user: found } = await slack.call('users.info', (client) => client.users.info({ user }));
+    if (found === undefined || found.deleted || found.is_bot || found.is_stranger) return false;
+    const homes = [found.team_id, found.enterprise_user?.enterprise_id].filter(Boolean);
+    return homes.length === 0 || homes.includes(id);
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    log.info({ event: 'member_unknown', user, reason: error.reason }, 'a person could not be looked up');
+    return false;
+  }
 }

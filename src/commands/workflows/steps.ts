@@ -1,84 +1,66 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Job } from '../../core/job.ts';
-import { unmarked } from '../../core/mrkdwn.ts';
-import type { EventBody } from '../../listeners/events.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
-import { type Ending, endSteps } from '../../scheduler/workflows/end-steps.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
-import { failureWords } from '../../views/blocks/failures.ts';
-import { AccountFailure } from '../../workspace/accounts.ts';
-import { defineJob } from '../../workspace/define-job.ts';
-import { ProjectNeeded } from '../../workspace/projects.ts';
-import { ServerNeeded } from '../../workspace/servers.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
-import type { Step } from './inputs.ts';
-import { statisticsStep } from './statistics.ts';
-import { testAccessStep } from './test-access.ts';
+import { beginTest } from '../../scheduler/test-access/start-test.ts';
+import { type ActivityStats, getActivity } from '../../service/activity.ts';
+import { readActivityWords } from '../activity/parse-activity-arguments.ts';
+import { defineStep, type WorkflowStep } from '../command.ts';
+import { accountOf, projectOf, serverOf } from '../resolve-target.ts';
 
-/** By `callback_id` in manifest.yml. Undefined: it ends later, by whoever was started. */
-const STEPS: Readonly<Record<string, (step: Step) => Promise<Ending | undefined>>> = {
-  test_access: testAccessStep,
-  deployment_statistics: statisticsStep,
+/** The author of a workflow may leave a field empty. */
+const Text = z
+  .string()
+  .nullish()
+  .transform((text) => text?.trim() || undefined);
+
+/** Ends with the run, by its follower; where a run of the same target is under way, with that. */
+const testAccess = defineStep({
+  command: 'test',
+  inputs: z.object({ project: Text, server: Text, channel: Text, account: Text }),
+  actsIn: ({ channel }) => channel,
+  async run({ project: named, server, channel, account: wanted }, context) {
+    if (named === undefined) throw new UserError('Name the project.');
+    const { workspace, caller } = context;
+    const { account, project } = await projectOf({ ...context, account: wanted }, named);
+    const { permalink, name } = project;
+    const one = server === undefined ? {} : { server: await serverOf(context, account, permalink, server) };
+    await beginTest(workspace, {
+      requestId: caller.requestId,
+      target: { account: account.name, project: { permalink, name }, ...one },
+      step: caller.requestId,
+      ...(channel === undefined ? {} : { channel }),
+    });
+    return undefined;
+  },
+});
+
+/** The figures of a window of time. */
+const deploymentStatistics = defineStep({
+  command: 'activity',
+  inputs: z.object({ range: Text, account: Text }),
+  async run({ range: typed, account: wanted }, context) {
+    const { range, project } = readActivityWords(typed?.split(' ') ?? []);
+    if (project !== undefined)
+      throw new UserError('The ranges are today, last_7_days, last_30_days and this_week.');
+    const account = await accountOf({ ...context, account: wanted });
+    const { stats } = await context.workspace.accounts.use(account, (client) =>
+      getActivity(client, { range, stats: true }),
+    );
+    if (stats === undefined) throw new UserError('The service gave no figures.');
+    return { outputs: outputsOf(stats) };
+  },
+});
+
+/** By `callback_id`, with inputs and outputs as in manifest.yml. */
+export const STEPS: Readonly<Record<string, WorkflowStep>> = {
+  test_access: testAccess,
+  deployment_statistics: deploymentStatistics,
 };
 
-const Executed = z.object({
-  function: z.object({ callback_id: z.string() }),
-  inputs: z.unknown().optional(),
-  function_execution_id: z.string(),
-});
-
-const RunStep = z.object({
-  name: z.string(),
-  execution: z.string(),
-  inputs: z.unknown().optional(),
-});
-type RunStep = z.infer<typeof RunStep>;
-
-/** A workflow reached one of our steps. */
-export async function functionExecuted(workspace: Workspace, { event }: EventBody): Promise<void> {
-  const { function: known, inputs = {}, function_execution_id: execution } = Executed.parse(event);
-  const data = { name: known.callback_id, execution, inputs };
-  await workspace.jobs.send(RUN_STEP, data, { key: execution });
+/** A figure that the service does not know is left out: it is not 0. */
+function outputsOf(stats: ActivityStats): Record<string, string | number> {
+  const { avg_duration: average_duration, ...figures } = stats;
+  const known = Object.entries({ ...figures, average_duration });
+  return Object.fromEntries(
+    known.filter((entry): entry is [string, string | number] => entry[1] !== null && entry[1] !== undefined),
+  );
 }
-
-/** Carries out a step. What the workflow's maker, the service or Slack did wrong ends it with the reason. */
-export async function runStep(workspace: Workspace, job: Job<RunStep>): Promise<void> {
-  const { name, execution, inputs } = job.data;
-  try {
-    const run = Object.hasOwn(STEPS, name) ? STEPS[name] : undefined;
-    if (run === undefined) throw new UserError('This version of Deckhand has no such step.');
-    const ending = await run({ workspace, execution, inputs });
-    if (ending !== undefined) await endSteps(workspace, [execution], ending);
-  } catch (error) {
-    if (!isAnswerable(error)) throw error;
-    await endSteps(workspace, [execution], { error: wordsOf(workspace, job.data, error) });
-  }
-}
-
-/** After the last failed attempt: no workflow waits for ever. */
-export async function stepFailed(workspace: Workspace, data: RunStep, error: unknown): Promise<void> {
-  const { execution } = data;
-  await endSteps(workspace, [execution], { error: wordsOf(workspace, data, error) });
-}
-
-function isAnswerable(error: unknown): boolean {
-  const isOurs = error instanceof UserError || error instanceof AccountFailure;
-  return isOurs || error instanceof ProjectNeeded || error instanceof ServerNeeded || isSlackFailure(error);
-}
-
-function wordsOf(workspace: Workspace, { name, execution }: RunStep, error: unknown): string {
-  if (error instanceof ServerNeeded) return unmarked(error.message);
-  if (error instanceof ProjectNeeded) return 'Name the project.';
-  const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-  const fields = { job: RUN_STEP, step: name, execution };
-  return unmarked(failureWords(explainAndLog(error, at, workspace.log, fields)));
-}
-
-export const RUN_STEP = defineJob({
-  queue: 'run-step',
-  schema: RunStep,
-  options: { concurrency: 50, attempts: 3, backoffMs: 1000 },
-  run: runStep,
-  onDeadLetter: stepFailed,
-});

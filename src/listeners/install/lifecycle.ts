@@ -1,33 +1,39 @@
 import { z } from 'zod';
+import type { EventHandlers } from '../../commands/command.ts';
+import type { EventBody } from '../../core/event.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { installationLock } from '../../slack/installations.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
-import type { EventBody, EventHandlers } from '../events.ts';
-import { type EraseParts, eraseWorkspace } from './erase.ts';
+import type { LinkRequests } from '../../workspace/link-requests.ts';
+import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
+
+interface EraseParts extends Pick<Parts, 'engine' | 'installations' | 'sealer' | 'store'> {
+  workspaces: Workspaces;
+  linkRequests: LinkRequests;
+}
 
 const RevokedTokens = z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }) });
 const Teams = z.object({ team_ids: z.array(z.string()) });
 
-/** What was going on in a replica while the workspace was erased may still write for this long. */
+/** Work that was under way in a replica while the workspace was erased may still write for this long. */
 const AFTERMATH_MS = 2_000;
 
 /**
- * What becomes of an installation. Slack sends these in any order, again, and late, also after a new install: whatever
- * happened before the standing installation is not about it.
+ * The life of an installation. Slack sends these events in any order, repeatedly and late, also after a new install: what
+ * happened before the current installation is not about it.
  */
 export function lifecycleHandlers(parts: EraseParts): EventHandlers {
   return {
-    app_uninstalled: (workspace, body) => uninstalled(parts, workspace, body),
-    async tokens_revoked(workspace, body) {
+    app_uninstalled: ({ workspace }, body) => uninstalled(parts, workspace, body),
+    async tokens_revoked({ workspace }, body) {
       const { tokens } = RevokedTokens.parse(body.event);
-      // Persons' tokens are not ours, and of several bot tokens an older one may have gone.
+      // Tokens of persons are not ours, and of several bot tokens an older one may have been revoked.
       if (!tokens.bot?.length) return;
       const isRotating = (await parts.installations.about(workspace.id))?.isRotating === true;
       if (isRotating && (await isTokenGood(workspace))) return;
       await uninstalled(parts, workspace, body);
     },
-    team_access_granted: (workspace, body) => noteTeams(parts, workspace, body, true),
-    team_access_revoked: (workspace, body) => noteTeams(parts, workspace, body, false),
+    team_access_granted: ({ workspace }, body) => noteTeams(parts, workspace, body, true),
+    team_access_revoked: ({ workspace }, body) => noteTeams(parts, workspace, body, false),
   };
 }
 
@@ -38,7 +44,7 @@ async function uninstalled(parts: EraseParts, workspace: Workspace, body: EventB
   await eraseUnless(parts, workspace, () => true);
 }
 
-/** Erases the workspace, unless an installation stands that `isSpared`; false if so. */
+/** Erases the workspace, unless it has an installation that `isSpared`; false if so. */
 async function eraseUnless(
   parts: EraseParts,
   workspace: Workspace,
@@ -51,7 +57,7 @@ async function eraseUnless(
   });
 }
 
-/** A token of the environment has no time of its own: whether it still works is the only sign. */
+/** For a token of the environment the time of its install is unknown: whether it still works decides. */
 async function isStanding(
   { installations }: EraseParts,
   workspace: Workspace,
@@ -86,9 +92,21 @@ async function noteTeams(
   for (const target of teams) await audit.record({ who: 'Slack', what, target, result: 'done' });
 }
 
-/** Milliseconds since the epoch. Where only the second is known, its end: what came in it came after the install. */
+/** Milliseconds since the epoch. Where only the second is known, its end, since the event came after the install. */
 function happenedAt({ event, event_time: seconds }: EventBody): number {
   const precise = typeof event.event_ts === 'string' ? Number(event.event_ts) : Number.NaN;
   const isPrecise = Math.floor(precise) === seconds && !Number.isInteger(precise);
   return isPrecise ? Math.floor(precise * 1000) : seconds * 1000 + 999;
+}
+
+/**
+ * Deletes all that is kept of a workspace: jobs and schedules, documents with the installation among them, the data
+ * key, and what is in memory. Can be repeated.
+ */
+async function eraseWorkspace(parts: EraseParts, workspace: string): Promise<void> {
+  await parts.engine.erase(workspace);
+  await parts.linkRequests.erase(workspace);
+  parts.workspaces.forget(workspace);
+  parts.sealer.forget(workspace);
+  await parts.store.erase(workspace);
 }

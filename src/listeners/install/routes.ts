@@ -18,7 +18,8 @@ import { WELCOME } from './welcome.ts';
 const CALLBACK_PATH = '/slack/oauth_redirect';
 
 /** What installing needs of the process. */
-export interface InstallParts extends Pick<Parts, 'clock' | 'config' | 'installations' | 'log' | 'store'> {
+export interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log' | 'store'> {
+  config: { SLACK_AUTHORIZE_URL: string; SLACK_COMMAND: string; PUBLIC_URL?: string | undefined };
   workspaces: Workspaces;
 }
 

@@ -5,7 +5,7 @@ import { GLOBAL, type Store } from '../../store/store.ts';
 
 /** From our page to Slack and back. */
 const VALID_MS = 10 * 60_000;
-/** How long it is known that a state was used or ran out, so that the person can be told. */
+/** How long a used or expired state is remembered, so that the page can say which it was. */
 const REMEMBERED_MS = 60 * 60_000;
 
 const State = z.object({

@@ -7,7 +7,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 const Greeting = z.object({ user: z.string() });
 type Greeting = z.infer<typeof Greeting>;
 
-/** Greets whoever installed Deckhand, by direct message; a job, so that Slack's pace holds up no browser. */
+/** Greets the person who installed Deckhand, by direct message; a job, so that the browser does not wait for Slack. */
 export const WELCOME = defineJob({
   queue: 'welcome',
   schema: Greeting,

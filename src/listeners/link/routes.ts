@@ -13,8 +13,8 @@ import { type Routes, sendText } from '../receivers/http-server.ts';
 
 const Linked = z.object({ user: z.string() });
 
-/** Tells a person by direct message that they are linked; a job, so that Slack's pace holds up no browser. */
-export const TELL_LINKED = defineJob({
+/** Confirms a link by direct message; a job, so that the browser does not wait for Slack. */
+export const CONFIRM_LINK = defineJob({
   queue: 'tell-linked',
   schema: Linked,
   options: { concurrency: 10, attempts: 3, backoffMs: 10_000 },
@@ -80,7 +80,7 @@ async function arrive(
   const { links, audit, jobs } = parts.workspaces.open(asker.workspace);
   await links.keep(user, tokens);
   await audit.record({ who: user, what: 'link', result: 'done' });
-  await jobs.send(TELL_LINKED, { user });
+  await jobs.send(CONFIRM_LINK, { user });
   sendDone(parts, asker, response);
   return undefined;
 }
@@ -98,7 +98,10 @@ async function ending(
 ): Promise<void> {
   const end = await work().catch((error: unknown) => {
     if (!(error instanceof OauthError)) throw error;
-    parts.log.warn({ event: 'link_failed', kind: error.kind, reason: error.message }, 'nobody was linked');
+    parts.log.warn(
+      { event: 'link_failed', kind: error.kind, reason: error.message },
+      'a person could not be linked',
+    );
     return error.kind;
   });
   if (end === undefined) return;

@@ -1,121 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
+import type { ViewState } from '../../commands/command.ts';
+import { cleanCommandText } from '../../commands/tokenize.ts';
+import { EventBody } from '../../core/event.ts';
+import type { Message } from '../../core/message.ts';
 import type { Caller } from '../../core/reply.ts';
+import type { SpanStart } from '../../observability/tracing.ts';
+import { GLOBAL } from '../../store/store.ts';
 import { readState } from '../../views/blocks/modal-state.ts';
+import type { Live, StoredEvent, StoredRequest } from '../durable-requests.ts';
+import { ActionBody, type Interaction, ShortcutBody, SlashBody, type View } from './schemas.ts';
 
-/** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */
-
-/** Ids name records in the store, so nothing else may come in their place. */
-export const Id = z.string().regex(/^[^/\s\p{Cc}]{1,64}$/u);
-/** Some senders leave a field empty rather than out. */
-export const MaybeId = z
-  .union([Id, z.literal('')])
-  .nullish()
-  .transform((id) => id || undefined);
-const TriggerId = z.string().regex(/^\P{Cc}{1,200}$/u);
-const Team = z.looseObject({ id: Id.nullish() }).nullish();
-const Enterprise = z.looseObject({ id: Id }).nullish();
-
-export const SlashBody = z.looseObject({
-  command: z.string(),
-  text: z.string().default(''),
-  team_id: MaybeId,
-  enterprise_id: MaybeId,
-  is_enterprise_install: z.union([z.boolean(), z.string()]).nullish(),
-  user_id: Id,
-  channel_id: Id,
-  thread_ts: z.string().nullish(),
-  trigger_id: TriggerId.nullish(),
-  response_url: z.string().nullish(),
-});
-export type SlashBody = z.infer<typeof SlashBody>;
-
-/** Slack gives back the blocks that we sent; what is none is left out rather than met later. */
-const Block = z.looseObject({ type: z.string(), block_id: z.string().optional() });
-const Blocks = z
-  .array(z.unknown())
-  .default([])
-  .transform((all) => all.filter((one) => Block.safeParse(one).success));
-const Title = z.looseObject({ type: z.literal('plain_text'), text: z.string() });
-
-const View = z.looseObject({
-  id: Id,
-  hash: z.string().default(''),
-  type: z.string(),
-  callback_id: z.string().default(''),
-  private_metadata: z.string().default(''),
-  state: z.unknown().optional(),
-  blocks: Blocks,
-  title: Title.catch({ type: 'plain_text', text: 'Deckhand' }),
-  submit: z.unknown().optional(),
-  close: z.unknown().optional(),
-});
-
-type View = z.infer<typeof View>;
-
-const Interaction = z.looseObject({
-  team: Team,
-  enterprise: Enterprise,
-  is_enterprise_install: z.boolean().nullish(),
-  user: z.looseObject({ id: Id, team_id: MaybeId }),
-  trigger_id: TriggerId.nullish(),
-});
-
-const ActionElement = z.looseObject({
-  action_id: z.string(),
-  block_id: z.string().default(''),
-  value: z.string().nullish(),
-  selected_option: z.looseObject({ value: z.string() }).nullish(),
-  selected_user: z.string().nullish(),
-  selected_conversation: z.string().nullish(),
-  action_ts: z.string().default(''),
-});
-
-export const ActionBody = Interaction.extend({
-  actions: z.array(ActionElement).min(1),
-  channel: z.looseObject({ id: Id }).nullish(),
-  container: z.looseObject({ message_ts: z.string().nullish(), channel_id: MaybeId }).nullish(),
-  message: z
-    .looseObject({
-      ts: z.string().nullish(),
-      thread_ts: z.string().nullish(),
-      text: z.string().default(''),
-      blocks: Blocks,
-    })
-    .nullish(),
-  view: View.nullish(),
-  response_url: z.string().nullish(),
-});
-export type ActionBody = z.infer<typeof ActionBody>;
-
-export const SubmissionBody = Interaction.extend({ view: View });
-export type SubmissionBody = z.infer<typeof SubmissionBody>;
-
-export const OptionsBody = Interaction.extend({
-  action_id: z.string(),
-  block_id: z.string().default(''),
-  value: z.string().default(''),
-  channel: z.looseObject({ id: Id }).nullish(),
-  view: View.nullish(),
-});
-export type OptionsBody = z.infer<typeof OptionsBody>;
-
-export const ShortcutBody = Interaction.extend({
-  callback_id: z.string(),
-  channel: z.looseObject({ id: Id }).nullish(),
-  message: z
-    .looseObject({
-      text: z.string().nullish(),
-      blocks: z.unknown().optional(),
-      attachments: z.unknown().optional(),
-    })
-    .nullish(),
-  response_url: z.string().nullish(),
-});
-export type ShortcutBody = z.infer<typeof ShortcutBody>;
-
-/** Every modal's metadata may say where it came from, so that its outcome is told there. */
+/** A modal's metadata says where it was opened, so that its outcome is shown there. */
 const Origin = z.looseObject({ channel: z.string().optional(), thread: z.string().optional() });
 
 /** Who asks, and the installation it belongs to. */
@@ -124,12 +20,15 @@ export interface Incoming {
   caller: Caller;
 }
 
-export function incomingSlash(body: SlashBody): Incoming {
-  const workspace = workspaceOf(
-    body.enterprise_id,
-    body.team_id,
-    String(body.is_enterprise_install) === 'true',
-  );
+/** What was asked for: what can be stored of it, and what only this process knows. */
+export interface IncomingRequest extends Incoming {
+  request: StoredRequest;
+  live: Live;
+}
+
+export function readCommand(raw: unknown): IncomingRequest {
+  const body = SlashBody.parse(raw);
+  const isEnterprise = String(body.is_enterprise_install) === 'true';
   const caller = {
     user: body.user_id,
     channel: body.channel_id,
@@ -138,12 +37,64 @@ export function incomingSlash(body: SlashBody): Incoming {
     responseUrl: body.response_url ?? undefined,
     requestId: requestIdOf(body),
   };
-  return { workspace, caller };
+  return {
+    workspace: workspaceOf(body.enterprise_id, body.team_id, isEnterprise),
+    caller,
+    request: { kind: 'command', caller: stored(caller), text: cleanCommandText(body.text) },
+    live: liveOf(caller),
+  };
 }
 
-export function incomingInteraction(
-  body: z.infer<typeof Interaction> & { view?: View | null | undefined },
-): Incoming {
+export function readAction(raw: unknown): IncomingRequest {
+  const body = ActionBody.parse(raw);
+  const { workspace, caller } = readInteraction(body);
+  const [element] = body.actions;
+  const { action_id: actionId = '', block_id: blockId } = element ?? {};
+  const value =
+    element?.value ??
+    element?.selected_option?.value ??
+    element?.selected_user ??
+    element?.selected_conversation ??
+    undefined;
+  return {
+    workspace,
+    caller,
+    request: {
+      kind: 'action',
+      caller: stored(caller),
+      actionId,
+      ...(value === undefined ? {} : { value }),
+      ...(blockId ? { blockId } : {}),
+    },
+    live: {
+      ...liveOf(caller),
+      message: messageOf(body),
+      state: body.view ? viewStateOf(body.view) : undefined,
+    },
+  };
+}
+
+/** A message's shortcut is answered where the message is, outside its thread; a global one has no channel. */
+export function readShortcut(raw: unknown): IncomingRequest {
+  const body = ShortcutBody.parse(raw);
+  const { workspace, caller: person } = readInteraction({ ...body, view: null });
+  const caller = {
+    ...person,
+    channel: body.channel?.id,
+    responseUrl: body.response_url ?? undefined,
+    messageTs: undefined,
+    threadTs: undefined,
+  };
+  const request: StoredRequest = {
+    kind: 'shortcut',
+    caller: stored(caller),
+    callbackId: body.callback_id,
+    said: saidIn(body),
+  };
+  return { workspace, caller, request, live: liveOf(caller) };
+}
+
+export function readInteraction(body: Interaction & { view?: View | null | undefined }): Incoming {
   const origin = originOf(body.view?.private_metadata);
   const action = ActionBody.safeParse(body).data;
   const team = body.team?.id ?? body.user.team_id;
@@ -160,22 +111,24 @@ export function incomingInteraction(
   return { workspace, caller };
 }
 
-/** Without Slack's own id nothing tells a repeat from a second request: each counts as new. */
-function requestIdOf(body: { trigger_id?: string | null | undefined }): string {
-  return body.trigger_id || randomUUID();
+/** Handles of Slack are secrets that expire, so they are not stored. */
+function stored({ triggerId: _, responseUrl: __, ...caller }: Caller): StoredRequest['caller'] {
+  return caller;
 }
 
-/** A message's shortcut is answered where the message is, in nobody's thread; a global one has no place. */
-export function incomingShortcut(body: ShortcutBody): Incoming {
-  const { workspace, caller } = incomingInteraction({ ...body, view: null });
-  const here = { channel: body.channel?.id, responseUrl: body.response_url ?? undefined };
-  return { workspace, caller: { ...caller, ...here, messageTs: undefined, threadTs: undefined } };
+function liveOf({ triggerId, responseUrl }: Caller): Live {
+  return { triggerId, responseUrl };
+}
+
+/** Without Slack's own id a repeat cannot be recognised: each request counts as new. */
+function requestIdOf(body: { trigger_id?: string | null | undefined }): string {
+  return body.trigger_id || randomUUID();
 }
 
 const MOST_SAID = 8_000;
 
 /** All text of a message, wherever it stands in it: applications speak in blocks and attachments. */
-export function saidIn({ message }: ShortcutBody): string {
+function saidIn({ message }: ShortcutBody): string {
   const texts: string[] = [];
   const collect = (value: unknown): void => {
     if (typeof value === 'string') texts.push(value);
@@ -185,26 +138,22 @@ export function saidIn({ message }: ShortcutBody): string {
   return texts.join('\n').slice(0, MOST_SAID);
 }
 
-export function viewStateOf(view: View): {
-  values: ReturnType<typeof readState>;
-  metadata: string;
-  view: ModalView & { id: string; hash: string };
-} {
+export function viewStateOf(view: View): ViewState {
+  const { id, hash, callback_id, private_metadata, title, blocks, submit, close } = view;
+  const labels = { ...(submit ? { submit } : {}), ...(close ? { close } : {}) };
   return {
     values: readState(view.state),
-    metadata: view.private_metadata,
-    // Slack gives back the view that we sent, so its blocks are ours.
-    view: view as unknown as ModalView & { id: string; hash: string },
+    metadata: private_metadata,
+    view: { type: 'modal', id, hash, callback_id, private_metadata, title, blocks, ...labels },
   };
 }
 
-export function messageOf(body: ActionBody): Message | undefined {
-  if (!body.message) return undefined;
-  return { text: body.message.text, blocks: body.message.blocks as KnownBlock[] };
+function messageOf({ message }: ActionBody): Message | undefined {
+  return message ? { text: message.text, blocks: message.blocks } : undefined;
 }
 
 /** An organisation's installation serves all its workspaces; otherwise each workspace has its own. */
-export function workspaceOf(
+function workspaceOf(
   enterprise: string | null | undefined,
   team: string | null | undefined,
   isEnterpriseInstall: boolean,
@@ -216,7 +165,65 @@ function originOf(metadata: string | undefined): z.infer<typeof Origin> {
   try {
     return Origin.parse(JSON.parse(metadata || '{}'));
   } catch {
-    // Metadata that is not ours tells nothing about the origin.
+    // Metadata that is not ours says nothing about the origin.
     return {};
   }
+}
+
+/**
+ * What is about the installation itself. It is stored apart from the workspace's own records, which it may erase along
+ * with the memory that it has come.
+ */
+export const LIFECYCLE_EVENTS: readonly string[] = [
+  'app_uninstalled',
+  'tokens_revoked',
+  'team_access_granted',
+  'team_access_revoked',
+];
+
+/** An event as it is stored, and under which workspace; undefined where it has no handler. */
+export function readEvent(
+  raw: unknown,
+  handlers: Readonly<Record<string, unknown>>,
+): { keeper: string; event: StoredEvent } | undefined {
+  const { data: body } = EventBody.safeParse(raw);
+  if (body === undefined || !Object.hasOwn(handlers, body.event.type)) return undefined;
+  const source = body.authorizations?.[0] ?? body;
+  const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install === true);
+  const keeper = LIFECYCLE_EVENTS.includes(body.event.type) ? GLOBAL : about;
+  return { keeper, event: { about, body: withoutSecrets(body) } };
+}
+
+/** Jobs are stored as they are, so no token goes with them: neither Slack's old one nor that of a workflow step. */
+function withoutSecrets({ token: _, event, ...body }: EventBody): EventBody {
+  const { bot_access_token: __, ...rest } = event;
+  return { ...body, event: rest };
+}
+
+/** What Slack calls the payloads that it sends. */
+const PAYLOADS: ReadonlySet<unknown> = new Set([
+  'block_actions',
+  'block_suggestion',
+  'message_action',
+  'shortcut',
+  'view_closed',
+  'view_submission',
+]);
+
+/** The span of a payload of Slack, up to its ack; begins a trace. An event counts by its type, if it has a handler. */
+export function payloadSpan(
+  body: Record<string, unknown>,
+  handlers: Readonly<Record<string, unknown>>,
+): SpanStart {
+  return { name: payloadName(body, handlers), kind: 'server', parent: null };
+}
+
+function payloadName(
+  { command, type, event }: Record<string, unknown>,
+  handlers: Readonly<Record<string, unknown>>,
+): string {
+  if (type === undefined && command !== undefined) return 'slash_command';
+  if (typeof type === 'string' && PAYLOADS.has(type)) return type;
+  const kind = typeof event === 'object' && event !== null && 'type' in event ? String(event.type) : '';
+  return type === 'event_callback' && Object.hasOwn(handlers, kind) ? kind : 'other';
 }

@@ -1,75 +1,101 @@
+import type { CommandContext } from '../../commands/command.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
+import { StoreUnavailable } from '../../store/store.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
 import { context } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
-import { workingWords } from '../../views/blocks/working.ts';
+import { workingMessage, workingWords } from '../../views/blocks/working.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { MARKS_MS, showProgress } from './progress.ts';
 
-/** Says what a handler returned, where the caller is. The only place that speaks for commands and clicks. */
-export async function respond(workspace: Workspace, caller: Caller, reply: Reply): Promise<void> {
+type Speech = Pick<Workspace, 'slack' | 'log' | 'clock'>;
+
+/** A reply that is said as it is; the others lead to more work first. */
+export type Spoken = Exclude<Reply, { kind: 'run' | 'several' }>;
+
+/** Says what a handler returned, where the caller is. */
+export async function say(context: CommandContext, reply: Spoken): Promise<void> {
+  const { workspace, caller } = context;
   switch (reply.kind) {
     case 'nothing':
       return;
     case 'private':
       return respondPrivately(workspace, caller, reply.message);
     case 'channel':
-      return speakInChannel(workspace, caller, reply);
+      return postInChannel(workspace, caller, reply);
     case 'replace':
       return replaceOrSay(workspace, caller, reply.message);
     case 'modal':
-      return openModal(workspace, caller, reply);
-    case 'several':
-    case 'run':
-      throw new TypeError('carried out before it comes here');
+      return openModal(context, reply);
   }
 }
 
 /** By the response address where there is one, else as an ephemeral message, else by direct message. */
 export async function respondPrivately(
-  workspace: Workspace,
+  { slack }: Pick<Workspace, 'slack'>,
   caller: Caller,
   message: Message,
 ): Promise<void> {
-  if (
-    caller.responseUrl !== undefined &&
-    (await workspace.slack.respond(caller.responseUrl, message, 'ephemeral'))
-  )
-    return;
-  await notifyUser(workspace.slack, caller, message);
+  const { responseUrl } = caller;
+  if (responseUrl !== undefined && (await slack.respond(responseUrl, message, 'ephemeral'))) return;
+  await notifyUser(slack, caller, message);
 }
 
-async function speakInChannel(
-  workspace: Workspace,
-  caller: Caller,
-  reply: Extract<Reply, { kind: 'channel' }>,
+/** Tells the person that their command or click is still being carried out. */
+export function respondWorking(workspace: Workspace, caller: Caller): (elapsedMs: number) => Promise<void> {
+  return (elapsedMs) => respondPrivately(workspace, caller, workingMessage(elapsedMs));
+}
+
+/**
+ * Answers a failure where the caller is, and logs it.
+ * @throws StoreUnavailable where that was the failure of a stored request, which is then carried out again
+ */
+export async function respondFailure(
+  { workspace, caller, explain }: CommandContext,
+  error: unknown,
+  fields: { command?: string | undefined; action?: string; view?: string } = {},
 ): Promise<void> {
-  if (caller.channel === undefined) return respondPrivately(workspace, caller, reply.message);
-  await workspace.slack.post({
-    channel: caller.channel,
-    message: reply.message,
-    threadTs: reply.thread,
-  });
+  if (caller.isStored && error instanceof StoreUnavailable) throw error;
+  const explained = explain(error, fields);
+  try {
+    await respondPrivately(workspace, caller, failureMessage(explained));
+  } catch (second) {
+    // Slack itself does not accept the answer: the log is all that is left.
+    workspace.log.warn({ event: 'answer_failed', err: second, ...fields }, 'a person could not be answered');
+  }
 }
 
-/** Shows another message in place of the one that was clicked, whether all see it or one. */
-export async function replaceMessage(workspace: Workspace, caller: Caller, message: Message): Promise<void> {
-  if (
-    caller.responseUrl !== undefined &&
-    (await workspace.slack.respond(caller.responseUrl, message, 'replace'))
-  )
-    return;
-  const { channel, messageTs } = caller;
+async function postInChannel(
+  workspace: Pick<Workspace, 'slack'>,
+  caller: Caller,
+  { message, thread }: Extract<Reply, { kind: 'channel' }>,
+): Promise<void> {
+  const { channel } = caller;
+  if (channel === undefined) return respondPrivately(workspace, caller, message);
+  await workspace.slack.post({ channel, message, threadTs: thread });
+}
+
+/** Shows another message in place of the one that was clicked, whether everyone sees it or one person. */
+export async function replaceMessage(
+  workspace: Pick<Workspace, 'slack'>,
+  caller: Caller,
+  message: Message,
+): Promise<void> {
+  const { channel, messageTs, responseUrl } = caller;
+  const { slack } = workspace;
+  if (responseUrl !== undefined && (await slack.respond(responseUrl, message, 'replace'))) return;
   if (channel === undefined || messageTs === undefined) return respondPrivately(workspace, caller, message);
-  await workspace.slack.update({ channel, ts: messageTs }, message);
+  await slack.update({ channel, ts: messageTs }, message);
 }
 
-/** What one person alone sees cannot be replaced without its response address, which is lost with the process. */
-async function replaceOrSay(workspace: Workspace, caller: Caller, message: Message): Promise<void> {
+/** An ephemeral message can be replaced only by its response address, which is lost when the process restarts. */
+async function replaceOrSay(
+  workspace: Pick<Workspace, 'slack'>,
+  caller: Caller,
+  message: Message,
+): Promise<void> {
   try {
     await replaceMessage(workspace, caller, message);
   } catch (error) {
@@ -79,30 +105,69 @@ async function replaceOrSay(workspace: Workspace, caller: Caller, message: Messa
 }
 
 async function openModal(
-  workspace: Workspace,
-  caller: Caller,
-  reply: Extract<Reply, { kind: 'modal' }>,
+  { workspace, caller, explain }: CommandContext,
+  { view, fill }: Extract<Reply, { kind: 'modal' }>,
 ): Promise<void> {
-  const { triggerId } = caller;
-  const opened = await workspace.slack.openModal(triggerId ?? '', reply.view);
-  if (reply.fill === undefined) return;
-  const title = reply.view.title.text;
+  const { slack } = workspace;
+  const opened = await slack.openModal(caller.triggerId ?? '', view);
+  if (fill === undefined) return;
   // Each version has a hash of its own; the one that was opened counts until it is replaced.
   let hash: string | undefined = opened.hash;
-  const showHowFar = async (ms: number): Promise<void> => {
-    const blocks = [...reply.view.blocks, context(workingWords(ms))];
-    await workspace.slack.updateModal(opened.id, { ...reply.view, blocks }, hash);
+  const showWorking = async (ms: number): Promise<void> => {
+    await slack.updateModal(
+      opened.id,
+      { ...view, blocks: [...view.blocks, context(workingWords(ms))] },
+      hash,
+    );
     hash = undefined;
   };
-  const progress = showProgress(workspace, showHowFar, MARKS_MS.slice(1));
+  const progress = showProgress(workspace, showWorking, MARKS_MS.slice(1));
   try {
-    const filled = await reply.fill().finally(() => progress.stop());
-    await workspace.slack.updateModal(opened.id, filled, hash);
+    const filled = await fill().finally(() => progress.stop());
+    await slack.updateModal(opened.id, filled, hash);
   } catch (error) {
     if (isSlackFailure(error, 'expired')) return;
-    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-    const fields = { workspace: workspace.id, user: caller.user, view: reply.view.callback_id };
-    const { text } = failureMessage(explainAndLog(error, at, workspace.log, fields));
-    await workspace.slack.updateModal(opened.id, notice(title, text));
+    const { text } = failureMessage(explain(error, { view: view.callback_id }));
+    await slack.updateModal(opened.id, notice(view.title.text, text));
   }
+}
+
+/** When a person is told that the work continues, in milliseconds; from the second mark on, for how long. */
+export const MARKS_MS: readonly number[] = [2_000, 10_000, 30_000];
+
+export interface Progress {
+  /** Ends it; resolves once nothing of it can be shown any more. */
+  stop(): Promise<void>;
+}
+
+/** Shows at each mark that the work continues. Where that fails, the log has a line and the work goes on. */
+export function showProgress(
+  { clock, log }: Pick<Speech, 'clock' | 'log'>,
+  show: (elapsedMs: number) => Promise<void>,
+  marksMs = MARKS_MS,
+): Progress {
+  const done = new AbortController();
+  const shown = showMarks();
+
+  async function showMarks(): Promise<void> {
+    let passed = 0;
+    try {
+      for (const mark of marksMs) {
+        await clock.sleep(mark - passed, done.signal);
+        passed = mark;
+        await show(mark);
+      }
+    } catch (error) {
+      if (!done.signal.aborted)
+        log.warn({ event: 'answer_failed', err: error }, 'progress could not be shown');
+    }
+  }
+
+  return {
+    stop() {
+      // With a reason, because creating the default one, with its stack, costs more than the rest of this function.
+      done.abort('over');
+      return shown;
+    },
+  };
 }

@@ -1,37 +1,47 @@
-import type { Caller } from '../../core/reply.ts';
+import { createContext } from '../../commands/context.ts';
+import { Refusal } from '../../commands/permission.ts';
+import type { Audited, Caller } from '../../core/reply.ts';
 import { withTimeout } from '../../core/timeout.ts';
-import { explainAndLog } from '../../scheduler/explain.ts';
-import { optionsOf } from '../../views/blocks/modal.ts';
+import { type Choice, optionsOf } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { OptionsBody } from '../payloads/payloads.ts';
+import type { OptionsBody } from '../payloads/schemas.ts';
 import type { Registry } from '../registry.ts';
+import { carryOut } from './pipeline.ts';
 
 /** Slack waits 3 s for a menu's options. */
-const PATIENCE_MS = 2_500;
+const TIMEOUT_MS = 2_500;
 
 /**
- * The options of an external select for what was typed so far. Where they fail or are late, the source's fallback;
- * a failure is a line in the log too.
+ * The options of an external select for what was typed so far. Where they fail or are late, the source's fallback; a
+ * failure is in the log too. A person without the permission is offered none.
  */
 export async function runOptions(
   workspace: Workspace,
   registry: Registry,
   caller: Caller,
-  body: OptionsBody,
+  { action_id: actionId, block_id: blockId, value, view }: OptionsBody,
 ): Promise<{ options: ReturnType<typeof optionsOf> }> {
-  const source = registry.optionSource(body.action_id)?.source;
-  let isAllowed = false;
-  try {
-    if (source === undefined) return { options: [] };
-    isAllowed = await workspace.roles.holds(caller.user, source.role);
-    if (!isAllowed) return { options: [] };
-    const metadata = body.view?.private_metadata ?? '';
-    const context = { caller, account: undefined, text: '', workspace, metadata, blockId: body.block_id };
-    const choices = await withTimeout(workspace.clock, PATIENCE_MS, source.options(body.value, context));
-    return { options: optionsOf(choices ?? source.fallback?.(body.value) ?? []) };
-  } catch (error) {
-    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-    explainAndLog(error, at, workspace.log, { workspace: workspace.id, action: body.action_id });
-    return { options: optionsOf((isAllowed && source?.fallback?.(body.value)) || []) };
-  }
+  const found = registry.optionSource(actionId);
+  if (found === undefined) return { options: [] };
+  const { source, command } = found;
+  const fallback = (): Choice[] => source.fallback?.(value) ?? [];
+  const context = createContext(workspace, caller);
+  const { choices } = await carryOut<Audited & { choices: Choice[] }>({
+    kind: 'options',
+    workspace,
+    caller,
+    command: command.name,
+    what: source.actionId,
+    role: source.role,
+    async run() {
+      const options = source.options(value, { ...context, metadata: view?.private_metadata ?? '', blockId });
+      return { choices: (await withTimeout(workspace.clock, TIMEOUT_MS, options)) ?? fallback() };
+    },
+    async explain(error) {
+      if (error instanceof Refusal) return { choices: [] };
+      context.explain(error, { action: actionId });
+      return { choices: fallback() };
+    },
+  });
+  return { options: optionsOf(choices) };
 }

@@ -1,8 +1,8 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
 import type { Logger } from '../../observability/log.ts';
 import type { Handler } from './http-server.ts';
-import { createVerifier } from './signature.ts';
 
 /** Slack's own payloads stay far below; a view may have 250 kB and travels url-encoded. */
 const MOST_BYTES = 1_500_000;
@@ -40,7 +40,7 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
       },
       raw,
     );
-    // A retry within the same second has the same signature; it is told apart later, by its event id.
+    // A retry within the same second has the same signature; its event id tells later whether it is new.
     if (fault !== undefined && !(fault === 'replayed' && retryNum !== undefined))
       return refuse(response, 401, fault);
     const body = parseBody(raw.toString('utf8'), header(request, 'content-type'));
@@ -74,7 +74,7 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
       'a request to the Slack endpoint was refused',
     );
     options.onRefused(reason);
-    // The body may not have been read: the connection is of no more use.
+    // The body may not have been read, so the connection cannot be used again.
     response.writeHead(status, { connection: 'close' }).end();
   }
 
@@ -85,6 +85,57 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
     start: async () => undefined,
     stop: async () => undefined,
     handler: handle,
+  };
+}
+
+/** Requests whose time differs by more, in either direction, are refused. In seconds. */
+const WINDOW_S = 300;
+
+type SignatureFault = 'missing' | 'stale' | 'wrong' | 'replayed';
+
+/**
+ * Checks Slack's `v0` signature over the raw body, the timestamp five minutes both ways, and that the same
+ * signature was not seen before.
+ */
+function createVerifier(signingSecret: string, now: () => number) {
+  const seen = createSeen(now);
+
+  return function verify(
+    headers: { timestamp: string | undefined; signature: string | undefined },
+    body: Buffer,
+  ): SignatureFault | undefined {
+    const { timestamp, signature } = headers;
+    if (timestamp === undefined || signature === undefined || !/^\d{1,12}$/.test(timestamp)) return 'missing';
+    if (Math.abs(now() / 1000 - Number(timestamp)) > WINDOW_S) return 'stale';
+    const expected = createHmac('sha256', signingSecret)
+      .update(`v0:${timestamp}:`)
+      .update(body)
+      .digest('hex');
+    if (!isSame(`v0=${expected}`, signature)) return 'wrong';
+    return seen(signature) ? 'replayed' : undefined;
+  };
+}
+
+function isSame(expected: string, given: string): boolean {
+  const a = Buffer.from(expected);
+  const b = Buffer.from(given);
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Two generations of signatures, each as long as a timestamp can stay valid: memory is bounded by the rate. */
+function createSeen(now: () => number): (signature: string) => boolean {
+  let young = new Set<string>();
+  let old = new Set<string>();
+  let turnAt = now() + 2 * WINDOW_S * 1000;
+  return (signature) => {
+    if (now() >= turnAt) {
+      old = young;
+      young = new Set();
+      turnAt = now() + 2 * WINDOW_S * 1000;
+    }
+    if (young.has(signature) || old.has(signature)) return true;
+    young.add(signature);
+    return false;
   };
 }
 

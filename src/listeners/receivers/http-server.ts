@@ -88,7 +88,7 @@ async function answer(
   response: ServerResponse,
   log: Logger,
 ): Promise<void> {
-  // Only Slack posts; what protects a page in a browser would protect nobody there.
+  // Only Slack posts, and it is no browser that these headers would protect.
   if (request.method !== 'POST')
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
   const url = URL.parse(request.url ?? '/', 'http://localhost');

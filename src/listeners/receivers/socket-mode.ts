@@ -11,7 +11,7 @@ export interface SocketModeOptions {
 }
 
 /**
- * Slack over a connection that we open: for whoever has no public address. `stop` takes nothing more, and closes the
+ * Slack over a connection that we open, for where there is no public address. `stop` takes nothing more, and closes the
  * connection once what came before is acknowledged, since that is the way an ack takes; Slack sends the rest again or
  * to another replica.
  */

@@ -197,7 +197,7 @@ describe('integration add', () => {
     await me.open('integration add storefront');
     await me.choose('hook_type', 'http_req');
     await me.submit({ name: 'Lost', 'properties.url': 'https://hooks.example.com' });
-    expect(JSON.stringify(me.view().content.blocks[0])).toContain('may be set up or not');
+    expect(JSON.stringify(me.view().content.blocks[0])).toContain('may or may not be set up');
     expect(me.kept().filter(({ name }) => name === 'Lost')).toHaveLength(1);
   });
 

@@ -113,7 +113,7 @@ describe('integration edit', () => {
     const { id } = await setUp('Same', 'http_req', { url: 'https://a.example.com' });
     await me.open(`integration edit ${id}`);
     await me.submit({});
-    expect(JSON.stringify(me.view().content.blocks[0])).toContain('Nothing is changed');
+    expect(JSON.stringify(me.view().content.blocks[0])).toContain('Nothing was changed');
     expect(me.sent('PATCH')).toEqual([]);
   });
 

@@ -96,7 +96,7 @@ describe('beta', () => {
     const told = await answerTo(world, 'admin', () =>
       world.as('admin').click(place, { actionId: 'beta:tell', selected: PEOPLE.billing }),
     );
-    expect(told).toContain(`I told <@${PEOPLE.billing}>`);
+    expect(told).toContain(`<@${PEOPLE.billing}> was asked in a direct message`);
     const [dm] = slack.dms(TEAM, PEOPLE.billing);
     expect(dm?.text).toContain(`<@${PEOPLE.admin}> asks you to enable the managed-resources beta`);
     expect(JSON.stringify(dm?.blocks)).toContain(`${service.origin}/${ACCOUNT}/beta_features`);

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createContext } from '../../../src/commands/context.ts';
 import { unfurlLinks } from '../../../src/commands/unfurls/unfurl.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
-import { EventBody } from '../../../src/listeners/events.ts';
+import { EventBody } from '../../../src/core/event.ts';
 import {
   ACCOUNT,
   API_KEY,
@@ -39,6 +40,8 @@ const unfurled = async (ts: string, count = 1) => {
   await world.slack.until(() => under(ts).length === count, { what: `${count} unfurls` });
   return JSON.stringify(under(ts));
 };
+const contextHere = () =>
+  createContext(world.app.workspaces.open(TEAM), { user: '', channel: undefined, requestId: 'event' });
 const skipped = (reason: string) => world.logged(`"reason":"${reason}"`);
 
 const eventOf = (ts: string) =>
@@ -78,12 +81,12 @@ describe('a pasted link', () => {
   it('unfurls again only after half an hour, or in another channel', async () => {
     await unfurled((await paste(address('storefront'))).ts);
     const { ts } = await paste(`again ${address('storefront')}`);
-    await skipped('told here lately');
+    await skipped('shown here lately');
     expect(under(ts)).toEqual([]);
     await unfurled((await paste(address('storefront'), ELSEWHERE)).ts);
     passed += 30 * 60_000 + 1;
     // Carried out by hand, since no request of Slack's is signed for that hour.
-    await unfurlLinks(world.app.workspaces.open(TEAM), eventOf(ts));
+    await unfurlLinks(contextHere(), eventOf(ts));
     await unfurled(ts);
   });
 
@@ -130,7 +133,7 @@ describe('a pasted link', () => {
     const { ts } = await paste(address('storefront', 'nobody'));
     await skipped('nothing of a connected account');
     const event = { ...eventOf(ts).event, links: [{ url: address('storefront') }] };
-    await unfurlLinks(world.app.workspaces.open(TEAM), {
+    await unfurlLinks(contextHere(), {
       ...eventOf(ts),
       event,
       is_ext_shared_channel: true,

@@ -84,6 +84,18 @@ describe('the workflow step "Run test access"', () => {
     },
   );
 
+  test('the workflow step "Run test access" is refused for a channel that does not allow `test`, and the audit log says so', async ({
+    world,
+  }) => {
+    const { channels, audit } = world.app.workspaces.open(TEAM);
+    await channels.change(CHANNEL, (current) => ({ ...current, commands: ['projects'] }));
+    const step = await ended(world, run(world, { project: 'storefront', channel: CHANNEL }));
+    expect(step).toMatchObject({ state: 'failed', error: expect.stringContaining('switched off') });
+    expect(roots(world)).toEqual([]);
+    const [latest] = await audit.latest(1);
+    expect(latest?.entry).toMatchObject({ who: 'a workflow', what: 'test', result: 'refused' });
+  });
+
   test('the workflow step "Run test access" ends with the reason where the service refuses the test', async ({
     world,
   }) => {

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { Id, MaybeId } from '../../core/event.ts';
+import type { KnownBlock } from '../../core/message.ts';
+
+/** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */
+
+const TriggerId = z.string().regex(/^\P{Cc}{1,200}$/u);
+const Team = z.looseObject({ id: Id.nullish() }).nullish();
+const Enterprise = z.looseObject({ id: Id }).nullish();
+
+export const SlashBody = z.looseObject({
+  command: z.string(),
+  text: z.string().default(''),
+  team_id: MaybeId,
+  enterprise_id: MaybeId,
+  is_enterprise_install: z.union([z.boolean(), z.string()]).nullish(),
+  user_id: Id,
+  channel_id: Id,
+  thread_ts: z.string().nullish(),
+  trigger_id: TriggerId.nullish(),
+  response_url: z.string().nullish(),
+});
+
+/** Slack gives back the blocks that we sent; anything that is not a block is left out here. */
+const Block = z.looseObject({ type: z.string(), block_id: z.string().optional() });
+const Blocks = z
+  .array(z.unknown())
+  .default([])
+  .transform((all) => all.filter((one): one is KnownBlock => Block.safeParse(one).success));
+const Label = z.looseObject({ type: z.literal('plain_text'), text: z.string() });
+
+const View = z.looseObject({
+  id: Id,
+  hash: z.string().default(''),
+  type: z.string(),
+  callback_id: z.string().default(''),
+  private_metadata: z.string().default(''),
+  state: z.unknown().optional(),
+  blocks: Blocks,
+  title: Label.catch({ type: 'plain_text', text: 'Deckhand' }),
+  submit: Label.nullish().catch(null),
+  close: Label.nullish().catch(null),
+});
+
+export type View = z.infer<typeof View>;
+
+export const Interaction = z.looseObject({
+  team: Team,
+  enterprise: Enterprise,
+  is_enterprise_install: z.boolean().nullish(),
+  user: z.looseObject({ id: Id, team_id: MaybeId }),
+  trigger_id: TriggerId.nullish(),
+});
+
+const ActionElement = z.looseObject({
+  action_id: z.string(),
+  block_id: z.string().default(''),
+  value: z.string().nullish(),
+  selected_option: z.looseObject({ value: z.string() }).nullish(),
+  selected_user: z.string().nullish(),
+  selected_conversation: z.string().nullish(),
+  action_ts: z.string().default(''),
+});
+
+export const ActionBody = Interaction.extend({
+  actions: z.array(ActionElement).min(1),
+  channel: z.looseObject({ id: Id }).nullish(),
+  container: z.looseObject({ message_ts: z.string().nullish(), channel_id: MaybeId }).nullish(),
+  message: z
+    .looseObject({
+      ts: z.string().nullish(),
+      thread_ts: z.string().nullish(),
+      text: z.string().default(''),
+      blocks: Blocks,
+    })
+    .nullish(),
+  view: View.nullish(),
+  response_url: z.string().nullish(),
+});
+export type ActionBody = z.infer<typeof ActionBody>;
+
+export const SubmissionBody = Interaction.extend({ view: View });
+
+export const OptionsBody = Interaction.extend({
+  action_id: z.string(),
+  block_id: z.string().default(''),
+  value: z.string().default(''),
+  channel: z.looseObject({ id: Id }).nullish(),
+  view: View.nullish(),
+});
+export type OptionsBody = z.infer<typeof OptionsBody>;
+
+export const ShortcutBody = Interaction.extend({
+  callback_id: z.string(),
+  channel: z.looseObject({ id: Id }).nullish(),
+  message: z
+    .looseObject({
+      text: z.string().nullish(),
+      blocks: z.unknown().optional(),
+      attachments: z.unknown().optional(),
+    })
+    .nullish(),
+  response_url: z.string().nullish(),
+});
+export type ShortcutBody = z.infer<typeof ShortcutBody>;
+export type Interaction = z.infer<typeof Interaction>;

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { ActionContext, Command } from '../../commands/command.ts';
+import { createContext } from '../../commands/context.ts';
+import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import { failureMessage } from '../../views/blocks/failures.ts';
+import { withoutElement } from '../../views/blocks/message.ts';
+import { noticeOf } from '../../views/blocks/modal.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import type { Live, StoredRequest } from '../durable-requests.ts';
+import type { Asked, Claim } from './pipeline.ts';
+import { replaceMessage, respondFailure, respondWorking } from './respond.ts';
+import { follow, type Scene } from './run-command.ts';
+
+/** A click or shortcut that is being carried out, with what this process still knows of it. */
+interface Interaction<Kind extends StoredRequest['kind']> extends Scene {
+  request: Extract<StoredRequest, { kind: Kind }>;
+  live: Live;
+}
+
+/** A click or choice. */
+export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
+  const { registry, workspace, caller, request, live } = scene;
+  const { actionId, value } = request;
+  const found = registry.action(actionId, live.state?.view.callback_id);
+  const action = found?.action;
+  return {
+    kind: 'action',
+    workspace,
+    caller,
+    command: found?.command.name,
+    what: action?.actionId,
+    role: action?.role,
+    change: found && changeName(found.command, actionId),
+    isChange: action?.durable === true,
+    claim: action?.once ? clickClaim(scene) : undefined,
+    // A modal shows by itself what comes of a click.
+    showProgress: live.state === undefined ? respondWorking(workspace, caller) : undefined,
+    async run() {
+      if (action === undefined)
+        throw new UserError('This button is from an older version of Deckhand.', 'help');
+      return action.run(value, actionContext(scene));
+    },
+    respond: (reply) => follow(scene, reply),
+    async explain(error) {
+      await respondFailure(createContext(workspace, caller), error, { action: actionId });
+      return { kind: 'nothing' };
+    },
+  };
+}
+
+/** The command and what the button does, e.g. `digest pause`. */
+function changeName({ name }: Command, actionId: string): string {
+  const verb = /^[^:#]*:([^#]*)/.exec(actionId)?.[1] ?? '';
+  return verb === '' ? name : `${name} ${verb}`;
+}
+
+function actionContext({ workspace, caller, request, live }: Interaction<'action'>): ActionContext {
+  const { state, message } = live;
+  return {
+    ...createContext(workspace, caller),
+    blockId: request.blockId ?? '',
+    state,
+    message,
+    async updateModal(view, anyway) {
+      if (state === undefined) return;
+      await workspace.slack.updateModal(state.view.id, view, anyway ? undefined : state.view.hash);
+    },
+  };
+}
+
+const ClickClaim = z.object({ by: z.string(), at: z.number(), request: z.string().optional() });
+const CLAIM_MS = 30 * 24 * 60 * 60 * 1000;
+
+/**
+ * The same click on the same message counts once. The button goes away while it is carried out, and comes back where
+ * that failed, so that it may be tried again. A click that is repeated after a kill finds its own claim and goes on.
+ */
+function clickClaim({ workspace, caller, request, live }: Interaction<'action'>): Claim<Reply> {
+  const claims = workspace.store.collection('claims', ClickClaim);
+  const { actionId, value } = request;
+  const { channel, messageTs, requestId, user } = caller;
+  const id = createHash('sha256')
+    .update(JSON.stringify([channel, messageTs, actionId, value]))
+    .digest('base64url');
+  const { message } = live;
+  return {
+    async take() {
+      const at = workspace.clock.now();
+      const isFirst = await claims.create(id, { by: user, at, request: requestId }, at + CLAIM_MS);
+      if (!isFirst && (await claims.get(id))?.request !== requestId)
+        throw new UserError('That button was used already.');
+      if (message !== undefined) await redraw(workspace, caller, withoutElement(message, request));
+      return undefined;
+    },
+    async release() {
+      await claims.delete(id);
+      if (message !== undefined) await redraw(workspace, caller, message);
+    },
+  };
+}
+
+/** A button that stays although it was used is no reason to fail: the claim holds anyway. */
+async function redraw(workspace: Workspace, caller: Caller, message: Message): Promise<void> {
+  try {
+    const { channel, messageTs: ts } = caller;
+    if (channel === undefined || ts === undefined) await replaceMessage(workspace, caller, message);
+    // An ephemeral message comes without its content, so this one is a message that can be edited.
+    else await workspace.slack.update({ channel, ts }, message);
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    workspace.log.info({ event: 'redraw_failed', reason: error.reason }, 'a used button is still shown');
+  }
+}
+
+export function shortcutAsked(scene: Interaction<'shortcut'>): Asked<Reply> {
+  const { registry, workspace, caller, request } = scene;
+  const found = registry.shortcut(request.callbackId);
+  const shortcut = found?.shortcut;
+  const context = createContext(workspace, caller);
+  return {
+    kind: 'shortcut',
+    workspace,
+    caller,
+    command: found?.command.name,
+    what: shortcut?.callbackId,
+    role: shortcut?.role,
+    isChange: shortcut?.durable === true,
+    showProgress: caller.channel === undefined ? undefined : respondWorking(workspace, caller),
+    async run() {
+      if (shortcut === undefined)
+        throw new UserError('This shortcut is from an older version of Deckhand.', 'help');
+      return shortcut.run({ ...context, said: request.said });
+    },
+    respond: (reply) => follow(scene, reply),
+    async explain(error) {
+      const fields = { action: request.callbackId };
+      if (!(await showInModal(scene, error, fields))) await respondFailure(context, error, fields);
+      return { kind: 'nothing' };
+    },
+  };
+}
+
+/** A shortcut without a channel is answered in a modal, in front of the person; false where none can be opened. */
+async function showInModal({ workspace, caller }: Scene, error: unknown, fields: object): Promise<boolean> {
+  const { channel, triggerId } = caller;
+  if (channel !== undefined || triggerId === undefined || isSlackFailure(error, 'expired')) return false;
+  const message = failureMessage(createContext(workspace, caller).explain(error, { ...fields }));
+  try {
+    await workspace.slack.openModal(triggerId, noticeOf('Deckhand', message));
+    return true;
+  } catch (second) {
+    if (!isSlackFailure(second)) throw second;
+    return false;
+  }
+}

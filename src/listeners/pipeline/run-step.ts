@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { EventHandler, WorkflowStep } from '../../commands/command.ts';
+import { createContext } from '../../commands/context.ts';
+import { UserError } from '../../core/errors.ts';
+import { unmarked } from '../../core/mrkdwn.ts';
+import type { Audited, Caller } from '../../core/reply.ts';
+import { type Ending, endSteps } from '../../scheduler/workflows/end-steps.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
+import { AccountFailure } from '../../workspace/accounts.ts';
+import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
+import { ProjectNeeded } from '../../workspace/projects.ts';
+import { ServerNeeded } from '../../workspace/servers.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { carryOut } from './pipeline.ts';
+
+const Executed = z.object({
+  function: z.object({ callback_id: z.string() }),
+  inputs: z.unknown().optional(),
+  function_execution_id: z.string(),
+});
+
+const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
+type RunStep = z.infer<typeof RunStep>;
+
+export interface Steps {
+  /** Stores the execution of a step. */
+  functionExecuted: EventHandler;
+  job: JobDefinition<RunStep>;
+}
+
+/** The steps of Slack's Workflow Builder, by `callback_id` in manifest.yml. */
+export function createSteps(steps: Readonly<Record<string, WorkflowStep>>): Steps {
+  const job = defineJob({
+    queue: 'run-step',
+    schema: RunStep,
+    options: { concurrency: 50, attempts: 3, backoffMs: 1000 },
+    async run(workspace, { data }) {
+      await runStep(workspace, Object.hasOwn(steps, data.name) ? steps[data.name] : undefined, data);
+    },
+    // After the last failed attempt, so that no workflow waits forever.
+    onDeadLetter: endWithFailure,
+  });
+  return {
+    job,
+    async functionExecuted({ workspace }, { event }) {
+      const { function: step, inputs = {}, function_execution_id: execution } = Executed.parse(event);
+      await workspace.jobs.send(job, { name: step.callback_id, execution, inputs }, { key: execution });
+    },
+  };
+}
+
+/** @throws what the job tries again */
+async function runStep(workspace: Workspace, step: WorkflowStep | undefined, data: RunStep): Promise<void> {
+  const { name, execution } = data;
+  const caller = callerOf(data);
+  const inputs: unknown = step?.inputs.parse(data.inputs);
+  await carryOut<Audited & { ending?: Ending | undefined }>({
+    kind: 'step',
+    workspace,
+    caller,
+    command: step?.command,
+    what: step && name,
+    actsIn: step?.actsIn?.(inputs),
+    async run() {
+      if (step === undefined) throw new UserError('This version of Deckhand has no such step.');
+      return { ending: await step.run(inputs, createContext(workspace, caller)) };
+    },
+    async respond({ ending }) {
+      if (ending !== undefined) await endSteps(workspace, [execution], ending);
+    },
+    async explain(error) {
+      if (!isAnswerable(error)) throw error;
+      await endWithFailure(workspace, data, error);
+      return {};
+    },
+  });
+}
+
+/** A step has no person and no channel: the workspace's account counts, unless one is named. */
+function callerOf({ execution }: RunStep): Caller {
+  return { user: '', channel: undefined, requestId: execution };
+}
+
+function isAnswerable(error: unknown): boolean {
+  const kinds = [UserError, AccountFailure, ProjectNeeded, ServerNeeded];
+  return kinds.some((kind) => error instanceof kind) || isSlackFailure(error);
+}
+
+/** What the workflow's maker, the service or Slack did wrong, in plain text. */
+async function endWithFailure(workspace: Workspace, data: RunStep, error: unknown): Promise<void> {
+  await endSteps(workspace, [data.execution], { error: unmarked(wordsOf(workspace, data, error)) });
+}
+
+function wordsOf(workspace: Workspace, data: RunStep, error: unknown): string {
+  if (error instanceof ServerNeeded) return error.message;
+  if (error instanceof ProjectNeeded) return 'Name the project.';
+  const { name, execution } = data;
+  const context = createContext(workspace, callerOf(data));
+  return failureWords(context.explain(error, { step: name, execution }));
+}

@@ -1,0 +1,84 @@
+import type { Submission, Submitted, ViewState } from '../../commands/command.ts';
+import type { ModalView } from '../../core/message.ts';
+import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import type { ServiceError } from '../../service/errors.ts';
+import { notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
+
+/** What a submission leads to, as the ack of the form or as the view that replaces it later. */
+
+export type SubmissionAck =
+  | undefined
+  | { response_action: 'errors'; errors: Record<string, string> }
+  | { response_action: 'update'; view: ModalView }
+  | { response_action: 'clear' };
+
+export function ackOf(submitted: Submitted, state: ViewState): SubmissionAck {
+  switch (submitted.kind) {
+    case 'close':
+      return { response_action: 'clear' };
+    case 'view':
+      return { response_action: 'update', view: submitted.view };
+    case 'errors': {
+      const { fields, base } = sortErrors(submitted, state.view);
+      if (base === undefined) return { response_action: 'errors', errors: fields };
+      return { response_action: 'update', view: faultyView(state, fields, base) };
+    }
+  }
+}
+
+/** After the ack that the work continues, which replaced the form. */
+export function lateView(
+  state: ViewState,
+  submitted: Submitted,
+  submission: Submission | undefined,
+): ModalView {
+  switch (submitted.kind) {
+    case 'close':
+      return notice(state.view.title.text, ':white_check_mark: Done. You can close this.');
+    case 'view':
+      return submitted.view;
+    case 'errors': {
+      const { fields, base } = sortErrors(submitted, state.view);
+      // What was typed is put back, except for secrets.
+      return refill(faultyView(state, fields, base), state.values, secretsOf(submission, state));
+    }
+  }
+}
+
+/** A 422 of the service: each message under the field it names, the rest on top. */
+export function invalidFields(failure: ServiceError): Submitted {
+  const { base = [], ...fields } = failure.fields ?? {};
+  const errors = Object.fromEntries(
+    Object.entries(fields).map(([field, messages]) => [field, plain(messages.join('; '), 300)]),
+  );
+  const whole = [...new Set([...base, ...(failure.messages ?? [])])];
+  if (Object.keys(errors).length === 0 && whole.length === 0)
+    whole.push(failure.hint ?? 'The service did not accept this.');
+  return { kind: 'errors', errors, ...(whole.length === 0 ? {} : { base: mrkdwn(whole.join('; '), 500) }) };
+}
+
+/** Errors of fields that the modal does not have stand on top, with the field's name. */
+function sortErrors(
+  { errors, base }: Extract<Submitted, { kind: 'errors' }>,
+  view: ModalView,
+): { fields: Record<string, string>; base: string | undefined } {
+  const shown = new Set(view.blocks.map((block) => block.block_id));
+  const fields: Record<string, string> = {};
+  const rest = base === undefined ? [] : [base];
+  for (const [field, error] of Object.entries(errors)) {
+    const id = [field, `properties.${field}`].find((one) => shown.has(one));
+    if (id === undefined) rest.push(`${mrkdwn(field, 60)}: ${mrkdwn(error, 300)}`);
+    else fields[id] = cut(error, 300);
+  }
+  return { fields, base: rest.length === 0 ? undefined : rest.join(' ') };
+}
+
+function faultyView(state: ViewState, fields: Record<string, string>, base: string | undefined): ModalView {
+  const view = withFieldErrors(resendable(state.view), fields);
+  return base === undefined ? view : withBanner(view, base);
+}
+
+function secretsOf(submission: Submission | undefined, state: ViewState): readonly string[] {
+  const { secrets = [] } = submission ?? {};
+  return typeof secrets === 'function' ? secrets(state) : secrets;
+}
