@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ann } from './commands/integrations/support.ts';
+import { openDigestHouse } from './scheduler/digests/digest-house.ts';
+import { type Journey, measureJourney } from './support/journey.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from './support/test-world.ts';
+
+const measured: Record<string, Journey> = {};
+
+describe('the journey through Deckhand of', () => {
+  let world: TestWorld;
+  beforeAll(async () => {
+    world = await openTestWorld({ env: { POLL_INTERVAL_MS: '150', NOTICE_INTERVAL_MS: '150' } });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.connect();
+    const user = world.service.world.state.accounts.get(ACCOUNT)?.users.find(({ email }) => email === EMAIL);
+    Object.assign(user ?? {}, { billing: true });
+  });
+  afterAll(async () => {
+    await world.stop();
+    print(measured);
+  });
+
+  const texts = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
+
+  async function testStorefront(): Promise<void> {
+    const before = texts().length;
+    const ended = world.logged('"follow_ended"');
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() => texts()[before]?.includes('2 of 2 reachable'), { what: 'the outcome' });
+    await ended;
+  }
+
+  it('a test of a project with two servers, to the last edit of its message', async () => {
+    // The second run: what is looked up once and kept is no part of every journey.
+    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 4_000 });
+    const journey = await measureJourney(testStorefront);
+    measured['test storefront'] = journey;
+    expect(journey.files.length).toBeLessThanOrEqual(45);
+    expect(journey.statements.length).toBeLessThanOrEqual(25);
+  });
+
+  it('a form that sets up an integration', async () => {
+    const me = ann(world);
+    measured['integration add'] = await measureJourney(async () => {
+      const before = me.told().length;
+      await me.open('integration add storefront');
+      await me.choose('hook_type', 'http_req');
+      await me.submit({ name: 'Hook', 'properties.url': 'https://hooks.example.com' });
+      await world.slack.until(() => me.told().length > before, { what: 'the answer' });
+    });
+  });
+
+  it('a notice of a new invoice', async () => {
+    const before = texts().length;
+    await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
+    await world.slack.until(() => texts().length > before, { what: 'the beginning' });
+    const asked = () => world.service.requests.next(({ path }) => path.endsWith('/account/invoices'));
+    await asked();
+    await asked();
+    measured['invoice notice'] = await measureJourney(async () => {
+      world.service.world.addInvoice({ account: ACCOUNT, number: 2001, total: '49.50', currency: 'eur' });
+      await world.slack.until(() => texts().at(-1)?.includes('2001'), { what: 'the notice' });
+    });
+  });
+});
+
+describe('the journey through Deckhand, by the clock, of', () => {
+  it('an occurrence of a digest with its picture', async () => {
+    const house = await openDigestHouse();
+    try {
+      house.deploy(true, 2);
+      house.deploy(false, 3);
+      await house.say('digest add daily 09:00 UTC');
+      measured.digest = await measureJourney(async () => {
+        await house.time.advance(3_600_000);
+        await house.untilPosted(1);
+        await house.untilLast('posted');
+      });
+    } finally {
+      await house.stop();
+    }
+  });
+});
+
+function print(journeys: Record<string, Journey>): void {
+  const rows = Object.entries(journeys).map(
+    ([name, { files, statements }]) =>
+      `${name.padEnd(18)}${String(files.length).padStart(6)}${String(statements.length).padStart(12)}`,
+  );
+  process.stdout.write(`${['journey            files  statements', ...rows].join('\n')}\n`);
+  if (process.env.JOURNEYS !== 'all') return;
+  for (const [name, { files, statements }] of Object.entries(journeys))
+    process.stdout.write(`\n${name}\n${[...files, ...statements].map((line) => `  ${line}`).join('\n')}\n`);
+}
