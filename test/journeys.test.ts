@@ -2,15 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ann } from './commands/integrations/support.ts';
 import { openDigestHouse } from './scheduler/digests/digest-house.ts';
 import { type Journey, measureJourney } from './support/journey.ts';
-import {
-  ACCOUNT,
-  CHANNEL,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from './support/test-world.ts';
+import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
 
 const measured: Record<string, Journey> = {};
 

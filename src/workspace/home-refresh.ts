@@ -4,8 +4,7 @@ import type { JobType } from '../core/job.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import type { MessageRef } from '../slack/slack.ts';
-import type { WorkspaceSlack } from '../slack/workspace-slack.ts';
+import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 const NoData = z.object({});
