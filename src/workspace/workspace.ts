@@ -121,7 +121,7 @@ function openWorkspace(parts: Parts, id: string): Workspace {
   const jobs = bindJobs(parts.engine, id);
   const slack = parts.slack.of(id);
   const sealer = bindSealer(parts.sealer, id);
-  const home = createHome({ jobs, clock, log, slack });
+  const home = createHome({ store, jobs, clock, log, slack });
   const accounts = createAccounts({
     store,
     sealer,

@@ -3,8 +3,8 @@ import type { Job, JobType } from '../../core/job.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../../store/workspace-store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { nextPollMs } from '../poll-interval.ts';
 import type { PollState } from '../polling.ts';
+import { nextPollMs } from '../polling.ts';
 
 /** Where the rounds of an account stand. Each round is a job of its own, named by its number. */
 const Round = z.object({

@@ -1,4 +1,4 @@
-import type { KnownBlock, Message } from '../../core/message.ts';
+import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { TestResults, TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
@@ -52,12 +52,6 @@ export function testRootMessage(view: TestView): Message {
       ...buttons(...buttonsOf(view)),
     ],
   };
-}
-
-/** A piece of news for the thread; the key names it for ever, so that it is never told twice. */
-export interface News {
-  key: string;
-  message: Message;
 }
 
 /** Everything that the run tells so far, in the order in which the thread tells it. */
