@@ -189,7 +189,7 @@ export async function closeRun(
   ending: RunEnding,
 ): Promise<void> {
   const closed = await workspace.runs.change(run, { ...outcomeOf(ending), endedAt: workspace.clock.now() });
-  if (closed !== undefined) await endStepsOfRun(workspace, closed, ending);
+  if (closed?.steps !== undefined) await endStepsOfRun(workspace, closed, closed.steps, ending);
 }
 
 function outcomeOf(ending: RunEnding): Pick<Run, 'status' | 'reachable' | 'total'> {

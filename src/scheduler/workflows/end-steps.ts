@@ -37,10 +37,9 @@ export async function endSteps(
 export async function endStepsOfRun(
   workspace: Pick<Workspace, 'jobs' | 'slack' | 'log'>,
   closed: Run,
+  steps: readonly string[],
   ending: RunEnding,
 ): Promise<void> {
-  const { steps = [] } = closed;
-  if (steps.length === 0) return;
   await endSteps(workspace, steps, await endingOf(workspace, closed, ending));
 }
 

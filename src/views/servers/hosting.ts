@@ -9,7 +9,7 @@ import { dateTime } from '../blocks/time.ts';
 import { type Fact, factLines } from './server.ts';
 import { statusIcon, statusWords } from './statuses.ts';
 
-/** Costs are in the account's currency (spec 2.6), which only its price list names; undefined where that is silent. */
+/** Costs are in the account's currency, which only its price list names; undefined where that does not. */
 export type Currency = string | undefined;
 
 const COLUMNS: readonly Column[] = [
@@ -30,7 +30,7 @@ export function hostingMessage(
 ): Message {
   if (resources.length === 0)
     return say(
-      `The account ${code(account)} has no managed resources. Make one with ${code(`${word} server add`)}.`,
+      `The account ${code(account)} has no managed resources. Create one with ${code(`${word} server add`)}.`,
     );
   const rows = resources.map((resource) => [
     resource.name || resource.identifier,
@@ -47,7 +47,7 @@ export function hostingMessage(
     blocks: [
       header(`${title} ${plain(account, 60)}`),
       ...table(COLUMNS, rows),
-      context(`${code(`${word} hosting show <id>`)} tells more about one.`),
+      context(`${code(`${word} hosting show <id>`)} shows more about one.`),
     ],
   };
 }
@@ -58,11 +58,11 @@ export interface ResourceView {
   currency: Currency;
   /** Whether the reader may ask for a sync. */
   maySync: boolean;
-  /** What has just happened, as a sentence on top; mrkdwn, escaped. */
+  /** What has just happened, as a sentence at the top; mrkdwn, escaped. */
   news?: string;
 }
 
-/** One managed resource. Spec 2.6. */
+/** One managed resource (API 2.6, docs/service-api.md). */
 export function resourceMessage(view: ResourceView): Message {
   const { resource, account, news } = view;
   const { identifier } = resource;

@@ -6,7 +6,7 @@ import { type ButtonSpec, buttons, context, section } from '../blocks/message.ts
 import type { TestTarget } from '../test-access/test-run.ts';
 import { statusIcon, statusWords } from './statuses.ts';
 
-/** A server's record with the block of its managed protocol (spec 2.5), or with how it is reached (spec 2.9). */
+/** A server's record with the block of its managed protocol, or with how it is reached (API 2.5 and 2.9). */
 export function serverMessage(server: Server, target: TestTarget): Message {
   const facts = [...managedFacts(server), ...reachFacts(server), ...deployFacts(server)];
   return {
@@ -31,7 +31,7 @@ export function factLines(facts: readonly Fact[]): string {
   return facts.map(([name, words]) => `*${name}*  ${words}`).join('\n');
 }
 
-/** What the managed block tells; nothing for any other server. */
+/** The facts of the managed block; none for any other server. */
 export function managedFacts({ static_hosting: site, managed_vps: machine }: Server): Fact[] {
   const facts: Fact[] = [];
   const status = site?.status ?? machine?.status;

@@ -1,6 +1,6 @@
 import { code } from '../../core/mrkdwn.ts';
 
-/** The states of a hosted resource and a managed server, with their meanings (spec 3.1). */
+/** The states of a hosted resource and a managed server, with their meanings (API 3.1, docs/service-api.md). */
 const STATUSES: Readonly<Record<string, { icon: string; meaning: string }>> = {
   provisioning: { icon: ':hourglass_flowing_sand:', meaning: 'being created' },
   active: { icon: ':white_check_mark:', meaning: 'running and ready for deployments' },
@@ -10,7 +10,7 @@ const STATUSES: Readonly<Record<string, { icon: string; meaning: string }>> = {
   destroying: { icon: ':wastebasket:', meaning: 'being destroyed' },
 };
 
-/** "active: running and ready…", in mrkdwn; a status that the spec does not know is shown as it is. */
+/** "active: running and ready…", in mrkdwn; an unknown status is shown as it is. */
 export function statusWords(status: string): string {
   const known = knownStatus(status);
   return known === undefined ? code(status, 60) : `*${status}*: ${known.meaning}`;
