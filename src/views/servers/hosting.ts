@@ -6,8 +6,7 @@ import { type ButtonSpec, buttons, context, header, say, section } from '../bloc
 import { money, monthly } from '../blocks/money.ts';
 import { type Column, table } from '../blocks/table.ts';
 import { dateTime } from '../blocks/time.ts';
-import { type Fact, factLines } from './server.ts';
-import { statusIcon, statusWords } from './statuses.ts';
+import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
 
 /** Costs are in the account's currency, which only its price list names; undefined where that does not. */
 export type Currency = string | undefined;

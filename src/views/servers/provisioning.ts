@@ -4,8 +4,7 @@ import { managedStatus, type Server } from '../../service/servers.ts';
 import { safeUrl } from '../blocks/links.ts';
 import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
-import { type Fact, factLines, managedFacts } from './server.ts';
-import { statusIcon, statusWords } from './statuses.ts';
+import { type Fact, factLines, managedFacts, statusIcon, statusWords } from './server.ts';
 
 export interface ServerTarget {
   account: string;
