@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
 import type { Message, News } from '../core/message.ts';
@@ -5,47 +6,113 @@ import { countWithheld } from '../observability/uncertain-delivery.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { postId } from '../slack/post-journal.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
+import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { failureReason } from './explain.ts';
+import { createPolling, type Polling } from './polling.ts';
 
 /** Jobs of one queue at once: followed runs are mostly asleep. */
 export const FOLLOWED_AT_ONCE = 20_000;
 
-/** Something that is followed in a root message and its thread. */
-export interface Follower {
+/** Something at the service that is followed in a root message and its thread. */
+export interface FollowedKind<State, Shown> {
+  queue: string;
+  schema: z.ZodType<State>;
+  /** Makes the root message. */
+  draw(state: State, now: number, shown: Shown | Stopped): Message;
+  /** What the log says of it. */
+  fields(state: State): Record<string, unknown>;
   /** Follows to the end, and shows it. */
-  follow(): Promise<void>;
-  /** Shows why it is no longer followed. */
-  stopBecause(error: AccountFailure | UserError): Promise<void>;
-  /** Its message is gone. */
-  abandon(reason: string): Promise<void>;
+  follow(following: Following<State, Shown>): Promise<void>;
+  /** Called where it is no longer followed, before that is shown. */
+  onStop?(
+    workspace: Workspace,
+    state: State,
+    ending: { status: 'stopped' | 'lost'; reason: string },
+  ): Promise<void>;
+}
+
+/** It could not be followed; `reason` is mrkdwn, escaped. */
+interface Stopped {
+  kind: 'stopped';
+  reason: string;
+}
+
+export interface Following<State, Shown> {
+  workspace: Workspace;
+  thread: FollowedThread<State, Shown | Stopped>;
+  signal: AbortSignal;
 }
 
 /** Follows to an end that people see, whatever ends it; where the root message is gone, to a line in the log. */
-export async function followToTheEnd(
-  { metrics }: Pick<Workspace, 'metrics'>,
-  signal: AbortSignal,
-  follower: Follower,
-): Promise<void> {
-  metrics.followed(1);
-  try {
-    await followOrExplain(follower, signal);
-  } catch (error) {
-    if (!isSlackFailure(error, 'gone', 'revoked')) throw error;
-    await follower.abandon(error.reason);
-  } finally {
-    metrics.followed(-1);
+export function defineFollowJob<State extends FollowedState, Shown>(
+  kind: FollowedKind<State, Shown>,
+): JobDefinition<State> {
+  const { queue, schema } = kind;
+
+  function reasonOf(workspace: Workspace, state: State, error: unknown): string {
+    return failureReason(workspace, error, { job: queue, ...kind.fields(state) });
   }
+
+  /** The root message has the reason where the service, or what a person did, ends it. */
+  async function followOrExplain(following: Following<State, Shown>): Promise<void> {
+    const { workspace, thread, signal } = following;
+    try {
+      await kind.follow(following);
+    } catch (error) {
+      const isExplained = error instanceof AccountFailure || error instanceof UserError;
+      if (!isExplained || signal.aborted) throw error;
+      const reason = reasonOf(workspace, thread.state, error);
+      await kind.onStop?.(workspace, thread.state, { status: 'stopped', reason });
+      const event = 'follow_ended';
+      workspace.log.info({ event, ...kind.fields(thread.state), status: 'stopped' }, 'following ended early');
+      await thread.show({ kind: 'stopped', reason });
+    }
+  }
+
+  async function run(workspace: Workspace, job: Job<State>): Promise<void> {
+    const { clock, metrics, log } = workspace;
+    const thread = openFollowedThread(workspace, job, (state: State, shown: Shown | Stopped) =>
+      kind.draw(state, clock.now(), shown),
+    );
+    metrics.followed(1);
+    try {
+      await followOrExplain({ workspace, thread, signal: job.signal });
+    } catch (error) {
+      if (!isSlackFailure(error, 'gone', 'revoked')) throw error;
+      await kind.onStop?.(workspace, thread.state, { status: 'lost', reason: MESSAGE_GONE });
+      const event = 'follow_abandoned';
+      log.warn({ event, ...kind.fields(thread.state), reason: error.reason }, 'a followed message is gone');
+    } finally {
+      metrics.followed(-1);
+    }
+  }
+
+  /** The root message must not say that it goes on from then on. */
+  async function onDeadLetter(workspace: Workspace, state: State, error: unknown): Promise<void> {
+    const { channel, rootTs: ts } = state;
+    const reason = reasonOf(workspace, state, error);
+    await kind.onStop?.(workspace, state, { status: 'stopped', reason });
+    if (channel === undefined || ts === undefined) return;
+    const message = kind.draw(state, workspace.clock.now(), { kind: 'stopped', reason });
+    await workspace.slack.update({ channel, ts }, message);
+  }
+
+  const options = { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, resumable: true };
+  return defineJob({ queue, schema, options, run, onDeadLetter });
 }
 
-/** The root message has the reason where the service, or what a person did, ends it. */
-async function followOrExplain(follower: Follower, signal: AbortSignal): Promise<void> {
-  try {
-    await follower.follow();
-  } catch (error) {
-    const isExplained = error instanceof AccountFailure || error instanceof UserError;
-    if (!isExplained || signal.aborted) throw error;
-    await follower.stopBecause(error);
-  }
+const MESSAGE_GONE = 'The message that showed it is gone, so Deckhand no longer follows it.';
+
+/** Polls for as long as one thing is followed. */
+export function pollWhileFollowed(
+  { workspace, signal }: Pick<Following<unknown, unknown>, 'workspace' | 'signal'>,
+  onTrouble: (words: string) => Promise<void>,
+): Polling {
+  const { clock, config } = workspace;
+  // Each process counts anew: the clock of the one before may have been another.
+  const deadline = clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000;
+  return createPolling(workspace, { signal, deadline, onTrouble });
 }
 
 /** The part of a followed job's data that says where it is shown, and what its thread has. */
@@ -74,7 +141,7 @@ export interface FollowedThread<State, Shown> {
 }
 
 /** @param draw makes the root message */
-export function openFollowedThread<State extends FollowedState, Shown>(
+function openFollowedThread<State extends FollowedState, Shown>(
   { clock, slack, log, metrics }: Pick<Workspace, 'clock' | 'slack' | 'log' | 'metrics'>,
   job: Job<State>,
   draw: (state: State, shown: Shown) => Message,

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { getServer, managedStatus, type Server } from '../../service/servers.ts';
 import {
@@ -9,11 +8,8 @@ import {
   type ServerTarget as ShownTarget,
   statusNews,
 } from '../../views/servers/provisioning.ts';
-import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { failureReason } from '../explain.ts';
-import { createPolling } from '../polling.ts';
-import { FOLLOWED_AT_ONCE, type Follower, followToTheEnd, openFollowedThread } from '../run-follower.ts';
+import { defineFollowJob, type Following, pollWhileFollowed } from '../run-follower.ts';
 
 export const ServerTarget = z.object({
   account: z.string(),
@@ -57,39 +53,18 @@ export async function sendToFollow(
   await jobs.send(FOLLOW_PROVISIONING, followed, { key: `${channel} ${rootTs}` });
 }
 
-/** Follows a managed server until its state is final. */
-export async function followProvisioning(workspace: Workspace, job: Job<FollowedServer>): Promise<void> {
-  await followToTheEnd(workspace, job.signal, createFollower(workspace, job));
-}
-
-/** After the last failed attempt: the root message must not say "provisioning" from then on. */
-async function provisioningFailed(
-  workspace: Workspace,
-  followed: FollowedServer,
-  error: unknown,
-): Promise<void> {
-  const state = { kind: 'stopped', reason: reasonOf(workspace, followed, error) } as const;
-  const message = provisioningMessage({ ...followed, now: workspace.clock.now(), state });
-  await workspace.slack.update({ channel: followed.channel, ts: followed.rootTs }, message);
-}
-
-function createFollower(workspace: Workspace, job: Job<FollowedServer>): Follower {
-  const { clock, config, log } = workspace;
-  const { target } = job.data;
+async function follow(following: Following<FollowedServer, ProvisioningState>): Promise<void> {
+  const { workspace, thread, signal } = following;
+  const { clock, log } = workspace;
+  const { target } = thread.state;
   let seen: Server | undefined;
-  const thread = openFollowedThread(workspace, job, (followed, state: ProvisioningState) =>
-    provisioningMessage({ ...followed, now: clock.now(), state }),
+  const polling = pollWhileFollowed(following, (trouble) =>
+    thread.show({ kind: 'running', server: seen, trouble }),
   );
-  const polling = createPolling(workspace, {
-    signal: job.signal,
-    // Each process counts anew: the clock of the one before may have been another.
-    deadline: clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000,
-    onTrouble: (trouble) => thread.show({ kind: 'running', server: seen, trouble }),
-  });
 
   /** The server in its final state; undefined while that may change. */
   async function poll(recovered: boolean): Promise<Server | undefined> {
-    const server = await readServer(workspace, target, job.signal);
+    const server = await readServer(workspace, target, signal);
     const isNews = seen === undefined || shownOf(seen) !== shownOf(server);
     seen = server;
     if (FINAL_STATUSES.has(managedStatus(server))) return server;
@@ -99,25 +74,12 @@ function createFollower(workspace: Workspace, job: Job<FollowedServer>): Followe
     return undefined;
   }
 
-  return {
-    async follow() {
-      await thread.post([orderedNews(target)]);
-      const ended = await polling.until(poll);
-      const status = ended === undefined ? 'lost' : managedStatus(ended);
-      await thread.show(
-        ended === undefined ? { kind: 'lost', server: seen } : { kind: 'ended', server: ended },
-      );
-      if (ended !== undefined) await thread.post(statusNews(ended));
-      log.info({ event: 'follow_ended', ...logFields(job.data), status }, 'following a server ended');
-    },
-    async stopBecause(error) {
-      await thread.show({ kind: 'stopped', reason: reasonOf(workspace, job.data, error) });
-    },
-    async abandon(reason) {
-      const event = 'follow_abandoned';
-      log.warn({ event, ...logFields(job.data), reason }, 'the message of a new server is gone');
-    },
-  };
+  await thread.post([orderedNews(target)]);
+  const ended = await polling.until(poll);
+  const status = ended === undefined ? 'lost' : managedStatus(ended);
+  await thread.show(ended === undefined ? { kind: 'lost', server: seen } : { kind: 'ended', server: ended });
+  if (ended !== undefined) await thread.post(statusNews(ended));
+  log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'following a server ended');
 }
 
 async function readServer(
@@ -134,11 +96,6 @@ async function readServer(
   );
 }
 
-/** Why it was stopped, for the root message and the log. */
-function reasonOf(workspace: Workspace, followed: FollowedServer, error: unknown): string {
-  return failureReason(workspace, error, { job: FOLLOW_PROVISIONING.queue, ...logFields(followed) });
-}
-
 function logFields({ target }: FollowedServer): Record<string, unknown> {
   return { account: target.account, server: target.server.identifier };
 }
@@ -148,10 +105,11 @@ function shownOf({ static_hosting: site, managed_vps: machine }: Server): string
   return JSON.stringify([site, machine]);
 }
 
-export const FOLLOW_PROVISIONING = defineJob({
+/** Follows a managed server until its state is final. */
+export const FOLLOW_PROVISIONING = defineFollowJob<FollowedServer, ProvisioningState>({
   queue: 'follow-provisioning',
   schema: FollowedServer,
-  options: { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, resumable: true },
-  run: followProvisioning,
-  onDeadLetter: provisioningFailed,
+  draw: (followed, now, state) => provisioningMessage({ ...followed, now, state }),
+  fields: logFields,
+  follow,
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceError } from '../../service/errors.ts';
@@ -12,18 +11,10 @@ import {
   type TestState,
   testRootMessage,
 } from '../../views/test-access/test-run.ts';
-import { defineJob } from '../../workspace/define-job.ts';
 import { type Run, Target } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { failureReason } from '../explain.ts';
-import { createPolling, type Polling, STEADY } from '../polling.ts';
-import {
-  FOLLOWED_AT_ONCE,
-  type FollowedThread,
-  type Follower,
-  followToTheEnd,
-  openFollowedThread,
-} from '../run-follower.ts';
+import { type Polling, STEADY } from '../polling.ts';
+import { defineFollowJob, type Following, pollWhileFollowed } from '../run-follower.ts';
 import { endStepsOfRun, type RunEnding } from '../workflows/end-steps.ts';
 
 /** A followed test run, as its job keeps it: enough to go on from anywhere after a kill. */
@@ -49,62 +40,13 @@ export type FollowedTest = z.infer<typeof FollowedTest>;
 const REFRESH_MS = { first: 10_000, later: 20_000 } as const;
 const FIRST_MS = 60_000;
 
-/** Follows a run from its start to its end, in its root message and thread. */
-export async function followTest(workspace: Workspace, job: Job<FollowedTest>): Promise<void> {
-  const { clock, config } = workspace;
-  const thread = openFollowedThread(workspace, job, (followed, state: TestState) =>
-    testRootMessage({ ...followed, now: clock.now(), state }),
-  );
-  const polling = createPolling(workspace, {
-    signal: job.signal,
-    // Each process counts anew: the clock of the one before may have been another.
-    deadline: clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000,
-    onTrouble: (trouble) => thread.show({ kind: 'running', trouble }),
-  });
-  const follower = createFollower({ workspace, thread, polling, signal: job.signal });
-  await followToTheEnd(workspace, job.signal, follower);
-}
+type FollowingTest = Following<FollowedTest, TestState> & { polling: Polling };
 
-/** After the last failed attempt: the root message must not say "running" from then on. */
-async function testFailed(workspace: Workspace, followed: FollowedTest, error: unknown): Promise<void> {
-  const { channel, rootTs: ts } = followed;
-  const reason = reasonOf(workspace, followed, error);
-  await closeRun(workspace, followed, { status: 'stopped', reason });
-  if (channel === undefined || ts === undefined) return;
-  const now = workspace.clock.now();
-  const message = testRootMessage({ ...followed, now, state: { kind: 'stopped', reason } });
-  await workspace.slack.update({ channel, ts }, message);
-}
-
-interface Following {
-  workspace: Workspace;
-  thread: FollowedThread<FollowedTest, TestState>;
-  polling: Polling;
-  signal: AbortSignal;
-}
-
-function createFollower(following: Following): Follower {
-  const { workspace, thread } = following;
-  const { log } = workspace;
-  return {
-    follow: () => follow(following),
-    async stopBecause(error) {
-      const reason = reasonOf(workspace, thread.state, error);
-      await close(following, { status: 'stopped', reason });
-      await thread.show({ kind: 'stopped', reason });
-    },
-    async abandon(reason) {
-      const words = 'The message that showed the test is gone, so Deckhand no longer follows it.';
-      await closeRun(workspace, thread.state, { status: 'lost', reason: words });
-      const event = 'follow_abandoned';
-      log.warn({ event, ...logFields(thread.state), reason }, 'the message of a test run is gone');
-    },
-  };
-}
-
-async function follow(following: Following): Promise<void> {
-  const { workspace, thread, polling } = following;
+async function follow(started: Following<FollowedTest, TestState>): Promise<void> {
+  const { workspace, thread } = started;
   const { target, layout } = thread.state;
+  const polling = pollWhileFollowed(started, (trouble) => thread.show({ kind: 'running', trouble }));
+  const following = { ...started, polling };
   const run = await start(following);
   const ended = await polling.until((recovered) => poll(following, run, recovered));
   if (ended === undefined) {
@@ -123,7 +65,7 @@ async function follow(following: Following): Promise<void> {
  * Starts the run. Only a service too busy to have started it is asked again.
  * @returns the service's identifier of the run
  */
-async function start(following: Following): Promise<string> {
+async function start(following: FollowingTest): Promise<string> {
   const { thread, polling } = following;
   const { target } = thread.state;
   const { project, server } = target;
@@ -147,7 +89,7 @@ async function start(following: Following): Promise<string> {
 }
 
 /** The run as it ended; undefined while it is running. */
-async function poll(following: Following, run: string, recovered: boolean): Promise<TestRun | undefined> {
+async function poll(following: FollowingTest, run: string, recovered: boolean): Promise<TestRun | undefined> {
   const { thread, signal } = following;
   const { target, layout } = thread.state;
   const { permalink } = target.project;
@@ -162,7 +104,7 @@ async function poll(following: Following, run: string, recovered: boolean): Prom
 }
 
 async function call<T>(
-  { workspace, thread }: Following,
+  { workspace, thread }: FollowingTest,
   what: string,
   work: (client: AccountClient) => Promise<T>,
 ): Promise<T> {
@@ -170,13 +112,13 @@ async function call<T>(
   return workspace.accounts.use(account, work, { what, list: 'projects' });
 }
 
-function isRefreshDue({ workspace, thread }: Following): boolean {
+function isRefreshDue({ workspace, thread }: FollowingTest): boolean {
   const now = workspace.clock.now();
   const interval = now - thread.state.startedAt < FIRST_MS ? REFRESH_MS.first : REFRESH_MS.later;
   return now - thread.shownAt >= interval;
 }
 
-async function close({ workspace, thread }: Following, ending: RunEnding): Promise<void> {
+async function close({ workspace, thread }: FollowingTest, ending: RunEnding): Promise<void> {
   await closeRun(workspace, thread.state, ending);
   const { status } = 'run' in ending ? ending.run : ending;
   workspace.log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'following a test ended');
@@ -198,19 +140,16 @@ function outcomeOf(ending: RunEnding): Pick<Run, 'status' | 'reachable' | 'total
   return { status, ...countReachable(ending.run.results) };
 }
 
-/** Why it was stopped, for the root message and the log. */
-function reasonOf(workspace: Workspace, followed: FollowedTest, error: unknown): string {
-  return failureReason(workspace, error, { job: FOLLOW_TEST.queue, ...logFields(followed) });
-}
-
 function logFields({ target, run }: FollowedTest): Record<string, unknown> {
   return { account: target.account, project: target.project.permalink, run };
 }
 
-export const FOLLOW_TEST = defineJob({
+/** Follows a run from its start to its end. */
+export const FOLLOW_TEST = defineFollowJob<FollowedTest, TestState>({
   queue: 'follow-test',
   schema: FollowedTest,
-  options: { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, resumable: true },
-  run: followTest,
-  onDeadLetter: testFailed,
+  draw: (followed, now, state) => testRootMessage({ ...followed, now, state }),
+  fields: logFields,
+  follow,
+  onStop: closeRun,
 });
