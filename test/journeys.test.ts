@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ann } from './commands/integrations/support.ts';
-import { openDigestHouse } from './scheduler/digests/digest-house.ts';
+import { openDigestWorld } from './scheduler/digests/digest-world.ts';
 import { ask } from './support/asking.ts';
 import { type Journey, measureJourney } from './support/journey.ts';
 import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
@@ -73,7 +73,7 @@ describe('the journey through Deckhand of', () => {
 
 describe('the journey through Deckhand, by the clock, of', () => {
   it('an occurrence of a digest with its picture', async () => {
-    const house = await openDigestHouse();
+    const house = await openDigestWorld();
     try {
       house.deploy(true, 2);
       house.deploy(false, 3);
