@@ -422,7 +422,13 @@ describe('what Slack does', () => {
     const world = await worldOfItsOwn({});
     world.slack.fault({ method: 'views.open', status: 429, retryAfter: 600 });
     const said = await typing('connect')(world);
-    expectAnswer(world, said, ['', nothing, whoami, 'Slack asks Deckhand to slow down.', 'Try again in a minute.']);
+    expectAnswer(world, said, [
+      '',
+      nothing,
+      whoami,
+      'Slack asks Deckhand to slow down.',
+      'Try again in a minute.',
+    ]);
   });
 
   it('a response address that has run out is made up for by a message to the same person', async () => {
