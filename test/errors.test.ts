@@ -223,7 +223,7 @@ describe('a service that cannot be reached', () => {
 
 describe('a store that fails', () => {
   const TOLD = [
-    'I cannot reach my own records right now.',
+    'Deckhand’s database does not answer right now.',
     'Try again in a minute.',
     'with a reference',
   ] as const;
@@ -324,7 +324,7 @@ it('a bug is told with a reference', async () => {
   const world = await worldOfItsOwn({});
   const odd = z.object({ project: z.number() });
   await world.app.parts.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
-  const told = ['Something went wrong on our side.', 'Try again', 'with a reference'] as const;
+  const told = ['Something went wrong in Deckhand.', 'Try again', 'with a reference'] as const;
   expectAnswer(world, await typing('test')(world), ['', nothing, whoami, ...told]);
   expect(world.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);
 });
@@ -369,42 +369,42 @@ describe('what Slack does', () => {
       'not in the channel',
       refusing('chat.postMessage', 'not_in_channel'),
       typing('test storefront'),
-      'I cannot post in this channel.',
-      '`/invite`',
+      'Deckhand cannot post in this channel.',
+      '`/invite @deckhand`',
     ],
     [
       'an archived channel',
       refusing('chat.postMessage', 'is_archived'),
       typing('test storefront'),
-      'I cannot post in this channel.',
+      'Deckhand cannot post in this channel.',
       'not archived',
     ],
     [
       'a read-only channel',
       refusing('chat.postMessage', 'restricted_action_read_only_channel'),
       typing('test storefront'),
-      'Slack does not allow me',
+      'Slack does not allow Deckhand',
       'Ask a workspace admin',
     ],
     [
       'a missing scope',
       refusing('views.open', 'missing_scope'),
       typing('connect'),
-      'Slack does not allow me',
+      'Slack does not allow Deckhand',
       'Ask a workspace admin',
     ],
     [
       'an expired trigger',
       refusing('views.open', 'expired_trigger_id'),
       typing('connect'),
-      'too old by now',
+      'has expired',
       'Run the command again.',
     ],
     [
       'a call that Slack finds wrong',
       refusing('views.open', 'invalid_arguments'),
       typing('connect'),
-      'Slack did not take my answer.',
+      'Slack did not accept the answer.',
       'Try again',
       'with a reference',
     ],
@@ -427,7 +427,13 @@ describe('what Slack does', () => {
     const world = await worldOfItsOwn({});
     world.slack.fault({ method: 'views.open', status: 429, retryAfter: 600 });
     const said = await typing('connect')(world);
-    expectAnswer(world, said, ['', nothing, whoami, 'Slack asks me to slow down.', 'Try again in a minute.']);
+    expectAnswer(world, said, [
+      '',
+      nothing,
+      whoami,
+      'Slack asks Deckhand to slow down.',
+      'Try again in a minute.',
+    ]);
   });
 
   it('a response address that has run out is made up for by a message to the same person', async () => {

@@ -8,5 +8,11 @@ export interface Message {
   blocks: KnownBlock[];
 }
 
+/** A piece of news for a thread; the key identifies it, so that it is never posted twice. */
+export interface News {
+  key: string;
+  message: Message;
+}
+
 /** Slack's own type takes any object for a block; ours takes the known ones only. */
 export type ModalView = Omit<SlackModalView, 'blocks'> & { blocks: KnownBlock[] };

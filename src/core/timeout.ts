@@ -1,6 +1,9 @@
 import type { Clock } from './clock.ts';
 
-/** What comes of `work` if it comes within `ms` milliseconds, else undefined; the work goes on by itself. */
+/**
+ * The result of `work` if it is there within `ms` milliseconds, else undefined; the work continues by itself. Not
+ * AbortSignal.timeout, which keeps real time.
+ */
 export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController();
   try {

@@ -3,23 +3,26 @@ import type { Clock } from './clock.ts';
 const FRESH_MS = 10_000;
 const MOST_KEPT = 500;
 
-/** What was looked up in the last seconds, so that a menu answers while a person types. */
+/**
+ * What was looked up in the last seconds, so that a menu answers while a person types. Not keyv, whose time to live
+ * keeps real time and which does not share a look-up among callers.
+ */
 export interface TtlCache<T> {
   /**
-   * What is known under the key, or what `load` finds; askers at the same time share one look-up. A failure is not
-   * kept. The key names everything that decides what may be seen: the account and its sealed key first.
+   * The cached value, or the result of `load`; callers at the same time share one look-up. A failure is not kept. The
+   * key holds everything that decides what may be seen: the account and its sealed key first.
    */
   get(key: readonly string[], load: () => Promise<T>): Promise<T>;
-  /** What `load` finds now, whatever is known; it is given from then on. */
+  /** The result of `load`, which replaces the cached value. */
   renew(key: readonly string[], load: () => Promise<T>): Promise<T>;
 }
 
-/** `freshMs`: how long an answer is given again. */
+/** @param freshMs how long a value is kept, in milliseconds */
 export function createTtlCache<T>(clock: Clock, freshMs = FRESH_MS): TtlCache<T> {
   const kept = new Map<string, { at: number; found: Promise<T> }>();
 
   function keep(name: string, found: Promise<T>): Promise<T> {
-    // Set anew, so that the first key is always the oldest.
+    // Deleted first, so that the first key is always the oldest.
     kept.delete(name);
     const [oldest] = kept.keys();
     if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);

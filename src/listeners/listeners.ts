@@ -6,7 +6,7 @@ import type { Caller } from '../core/reply.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { newReference } from '../scheduler/explain.ts';
-import { silentLogger } from '../slack/slack-logger.ts';
+import { libraryLogger } from '../slack/web.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
@@ -208,7 +208,7 @@ class StoringApp extends App {
       authorize: async () => ({}),
       ignoreSelf: false,
       convoStore: false,
-      logger: silentLogger(parts.log, 'bolt'),
+      logger: libraryLogger(parts.log, 'bolt'),
       clientOptions: { slackApiUrl: parts.config.SLACK_API_URL },
     });
     this.#parts = parts;

@@ -2,23 +2,23 @@ import { z } from 'zod';
 import type { Message } from '../core/message.ts';
 import { countRepeated } from '../observability/uncertain-delivery.ts';
 import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
+import { postId } from '../slack/post-journal.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { postId } from './post-once.ts';
 
 /** A post that must arrive: `posting` right before it is sent, `posted` right after Slack's answer. */
 const Delivery = z.object({
   state: z.enum(['posting', 'posted']),
   at: z.number(),
   channel: z.string(),
-  /** Empty where Slack had it, but it is gone. */
+  /** Empty where Slack had it, but it was deleted. */
   ts: z.string().optional(),
 });
 type Delivery = z.infer<typeof Delivery>;
 
 export interface Delivering {
-  /** Names it for ever, e.g. `digest d7k2 1774256400000`; a repetition with the same id finds it delivered. */
+  /** Identifies it, e.g. `digest d7k2 1774256400000`; a repetition with the same id finds it delivered. */
   id: string;
   channel: string;
   threadTs?: string | undefined;
@@ -26,7 +26,7 @@ export interface Delivering {
   signal?: AbortSignal | undefined;
 }
 
-/** Longer than any slot is still posted. */
+/** Longer than any occurrence is still posted. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 
 /** How the delivery stands; undefined where it was not begun, or Slack refused it. */
@@ -35,8 +35,8 @@ export async function deliveryOf(store: WorkspaceStore, id: string): Promise<Del
 }
 
 /**
- * Posts a message that is never lost, and once as far as Slack allows. It is recorded before and after, alone in its
- * channel. A process that dies in between leaves open whether Slack has it: then it is posted again under the same
+ * Posts a message that is never lost, and once where Slack allows it. It is recorded before and after, alone in its
+ * channel. If the process dies in between, Slack may or may not have it: then it is posted again under the same
  * `client_msg_id`, which is logged and counted (`deckhand_delivery_uncertain_total`).
  * @throws SlackFailure; where it is certain that Slack did not take it, nothing stays recorded
  */
@@ -70,7 +70,7 @@ async function post(
   try {
     return await send({ channel, threadTs, message, clientMsgId, label: id }, signal);
   } catch (error) {
-    // Slack knows this post by its `client_msg_id`, and somebody has deleted it since.
+    // Slack knows this post by its `client_msg_id`, but it was deleted since.
     if (isSlackFailure(error, 'rejected') && error.reason === 'duplicate_message_not_found')
       return { channel, ts: '' };
     if (isSlackFailure(error) && error.kind !== 'unreachable') await forget();
@@ -94,7 +94,7 @@ export function isUndeliverable(error: unknown): error is SlackFailure {
 /** Why, as half a sentence. */
 export function undeliverableReason({ kind, reason }: SlackFailure): string {
   if (reason === 'is_archived') return 'the channel is archived';
-  if (kind === 'revoked') return 'Deckhand is not installed in this workspace any more';
-  if (kind === 'forbidden') return 'Slack does not let me post there';
-  return 'I am not in the channel any more, or it is gone';
+  if (kind === 'revoked') return 'Deckhand is no longer installed in this workspace';
+  if (kind === 'forbidden') return 'Slack does not let Deckhand post there';
+  return 'Deckhand is no longer in the channel, or the channel is gone';
 }

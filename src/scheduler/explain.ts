@@ -3,16 +3,22 @@ import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import { ServiceError } from '../service/errors.ts';
-import { SlackFailure } from '../slack/failure.ts';
+import { SlackFailure, type SlackFailureKind } from '../slack/failure.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { type Explained, explainServiceError } from '../views/blocks/failures.ts';
+import { type Explained, explainServiceError, failureWords } from '../views/blocks/failures.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 export interface FailureContext {
+  /** The slash command's word. */
   word: string;
   now: number;
   /** Set where the failing call was made with a key that is not stored yet. */
   newAccount?: string;
+}
+
+export function failureContext({ config, clock }: Pick<Workspace, 'config' | 'clock'>): FailureContext {
+  return { word: config.SLACK_COMMAND, now: clock.now() };
 }
 
 /** What failed, in words for the person who caused it. */
@@ -28,10 +34,11 @@ export function explain(error: unknown, at: FailureContext): Explained {
     });
   if (error instanceof ServiceError)
     return explainServiceError(error, { ...at, account: at.newAccount ?? 'this account', connection: 'new' });
-  if (error instanceof SlackFailure) return explainSlackFailure(error);
+  if (error instanceof SlackFailure) return SLACK_FAILURES[error.kind];
   if (error instanceof StoreUnavailable)
-    return { text: 'I cannot reach my own records right now.', next: 'Try again in a minute.' };
-  return { text: 'Something went wrong on our side.', next: 'Try again; if it stays, tell your operator.' };
+    return { text: 'Deckhand’s database does not answer right now.', next: 'Try again in a minute.' };
+  const next = 'Try again. If it keeps happening, contact your administrator.';
+  return { text: 'Something went wrong in Deckhand.', next };
 }
 
 /**
@@ -46,7 +53,7 @@ export function explainAndLog(
 ): Explained {
   const explained = explain(error, at);
   if (error instanceof UserError) {
-    log.info({ event: 'refused', ...fields, reason: error.message }, 'told a person why not');
+    log.info({ event: 'refused', ...fields, reason: error.message }, 'a request was refused with a reason');
     return explained;
   }
   const outside = error instanceof AccountFailure ? error.cause : error;
@@ -54,17 +61,26 @@ export function explainAndLog(
     const reference = isUnexpected(outside) ? newReference() : undefined;
     log.warn(
       { event: 'outside_failure', ...fields, ...outsideFields(outside), reference },
-      'a call outside failed',
+      'a call to Slack or the service failed',
     );
     return { ...explained, reference };
   }
   const reference = newReference();
   const event = error instanceof StoreUnavailable ? 'store_failed' : 'bug';
-  log.error({ event, ...fields, reference, err: error }, 'something unexpected was thrown');
+  log.error({ event, ...fields, reference, err: error }, 'an unexpected error was thrown');
   return { ...explained, reference };
 }
 
-/** An answer after which one of us must be mended: only the log can tell whoever does it. */
+/** Explains and logs what ended a job, in one paragraph of mrkdwn. */
+export function failureReason(
+  workspace: Pick<Workspace, 'config' | 'clock' | 'log'>,
+  error: unknown,
+  fields: Record<string, unknown>,
+): string {
+  return failureWords(explainAndLog(error, failureContext(workspace), workspace.log, fields));
+}
+
+/** An answer that shows a fault of Deckhand, Slack or the service: the log has what is needed to find it. */
 function isUnexpected(error: ServiceError | SlackFailure): boolean {
   return error.kind === (error instanceof ServiceError ? 'unexpected' : 'rejected');
 }
@@ -75,34 +91,26 @@ function outsideFields(error: ServiceError | SlackFailure): Record<string, unkno
   return { method: error.method, kind: error.kind, reason: error.reason };
 }
 
-function explainSlackFailure(error: SlackFailure): Explained {
-  switch (error.kind) {
-    case 'gone':
-      return {
-        text: 'I cannot post in this channel.',
-        next: 'Invite me with `/invite`, or use a channel that is not archived.',
-      };
-    case 'busy':
-      return { text: 'Slack asks me to slow down.', next: 'Try again in a minute.' };
-    case 'expired':
-      return { text: 'This form or button is too old by now.', next: 'Run the command again.' };
-    case 'forbidden':
-      return {
-        text: 'Slack does not allow me to do this here.',
-        next: 'Ask a workspace admin about the app’s permissions.',
-      };
-    case 'revoked':
-      return {
-        text: 'Deckhand is not installed in this workspace any more.',
-        next: 'Ask a workspace admin to install it again.',
-      };
-    case 'unreachable':
-    case 'rejected':
-      return { text: 'Slack did not take my answer.', next: 'Try again in a minute.' };
-  }
-}
+const SLACK_FAILURES: Record<SlackFailureKind, Explained> = {
+  gone: {
+    text: 'Deckhand cannot post in this channel.',
+    next: 'Invite it with `/invite @deckhand`, or use a channel that is not archived.',
+  },
+  busy: { text: 'Slack asks Deckhand to slow down.', next: 'Try again in a minute.' },
+  expired: { text: 'This form or button has expired.', next: 'Run the command again.' },
+  forbidden: {
+    text: 'Slack does not allow Deckhand to do this here.',
+    next: 'Ask a workspace admin about the app’s permissions.',
+  },
+  revoked: {
+    text: 'Deckhand is no longer installed in this workspace.',
+    next: 'Ask a workspace admin to install it again.',
+  },
+  unreachable: { text: 'Slack did not accept the answer.', next: 'Try again in a minute.' },
+  rejected: { text: 'Slack did not accept the answer.', next: 'Try again in a minute.' },
+};
 
-/** Names one failure for the person and the log. */
+/** Identifies one failure, for the person and in the log. */
 export function newReference(): string {
   return randomBytes(4).toString('hex');
 }

@@ -1,23 +1,50 @@
 import type { Clock } from '../core/clock.ts';
+import { backoff } from '../core/retry.ts';
 import type { Settings } from '../core/settings.ts';
 import type { ServiceError, ServiceErrorKind } from '../service/errors.ts';
 import { dateTime } from '../views/blocks/time.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
-import { nextPollMs } from './poll-interval.ts';
 
-/** How the last looks went. */
+export interface PollTiming {
+  intervalMs: number;
+  /** Polls in a row that the service did not answer properly. */
+  failures: number;
+  /** When the service asked to be tried again, milliseconds since the epoch. */
+  retryAt: number | undefined;
+  now: number;
+  /** In [0, 1). */
+  random: number;
+  /** No pause of our own choosing is longer; a minute by default. */
+  longestMs?: number;
+}
+
+const LONGEST_PAUSE_MS = 60_000;
+const SPREAD = [1, 0.9] as const;
+
+/**
+ * How long to wait before the next poll, in milliseconds: the interval or up to a tenth less, so that no news is later
+ * than the interval; doubled after each failure, and never before `retryAt`.
+ */
+export function nextPollMs(timing: PollTiming): number {
+  const { intervalMs, failures, retryAt, now, random, longestMs = LONGEST_PAUSE_MS } = timing;
+  const options = { longestMs: Math.max(longestMs, intervalMs), spread: SPREAD };
+  const pause = backoff(intervalMs, failures + 1, random, options);
+  return Math.max(pause, retryAt === undefined ? 0 : Math.round(retryAt - now));
+}
+
+/** How the last polls went. */
 export interface PollState {
-  /** Looks in a row without a proper answer. */
+  /** Polls in a row without a proper answer. */
   failures: number;
   retryAt: number | undefined;
 }
 
-/** Between two waits there passes more time only where the clock jumps. */
-const LONGEST_LOOK_MS = 60_000;
-
 export const STEADY: PollState = { failures: 0, retryAt: undefined };
 
-/** The service said no, and asking again will not change that. */
+/** A longer time between two waits means that the clock jumped. */
+const LONGEST_POLL_MS = 60_000;
+
+/** The service refused, and asking again will not change that. */
 const FINAL: ReadonlySet<ServiceErrorKind> = new Set([
   'unauthorized',
   'forbidden',
@@ -32,78 +59,83 @@ const FINAL: ReadonlySet<ServiceErrorKind> = new Set([
 
 export interface PollingOptions {
   signal: AbortSignal;
-  /** When looking ends, milliseconds since the epoch. */
+  /** When polling ends, milliseconds since the epoch. */
   deadline: number;
-  /** Told once the service has failed twice in a row; mrkdwn. */
+  /** Called once the service has failed twice in a row; mrkdwn. */
   onTrouble?(words: string): Promise<void>;
 }
 
 export interface Polling {
-  /** Waits for the next look; false once the deadline has passed. */
-  wait(pace: PollState): Promise<boolean>;
-  /** The pace after a failed call. @throws the failure itself where waiting will not change it */
-  slowDown(error: unknown, pace: PollState, isFinal?: (cause: ServiceError) => boolean): Promise<PollState>;
+  /** Waits for the next poll; false once the deadline has passed. */
+  wait(state: PollState): Promise<boolean>;
+  /** The state after a failed call. @throws the failure itself where waiting will not change it */
+  slowDown(error: unknown, state: PollState, isFinal?: (cause: ServiceError) => boolean): Promise<PollState>;
   /**
-   * Looks until `look` gives something; undefined where it was looked for as long as we look. `recovered` is true
-   * after failed looks.
+   * Polls until `poll` returns something; undefined where the deadline passed first. `recovered` is true after failed
+   * polls.
    * @throws what waiting will not change
    */
-  until<T>(look: (recovered: boolean) => Promise<T | undefined>): Promise<T | undefined>;
+  until<T>(poll: (recovered: boolean) => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-interface Watched {
+interface PollingParts {
   clock: Clock;
   config: Pick<Settings, 'POLL_INTERVAL_MS'>;
 }
 
-/** Looks at the service every interval, slower while it fails, and never before it asks to be tried again. */
-export function createPolling({ clock, config }: Watched, options: PollingOptions): Polling {
+/**
+ * Asks the service every interval, less often while it fails, and never before it asks to be tried again. Not p-retry,
+ * which keeps real time: a clock that was set, or a machine that slept, must not use up the deadline.
+ */
+export function createPolling({ clock, config }: PollingParts, options: PollingOptions): Polling {
   const { signal } = options;
   let { deadline } = options;
   let seenAt = clock.now();
 
-  /** A clock that was set, or a machine that slept, is no time in which we looked: the deadline moves along. */
+  /** Moves the deadline along with a clock that jumped, and returns the time. */
   function pass(sleptMs: number): number {
     const now = clock.now();
     const jumpedMs = now - seenAt - sleptMs;
-    if (jumpedMs < 0 || jumpedMs > LONGEST_LOOK_MS) deadline += jumpedMs;
+    if (jumpedMs < 0 || jumpedMs > LONGEST_POLL_MS) deadline += jumpedMs;
     seenAt = now;
     return now;
   }
 
-  return {
-    async wait({ failures, retryAt }) {
-      const now = pass(0);
-      const intervalMs = config.POLL_INTERVAL_MS;
-      const ms = nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random() });
-      const pauseMs = Math.min(ms, Math.max(0, deadline - now));
-      await clock.sleep(pauseMs, signal);
-      return pass(pauseMs) < deadline;
-    },
-    async slowDown(error, pace, isFinal = ({ kind }) => FINAL.has(kind)) {
-      if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
-      const next = { failures: pace.failures + 1, retryAt: error.cause.retryAt };
-      if (next.failures === 2) await options.onTrouble?.(troubleWords(next));
-      return next;
-    },
-    async until(look) {
-      for (let pace = STEADY; ; ) {
-        // After the deadline too: it may have passed, and the work ended, while nobody looked.
-        const goesOn = await this.wait(pace);
-        try {
-          const seen = await look(pace !== STEADY);
-          if (seen !== undefined) return seen;
-          pace = STEADY;
-        } catch (error) {
-          pace = await this.slowDown(error, pace);
-        }
-        if (!goesOn) return undefined;
-      }
-    },
+  async function wait({ failures, retryAt }: PollState): Promise<boolean> {
+    const now = pass(0);
+    const intervalMs = config.POLL_INTERVAL_MS;
+    const ms = nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random() });
+    const pauseMs = Math.min(ms, Math.max(0, deadline - now));
+    await clock.sleep(pauseMs, signal);
+    return pass(pauseMs) < deadline;
+  }
+
+  const slowDown: Polling['slowDown'] = async (error, state, isFinal = ({ kind }) => FINAL.has(kind)) => {
+    if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
+    const next = { failures: state.failures + 1, retryAt: error.cause.retryAt };
+    if (next.failures === 2) await options.onTrouble?.(troubleWords(next));
+    return next;
   };
+
+  const until: Polling['until'] = async (poll) => {
+    for (let state = STEADY; ; ) {
+      // One poll after the deadline too: it may have passed, and the work ended, while Deckhand was down.
+      const isInTime = await wait(state);
+      try {
+        const seen = await poll(state !== STEADY);
+        if (seen !== undefined) return seen;
+        state = STEADY;
+      } catch (error) {
+        state = await slowDown(error, state);
+      }
+      if (!isInTime) return undefined;
+    }
+  };
+
+  return { wait, slowDown, until };
 }
 
 function troubleWords({ retryAt }: PollState): string {
-  const when = retryAt === undefined ? 'I keep trying' : `I try again ${dateTime(retryAt)}`;
-  return `The service is busy or does not answer; ${when}.`;
+  const next = retryAt === undefined ? 'Deckhand keeps trying' : `the next try is ${dateTime(retryAt)}`;
+  return `The service is busy or does not answer; ${next}.`;
 }

@@ -1,9 +1,12 @@
 import type { Clock } from '../core/clock.ts';
+import { backoff } from '../core/retry.ts';
 import { ServiceError } from './errors.ts';
 
 const FIRST_BACKOFF_MS = 250;
-/** A person is waiting: a service that asks for more patience than this is reported as busy instead. */
+/** A person is waiting: a service that asks for a longer wait is reported as busy instead. */
 const LONGEST_WAIT_MS = 5000;
+/** The part of a back-off that is not left to chance. */
+const FIXED = 0.5;
 
 export interface RetryRules {
   method: string;
@@ -16,7 +19,10 @@ export interface RetryRules {
   signal: AbortSignal | undefined;
 }
 
-/** Runs `send` until it succeeds, its failure is final, or the rules end it; then throws the last failure. */
+/**
+ * Runs `send` until it succeeds, its failure is final, or the rules end it; then throws the last failure. Not undici's
+ * RetryAgent, which keeps real time and knows nothing of what the service certainly did not carry out.
+ */
 export async function withRetries<T>(send: (attempt: number) => Promise<T>, rules: RetryRules): Promise<T> {
   const start = rules.clock.now();
   for (let attempt = 1; ; attempt += 1) {
@@ -34,7 +40,7 @@ export async function withRetries<T>(send: (attempt: number) => Promise<T>, rule
 
 /**
  * Milliseconds to wait before sending again after failure number `attempt`; undefined if it must not be sent
- * again. `random` is in [0, 1): it spreads clients that failed together.
+ * again. `random` is in [0, 1).
  */
 function retryDelay(
   method: string,
@@ -44,11 +50,10 @@ function retryDelay(
   random: number,
 ): number | undefined {
   if (!isRetryable(method, error)) return undefined;
-  const ceiling = FIRST_BACKOFF_MS * 2 ** (attempt - 1);
-  const backoff = ceiling / 2 + (ceiling / 2) * random;
-  if (error.retryAt === undefined) return backoff;
+  if (error.retryAt === undefined) return backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [FIXED, 1] });
   const asked = Math.max(0, error.retryAt - now);
-  return asked > LONGEST_WAIT_MS ? undefined : asked + (backoff - ceiling / 2);
+  if (asked > LONGEST_WAIT_MS) return undefined;
+  return asked + backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [0, 1 - FIXED] });
 }
 
 function isRetryable(method: string, error: ServiceError): boolean {

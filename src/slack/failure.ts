@@ -1,14 +1,14 @@
 import { ErrorCode, type WebAPICallError } from '@slack/web-api';
 
 /**
- * What Slack did to a call.
- * - `gone`: the channel or message cannot be reached any more (deleted, archived, bot not in it)
- * - `revoked`: the workspace's token does not work any more
- * - `busy`: rate limited; `retryAt` says until when
+ * How Slack failed a call.
+ * - `gone`: the channel or message can no longer be reached (deleted, archived, bot not in it)
+ * - `revoked`: the workspace's token no longer works
+ * - `busy`: rate limited, until `retryAt`
  * - `unreachable`: no answer, or a 5xx; whether the call was carried out is not known
- * - `expired`: a trigger or view that died or was replaced in between
+ * - `expired`: a trigger or view that expired or was replaced in between
  * - `forbidden`: a scope or permission is missing
- * - `rejected`: Slack found the call itself wrong, which is a fault of ours
+ * - `rejected`: the call itself is wrong, which is a fault of ours
  */
 export type SlackFailureKind =
   | 'gone'
@@ -90,10 +90,10 @@ const KINDS: Record<string, SlackFailureKind> = {
   team_added_to_org: 'unreachable',
 };
 
-/** What is no word of Slack's, e.g. a proxy's page, stands for an answer that was lost: the web client passes it on. */
+/** WebClient also passes on what is not one of Slack's words, e.g. a proxy's page: then the answer was lost. */
 const ERROR_WORD = /^[\w.:-]+$/;
 
-/** Makes a SlackFailure of whatever the web client threw; anything that is not Slack's doing is passed on. */
+/** Makes a SlackFailure of what WebClient threw; any other error is returned as it is. */
 export function asSlackFailure(method: string, error: unknown, now: number): unknown {
   if (!isCallError(error)) return error;
   switch (error.code) {

@@ -9,7 +9,7 @@ import type { Grant, SlackOauth, Tokens } from './oauth.ts';
 export interface Installations {
   /**
    * The workspace's bot token, refreshed where it was about to expire; undefined where Deckhand is not installed.
-   * @throws SlackFailure where a refresh fails and the old token is over
+   * @throws SlackFailure where a refresh fails and the old token has expired
    */
   token(workspace: string): Promise<string | undefined>;
   /** The Slack user who installed Deckhand, where that is known. */
@@ -30,15 +30,15 @@ export interface InstallationFacts {
 export interface OauthInstallations {
   clientId: string;
   /**
-   * Exchanges the code and keeps what it brings, in place of an earlier installation.
+   * Exchanges the code and stores the installation in place of an earlier one.
    * @throws SlackFailure
    */
   install(code: string, redirectUri: string | undefined): Promise<Grant>;
-  /** What an organisation gave or took, by team; of two changes of a team the later one stands. False if all are old. */
+  /** Records which teams an organisation granted or removed; a later change of a team wins. False if all are old. */
   noteTeams(workspace: string, teams: readonly string[], isGranted: boolean, at: number): Promise<boolean>;
 }
 
-/** Installing and erasing a workspace exclude each other, in all replicas, by this key of `Store.exclusive`. */
+/** The key of `Store.exclusive` by which installing and erasing a workspace exclude each other, in all replicas. */
 export function installationLock(workspace: string): string {
   return `installation ${workspace}`;
 }
@@ -57,7 +57,7 @@ const Stored = z.object({
   installedAt: z.number(),
   /** Of the token; absent where it stays good. */
   expiresAt: z.number().optional(),
-  /** All the rest: tokens, names and people are nobody's who reads the database. */
+  /** Everything else: tokens, names and people must not be readable in the database. */
   sealed: z.string(),
   teams: z.record(z.string(), z.object({ isGranted: z.boolean(), at: z.number() })).optional(),
 });
@@ -75,7 +75,7 @@ const Secret = z.object({
 type Secret = z.infer<typeof Secret>;
 
 const ID = 'installation';
-/** A call that begins now must not meet the token's end. */
+/** A call that begins now must not outlive its token. */
 const REFRESH_BEFORE_MS = 5 * 60_000;
 
 export interface InstallationsParts {
@@ -106,7 +106,7 @@ export function createInstallations(parts: InstallationsParts): Installations {
   const isDue = ({ expiresAt }: Stored): boolean =>
     expiresAt !== undefined && expiresAt - clock.now() < REFRESH_BEFORE_MS;
 
-  /** One replica refreshes, the others wait and find what it got. */
+  /** One replica refreshes; the others wait and use its token. */
   function refreshed(workspace: string): Promise<string | undefined> {
     return store.exclusive(`token ${workspace}`, async () => {
       const doc = await stored.get(workspace, ID);
@@ -120,10 +120,13 @@ export function createInstallations(parts: InstallationsParts): Installations {
     });
   }
 
-  /** A token that is not over yet serves while Slack gives no new one. */
+  /** A token that has not expired is used while Slack gives no new one. */
   function stillGood(error: unknown, { expiresAt = 0 }: Stored): undefined {
     if (!isSlackFailure(error)) throw error;
-    parts.log.warn({ event: 'token_refresh_failed', kind: error.kind, reason: error.reason }, 'a token ends');
+    parts.log.warn(
+      { event: 'token_refresh_failed', kind: error.kind, reason: error.reason },
+      'a token could not be refreshed',
+    );
     if (expiresAt <= clock.now() || error.kind === 'revoked') throw error;
     return undefined;
   }
@@ -137,7 +140,7 @@ export function createInstallations(parts: InstallationsParts): Installations {
     const next = { ...secret, token, refreshToken: refreshToken ?? secret.refreshToken };
     const sealed = await seal(workspace, next);
     await stored.update(workspace, ID, (current) => {
-      // Installed anew, or taken away, since: that stands.
+      // Installed again or removed since: that takes precedence.
       if (current?.sealed !== before.sealed) return current;
       const { expiresAt: _, ...rest } = current;
       return { ...rest, sealed, ...(expiresAt === undefined ? {} : { expiresAt }) };

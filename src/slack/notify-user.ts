@@ -1,6 +1,6 @@
 import type { Message } from '../core/message.ts';
 import { isSlackFailure } from './failure.ts';
-import type { WorkspaceSlack } from './workspace-slack.ts';
+import type { WorkspaceSlack } from './slack.ts';
 
 /** One person, and where they would like to be answered. */
 export interface Addressee {
@@ -10,8 +10,8 @@ export interface Addressee {
 }
 
 /**
- * Shown to one person where they are; by direct message, which waits for its turn and always reaches them, where
- * Deckhand may not speak or Slack asks for too long a wait.
+ * Shows a message to one person where they are; by direct message, which waits for a busy Slack, where Deckhand may
+ * not post or Slack asks for too long a wait.
  */
 export async function notifyUser(
   slack: WorkspaceSlack,

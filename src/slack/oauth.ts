@@ -5,7 +5,7 @@ import type { Web } from './web.ts';
 
 const Named = z.object({ id: z.string().min(1), name: z.string().nullish() });
 
-/** What `oauth.v2.access` answers to a code and to a refresh token, as far as it concerns the bot. */
+/** The part of the answer of `oauth.v2.access`, to a code or a refresh token, that concerns the bot. */
 const Access = z.object({
   access_token: z.string().min(1),
   refresh_token: z.string().min(1).nullish(),
@@ -41,7 +41,7 @@ export interface Grant extends Tokens {
 /** Slack's side of installing. Both reject with `SlackFailure`. */
 export interface SlackOauth {
   clientId: string;
-  /** Exchanges the code that an install ends with; `redirectUri` as on the way there. */
+  /** Exchanges the code that an install ends with; `redirectUri` must be the one that it began with. */
   exchange(code: string, redirectUri: string | undefined): Promise<Grant>;
   /** A refresh token works once. */
   refresh(refreshToken: string): Promise<Tokens>;

@@ -1,5 +1,12 @@
+import { createHash } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
-import { createKeyedQueue } from './rate-limit.ts';
+import { createKeyedLock } from '../core/keyed-lock.ts';
+
+/** The same UUID for the same parts, in the form of Slack's `client_msg_id`. */
+export function postId(...parts: string[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
 
 /** What must be stored right before a post leaves, by the post's `client_msg_id`. */
 export interface PostJournal {
@@ -13,12 +20,12 @@ const POST_ID = /(?:^|&)client_msg_id=([0-9a-f-]{36})(?:&|$)/;
 const BODY_SENT = channel('undici:request:bodySent');
 
 /**
- * One announced post of the process at a time is between its stored intent and its bytes on the wire, so that a
- * process which dies leaves at most one intent that Slack never heard of, however many channels are being told.
+ * Only one announced post of the process is between its stored intent and its bytes on the wire, so that a killed
+ * process leaves at most one intent that Slack never saw, however many channels it posts in.
  */
 export function createPostJournal(): PostJournal {
   const announced = new Map<string, () => Promise<void>>();
-  const gate = createKeyedQueue();
+  const alone = createKeyedLock();
   return {
     announce(clientMsgId, store) {
       announced.set(clientMsgId, store);
@@ -28,10 +35,10 @@ export function createPostJournal(): PostJournal {
       const id = typeof body === 'string' && announced.size > 0 ? POST_ID.exec(body)?.[1] : undefined;
       const store = id === undefined ? undefined : announced.get(id);
       if (store === undefined) return start();
-      const { answer } = await gate.run('post', async () => {
+      const { answer } = await alone('post', async () => {
         await store();
         const begun = start();
-        await onItsWay(begun);
+        await bodyLeft(begun);
         return { answer: begun };
       });
       return answer;
@@ -40,16 +47,16 @@ export function createPostJournal(): PostJournal {
 }
 
 /** Resolves once a post's body has left, or its request has ended, whichever comes first. */
-function onItsWay(answer: Promise<unknown>): Promise<void> {
+function bodyLeft(answer: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    const left = (message: unknown): void => {
+    const onSent = (message: unknown): void => {
       if (isPost(message)) end();
     };
     const end = (): void => {
-      BODY_SENT.unsubscribe(left);
+      BODY_SENT.unsubscribe(onSent);
       resolve();
     };
-    BODY_SENT.subscribe(left);
+    BODY_SENT.subscribe(onSent);
     answer.then(end, end);
   });
 }

@@ -1,35 +1,7 @@
+import type { WebAPICallResult, WebClient } from '@slack/web-api';
 import type { Clock } from '../core/clock.ts';
+import { backoff } from '../core/retry.ts';
 import { isSlackFailure } from './failure.ts';
-
-/** Runs tasks of one key strictly one after the other, and forgets a key as soon as it is idle. */
-export interface KeyedQueue {
-  run<T>(key: string, task: () => Promise<T>): Promise<T>;
-  /** Resolves when all lanes are empty. */
-  idle(): Promise<void>;
-}
-
-export function createKeyedQueue(): KeyedQueue {
-  const tails = new Map<string, Promise<unknown>>();
-  return {
-    run(key, task) {
-      const before = tails.get(key) ?? Promise.resolve();
-      const mine = before.then(task, task);
-      const tail = mine
-        .then(
-          () => undefined,
-          () => undefined,
-        )
-        .then(() => {
-          if (tails.get(key) === tail) tails.delete(key);
-        });
-      tails.set(key, tail);
-      return mine;
-    },
-    async idle() {
-      while (tails.size > 0) await Promise.all(tails.values());
-    },
-  };
-}
 
 export interface RetryPolicy {
   /** Waits for a rate limit to pass at most this long in all, in milliseconds. */
@@ -38,40 +10,56 @@ export interface RetryPolicy {
   retriesUnknown: number;
 }
 
-/** Background work can wait; a person is looking at a spinner. */
-export const BACKGROUND: RetryPolicy = { busyMs: 15 * 60_000, retriesUnknown: 4 };
-export const SOMEONE_WAITS: RetryPolicy = { busyMs: 3_000, retriesUnknown: 1 };
-/** What a person alone is told, which nothing repeats: half a minute of silence is endured. */
-export const LAST_WORDS: RetryPolicy = { busyMs: 3_000, retriesUnknown: 6 };
+/** Calls any Web API method; by default for a person who waits. */
+export type Call = <T extends WebAPICallResult>(
+  method: string,
+  run: (client: WebClient) => Promise<T>,
+  policy?: RetryPolicy,
+) => Promise<T>;
 
-/** Repeats a Slack call as patience allows: after `Retry-After` where Slack is busy, with back-off where it is silent. */
+/** Background work can wait. */
+export const BACKGROUND: RetryPolicy = { busyMs: 15 * 60_000, retriesUnknown: 4 };
+/** A person is looking at a spinner. */
+export const SOMEONE_WAITS: RetryPolicy = { busyMs: 3_000, retriesUnknown: 1 };
+/** A message for one person that nothing else repeats: it outlasts half a minute without Slack. */
+export const ONLY_CHANCE: RetryPolicy = { busyMs: 3_000, retriesUnknown: 6 };
+
+const LEAST_BUDGET_MS = 60_000;
+const FIRST_BACKOFF_MS = 500;
+const NO_SPREAD = { spread: [1, 1] } as const;
+
+/**
+ * Repeats a Slack call as the policy allows: after `Retry-After` where Slack is busy, with back-off where it does not
+ * answer. Not p-retry, which keeps real time; tests move this clock.
+ */
 export async function withRetries<T>(
   clock: Clock,
-  patience: RetryPolicy,
+  policy: RetryPolicy,
   call: () => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  // By what was waited, not by the clock: one that is set must not end it.
-  let waited = 0;
-  let silent = 0;
+  // The sum of the waits and not the clock decides, because the clock may be set meanwhile.
+  let waitedMs = 0;
+  let unanswered = 0;
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      const wait = waitAfter(error, clock.now(), silent, patience);
-      if (wait === undefined || waited + wait > Math.max(patience.busyMs, 60_000)) throw error;
-      if (isSlackFailure(error, 'unreachable')) silent += 1;
-      waited += wait;
+      const wait = waitAfter(error, clock.now(), unanswered, policy);
+      if (wait === undefined || waitedMs + wait > Math.max(policy.busyMs, LEAST_BUDGET_MS)) throw error;
+      if (isSlackFailure(error, 'unreachable')) unanswered += 1;
+      waitedMs += wait;
       await clock.sleep(wait, signal);
     }
   }
 }
 
-function waitAfter(error: unknown, now: number, silent: number, patience: RetryPolicy): number | undefined {
+function waitAfter(error: unknown, now: number, unanswered: number, policy: RetryPolicy): number | undefined {
   if (isSlackFailure(error, 'busy')) {
     const wait = Math.max(0, (error.retryAt ?? now + 1000) - now);
-    return wait <= patience.busyMs ? wait : undefined;
+    return wait <= policy.busyMs ? wait : undefined;
   }
-  if (isSlackFailure(error, 'unreachable') && silent < patience.retriesUnknown) return 500 * 2 ** silent;
+  if (isSlackFailure(error, 'unreachable') && unanswered < policy.retriesUnknown)
+    return backoff(FIRST_BACKOFF_MS, unanswered + 1, 0, NO_SPREAD);
   return undefined;
 }

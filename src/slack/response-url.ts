@@ -2,17 +2,19 @@ import { request } from 'undici';
 import type { Message } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
 
+export type ResponseMode = 'ephemeral' | 'in_channel' | 'replace' | 'delete';
+
 const TIMEOUT_MS = 10_000;
 
 /**
- * Answers by a `response_url` (5 uses in 30 minutes). It came in a signed request, but is followed only to the
+ * Answers by a `response_url` (5 uses in 30 minutes). It came in a signed request, but is used only for the
  * hosts that the operator allowed, and never through a redirect.
  * @returns false where it was refused, used up or not reached, so that the caller can answer another way
  */
 export async function postToResponseUrl(
   url: string,
   message: Message,
-  mode: 'ephemeral' | 'in_channel' | 'replace' | 'delete',
+  mode: ResponseMode,
   allowedHosts: readonly string[],
   log: Logger,
 ): Promise<boolean> {
@@ -52,7 +54,7 @@ function isAllowed(url: string, allowedHosts: readonly string[]): boolean {
   return allowedHosts.includes(parsed.host) || (isUsualPort && allowedHosts.includes(parsed.hostname));
 }
 
-function bodyOf(message: Message, mode: 'ephemeral' | 'in_channel' | 'replace' | 'delete'): object {
+function bodyOf(message: Message, mode: ResponseMode): object {
   if (mode === 'delete') return { delete_original: true };
   if (mode === 'replace') return { ...message, replace_original: true };
   return { ...message, response_type: mode, replace_original: false };

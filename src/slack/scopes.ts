@@ -9,7 +9,7 @@ export const SCOPES = {
   'links:write': 'that state, under the link',
 } as const;
 
-/** Asked for only by who wants user groups to hold roles. */
+/** Needed only where user groups hold roles. */
 export const GROUPS_SCOPE = 'usergroups:read';
 
 export const SCOPE_NAMES: readonly string[] = Object.keys(SCOPES);

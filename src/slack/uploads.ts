@@ -1,17 +1,16 @@
 import type { FilesCompleteUploadExternalArguments } from '@slack/web-api';
 import type { Clock } from '../core/clock.ts';
 import { isSlackFailure, SlackFailure } from './failure.ts';
-import { type RetryPolicy, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
-import type { Slack } from './slack.ts';
+import { type Call, type RetryPolicy, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
 import type { Web } from './web.ts';
 
 export interface Upload {
   filename: string;
   bytes: Uint8Array;
   title: string;
-  /** What a picture shows, for those who do not see it. */
+  /** What a picture shows, for people who cannot see it. */
   altText?: string | undefined;
-  /** Without one the file is nobody's but Deckhand's. */
+  /** Without one only Deckhand sees the file. */
   channel?: string | undefined;
   threadTs?: string | undefined;
   /** Mrkdwn, escaped; stands above the file. */
@@ -19,7 +18,7 @@ export interface Upload {
 }
 
 interface Parts {
-  call: Slack['call'];
+  call: Call;
   web: Web;
   clock: Clock;
 }
@@ -27,21 +26,20 @@ interface Parts {
 /** More than any picture or invoice of ours; Slack itself takes 1 GB. */
 const MOST_BYTES = 25 * 1024 * 1024;
 const MOST_ALT_TEXT = 1000;
-/** A second try could share the file twice, so only a refusal is waited out. */
+/** A second try could share the file twice, so only a busy Slack is asked again. */
 const SHARE_ONCE: RetryPolicy = { ...SOMEONE_WAITS, retriesUnknown: 0 };
 
 /**
  * Announces a file, sends its bytes to the address that Slack names, and completes it.
  * @throws SlackFailure
  */
-export async function uploadFile(parts: Parts, workspace: string, upload: Upload): Promise<string> {
+export async function uploadFile(parts: Parts, upload: Upload): Promise<string> {
   const { length } = upload.bytes;
   if (length === 0 || length > MOST_BYTES)
     throw new SlackFailure('files.getUploadURLExternal', 'rejected', length === 0 ? 'empty' : 'too_large');
-  const file = await withRetries(parts.clock, SOMEONE_WAITS, () => send(parts, workspace, upload));
+  const file = await withRetries(parts.clock, SOMEONE_WAITS, () => send(parts, upload));
   const completion = completionOf(file, upload);
   await parts.call(
-    workspace,
     'files.completeUploadExternal',
     (client) => client.files.completeUploadExternal(completion),
     SHARE_ONCE,
@@ -49,10 +47,10 @@ export async function uploadFile(parts: Parts, workspace: string, upload: Upload
   return file;
 }
 
-/** An address takes bytes once, so a repetition begins with a new one. */
-async function send(parts: Parts, workspace: string, upload: Upload): Promise<string> {
+/** An address takes bytes once, so each try begins with a new one. */
+async function send(parts: Parts, upload: Upload): Promise<string> {
   const { filename, bytes, altText } = upload;
-  const announced = await parts.call(workspace, 'files.getUploadURLExternal', (client) =>
+  const announced = await parts.call('files.getUploadURLExternal', (client) =>
     client.files.getUploadURLExternal({
       filename,
       length: bytes.length,
@@ -78,7 +76,7 @@ async function post(web: Web, url: URL, bytes: Uint8Array): Promise<void> {
 }
 
 /**
- * Files hold what must go nowhere else, so the address must be the Web API's own or one of Slack's.
+ * Files are confidential, so the address must be the Web API's own or one of Slack's.
  * @throws SlackFailure for any other
  */
 function addressOf(text: string | undefined, apiOrigin: string): URL {
@@ -104,10 +102,10 @@ function completionOf(id: string, upload: Upload): FilesCompleteUploadExternalAr
   const files: FilesCompleteUploadExternalArguments['files'] = [{ id, title: upload.title }];
   const { channel, threadTs, comment } = upload;
   if (channel === undefined) return { files };
-  const place = {
+  const shared = {
     files,
     channel_id: channel,
     ...(comment === undefined ? {} : { initial_comment: comment }),
   };
-  return threadTs === undefined ? place : { ...place, thread_ts: threadTs };
+  return threadTs === undefined ? shared : { ...shared, thread_ts: threadTs };
 }

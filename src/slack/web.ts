@@ -1,22 +1,23 @@
-import { LogLevel, WebClient } from '@slack/web-api';
-import { Agent, request } from 'undici';
+import { LogLevel, type Logger as SlackLogger, type WebAPICallResult, WebClient } from '@slack/web-api';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../observability/log.ts';
+import type { SpanStart, Tracing } from '../observability/tracing.ts';
+import { asSlackFailure, SlackFailure } from './failure.ts';
 import { createPostJournal, type PostJournal } from './post-journal.ts';
-import { silentLogger } from './slack-logger.ts';
-import { createSlimFetch } from './undici-fetch.ts';
 
 /** Slack's Web API under one address, over one pool of connections. */
 export interface Web {
   /** The client of one token; the same object for the same token. */
   client(token: string): WebClient;
   /** What must be stored right before a post leaves. */
-  readonly intents: PostJournal;
-  /** For what is asked without a token. */
+  readonly journal: PostJournal;
+  /** For calls without a token. */
   readonly anonymous: WebClient;
   /** Where the Web API is: scheme, host and port. */
   readonly origin: string;
   /**
-   * Posts a file's bytes, without any token and through no redirect. Whoever calls has checked the address.
+   * Posts a file's bytes, without any token and through no redirect. The caller has checked the address.
    * @returns the HTTP status; rejects where there is no answer
    */
   sendBytes(url: URL, bytes: Uint8Array): Promise<number>;
@@ -25,7 +26,7 @@ export interface Web {
 
 const TIMEOUT_MS = 10_000;
 const UPLOAD_TIMEOUT_MS = 60_000;
-/** A client takes some 60 kB of memory and a tenth of a millisecond to make: kept for those at work, not for all. */
+/** A client takes some 60 kB of memory and 0.1 ms to make, so the workspaces at work have one, and not all. */
 const MOST_CLIENTS = 300;
 
 /**
@@ -35,8 +36,8 @@ const MOST_CLIENTS = 300;
  */
 export function createWeb(apiUrl: string, log: Logger): Web {
   const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
-  const slimFetch = createSlimFetch(agent);
-  const intents = createPostJournal();
+  const fetch = createUndiciFetch(agent);
+  const journal = createPostJournal();
   const clients = new Map<string, WebClient>();
   const slackApiUrl = apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`;
 
@@ -49,8 +50,8 @@ export function createWeb(apiUrl: string, log: Logger): Web {
       retryConfig: { retries: 0 },
       maxRequestConcurrency: 100,
       logLevel: LogLevel.ERROR,
-      logger: silentLogger(log, 'slack_web_client'),
-      fetch: (url, init) => intents.send(init?.body, () => slimFetch(url, init)),
+      logger: libraryLogger(log, 'slack_web_client'),
+      fetch: (url, init) => journal.send(init?.body, () => fetch(url, init)),
     });
   }
 
@@ -60,23 +61,120 @@ export function createWeb(apiUrl: string, log: Logger): Web {
       if (known !== undefined) return known;
       const client = open(token);
       clients.set(token, client);
-      if (clients.size > MOST_CLIENTS) clients.delete([...clients.keys()][0] ?? token);
+      const [oldest = token] = clients.keys();
+      if (clients.size > MOST_CLIENTS) clients.delete(oldest);
       return client;
     },
-    intents,
+    journal,
     anonymous: open(),
     origin: new URL(slackApiUrl).origin,
-    async sendBytes(url, bytes) {
-      const answer = await request(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/octet-stream' },
-        body: bytes,
-        dispatcher: agent,
-        signal: AbortSignal.timeout(UPLOAD_TIMEOUT_MS),
-      });
-      await answer.body.dump();
-      return answer.statusCode;
-    },
+    sendBytes: (url, bytes) => sendBytes(agent, url, bytes),
     close: () => agent.close(),
+  };
+}
+
+/** One call, without repetition. */
+export type CallOnce = <T extends WebAPICallResult>(
+  method: string,
+  run: (client: WebClient) => Promise<T>,
+) => Promise<T>;
+
+interface CallParts {
+  /** The workspace's; undefined where Deckhand is not installed. */
+  token(): Promise<string | undefined>;
+  web: Web;
+  clock: Clock;
+  tracing: Tracing;
+  observe?: ((method: string, outcome: string, ms: number) => void) | undefined;
+}
+
+/** Calls with the workspace's token, each in a span of its own. */
+export function createCallOnce({ token, web, clock, tracing, observe }: CallParts): CallOnce {
+  const { hostname } = new URL(web.origin);
+  return async (method, run) => {
+    const secret = await token();
+    if (secret === undefined) throw new SlackFailure(method, 'revoked', 'not_installed');
+    return tracing.run(spanOf(method, hostname), async () => {
+      const start = performance.now();
+      try {
+        const result = await run(web.client(secret));
+        observe?.(method, 'ok', performance.now() - start);
+        return result;
+      } catch (error) {
+        const failure = asSlackFailure(method, error, clock.now());
+        const outcome = failure instanceof SlackFailure ? failure.kind : 'bug';
+        observe?.(method, outcome, performance.now() - start);
+        throw failure;
+      }
+    });
+  };
+}
+
+function spanOf(method: string, host: string): SpanStart {
+  const attributes = () => ({
+    'http.request.method': 'POST',
+    'server.address': host,
+    'slack.method': method,
+  });
+  return { name: `POST ${method}`, kind: 'client', attributes };
+}
+
+async function sendBytes(dispatcher: Dispatcher, url: URL, body: Uint8Array): Promise<number> {
+  const answer = await request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/octet-stream' },
+    body,
+    dispatcher,
+    signal: AbortSignal.timeout(UPLOAD_TIMEOUT_MS),
+  });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
+/** Statuses whose `Response` must have no body. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * The part of `fetch` that WebClient needs, at a third of its cost: it posts a form and reads the whole answer.
+ * Follows no redirect; passes every status on.
+ */
+export function createUndiciFetch(dispatcher: Dispatcher): typeof fetch {
+  return async (url, init) => {
+    const { body, signal } = init ?? {};
+    if (typeof body !== 'string') throw new TypeError('only forms are sent');
+    const answer = await request(String(url), {
+      method: 'POST',
+      // An encoded body would have to be decoded.
+      headers: { ...(init?.headers as Record<string, string>), 'accept-encoding': 'identity' },
+      body,
+      dispatcher,
+      ...(signal ? { signal } : {}),
+    });
+    const text = await answer.body.text();
+    const status = answer.statusCode;
+    return new Response(WITHOUT_BODY.has(status) ? null : text, { status, headers: headersOf(answer) });
+  };
+}
+
+function headersOf({ headers }: Dispatcher.ResponseData): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+  );
+}
+
+/**
+ * A logger for Slack's libraries. Their own lines may hold bodies, addresses and codes, so only the fact that a
+ * problem was reported is logged, under a name of ours.
+ */
+export function libraryLogger(log: Logger, event: string): SlackLogger {
+  const ignore = (): void => undefined;
+  return {
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: () => log.warn({ event }, 'a Slack library reported a problem'),
+    setLevel: ignore,
+    getLevel: () => LogLevel.ERROR,
+    setName: ignore,
   };
 }

@@ -4,59 +4,77 @@ import type { JobType } from '../core/job.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import type { MessageRef } from '../slack/slack.ts';
-import type { WorkspaceSlack } from '../slack/workspace-slack.ts';
+import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 const NoData = z.object({});
 export const REFRESH_HOME: JobType<z.infer<typeof NoData>> = { queue: 'refresh-home', schema: NoData };
 
-/** The App Home of everybody who had it open lately. */
+/** Someone who had App Home open lately, and the version that Slack shows them. */
+const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
+export type Viewer = z.infer<typeof Viewer>;
+
+/** The App Home of everyone who had it open lately. */
 export interface Home {
+  /** By user; each expires some time after it was opened. */
+  readonly viewers: WorkspaceCollection<Viewer>;
+  /** To be called after a viewer was stored, and before what they see is read. */
+  opened(): void;
   /** To be called after anything that it shows has changed: soon it shows that too. Never rejects. */
   refresh(): Promise<void>;
   /** How many have it open, which decides how often it may be refreshed. */
   seenBy(viewers: number): void;
-  /** The address of a message; undefined where Slack does not tell. Known ones are kept. */
+  /** The address of a message; undefined where Slack does not give one. Known ones are kept. */
   permalink(shown: MessageRef): Promise<string | undefined>;
 }
 
-/** Changes come in bunches. */
+/** Changes come in groups. */
 const SOON_MS = 300;
-/** Slack takes some 100 `views.publish` a minute from a workspace. */
+/** Slack accepts some 100 `views.publish` a minute from a workspace. */
 const A_VIEWER_MS = 700;
 const LEAST_MS = 1_500;
 const DAY_MS = 24 * 60 * 60_000;
 
 export interface HomeParts {
+  store: WorkspaceStore;
   jobs: WorkspaceJobs;
   clock: Clock;
   log: Logger;
   slack: WorkspaceSlack;
 }
 
-export function createHome({ jobs, clock, log, slack }: HomeParts): Home {
+export function createHome({ store, jobs, clock, log, slack }: HomeParts): Home {
+  const viewers: WorkspaceCollection<Viewer> = store.collection('home-viewers', Viewer);
   /** When the latest refresh is due. */
   let planned = 0;
-  let viewers = 1;
+  /** Until then it is known that no one has it open. */
+  let unseenUntil = 0;
+  let amount = 1;
   const permalinks = createTtlCache<string | undefined>(clock, DAY_MS);
 
   return {
+    viewers,
+    opened() {
+      unseenUntil = 0;
+    },
     async refresh() {
       const now = clock.now();
-      // One that is still to come will see this change as well.
-      if (planned > now) return;
-      const startAfter = Math.max(now + SOON_MS, planned + Math.max(LEAST_MS, viewers * A_VIEWER_MS));
-      planned = startAfter;
+      // A refresh that is still to come will show this change as well.
+      if (planned > now || unseenUntil > now) return;
+      unseenUntil = now + SOON_MS;
       try {
-        // One refresh shows what many have done.
+        if ((await viewers.list()).length === 0) return;
+        unseenUntil = 0;
+        const startAfter = Math.max(now + SOON_MS, planned + Math.max(LEAST_MS, amount * A_VIEWER_MS));
+        planned = startAfter;
         await jobs.send(REFRESH_HOME, {}, { key: String(startAfter), startAfter, newTrace: true });
       } catch (error) {
-        log.warn({ event: 'home_not_refreshed', err: error }, 'App Home may show what was');
+        log.warn({ event: 'home_not_refreshed', err: error }, 'App Home may be out of date');
       }
     },
-    seenBy(now) {
-      viewers = now;
+    seenBy(seen) {
+      amount = seen;
     },
     async permalink(shown) {
       try {

@@ -6,18 +6,18 @@ import { getHostedResource, type HostedResource, listHostedResources } from '../
 import { type Account, AccountFailure } from './accounts.ts';
 import type { Workspace } from './workspace.ts';
 
-const CURRENCY_PATIENCE_MS = 1_500;
+const CURRENCY_TIMEOUT_MS = 1_500;
 
 /**
- * The currency of the account's price list (spec 4.5), which hosted resources leave out; undefined where it cannot be
- * read in time. It only names amounts that are known already, so its absence fails nothing.
+ * The currency of the account's price list, which hosted resources leave out; undefined where it cannot be read in
+ * time. It only labels amounts that are known already, so its absence fails nothing.
  */
 export async function currencyOf(
   { clock, hosting }: Pick<Workspace, 'clock' | 'hosting'>,
   account: Account,
 ): Promise<string | undefined> {
   try {
-    const sizes = await withTimeout(clock, CURRENCY_PATIENCE_MS, hosting.sizes(account));
+    const sizes = await withTimeout(clock, CURRENCY_TIMEOUT_MS, hosting.sizes(account));
     return sizes?.find((size) => size.currency !== '')?.currency;
   } catch (error) {
     if (error instanceof AccountFailure) return undefined;
@@ -29,9 +29,13 @@ export async function currencyOf(
  * A managed resource by its identifier, or by a name that only one has.
  * @throws AccountFailure, `record_not_found` where neither fits
  */
-export function findResource(workspace: Workspace, account: Account, named: string): Promise<HostedResource> {
+export function findResource(
+  { accounts }: Pick<Workspace, 'accounts'>,
+  account: Account,
+  named: string,
+): Promise<HostedResource> {
   const sought = { what: `managed resource ${code(named)}`, list: 'hosting list' };
-  return workspace.accounts.use(account, (client) => byIdentifierOrName(client, named), sought);
+  return accounts.use(account, (client) => byIdentifierOrName(client, named), sought);
 }
 
 async function byIdentifierOrName(client: AccountClient, named: string): Promise<HostedResource> {

@@ -4,7 +4,7 @@ import { withTimeout } from '../core/timeout.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import type { WorkspaceSlack } from '../slack/workspace-slack.ts';
+import type { WorkspaceSlack } from '../slack/slack.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 
 export const ROLES = ['member', 'operator', 'billing', 'admin'] as const;

@@ -1,7 +1,7 @@
-/** No server was named, or none by that name: the person is shown a menu, and what they typed runs again. */
+/** No server was given, or none has that name: the person gets a menu, and what they typed runs again. */
 export class ServerNeeded extends Error {
   readonly code = 'server_needed';
-  /** Where the servers are that may be meant. */
+  /** Where to look for the server. */
   readonly place: { account: string; project: string };
 
   /** @param message one sentence for the person; foreign text in it must be escaped already */

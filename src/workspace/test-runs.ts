@@ -28,18 +28,23 @@ export const Run = z.object({
   total: z.number().optional(),
   /** The executions of workflow steps that wait for its end. */
   steps: z.array(z.string()).optional(),
+  /** When the record expires; absent in those of earlier releases until their end. */
+  keptUntil: z.number().optional(),
 });
 export type Run = z.infer<typeof Run>;
 
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const KEPT_MS = 30 * DAY_MS;
+/** A record with less than this left is kept anew: not each time, because it takes a write of its own. */
+const LEAST_KEPT_MS = KEPT_MS - DAY_MS;
 
 export interface TestRuns {
   /**
-   * Claims the target for a new run; gives back the run that goes on already, if one does. The steps of the new one
-   * then wait for that.
+   * Claims the target for a new run, or returns the one that is running already; the steps of the new one then wait
+   * for that.
    */
   claim(run: Run, staleBefore: number): Promise<{ mine: boolean; run: Run }>;
-  /** Changes the target's run, unless another has taken its place since; then undefined. */
+  /** Changes the target's run; undefined where another run has replaced it since. */
   change(run: Pick<Run, 'target' | 'requestId'>, change: Partial<Run>): Promise<Run | undefined>;
   list(): Promise<Run[]>;
 }
@@ -50,19 +55,38 @@ export function targetKey(target: Target): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 24);
 }
 
-/** @param onChange told whenever a run starts, is shown or ends */
+/** What the target's record becomes when `run` wants it: a run that is in progress, and not stale, keeps it. */
+function claimed(current: Run | undefined, run: Run, staleBefore: number): Run {
+  if (current?.requestId === run.requestId) return current;
+  const running = current?.status === 'running' ? current : undefined;
+  const standing = running !== undefined && running.startedAt > staleBefore ? running : run;
+  const steps = [...new Set([...(running?.steps ?? []), ...(run.steps ?? [])])];
+  const keptUntil = current?.keptUntil;
+  return {
+    ...standing,
+    ...(steps.length === 0 ? {} : { steps }),
+    ...(keptUntil === undefined ? {} : { keptUntil }),
+  };
+}
+
+/** @param onChange called whenever a run starts, is shown or ends */
 export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<void>): TestRuns {
   const stored: WorkspaceCollection<Run> = store.collection('runs', Run);
+
+  /** Only `put` can move the time at which a record expires. */
+  async function keep(id: string, run: Run, from: number): Promise<void> {
+    const keptUntil = from + KEPT_MS;
+    if ((run.keptUntil ?? 0) - from < LEAST_KEPT_MS) await stored.put(id, { ...run, keptUntil }, keptUntil);
+  }
+
   return {
     async claim(run, staleBefore) {
-      const winner = await stored.update(targetKey(run.target), (current) => {
-        if (current?.requestId === run.requestId) return current;
-        const waiting = current?.status === 'running' ? current : undefined;
-        const standing = waiting !== undefined && waiting.startedAt > staleBefore ? waiting : run;
-        const steps = [...new Set([...(waiting?.steps ?? []), ...(run.steps ?? [])])];
-        return steps.length === 0 ? standing : { ...standing, steps };
-      });
+      const id = targetKey(run.target);
+      const keptUntil = run.startedAt + KEPT_MS;
+      const isFirst = await stored.create(id, { ...run, keptUntil }, keptUntil);
+      const winner = isFirst ? run : await stored.update(id, (now) => claimed(now, run, staleBefore));
       const standing = winner ?? run;
+      if (!isFirst) await keep(id, standing, run.startedAt);
       await onChange?.();
       return { mine: standing.requestId === run.requestId, run: standing };
     },
@@ -71,7 +95,7 @@ export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<v
       const changed = await stored.update(id, (current) =>
         current?.requestId === requestId ? { ...current, ...change } : current,
       );
-      if (changed?.endedAt !== undefined) await stored.put(id, changed, changed.endedAt + KEPT_MS);
+      if (changed?.endedAt !== undefined) await keep(id, changed, changed.endedAt);
       await onChange?.();
       return changed?.requestId === requestId ? changed : undefined;
     },

@@ -7,8 +7,7 @@ import type { Tracing } from '../observability/tracing.ts';
 import type { Pictures } from '../pictures/pictures.ts';
 import type { Service } from '../service/client.ts';
 import type { Installations } from '../slack/installations.ts';
-import type { Slack } from '../slack/slack.ts';
-import { bindSlack, type WorkspaceSlack } from '../slack/workspace-slack.ts';
+import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import { bindSealer, bindStore, type WorkspaceStore } from '../store/workspace-store.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
@@ -106,9 +105,9 @@ function openWorkspace(parts: Parts, id: string): Workspace {
   const log = parts.log.child({ workspace: id });
   const store = bindStore(parts.store, id);
   const jobs = bindJobs(parts.engine, id);
-  const slack = bindSlack(parts.slack, id);
+  const slack = parts.slack.of(id);
   const sealer = bindSealer(parts.sealer, id);
-  const home = createHome({ jobs, clock, log, slack });
+  const home = createHome({ store, jobs, clock, log, slack });
   const accounts = createAccounts({
     store,
     sealer,

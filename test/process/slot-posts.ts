@@ -1,5 +1,5 @@
 import type { LocalSlack } from '../../sandbox/slack/server.ts';
-import { postId } from '../../src/scheduler/post-once.ts';
+import { postId } from '../../src/slack/post-journal.ts';
 import { connectAccount, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const CHANNELS = 10;

@@ -132,7 +132,7 @@ describe('three workspaces with the same channel and people', () => {
     const { slack } = world.app.parts;
     const asked = Array.from({ length: 30 }, (_, at) => SIDES[at % SIDES.length] ?? SIDES[0]);
     const answers = await Promise.all(
-      asked.map((side) => slack.call(side?.team ?? '', 'auth.test', (client) => client.auth.test())),
+      asked.map((side) => slack.of(side?.team ?? '').call('auth.test', (client) => client.auth.test())),
     );
     expect(answers.map(({ team_id }) => team_id)).toEqual(asked.map((side) => side?.team));
   });

@@ -30,7 +30,7 @@ test.each<[string, Reply]>([
   });
   await using client = openAccount(wire.origin);
   expect((await getProfile(client.account)).email_address).toBe('ada@example.com');
-  expect(client.clock.slept).toEqual([187.5, 375, 750]);
+  expect(client.clock.slept).toEqual([188, 375, 750]);
   await failure(listProjects(client.account));
 });
 

@@ -22,9 +22,9 @@ test.for([{ malformed: true }, { drop: 'after' as const }, { status: 502 }])(
 test('what a person alone is told outlasts a Slack that fails for a while, and each repetition is counted', async ({
   world,
 }) => {
-  const { slack } = world.app.parts;
+  const slack = world.app.parts.slack.of(TEAM);
   world.slack.fault({ method: 'chat.postEphemeral', status: 502, times: 3 });
-  await slack.postEphemeral(TEAM, { channel: CHANNEL, user: PEOPLE.member }, say('Here you are'));
+  await slack.postEphemeral({ channel: CHANNEL, user: PEOPLE.member }, say('Here you are'));
   expect(world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text)).toEqual(['Here you are']);
   // The admin is told of the connected account in the same moment, and meets some of the faults.
   await expect.poll(() => world.app.parts.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 3$/m);

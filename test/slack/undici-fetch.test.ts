@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createSlimFetch } from '../../src/slack/undici-fetch.ts';
+import { createUndiciFetch } from '../../src/slack/web.ts';
 
 let answer: { status: number; headers: Record<string, string>; body: string };
 let asked: Array<{ url: string | undefined; encoding: string | undefined; body: string }>;
@@ -30,7 +30,7 @@ afterEach(async () => {
 function post(body: unknown, signal?: AbortSignal): Promise<Response> {
   const { port } = server.address() as AddressInfo;
   const init = { method: 'POST', headers: { authorization: 'Bearer xoxb-1' }, body, signal };
-  return createSlimFetch(agent)(`http://127.0.0.1:${port}/api/auth.test`, init as RequestInit);
+  return createUndiciFetch(agent)(`http://127.0.0.1:${port}/api/auth.test`, init as RequestInit);
 }
 
 it('posts a form, asks for no encoding, and reads the whole answer', async () => {

@@ -5,7 +5,7 @@ import type { LocalSlack } from '../../sandbox/slack/server.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { singleInstallation } from '../../src/slack/installations.ts';
-import { createSlack, type Slack } from '../../src/slack/slack.ts';
+import { createSlack, type WorkspaceSlack } from '../../src/slack/slack.ts';
 import { createWeb, type Web } from '../../src/slack/web.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { furnish, TEAM } from '../support/test-world.ts';
@@ -13,16 +13,17 @@ import { furnish, TEAM } from '../support/test-world.ts';
 const CHANNEL = 'C0DEPLOYS';
 const FILE = { filename: 'a.pdf', bytes: Buffer.from('%PDF-1.7 a'), title: 'A' };
 
-function slackAt(apiUrl: string, token: string): { slack: Slack; web: Web } {
+function slackAt(apiUrl: string, token: string): { slack: WorkspaceSlack; web: Web } {
   const log = createLog('debug', () => undefined);
   const web = createWeb(apiUrl, log);
   const installations = singleInstallation(token);
-  return { slack: createSlack({ web, installations, clock: systemClock, log, responseHosts: [] }), web };
+  const slack = createSlack({ web, installations, clock: systemClock, log, responseHosts: [] });
+  return { slack: slack.of(TEAM), web };
 }
 
 describe('uploading a file', () => {
   let local: LocalSlack;
-  let slack: Slack;
+  let slack: WorkspaceSlack;
   let web: Web;
   beforeEach(async () => {
     local = await startSlack();
@@ -37,7 +38,7 @@ describe('uploading a file', () => {
 
   it('puts it into a channel, byte by byte, with its title, comment and words for who cannot see it', async () => {
     const bytes = Buffer.from([0, 255, 10, 13, 0, 128]);
-    const id = await slack.upload(TEAM, {
+    const id = await slack.upload({
       filename: 'chart.png',
       bytes,
       title: 'A chart',
@@ -54,16 +55,16 @@ describe('uploading a file', () => {
   });
 
   it('puts it into a thread, or nowhere', async () => {
-    const { ts } = await slack.post(TEAM, { channel: CHANNEL, message: { text: 'root', blocks: [] } });
-    await slack.upload(TEAM, { ...FILE, channel: CHANNEL, threadTs: ts });
+    const { ts } = await slack.post({ channel: CHANNEL, message: { text: 'root', blocks: [] } });
+    await slack.upload({ ...FILE, channel: CHANNEL, threadTs: ts });
     expect(local.thread(TEAM, CHANNEL, ts)).toHaveLength(1);
-    const unshared = await slack.upload(TEAM, FILE);
+    const unshared = await slack.upload(FILE);
     expect(local.files(TEAM).find((file) => file.id === unshared)?.shares).toEqual([]);
   });
 
   it('shares once even where Slack’s answer to the sharing is lost', async () => {
     local.fault({ method: 'files.completeUploadExternal', drop: 'after', times: 1 });
-    await expect(slack.upload(TEAM, { ...FILE, channel: CHANNEL })).rejects.toMatchObject({
+    await expect(slack.upload({ ...FILE, channel: CHANNEL })).rejects.toMatchObject({
       kind: 'unreachable',
     });
     expect(local.messages(TEAM, CHANNEL)).toHaveLength(1);
@@ -71,7 +72,7 @@ describe('uploading a file', () => {
 
   it('begins again where the announcement gets no answer', async () => {
     local.fault({ method: 'files.getUploadURLExternal', status: 503, times: 1 });
-    await slack.upload(TEAM, { ...FILE, channel: CHANNEL });
+    await slack.upload({ ...FILE, channel: CHANNEL });
     expect(local.messages(TEAM, CHANNEL)).toHaveLength(1);
   });
 
@@ -79,7 +80,7 @@ describe('uploading a file', () => {
     [0, 'empty'],
     [25 * 1024 * 1024 + 1, 'too_large'],
   ])('refuses %i bytes before Slack hears of them', async (length, reason) => {
-    const upload = slack.upload(TEAM, { ...FILE, bytes: Buffer.alloc(length) });
+    const upload = slack.upload({ ...FILE, bytes: Buffer.alloc(length) });
     await expect(upload).rejects.toMatchObject({ kind: 'rejected', reason });
     expect(local.calls.filter((call) => call.method.startsWith('files.'))).toEqual([]);
   });
@@ -101,7 +102,7 @@ describe('the address that Slack names for the bytes', () => {
   ])('is not followed to %j', async (address) => {
     const api = await listening((_, response) => answer(response, address));
     const { slack, web } = slackAt(`${api.origin}/api/`, 'xoxb-1');
-    await expect(slack.upload(TEAM, FILE)).rejects.toMatchObject({
+    await expect(slack.upload(FILE)).rejects.toMatchObject({
       kind: 'rejected',
       reason: 'foreign_upload_url',
     });
@@ -117,7 +118,7 @@ describe('the address that Slack names for the bytes', () => {
     });
     const api = await listening((_, response) => answer(response, `${files.origin}/upload`));
     const { slack, web } = slackAt(`${api.origin}/api/`, 'xoxb-1');
-    await slack.upload(TEAM, FILE);
+    await slack.upload(FILE);
     expect(taken.join('')).toBe('%PDF-1.7 a');
     await web.close();
     for (const server of [api, files]) server.stop();

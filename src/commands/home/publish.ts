@@ -10,9 +10,6 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
 import { figuresOf, loadHome } from './load-home.ts';
 
-/** Who opened it in the last hour, and the version that Slack shows them. */
-const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
-
 const LATELY_MS = 60 * 60_000;
 /** More would take too long to update; a person who opens App Home sees it up to date anyway. */
 const MOST_VIEWERS = 15;
@@ -39,7 +36,7 @@ export async function homeOpened({ workspace }: CommandContext, { event }: Event
 
 /** Updates App Home for those who opened it in the last hour. */
 export async function refreshHome(workspace: Workspace, { signal }: Job<unknown>): Promise<void> {
-  const viewers = (await viewersOf(workspace).list())
+  const viewers = (await workspace.home.viewers.list())
     .toSorted((one, other) => other.doc.openedAt - one.doc.openedAt)
     .slice(0, MOST_VIEWERS);
   workspace.home.seenBy(viewers.length);
@@ -68,9 +65,14 @@ async function publish(
   user: string,
   { figures, openedAt, hash: shown }: Publishing,
 ): Promise<void> {
-  const viewers = viewersOf(workspace);
+  const { viewers } = workspace.home;
   await workspace.store.exclusive(`home ${workspace.id} ${user}`, async () => {
     const known = await viewers.get(user);
+    if (openedAt !== undefined) {
+      // Before anything is read, so that a change from then on is shown to them too.
+      await viewers.put(user, { ...known, openedAt }, openedAt + LATELY_MS);
+      workspace.home.opened();
+    }
     const view = homeView({ ...(await loadHome(workspace, user)), figures });
     const send = (hash: string | undefined): Promise<string | undefined> =>
       workspace.slack
@@ -92,10 +94,6 @@ async function publish(
       workspace.log.warn({ event: 'home_refused', user, reason }, 'Slack did not take App Home');
     }
   });
-}
-
-function viewersOf({ store }: Workspace): ReturnType<typeof store.collection<z.infer<typeof Viewer>>> {
-  return store.collection('home-viewers', Viewer);
 }
 
 export const refreshHomeJob = defineJob({

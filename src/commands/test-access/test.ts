@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
-import { resumeTest } from '../../scheduler/test-access/resume-test.ts';
-import { startTest } from '../../scheduler/test-access/start-test.ts';
+import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts';
 import { Target } from '../../workspace/test-runs.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';

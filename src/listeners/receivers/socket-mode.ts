@@ -1,6 +1,6 @@
 import { type App, type Receiver, type ReceiverEvent, SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from '../../observability/log.ts';
-import { silentLogger } from '../../slack/slack-logger.ts';
+import { libraryLogger } from '../../slack/web.ts';
 
 export interface SocketModeOptions {
   appToken: string;
@@ -18,7 +18,7 @@ export interface SocketModeOptions {
 export function createSocketModeReceiver({ appToken, apiUrl, log, onAck }: SocketModeOptions): Receiver {
   const receiver = new SocketModeReceiver({
     appToken,
-    logger: silentLogger(log, 'slack_socket'),
+    logger: libraryLogger(log, 'slack_socket'),
     installerOptions: { clientOptions: { slackApiUrl: apiUrl } },
   });
   const unacknowledged = new Set<Promise<void>>();

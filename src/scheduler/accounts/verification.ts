@@ -13,28 +13,28 @@ import {
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explain } from '../explain.ts';
-import { nextPollMs } from '../poll-interval.ts';
+import { explain, failureContext } from '../explain.ts';
+import { nextPollMs } from '../polling.ts';
 
-const FIRST_LOOK_MS = 30_000;
+const FIRST_POLL_MS = 30_000;
 const LONGEST_PAUSE_MS = 15 * 60_000;
 const WATCHED_MS = 7 * 24 * 60 * 60_000;
 
-/** A sign-up whose e-mail is not verified yet. Each look is a job of its own. */
+/** A sign-up whose e-mail is not verified yet. Each poll is a job of its own. */
 const Watched = z.object({
   account: z.string(),
-  /** Who signed up, and when (ms since the epoch): a later connection of the account is somebody else's affair. */
+  /** Who signed up, and when (milliseconds since the epoch): a later connection of the account is not watched. */
   user: z.string(),
   since: z.number(),
   looks: z.number(),
   deployKey: z.object({ publicKey: z.string(), fingerprint: z.string() }).optional(),
-  /** The person is being told: if the process dies now, once is enough. */
+  /** Set before the person is notified: if the process dies then, they are not notified twice. */
   told: z.boolean().optional(),
 });
 type Watched = z.infer<typeof Watched>;
 
-/** Answers that may turn into a yes by themselves: the e-mail's, and what passes. */
-const WAITS: ReadonlySet<ServiceErrorKind> = new Set([
+/** Failures that may end by themselves: an e-mail not verified yet, and passing ones. */
+const PASSING: ReadonlySet<ServiceErrorKind> = new Set([
   'unauthorized',
   'email_verification_required',
   'account_not_found',
@@ -43,40 +43,34 @@ const WAITS: ReadonlySet<ServiceErrorKind> = new Set([
   'unreachable',
 ]);
 
-/** Watches for the account's key to begin to work, and tells its owner. Spec 3.2, 5.1.6. */
+/** Watches for the account's key to begin to work, and notifies the person who signed up. */
 export async function watchFor(
-  workspace: Workspace,
+  workspace: Pick<Workspace, 'clock' | 'jobs'>,
   account: Account,
   deployKey: DeployKey | undefined,
 ): Promise<void> {
   const { name, connectedBy: user, connectedAt: since } = account;
-  const watched = {
-    account: name,
-    user,
-    since,
-    looks: 0,
-    ...(deployKey ? { deployKey } : {}),
-  };
-  await planLook(workspace, watched, undefined);
+  const key = deployKey === undefined ? {} : { deployKey };
+  await planPoll(workspace, { account: name, user, since, looks: 0, ...key }, undefined);
 }
 
-/** One look. Safe to repeat after a kill: the next look has a key of its own. */
-export async function watchVerification(workspace: Workspace, job: Job<Watched>): Promise<void> {
+/** One poll. Safe to repeat after a kill: the next poll has a key of its own. */
+async function watchVerification(workspace: Workspace, job: Job<Watched>): Promise<void> {
   const watched = job.data;
   const account = await workspace.accounts.get(watched.account);
   if (account === undefined || account.connectedAt !== watched.since || account.state === 'broken') return;
-  const seen = await look(workspace, account, job.signal);
+  const seen = await poll(workspace, account, job.signal);
   const word = workspace.config.SLACK_COMMAND;
   if (seen.kind === 'works')
-    return tell(workspace, job, watched, verifiedMessage(account.name, watched.deployKey, word));
+    return notify(workspace, job, watched, verifiedMessage(account.name, watched.deployKey, word));
   if (seen.kind === 'refused') {
-    const explained = explain(seen.error, { word, now: workspace.clock.now() });
+    const explained = explain(seen.error, failureContext(workspace));
     const reason = [explained.text, explained.next].filter(Boolean).join(' ');
-    return tell(workspace, job, watched, verifiedButRefusedMessage(account.name, reason));
+    return notify(workspace, job, watched, verifiedButRefusedMessage(account.name, reason));
   }
   if (workspace.clock.now() - watched.since >= WATCHED_MS)
-    return tell(workspace, job, watched, neverVerifiedMessage(account.name));
-  await planLook(workspace, { ...watched, looks: watched.looks + 1 }, seen.retryAt);
+    return notify(workspace, job, watched, neverVerifiedMessage(account.name));
+  await planPoll(workspace, { ...watched, looks: watched.looks + 1 }, seen.retryAt);
 }
 
 type Seen =
@@ -84,24 +78,32 @@ type Seen =
   | { kind: 'waits'; retryAt: number | undefined }
   | { kind: 'refused'; error: AccountFailure };
 
-async function look(workspace: Workspace, account: Account, signal: AbortSignal): Promise<Seen> {
-  // A command may have found out before us.
+async function poll(
+  { accounts }: Pick<Workspace, 'accounts'>,
+  account: Account,
+  signal: AbortSignal,
+): Promise<Seen> {
+  // A command may have found out before.
   if (account.state === 'ok') return { kind: 'works' };
   try {
-    await workspace.accounts.use(account, (client) => listProjects(client, { signal, retries: 0 }));
+    await accounts.use(account, (client) => listProjects(client, { signal, retries: 0 }));
     return { kind: 'works' };
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
-    if (WAITS.has(error.cause.kind)) return { kind: 'waits', retryAt: error.cause.retryAt };
+    if (PASSING.has(error.cause.kind)) return { kind: 'waits', retryAt: error.cause.retryAt };
     return { kind: 'refused', error };
   }
 }
 
 /** Pauses of 30 s, doubled each time up to 15 min, and never before the service asked for. */
-async function planLook(workspace: Workspace, watched: Watched, retryAt: number | undefined): Promise<void> {
-  const now = workspace.clock.now();
+async function planPoll(
+  { clock, jobs }: Pick<Workspace, 'clock' | 'jobs'>,
+  watched: Watched,
+  retryAt: number | undefined,
+): Promise<void> {
+  const now = clock.now();
   const pause = nextPollMs({
-    intervalMs: FIRST_LOOK_MS,
+    intervalMs: FIRST_POLL_MS,
     failures: watched.looks,
     longestMs: LONGEST_PAUSE_MS,
     retryAt,
@@ -109,11 +111,11 @@ async function planLook(workspace: Workspace, watched: Watched, retryAt: number 
     random: Math.random(),
   });
   const key = `${watched.account} ${watched.since} ${watched.looks}`;
-  await workspace.jobs.send(WATCH_VERIFICATION, watched, { key, startAfter: now + pause, newTrace: true });
+  await jobs.send(WATCH_VERIFICATION, watched, { key, startAfter: now + pause, newTrace: true });
 }
 
-async function tell(
-  workspace: Workspace,
+async function notify(
+  { slack, log }: Pick<Workspace, 'slack' | 'log'>,
   job: Job<Watched>,
   watched: Watched,
   message: Message,
@@ -122,13 +124,13 @@ async function tell(
   if (watched.told) return;
   await job.save({ ...watched, told: true });
   try {
-    await workspace.slack.sendDirectMessage(user, message);
+    await slack.sendDirectMessage(user, message);
   } catch (error) {
     if (!isSlackFailure(error, 'gone', 'revoked')) {
       await job.save({ ...watched, told: false });
       throw error;
     }
-    workspace.log.warn({ event: 'answer_failed', user, account, err: error }, 'nobody to tell');
+    log.warn({ event: 'answer_failed', user, account, err: error }, 'a person could not be notified');
   }
 }
 

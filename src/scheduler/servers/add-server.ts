@@ -4,6 +4,7 @@ import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { createServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
+import { postId } from '../../slack/post-journal.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import { createdNotice } from '../../views/servers/confirm.ts';
 import { Draft, Wanted } from '../../views/servers/form.ts';
@@ -11,9 +12,8 @@ import { provisioningMessage } from '../../views/servers/provisioning.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { postId } from '../post-once.ts';
 import { type ServerTarget, sendToFollow } from './provisioning.ts';
-import { showInModal, tellRefused, tellUnknown } from './server-order-messages.ts';
+import { notifyRefused, notifyUnknown, showInModal } from './server-order-messages.ts';
 
 /** A confirmed order of a managed server, as its job keeps it. */
 export const ServerOrder = z.object({
@@ -26,34 +26,37 @@ export const ServerOrder = z.object({
     order: z.string(),
   }),
   orderedAt: z.number(),
-  /** Set before the service is asked: a process that dies from then on leaves the outcome unknown. */
+  /** Set before the service is asked: if the process dies from then on, the outcome is unknown. */
   asked: z.boolean(),
   created: z.object({ identifier: z.string(), name: z.string() }).optional(),
   shown: z.object({ channel: z.string(), ts: z.string() }).optional(),
 });
 export type ServerOrder = z.infer<typeof ServerOrder>;
 
-/** The modal's answer must reach Slack before what comes of it, or it would stand over it. */
+/** The modal's answer must reach Slack before the outcome, or it would replace it. */
 const HEAD_START_MS = 250;
 
 /** Stores a confirmed order; the same confirmation sent twice is one order. */
-export async function orderServer(workspace: Workspace, order: ServerOrder): Promise<void> {
-  const startAfter = workspace.clock.now() + HEAD_START_MS;
-  await workspace.jobs.send(ADD_SERVER, order, { key: order.draft.order, startAfter });
+export async function orderServer(
+  { jobs, clock }: Pick<Workspace, 'jobs' | 'clock'>,
+  order: ServerOrder,
+): Promise<void> {
+  const startAfter = clock.now() + HEAD_START_MS;
+  await jobs.send(ADD_SERVER, order, { key: order.draft.order, startAfter });
 }
 
 /**
- * Asks the service for the server, at most once: an order found asked but unanswered after a kill is not sent again,
- * for a second server costs money every month. Then it is shown in the channel and followed.
+ * Asks the service for the server, at most once: after a kill, an order that was sent but not answered is not sent
+ * again, because a second server costs money every month. Then it is shown in the channel and followed.
  */
-export async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<void> {
+async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<void> {
   let order = job.data;
   async function save(change: Partial<ServerOrder>): Promise<void> {
     order = { ...order, ...change };
     await job.save(order);
   }
   if (order.created === undefined) {
-    if (order.asked) return tellUnknown(workspace, order, 'interrupted');
+    if (order.asked) return notifyUnknown(workspace, order, 'interrupted');
     await save({ asked: true });
     const created = await create(workspace, order);
     if (created === undefined) return;
@@ -67,17 +70,12 @@ export async function addServer(workspace: Workspace, job: Job<ServerOrder>): Pr
   await showInModal(workspace, order, createdNotice(target.server.name));
 }
 
-/** Undefined where it was not created, or nobody knows; the person is told then. */
-/** After the last failed attempt: whoever ordered must not take silence for a server. */
-export async function orderFailed(workspace: Workspace, data: ServerOrder): Promise<void> {
-  await tellUnknown(workspace, data, 'interrupted');
-}
-
+/** Undefined where it was not created, or that is not known; the person is notified then. */
 async function create(workspace: Workspace, order: ServerOrder): Promise<ServerOrder['created']> {
   const { draft } = order;
   try {
     const account = await workspace.accounts.resolve(draft.account, undefined);
-    // Not ended by the job's signal: a request cut off in the middle is an outcome that nobody knows.
+    // Not ended by the job's signal: a request cut off in the middle has an unknown outcome.
     const { permalink } = draft.project;
     const { identifier, name } = await workspace.accounts.use(
       account,
@@ -90,20 +88,20 @@ async function create(workspace: Workspace, order: ServerOrder): Promise<ServerO
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
     await record(workspace, order, 'failed');
     if (error instanceof UserError || error.cause.certainlyNotDone)
-      await tellRefused(workspace, order, error);
-    else await tellUnknown(workspace, order, 'no answer', error);
+      await notifyRefused(workspace, order, error);
+    else await notifyUnknown(workspace, order, 'no answer', error);
     return undefined;
   }
 }
 
 function record(
-  workspace: Workspace,
+  { audit }: Pick<Workspace, 'audit'>,
   { user, draft }: ServerOrder,
   result: 'done' | 'failed',
 ): Promise<void> {
   const { account, project, wanted, channel } = draft;
   const target = `${account}/${project.permalink}/${wanted.name}`;
-  return workspace.audit.record({ who: user, what: 'server add', where: channel, target, result });
+  return audit.record({ who: user, what: 'server add', where: channel, target, result });
 }
 
 function targetOf({ draft }: ServerOrder, { identifier, name }: { identifier: string; name: string }) {
@@ -117,17 +115,21 @@ function targetOf({ draft }: ServerOrder, { identifier, name }: { identifier: st
   return target;
 }
 
-/** In the channel; with the person alone where Deckhand may not speak there, for the server is made already. */
-async function postRoot(workspace: Workspace, order: ServerOrder, target: ServerTarget): Promise<MessageRef> {
+/** In the channel; in a direct message where Deckhand may not post there, because the server is created already. */
+async function postRoot(
+  { slack, id }: Pick<Workspace, 'slack' | 'id'>,
+  order: ServerOrder,
+  target: ServerTarget,
+): Promise<MessageRef> {
   const { user, draft, orderedAt: startedAt } = order;
   const state = { kind: 'running' } as const;
   const message = provisioningMessage({ target, askedBy: user, startedAt, now: startedAt, state });
-  const clientMsgId = postId(workspace.id, draft.order, 'root');
+  const clientMsgId = postId(id, draft.order, 'root');
   try {
-    return await workspace.slack.post({ channel: draft.channel, message, clientMsgId });
+    return await slack.post({ channel: draft.channel, message, clientMsgId });
   } catch (error) {
     if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
-    return workspace.slack.sendDirectMessage(user, message);
+    return slack.sendDirectMessage(user, message);
   }
 }
 
@@ -154,5 +156,6 @@ export const ADD_SERVER = defineJob({
   schema: ServerOrder,
   options: { concurrency: 50, attempts: 5, backoffMs: 1000 },
   run: addServer,
-  onDeadLetter: orderFailed,
+  // The person who ordered must not take silence for a server.
+  onDeadLetter: (workspace, order) => notifyUnknown(workspace, order, 'interrupted'),
 });

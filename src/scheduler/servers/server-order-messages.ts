@@ -12,19 +12,17 @@ import { confirmServerModal, unknownOutcomeWords } from '../../views/servers/con
 import { type Offer, SERVER_ADD_TITLE, serverFormModal, valuesOf } from '../../views/servers/form.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explainAndLog } from '../explain.ts';
+import { explainAndLog, failureContext } from '../explain.ts';
 import type { ServerOrder } from './add-server.ts';
 
-/** What the person who ordered a server reads where it was not, or perhaps not, created. */
-
-/** In the modal; false where it is closed by now. */
+/** In the modal of the order; false where it is closed by now. */
 export async function showInModal(
-  workspace: Workspace,
+  { slack }: Pick<Workspace, 'slack'>,
   order: ServerOrder,
   view: ModalView,
 ): Promise<boolean> {
   try {
-    await workspace.slack.updateModal(order.viewId, view);
+    await slack.updateModal(order.viewId, view);
     return true;
   } catch (error) {
     if (isSlackFailure(error)) return false;
@@ -32,8 +30,11 @@ export async function showInModal(
   }
 }
 
-/** Certainly not created: the form again, with the faults under their fields, or the confirmation with the reason. */
-export async function tellRefused(
+/**
+ * The server was certainly not created: shows the form again, with the faults under their fields, or the confirmation
+ * with the reason.
+ */
+export async function notifyRefused(
   workspace: Workspace,
   order: ServerOrder,
   error: AccountFailure | UserError,
@@ -43,11 +44,11 @@ export async function tellRefused(
   const view = cause?.kind === 'invalid' ? await formAgain(workspace, order, cause) : undefined;
   const shown = view ?? withBanner(confirmAgain(workspace, order), failureWords(explained));
   if (!(await showInModal(workspace, order, shown)))
-    await whisper(workspace, order, failureMessage(explained));
+    await notify(workspace, order, failureMessage(explained));
 }
 
-/** Said in the modal and beside it, because whoever misses it may order twice. */
-export async function tellUnknown(
+/** Shown in the modal and beside it, because a person who misses it may order twice. */
+export async function notifyUnknown(
   workspace: Workspace,
   order: ServerOrder,
   why: 'interrupted' | 'no answer',
@@ -56,28 +57,31 @@ export async function tellUnknown(
   const { reference } = error === undefined ? {} : explainFor(workspace, order, error);
   const text = unknownOutcomeWords(order.draft, why, workspace.config.SLACK_COMMAND);
   const said = failureWords({ text, reference });
-  await whisper(workspace, order, say(said));
+  await notify(workspace, order, say(said));
   await showInModal(workspace, order, notice(SERVER_ADD_TITLE, said));
 }
 
-function explainFor(workspace: Workspace, order: ServerOrder, error: AccountFailure | UserError): Explained {
-  const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-  const { user, draft } = order;
-  return explainAndLog(error, at, workspace.log, {
-    user,
-    channel: draft.channel,
-    job: 'add-server',
-  });
+function explainFor(
+  workspace: Pick<Workspace, 'config' | 'clock' | 'log'>,
+  order: ServerOrder,
+  error: AccountFailure | UserError,
+): Explained {
+  const fields = { user: order.user, channel: order.draft.channel, job: 'add-server' };
+  return explainAndLog(error, failureContext(workspace), workspace.log, fields);
 }
 
-function whisper(workspace: Workspace, { user, draft }: ServerOrder, message: Message): Promise<void> {
+function notify(
+  { slack }: Pick<Workspace, 'slack'>,
+  { user, draft }: ServerOrder,
+  message: Message,
+): Promise<void> {
   const { channel, thread: threadTs } = draft;
-  return notifyUser(workspace.slack, { user, channel, threadTs }, message);
+  return notifyUser(slack, { user, channel, threadTs }, message);
 }
 
-function confirmAgain(workspace: Workspace, { draft }: ServerOrder): ModalView {
-  // Another order: this one is used up.
-  return confirmServerModal({ ...draft, order: randomUUID() }, workspace.config.SERVICE_SITES_DOMAIN);
+function confirmAgain({ config }: Pick<Workspace, 'config'>, { draft }: ServerOrder): ModalView {
+  // Under a new id: this order is used up.
+  return confirmServerModal({ ...draft, order: randomUUID() }, config.SERVICE_SITES_DOMAIN);
 }
 
 async function formAgain(workspace: Workspace, order: ServerOrder, cause: ServiceError): Promise<ModalView> {
@@ -101,15 +105,15 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
   return withBanner(marked, mrkdwn(rest.join('; ') || cause.hint || 'The service did not accept this.', 500));
 }
 
-/** What the form offers; undefined where only the names of what was wanted are needed, or it cannot be read now. */
-async function offerOf(workspace: Workspace, { draft }: ServerOrder): Promise<Offer | undefined> {
+/** What the form offers; undefined where it needs nothing to choose from, or that cannot be read now. */
+async function offerOf(
+  { accounts, hosting }: Pick<Workspace, 'accounts' | 'hosting'>,
+  { draft }: ServerOrder,
+): Promise<Offer | undefined> {
   if (draft.protocol === 'static_hosting') return undefined;
   try {
-    const account = await workspace.accounts.resolve(draft.account, undefined);
-    const [regions, sizes] = await Promise.all([
-      workspace.hosting.regions(account),
-      workspace.hosting.sizes(account),
-    ]);
+    const account = await accounts.resolve(draft.account, undefined);
+    const [regions, sizes] = await Promise.all([hosting.regions(account), hosting.sizes(account)]);
     return { regions, sizes };
   } catch (error) {
     if (error instanceof AccountFailure) return undefined;

@@ -12,7 +12,7 @@ import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { currencyOf } from '../../workspace/managed-hosting.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explainAndLog } from '../explain.ts';
+import { explainAndLog, failureContext } from '../explain.ts';
 import { createPolling } from '../polling.ts';
 import { FOLLOWED_AT_ONCE } from '../run-follower.ts';
 
@@ -20,7 +20,7 @@ import { FOLLOWED_AT_ONCE } from '../run-follower.ts';
 const FollowedSync = z.object({
   account: z.string(),
   resource: z.string(),
-  /** What the resource said of itself before. */
+  /** The resource's state before the sync. */
   before: z.string(),
   user: z.string(),
   channel: z.string().optional(),
@@ -29,39 +29,42 @@ const FollowedSync = z.object({
 });
 type FollowedSync = z.infer<typeof FollowedSync>;
 
-/** The provider's answer comes in seconds; who waits for longer can look. */
-const PATIENCE_MS = 2 * 60_000;
+/** The provider's answer comes in seconds. */
+const LONGEST_WAIT_MS = 2 * 60_000;
 
-/** Looks after a sync until the resource changes, and shows it then to whoever asked. */
+/** Polls after a sync until the resource changes, and shows it then to the person who asked. */
 export async function followSync(
-  workspace: Workspace,
+  { jobs, clock }: Pick<Workspace, 'jobs' | 'clock'>,
   { user, channel, threadTs }: Addressee,
   account: string,
   resource: HostedResource,
 ): Promise<void> {
-  const followed: z.infer<typeof FollowedSync> = {
+  const followed: FollowedSync = {
     account,
     resource: resource.identifier,
     before: stateOf(resource),
     user,
-    until: workspace.clock.now() + PATIENCE_MS,
+    until: clock.now() + LONGEST_WAIT_MS,
     ...(channel === undefined ? {} : { channel }),
     ...(threadTs === undefined ? {} : { threadTs }),
   };
   const key = JSON.stringify([account, resource.identifier, user]);
-  await workspace.jobs.send(FOLLOW_SYNC, followed, { key });
+  await jobs.send(FOLLOW_SYNC, followed, { key });
 }
 
-export async function awaitSync(workspace: Workspace, job: Job<FollowedSync>): Promise<void> {
+async function awaitSync(workspace: Workspace, job: Job<FollowedSync>): Promise<void> {
   const followed = job.data;
   await notifyUser(workspace.slack, followed, await outcomeOf(workspace, followed, job.signal));
 }
 
 /** After the last failed attempt. */
-export async function syncFailed(workspace: Workspace, followed: FollowedSync): Promise<void> {
-  const look = code(`${workspace.config.SLACK_COMMAND} hosting show ${followed.resource}`);
-  const said = `:warning: I could not see what came of the sync of ${code(followed.resource)}. Look with ${look}.`;
-  await notifyUser(workspace.slack, followed, say(said));
+async function syncFailed(
+  { config, slack }: Pick<Workspace, 'config' | 'slack'>,
+  followed: FollowedSync,
+): Promise<void> {
+  const show = code(`${config.SLACK_COMMAND} hosting show ${followed.resource}`, 120);
+  const text = `:warning: The outcome of the sync of ${code(followed.resource)} is not known. See it with ${show}.`;
+  await notifyUser(slack, followed, say(text));
 }
 
 async function outcomeOf(
@@ -82,7 +85,7 @@ async function outcomeOf(
     });
     if (resource === undefined)
       return say(
-        `:hourglass: The sync of ${code(id)} has changed nothing so far. Look again with ${code(`${word} hosting show ${id}`, 120)}.`,
+        `:hourglass: The sync of ${code(id)} has changed nothing so far. Check again with ${code(`${word} hosting show ${id}`, 120)}.`,
       );
     const { seen, account } = resource;
     const currency = await currencyOf(workspace, account);
@@ -90,14 +93,14 @@ async function outcomeOf(
     const news = `:white_check_mark: The sync of ${bold(seen.name || id)} is done.`;
     return resourceMessage({ account: name, resource: seen, currency, maySync, news });
   } catch (error) {
-    const isAnswerable = error instanceof AccountFailure || error instanceof UserError;
-    if (!isAnswerable || signal.aborted) throw error;
-    const at = { word, now: workspace.clock.now() };
-    return failureMessage(explainAndLog(error, at, workspace.log, { job: FOLLOW_SYNC }));
+    const isExplained = error instanceof AccountFailure || error instanceof UserError;
+    if (!isExplained || signal.aborted) throw error;
+    const fields = { job: FOLLOW_SYNC.queue };
+    return failureMessage(explainAndLog(error, failureContext(workspace), workspace.log, fields));
   }
 }
 
-/** What a sync may change (spec 2.6). */
+/** What a sync may change (API 2.6, docs/service-api.md). */
 function stateOf({ status, ip_address, updated_at }: HostedResource): string {
   return JSON.stringify([status, ip_address, updated_at]);
 }

@@ -1,19 +1,19 @@
+import { UserError } from '../../core/errors.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
+import { postId } from '../../slack/post-journal.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, testRootMessage } from '../../views/test-access/test-run.ts';
-import type { Run, Target } from '../../workspace/test-runs.ts';
+import { type Run, type Target, targetKey } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explain } from '../explain.ts';
-import { postId } from '../post-once.ts';
-import { closeRun } from './close-run.ts';
-import { FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
+import { explain, failureContext } from '../explain.ts';
+import { closeRun, FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
 
-/** A claim older than the longest following belongs to nobody any more. */
+/** Beyond the longest time that a run is followed; an older claim is abandoned. */
 const GRACE_MS = 5 * 60_000;
 
-/** Who wants what tested, and where it is to be shown. */
-export interface TestAsk {
-  /** Names this wish for ever, so that a repetition after a kill finds its own run. */
+/** A test that is wanted, and where it is to be shown. */
+export interface TestRequest {
+  /** Identifies the request, so that a repetition after a kill finds its own run. */
   requestId: string;
   target: Target;
   askedBy?: string;
@@ -38,72 +38,83 @@ export async function startTest(
 }
 
 /**
- * Posts the root message and hands the run to its follower. A wish that is carried out again after a kill finds its
- * own claim and goes on.
- * @returns the run of the same target that goes on already; the step then ends with that
+ * Posts the root message and hands the run to its follower. A request that is carried out again after a kill finds its
+ * own claim and continues.
+ * @returns the run of the same target that is running already; the step then ends with that
  * @throws SlackFailure where the channel cannot be posted in
  */
-export async function beginTest(workspace: Workspace, ask: TestAsk): Promise<Run | undefined> {
-  const { step, ...asked } = ask;
-  const now = workspace.clock.now();
-  const longest = workspace.config.FOLLOW_TIMEOUT_MINUTES * 60_000 + GRACE_MS;
-  const wanted: Run = {
-    ...asked,
-    startedAt: now,
-    status: 'running',
-    ...(step === undefined ? {} : { steps: [step] }),
-  };
-  const claim = await workspace.runs.claim(wanted, now - longest);
+export async function beginTest(workspace: Workspace, request: TestRequest): Promise<Run | undefined> {
+  const { step, ...asked } = request;
+  const { runs, clock, config } = workspace;
+  const startedAt = clock.now();
+  const longest = config.FOLLOW_TIMEOUT_MINUTES * 60_000 + GRACE_MS;
+  const steps = step === undefined ? {} : { steps: [step] };
+  const wanted: Run = { ...asked, startedAt, status: 'running', ...steps };
+  const claim = await runs.claim(wanted, startedAt - longest);
   if (!claim.mine) return claim.run;
-  if (claim.run.status === 'running') await follow(workspace, claim.run);
+  if (claim.run.status === 'running') await postAndFollow(workspace, claim.run);
   return undefined;
 }
 
-async function follow(workspace: Workspace, run: Run): Promise<void> {
-  const { target, requestId, askedBy, channel, startedAt } = run;
+async function postAndFollow(workspace: Workspace, run: Run): Promise<void> {
   try {
     const rootTs = run.rootTs ?? (await postRoot(workspace, run));
-    const settings = await workspace.channels.get(channel);
-    const followed: FollowedTest = {
-      target,
-      requestId,
-      askedBy,
-      channel,
-      rootTs,
-      startedAt,
-      threads: settings.threads ?? true,
-      layout: settings.layout ?? 'full',
-      told: [],
-    };
-    const key = rootTs === undefined ? requestId : `${channel} ${rootTs}`;
-    await workspace.jobs.send(FOLLOW_TEST, followed, { key: `${key}` });
+    await sendToFollow(workspace, { ...run, rootTs });
   } catch (error) {
-    const at = { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() };
-    const reason = failureWords(explain(error, at));
+    const reason = failureWords(explain(error, failureContext(workspace)));
     await closeRun(workspace, run, { status: 'stopped', reason });
     throw error;
   }
 }
 
 /** Undefined where the run is shown nowhere. */
-async function postRoot(workspace: Workspace, run: Run): Promise<string | undefined> {
-  const { channel } = run;
+async function postRoot(
+  { slack, runs, id }: Pick<Workspace, 'slack' | 'runs' | 'id'>,
+  run: Run,
+): Promise<string | undefined> {
+  const { channel, startedAt: now, requestId } = run;
   if (channel === undefined) return undefined;
-  const message = testRootMessage({
-    ...run,
-    now: run.startedAt,
-    state: { kind: 'starting' },
-    layout: 'full',
-  });
-  const clientMsgId = postId(workspace.id, run.requestId, 'root');
-  const shown = await workspace.slack.post({ channel, message, clientMsgId });
-  await workspace.runs.change(run, { rootTs: shown.ts });
+  const message = testRootMessage({ ...run, now, state: { kind: 'starting' }, layout: 'full' });
+  const shown = await slack.post({ channel, message, clientMsgId: postId(id, requestId, 'root') });
+  await runs.change(run, { rootTs: shown.ts });
   return shown.ts;
 }
 
-async function pointTo(workspace: Workspace, run: Run): Promise<Reply> {
-  const { channel, rootTs: ts, target, askedBy, startedAt } = run;
+/** @param known what the service and the thread have of it already */
+async function sendToFollow(
+  { channels, jobs }: Pick<Workspace, 'channels' | 'jobs'>,
+  { target, requestId, askedBy, channel, rootTs, startedAt }: Run,
+  known: Pick<FollowedTest, 'run' | 'told'> = { told: [] },
+): Promise<void> {
+  const { threads = true, layout = 'full' } = await channels.get(channel);
+  const followed = { target, requestId, askedBy, channel, rootTs, startedAt, threads, layout, ...known };
+  const key = rootTs === undefined ? requestId : `${channel} ${rootTs}`;
+  await jobs.send(FOLLOW_TEST, followed, { key });
+}
+
+async function pointTo(
+  { slack }: Pick<Workspace, 'slack'>,
+  { channel, rootTs: ts, target, askedBy, startedAt }: Run,
+): Promise<Reply> {
   const isShown = channel !== undefined && ts !== undefined;
-  const link = isShown ? await workspace.slack.permalink({ channel, ts }) : undefined;
+  const link = isShown ? await slack.permalink({ channel, ts }) : undefined;
   return { kind: 'private', message: alreadyRunningMessage(target, askedBy, startedAt, link) };
+}
+
+/** Follows a run again that was given up: the same root message, the same run. */
+export async function resumeTest(
+  workspace: Workspace,
+  { messageTs }: Caller,
+  channel: string,
+  target: Target,
+  run: string,
+): Promise<Reply> {
+  const known = (await workspace.runs.list()).find(
+    (candidate) => candidate.rootTs === messageTs && targetKey(candidate.target) === targetKey(target),
+  );
+  if (messageTs === undefined || known === undefined)
+    throw new UserError('That test is too old to be followed again.', 'test');
+  await workspace.runs.change(known, { status: 'running' });
+  await sendToFollow(workspace, { ...known, target, channel }, { run, told: ['started'] });
+  return { kind: 'nothing' };
 }

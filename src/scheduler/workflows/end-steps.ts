@@ -1,35 +1,83 @@
 import { z } from 'zod';
 import type { Job } from '../../core/job.ts';
+import { plain, unmarked } from '../../core/mrkdwn.ts';
+import type { TestRun } from '../../service/test-access.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
 import { defineJob } from '../../workspace/define-job.ts';
+import type { Run } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-
-/** Workflow steps that wait for something to end. */
 
 const Ending = z.union([
   z.object({ outputs: z.record(z.string(), z.union([z.string(), z.number()])) }),
-  /** Plain text for whoever looks at the workflow. */
+  /** Plain text for the person who looks at the workflow. */
   z.object({ error: z.string() }),
 ]);
-/** How a step ends: with what the manifest names as its outputs, or with a reason. */
+/** How a step ends: with the outputs that the manifest names, or with a reason. */
 export type Ending = z.infer<typeof Ending>;
 
 const EndStep = z.object({ execution: z.string(), ending: Ending });
 type EndStep = z.infer<typeof EndStep>;
 
-/** Ends steps for good, also over a `kill -9`; those that ended already stay as they are. */
+export type RunEnding =
+  | { run: Pick<TestRun, 'status' | 'results'> }
+  /** Mrkdwn: why the outcome is not known. */
+  | { status: 'stopped' | 'lost'; reason: string };
+
+/** Ends steps, even if the process is killed meanwhile; a step that has ended stays as it is. */
 export async function endSteps(
-  workspace: Workspace,
+  { jobs }: Pick<Workspace, 'jobs'>,
   executions: readonly string[],
   ending: Ending,
 ): Promise<void> {
-  for (const execution of executions)
-    await workspace.jobs.send(END_STEP, { execution, ending }, { key: execution });
+  for (const execution of executions) await jobs.send(END_STEP, { execution, ending }, { key: execution });
 }
 
-/** Tells Slack, with the bot's own token: the step's is a secret, and jobs are stored as they are. */
-export async function endStep(workspace: Workspace, job: Job<EndStep>): Promise<void> {
+/** Ends the steps that wait for a run. */
+export async function endStepsOfRun(
+  workspace: Pick<Workspace, 'jobs' | 'slack' | 'log'>,
+  closed: Run,
+  steps: readonly string[],
+  ending: RunEnding,
+): Promise<void> {
+  await endSteps(workspace, steps, await endingOf(workspace, closed, ending));
+}
+
+/** The outputs are those of `test_access` in manifest.yml. */
+async function endingOf(
+  { slack, log }: Pick<Workspace, 'slack' | 'log'>,
+  closed: Run,
+  ending: RunEnding,
+): Promise<Ending> {
+  if ('status' in ending) return { error: unmarked(ending.reason) };
+  const { status, reachable = 0, total = 0, channel, rootTs: ts } = closed;
+  const outputs = { status, reachable, total, failing: failingItems(ending.run) };
+  if (channel === undefined || ts === undefined) return { outputs };
+  try {
+    const permalink = await slack.permalink({ channel, ts });
+    return { outputs: { ...outputs, ...(permalink === undefined ? {} : { permalink }) } };
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    log.warn({ event: 'permalink_unknown', reason: error.reason }, 'a message has no permalink');
+    return { outputs };
+  }
+}
+
+const MOST_FAILING = 100;
+
+/** One a line, as plain text; empty where all is well. */
+function failingItems({ results }: Pick<TestRun, 'results'>): string {
+  const { repository, servers = [] } = results ?? {};
+  const items = [...(repository ? [{ name: 'Repository', ...repository }] : []), ...servers];
+  return items
+    .filter(({ status }) => status === 'error')
+    .slice(0, MOST_FAILING)
+    .map(({ name, message }) => `${plain(name)}: ${plain(message ?? 'no reason given', 300)}`)
+    .join('\n');
+}
+
+/** Completes a step with the bot's own token: the step's is a secret, and jobs are stored as they are. */
+async function endStep(workspace: Workspace, job: Job<EndStep>): Promise<void> {
   const { execution, ending } = job.data;
   try {
     await complete(workspace, execution, ending);
@@ -42,7 +90,11 @@ export async function endStep(workspace: Workspace, job: Job<EndStep>): Promise<
   }
 }
 
-async function complete({ slack }: Workspace, execution: string, ending: Ending): Promise<void> {
+async function complete(
+  { slack }: Pick<Workspace, 'slack'>,
+  execution: string,
+  ending: Ending,
+): Promise<void> {
   const step = { function_execution_id: execution };
   if ('outputs' in ending) {
     const { outputs } = ending;

@@ -15,7 +15,7 @@ export interface BetaView {
   word: string;
 }
 
-/** Whether the account may make managed servers, with both eligibility flags (spec 2.3). */
+/** Whether the account may create managed servers, with both eligibility flags. */
 export function betaMessage({ account, profile, mayEnroll, word }: BetaView): Message {
   const {
     beta_features: isOn,
@@ -28,15 +28,15 @@ export function betaMessage({ account, profile, mayEnroll, word }: BetaView): Me
     ['Managed servers', flagWords(machine)],
   ]);
   const next = isOn
-    ? [context(`Make a managed server with ${code(`${word} server add`)}.`)]
+    ? [context(`Create a managed server with ${code(`${word} server add`)}.`)]
     : enrollBlocks(account, mayEnroll);
   return { text: said, blocks: [section(said), section(facts), ...next] };
 }
 
-/** The service offers no way back (spec 4.2). */
+/** The service offers no way to undo it. */
 export const ENROLL_CONFIRMATION = {
   title: 'Enrol the account?',
-  text: 'Everybody in the account gets the beta’s features. I cannot take it back.',
+  text: 'Everyone in the account gets the beta’s features. It cannot be undone.',
   confirm: 'Enrol',
 };
 
@@ -49,14 +49,14 @@ function enrollBlocks(account: string, mayEnroll: boolean): KnownBlock[] {
       value: { account },
       confirm: ENROLL_CONFIRMATION,
     });
-  return [section('An admin can enrol the account. Tell one:'), ...handOverBlocks(account, undefined)];
+  return [section('An admin can enrol the account. Ask one:'), ...handOverBlocks(account, undefined)];
 }
 
-/** `already`: the account was enrolled before, so nothing changed (spec 3.2); `off`: the service did not do it. */
+/** `already`: the account was enrolled before, so nothing changed; `off`: the service did not do it. */
 export type Enrolled = 'new' | 'already' | 'off';
 
 export function enrolledMessage(account: string, outcome: Enrolled, word: string): Message {
-  const next = context(`Make a managed server with ${code(`${word} server add`)}.`);
+  const next = context(`Create a managed server with ${code(`${word} server add`)}.`);
   const name = code(account);
   switch (outcome) {
     case 'new':
@@ -68,12 +68,12 @@ export function enrolledMessage(account: string, outcome: Enrolled, word: string
       );
     case 'off':
       return say(
-        `:warning: The service took the request, but says that the beta is still off for ${name}. Look again with ${code(`${word} beta`)}.`,
+        `:warning: The service accepted the request, but says that the beta is still off for ${name}. Check again with ${code(`${word} beta`)}.`,
       );
   }
 }
 
-/** `admin_required` (spec 7.3): someone else must do it, so the way to them is at hand. */
+/** The service answered `admin_required`: someone else must do it, so their page and a menu of people are offered. */
 export function handOverMessage(account: string, betaUrl: string | undefined): Message {
   const said = handOverWords(account);
   return say(said, ...handOverBlocks(account, betaUrl));
@@ -81,20 +81,20 @@ export function handOverMessage(account: string, betaUrl: string | undefined): M
 
 /** Mrkdwn. */
 export function handOverWords(account: string): string {
-  return `:lock: Only an administrator of the account ${code(account)} can enable the beta, and the connected key is not an administrator’s. Open the page as one, or tell someone who is.`;
+  return `:lock: Only an administrator of the account ${code(account)} can enable the beta, and the connected key is not an administrator’s. Open the page as an administrator, or ask one.`;
 }
 
-const PLACE = /^beta (\S+) (\S*)$/;
+const BLOCK_ID = /^beta (\S+) (\S*)$/;
 
-/** The page where the beta is enabled, and a menu that tells the person who is picked. */
+/** The page where the beta is enabled, and a menu that notifies the person who is picked. */
 export function handOverBlocks(account: string, betaUrl: string | undefined): KnownBlock[] {
   const url = safeUrl(betaUrl);
-  const place = `beta ${account} ${url ?? ''}`;
+  const blockId = `beta ${account} ${url ?? ''}`;
   return [
     {
       type: 'actions',
       // Slack brings the block's id back with the choice, after a restart too.
-      block_id: place.length <= LIMITS.blockId ? place : `beta ${account} `,
+      block_id: blockId.length <= LIMITS.blockId ? blockId : `beta ${account} `,
       elements: [
         ...(url === undefined
           ? []
@@ -102,16 +102,16 @@ export function handOverBlocks(account: string, betaUrl: string | undefined): Kn
         {
           type: 'users_select',
           action_id: 'beta:tell',
-          placeholder: { type: 'plain_text', text: 'Tell an admin' },
+          placeholder: { type: 'plain_text', text: 'Ask an admin' },
         },
       ],
     },
   ];
 }
 
-/** The account and page out of the `block_id` of the menu; undefined where it is not one of ours. */
+/** The account and page from the `block_id` of the menu; undefined where it is not one of ours. */
 export function handOverOf(blockId: string): { account: string; betaUrl: string | undefined } | undefined {
-  const [, account, url] = PLACE.exec(blockId) ?? [];
+  const [, account, url] = BLOCK_ID.exec(blockId) ?? [];
   return account === undefined ? undefined : { account, betaUrl: safeUrl(url) };
 }
 

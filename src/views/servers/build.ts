@@ -13,7 +13,7 @@ export interface BuildView {
   project: { permalink: string; name: string };
 }
 
-/** What a project builds with and where it goes. Spec 2.9. */
+/** What a project builds with, and the servers that use it (API 2.9, docs/service-api.md). */
 export function buildMessage({ configuration, account, project }: BuildView): Message {
   const { packages, servers } = configuration;
   const kind = configuration.default ? 'Default build configuration' : 'Build configuration';
@@ -52,7 +52,7 @@ function serverLine(server: Server): string {
     server.preferred_branch ? `branch ${code(server.preferred_branch, 60)}` : undefined,
     `revision ${shortRevision(server.last_revision)}`,
     server.server_group_identifier ? `group ${code(server.server_group_identifier, 60)}` : undefined,
-    server.notify_email ? 'tells by e-mail' : undefined,
+    server.notify_email ? 'notifies by e-mail' : undefined,
     server.host_key ? `host key ${hostKeyWords(server.host_key)}` : undefined,
   ];
   return `${first.filter(Boolean).join('  ')}\n      ${second.filter(Boolean).join(', ')}`;
@@ -60,7 +60,7 @@ function serverLine(server: Server): string {
 
 const SHOWN_KEY = 12;
 
-/** The kind of key and its end, by which keys are told apart: they all begin alike. A short text is shown whole. */
+/** The kind of key and its end, because all keys begin alike. A short text is shown whole. */
 export function hostKeyWords(key: string): string {
   const line = plain(key, 10_000);
   const parts = line.split(' ');

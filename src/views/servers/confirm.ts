@@ -46,7 +46,7 @@ function wantedFacts(wanted: Wanted, sitesDomain: string | undefined): Fact[] {
   ];
 }
 
-/** The account is not in the beta: it is offered right here. */
+/** The account is not in the beta: enrolling is offered right here. */
 export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
   const said = `The account ${code(draft.account)} is not enrolled in the managed-resources beta, so it cannot have managed servers yet.`;
   const next = mayEnroll
@@ -56,7 +56,7 @@ export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
         style: 'primary',
         confirm: ENROLL_CONFIRMATION,
       })
-    : [section('An admin can enrol it. Tell one:'), ...handOverBlocks(draft.account, undefined)];
+    : [section('An admin can enrol it. Ask one:'), ...handOverBlocks(draft.account, undefined)];
   return modal({
     callbackId: SERVER_ADD,
     title: SERVER_ADD_TITLE,
@@ -66,7 +66,7 @@ export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
   });
 }
 
-/** `admin_required` (spec 7.3), in the modal. */
+/** The service answered `admin_required`, in the modal. */
 export function handOverModal(draft: Draft, betaUrl: string | undefined): ModalView {
   return modal({
     callbackId: SERVER_ADD,
@@ -78,16 +78,16 @@ export function handOverModal(draft: Draft, betaUrl: string | undefined): ModalV
 }
 
 export function creatingNotice(name: string): ModalView {
-  const said = `:hourglass_flowing_sand: Asking the service for ${bold(name)}… You can close this; the channel shows what comes of it.`;
+  const said = `:hourglass_flowing_sand: Asking the service for ${bold(name)}… You can close this; the channel shows the outcome.`;
   return notice(SERVER_ADD_TITLE, said);
 }
 
 export function createdNotice(name: string): ModalView {
-  const said = `:white_check_mark: The service has taken the order for ${bold(name)}. The channel shows how it goes on.`;
+  const said = `:white_check_mark: The service has accepted the order for ${bold(name)}. The channel shows its progress.`;
   return notice(SERVER_ADD_TITLE, said);
 }
 
-/** Nobody knows whether it was created: said as it is, with how to look. Mrkdwn. */
+/** It is not known whether the server was created: says so, and how to check. Mrkdwn. */
 export function unknownOutcomeWords(
   { wanted, project }: { wanted: Wanted; project: { permalink: string } },
   why: 'interrupted' | 'no answer',
@@ -95,10 +95,10 @@ export function unknownOutcomeWords(
 ): string {
   const because =
     why === 'interrupted'
-      ? 'I was stopped while I asked the service'
-      : 'The service did not give a proper answer when I asked it';
+      ? 'Deckhand was stopped while it asked the service'
+      : 'The service did not give a proper answer when it was asked';
   const show = code(`${word} server show "${wanted.name}" ${project.permalink}`, 200);
   const list = code(`${word} hosting list`);
-  const look = wanted.protocol_type === 'managed_vps' ? `${list} or ${show}` : show;
-  return `:warning: ${because} to create ${bold(wanted.name)}, so I cannot tell whether it was created. I do not try it again by myself. Look first with ${look}.`;
+  const check = wanted.protocol_type === 'managed_vps' ? `${list} or ${show}` : show;
+  return `:warning: ${because} to create ${bold(wanted.name)}, so it is not known whether it was created. It is not tried again automatically. Check first with ${check}.`;
 }

@@ -22,7 +22,7 @@ export const SERVER_ADD_TITLE = 'Add a managed server';
 export const Protocol = z.enum(['static_hosting', 'managed_vps']);
 export type Protocol = z.infer<typeof Protocol>;
 
-/** What is to be created: the spec's field names, as far as the spec shows them. */
+/** What is to be created, under the service's field names. */
 export const Wanted = z.discriminatedUnion('protocol_type', [
   z.object({
     protocol_type: z.literal('static_hosting'),
@@ -46,13 +46,13 @@ export const Draft = z.object({
   account: z.string(),
   /** Absent: the form asks for it. */
   project: z.object({ permalink: z.string(), name: z.string() }).optional(),
-  /** Whose fields are drawn. */
+  /** The protocol whose fields are shown. */
   protocol: Protocol,
-  /** Set once the form is filled in: then it is confirmed. */
+  /** Set once the form is filled in, for the confirmation. */
   wanted: Wanted.optional(),
   /** What it costs, in words; plain text. */
   cost: z.string().optional(),
-  /** Names this confirmation for ever, so that it creates once. */
+  /** Identifies this confirmation, so that it creates one server. */
   order: z.string().optional(),
 });
 export type Draft = z.infer<typeof Draft>;
@@ -67,7 +67,7 @@ export interface ServerForm {
   draft: Draft;
   values: Values;
   offer: Offer | undefined;
-  /** The spec's {sites_domain}, where it is known. */
+  /** The domain of hosted sites, where it is known. */
   sitesDomain: string | undefined;
   /** A project that was typed but could not be looked up yet. */
   typedProject?: string | undefined;
@@ -80,7 +80,7 @@ const PROTOCOLS: readonly Choice[] = [
   { value: 'managed_vps', text: 'Managed VPS', description: 'A virtual server, billed by the month' },
 ];
 
-/** The form for the protocol drawn, with all that was filled in. */
+/** The form for the chosen protocol, with everything that was filled in. */
 export function serverFormModal(form: ServerForm): ModalView {
   const { draft } = form;
   const view = modal({
@@ -105,13 +105,13 @@ export function serverFormModal(form: ServerForm): ModalView {
   return refill(view, { ...form.values, protocol_type: draft.protocol }, []);
 }
 
-/** The address that a subdomain leads to (spec 2.5), in mrkdwn. */
+/** The address that a subdomain leads to, in mrkdwn. */
 export function addressWords(subdomain: string, sitesDomain: string | undefined): string {
   if (sitesDomain === undefined) return `${code(subdomain)}, at the service’s domain for sites`;
   return code(`https://${subdomain}.${sitesDomain}`, 200);
 }
 
-/** The filled-in values of what was wanted, to go back to the form with. */
+/** The form's values for what was wanted. */
 export function valuesOf(wanted: Wanted): Values {
   if (wanted.protocol_type === 'managed_vps') return { ...wanted };
   return { ...wanted, spa_mode: wanted.spa_mode ? [SPA_MODE] : [] };
@@ -218,7 +218,7 @@ function choicesOf<T>(items: readonly T[], choiceOf: (item: T) => Choice): Choic
     .slice(0, LIMITS.options);
 }
 
-/** One label of an address, also out of a whole address; undefined where it cannot be one. */
+/** One label of an address, also from a whole address; undefined where it cannot be one. */
 function labelOf(typed: string): string | undefined {
   const label = typed
     .toLowerCase()

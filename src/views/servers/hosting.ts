@@ -6,10 +6,9 @@ import { type ButtonSpec, buttons, context, header, say, section } from '../bloc
 import { money, monthly } from '../blocks/money.ts';
 import { type Column, table } from '../blocks/table.ts';
 import { dateTime } from '../blocks/time.ts';
-import { type Fact, factLines } from './server.ts';
-import { statusIcon, statusWords } from './statuses.ts';
+import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
 
-/** Costs are in the account's currency (spec 2.6), which only its price list names; undefined where that is silent. */
+/** Costs are in the account's currency, which only its price list names; undefined where that does not. */
 export type Currency = string | undefined;
 
 const COLUMNS: readonly Column[] = [
@@ -30,7 +29,7 @@ export function hostingMessage(
 ): Message {
   if (resources.length === 0)
     return say(
-      `The account ${code(account)} has no managed resources. Make one with ${code(`${word} server add`)}.`,
+      `The account ${code(account)} has no managed resources. Create one with ${code(`${word} server add`)}.`,
     );
   const rows = resources.map((resource) => [
     resource.name || resource.identifier,
@@ -47,7 +46,7 @@ export function hostingMessage(
     blocks: [
       header(`${title} ${plain(account, 60)}`),
       ...table(COLUMNS, rows),
-      context(`${code(`${word} hosting show <id>`)} tells more about one.`),
+      context(`${code(`${word} hosting show <id>`)} shows more about one.`),
     ],
   };
 }
@@ -58,11 +57,11 @@ export interface ResourceView {
   currency: Currency;
   /** Whether the reader may ask for a sync. */
   maySync: boolean;
-  /** What has just happened, as a sentence on top; mrkdwn, escaped. */
+  /** What has just happened, as a sentence at the top; mrkdwn, escaped. */
   news?: string;
 }
 
-/** One managed resource. Spec 2.6. */
+/** One managed resource (API 2.6, docs/service-api.md). */
 export function resourceMessage(view: ResourceView): Message {
   const { resource, account, news } = view;
   const { identifier } = resource;

@@ -1,12 +1,10 @@
-import type { KnownBlock, Message } from '../../core/message.ts';
+import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import { managedStatus, type Server } from '../../service/servers.ts';
 import { safeUrl } from '../blocks/links.ts';
 import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
-import type { News } from '../test-access/test-run.ts';
-import { type Fact, factLines, managedFacts } from './server.ts';
-import { statusIcon, statusWords } from './statuses.ts';
+import { type Fact, factLines, managedFacts, statusIcon, statusWords } from './server.ts';
 
 export interface ServerTarget {
   account: string;
@@ -16,13 +14,13 @@ export interface ServerTarget {
   cost?: string | undefined;
 }
 
-/** How a followed managed server stands; `server` is what was last seen of it. */
+/** The state of a followed managed server; `server` is its latest known record. */
 export type ProvisioningState =
   | { kind: 'running'; server?: Server | undefined; trouble?: string | undefined }
   | { kind: 'ended'; server: Server }
   /** It could not be followed; `reason` is mrkdwn, escaped. */
   | { kind: 'stopped'; reason: string }
-  /** Followed no longer; it may go on. */
+  /** No longer followed; it may still be created. */
   | { kind: 'lost'; server?: Server | undefined };
 
 export interface ProvisioningView {
@@ -34,7 +32,7 @@ export interface ProvisioningView {
   state: ProvisioningState;
 }
 
-/** The root message: what is made, who asked, how it stands; buttons only once it has ended. */
+/** The root message: what is created, who asked, its state; buttons only once it has ended. */
 export function provisioningMessage(view: ProvisioningView): Message {
   const { target, state } = view;
   const { icon, words } = headline(state);
@@ -57,16 +55,16 @@ export function provisioningMessage(view: ProvisioningView): Message {
   };
 }
 
-/** The first thing that the thread tells. */
+/** The first news of the thread. */
 export function orderedNews(target: ServerTarget): News {
-  const said = `:package: The service has taken the order for ${bold(target.server.name)}; it is being created now.`;
+  const said = `:package: The service has accepted the order for ${bold(target.server.name)} and is creating it.`;
   return { key: 'ordered', message: say(said) };
 }
 
-/** What the thread is told of a state: once for each that is met. */
+/** The news of a state, once for each. */
 export function statusNews(server: Server): News[] {
   const status = managedStatus(server);
-  // The order tells of the beginning already.
+  // The order is the news of the beginning already.
   if (status === undefined || status === 'provisioning') return [];
   const where = status === 'active' ? addressWords(server) : '';
   const said = `${statusIcon(status)} ${bold(server.name)} is ${statusWords(status)}${where}`;
@@ -82,7 +80,7 @@ function headline(state: ProvisioningState): { icon: string; words: string } {
   if (state.kind === 'stopped') return { icon: ':x:', words: 'stopped' };
   if (state.kind === 'lost') return { icon: ':grey_question:', words: 'no longer followed' };
   const status = state.server === undefined ? 'provisioning' : managedStatus(state.server);
-  if (status === undefined) return { icon: ':hourglass_flowing_sand:', words: 'no state told yet' };
+  if (status === undefined) return { icon: ':hourglass_flowing_sand:', words: 'no state given yet' };
   return { icon: statusIcon(status), words: mrkdwn(status, 60) };
 }
 
@@ -95,7 +93,7 @@ function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
     blocks.push(context(`:warning: ${state.trouble}`));
   if (state.kind === 'lost')
     blocks.push(
-      context('It took longer than I follow a server. It may still be in the making at the service.'),
+      context('The server took longer than Deckhand follows one. The service may still be creating it.'),
     );
   return blocks;
 }

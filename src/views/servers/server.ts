@@ -4,9 +4,8 @@ import type { Server } from '../../service/servers.ts';
 import { safeUrl } from '../blocks/links.ts';
 import { type ButtonSpec, buttons, context, section } from '../blocks/message.ts';
 import type { TestTarget } from '../test-access/test-run.ts';
-import { statusIcon, statusWords } from './statuses.ts';
 
-/** A server's record with the block of its managed protocol (spec 2.5), or with how it is reached (spec 2.9). */
+/** A server's record with the block of its managed protocol, or with how it is reached (API 2.5 and 2.9). */
 export function serverMessage(server: Server, target: TestTarget): Message {
   const facts = [...managedFacts(server), ...reachFacts(server), ...deployFacts(server)];
   return {
@@ -31,7 +30,7 @@ export function factLines(facts: readonly Fact[]): string {
   return facts.map(([name, words]) => `*${name}*  ${words}`).join('\n');
 }
 
-/** What the managed block tells; nothing for any other server. */
+/** The facts of the managed block; none for any other server. */
 export function managedFacts({ static_hosting: site, managed_vps: machine }: Server): Fact[] {
   const facts: Fact[] = [];
   const status = site?.status ?? machine?.status;
@@ -82,4 +81,28 @@ function buttonsOf(server: Server, target: TestTarget): ButtonSpec[] {
   const test: ButtonSpec = { label: 'Test this server', actionId: 'test:server', value: { target } };
   const url = safeUrl(server.static_hosting?.url);
   return url === undefined ? [test] : [test, { label: 'Open the site', actionId: 'link:site', url }];
+}
+
+/** The states of a hosted resource and a managed server, with their meanings (API 3.1, docs/service-api.md). */
+const STATUSES: Readonly<Record<string, { icon: string; meaning: string }>> = {
+  provisioning: { icon: ':hourglass_flowing_sand:', meaning: 'being created' },
+  active: { icon: ':white_check_mark:', meaning: 'running and ready for deployments' },
+  suspended: { icon: ':double_vertical_bar:', meaning: 'powered off, because the account is suspended' },
+  disabled: { icon: ':no_entry_sign:', meaning: 'switched off' },
+  error: { icon: ':x:', meaning: 'something failed while it was created or refreshed' },
+  destroying: { icon: ':wastebasket:', meaning: 'being destroyed' },
+};
+
+/** "active: running and ready…", in mrkdwn; an unknown status is shown as it is. */
+export function statusWords(status: string): string {
+  const known = knownStatus(status);
+  return known === undefined ? code(status, 60) : `*${status}*: ${known.meaning}`;
+}
+
+export function statusIcon(status: string): string {
+  return knownStatus(status)?.icon ?? ':grey_question:';
+}
+
+function knownStatus(status: string): { icon: string; meaning: string } | undefined {
+  return Object.hasOwn(STATUSES, status) ? STATUSES[status] : undefined;
 }

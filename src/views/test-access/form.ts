@@ -8,16 +8,16 @@ import { type Choice, conversationInput, modal, searchInput, selectInput } from 
 export const TEST = 'test';
 export const TEST_TITLE = 'Run test access';
 
-/** What the form knows, carried through its redrawings. */
+/** What the form knows, kept while it is redrawn. */
 export const TestOrigin = z.object({
   account: z.string(),
-  /** Whose servers the menu offers. */
+  /** The menu offers its servers. */
   project: z.object({ permalink: z.string(), name: z.string() }).optional(),
   channel: z.string().optional(),
 });
 export type TestOrigin = z.infer<typeof TestOrigin>;
 
-/** Asks what to test, and in which channel to tell of it. `accounts`: all that are connected. */
+/** Asks what to test, and in which channel to show it. `accounts`: all that are connected. */
 export function testModal(origin: TestOrigin, accounts: readonly string[]): ModalView {
   return modal({
     callbackId: TEST,
@@ -43,14 +43,14 @@ export function testModal(origin: TestOrigin, accounts: readonly string[]): Moda
       conversationInput({
         field: 'channel',
         label: 'Channel',
-        hint: 'Where the run is shown; I must be in it.',
+        hint: 'Where the run is shown. Deckhand must be in it.',
         initial: origin.channel,
       }),
     ],
   });
 }
 
-/** For where no form can be opened by itself. */
+/** For when no form can be opened by itself. */
 export function openTestMessage(): Message {
   return say(
     'Which project do you want to test?',

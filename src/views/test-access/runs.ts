@@ -1,7 +1,7 @@
 import { bold } from '../../core/mrkdwn.ts';
 import { dateTime } from '../blocks/time.ts';
 
-/** A test run as lists show it; times in milliseconds since the epoch. */
+/** A test run as lists show it; times are milliseconds since the epoch. */
 export interface ShownRun {
   target: {
     account: string;

@@ -1,26 +1,26 @@
-import type { KnownBlock, Message } from '../../core/message.ts';
+import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { TestResults, TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
 
-/** What a test is of, as a message and its buttons name it. */
+/** What is tested, as a message and its buttons name it. */
 export interface TestTarget {
   account: string;
   project: { permalink: string; name: string };
   server?: { identifier: string; name: string } | undefined;
 }
 
-/** How a followed test run stands. */
+/** The state of a followed test run. */
 export type TestState =
   | { kind: 'starting' }
-  /** `tested`: how many have their result so far. */
+  /** `tested`: how many results there are so far. */
   | { kind: 'running'; trouble?: string | undefined; tested?: number | undefined }
   | { kind: 'ended'; run: Pick<TestRun, 'status' | 'results'> }
   /** It could not be started or followed; `reason` is mrkdwn, escaped. */
   | { kind: 'stopped'; reason: string }
-  /** Followed no longer; the run may go on. */
+  /** No longer followed; it may still be running. */
   | { kind: 'lost'; run: string | undefined };
 
 export interface TestView {
@@ -34,7 +34,7 @@ export interface TestView {
   layout: 'full' | 'compact';
 }
 
-/** The root message: what is tested, who asked, how it stands; buttons only once it has ended. */
+/** The root message: what is tested, who asked, its state; buttons only once it has ended. */
 export function testRootMessage(view: TestView): Message {
   const { icon, words } = headline(view);
   const title = `${icon} *Test access* of ${targetName(view.target)}: ${words}`;
@@ -54,13 +54,7 @@ export function testRootMessage(view: TestView): Message {
   };
 }
 
-/** A piece of news for the thread; the key names it for ever, so that it is never told twice. */
-export interface News {
-  key: string;
-  message: Message;
-}
-
-/** Everything that the run tells so far, in the order in which the thread tells it. */
+/** All news of the run so far, in the order of the thread. */
 export function newsOf(
   target: TestTarget,
   run: Pick<TestRun, 'status' | 'results'>,
@@ -68,11 +62,11 @@ export function newsOf(
 ): News[] {
   const news: News[] = [];
   const { repository, servers = [] } = run.results ?? {};
-  const isTold = (status: string): boolean => layout === 'full' || status === 'error';
-  if (repository !== undefined && isTold(repository.status))
+  const isNews = (status: string): boolean => layout === 'full' || status === 'error';
+  if (repository !== undefined && isNews(repository.status))
     news.push({ key: 'repository', message: itemMessage('Repository', repository) });
   for (const server of servers)
-    if (isTold(server.status))
+    if (isNews(server.status))
       news.push({
         key: `server:${server.identifier}`,
         message: itemMessage(bold(server.name), server, serverButton(target, server)),
@@ -87,7 +81,7 @@ export function startedMessage(target: TestTarget): Message {
   );
 }
 
-/** Shown to whoever asks for a test that goes on already. */
+/** The answer to a request for a test that is running already. */
 export function alreadyRunningMessage(
   target: TestTarget,
   askedBy: string | undefined,
@@ -100,7 +94,7 @@ export function alreadyRunningMessage(
   );
 }
 
-/** How many of the tested targets were reachable. A run without results has none to count. */
+/** How many of the tested servers were reachable. A run without results has none to count. */
 export function countReachable(results: TestResults | undefined): { reachable: number; total: number } {
   const servers = results?.servers ?? [];
   return { reachable: servers.filter((server) => server.status === 'ok').length, total: servers.length };
@@ -155,7 +149,9 @@ function detailBlocks(view: TestView): KnownBlock[] {
   if (state.kind === 'stopped') return [section(state.reason)];
   if (state.kind === 'running' && state.trouble !== undefined) return [context(`:warning: ${state.trouble}`)];
   if (state.kind === 'lost')
-    return [context('It took longer than I follow a test. It may still be running at the service.')];
+    return [
+      context('The test took longer than Deckhand follows one. It may still be running at the service.'),
+    ];
   if (state.kind !== 'ended') return [];
   const failing = failingLines(state.run.results);
   return failing.length === 0

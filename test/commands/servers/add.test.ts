@@ -59,7 +59,7 @@ describe('server add', () => {
     await shows(world, '*Address*  `https://shop-front.sites.example.net`');
     expect(posts(world)).toHaveLength(0);
     await ann(world).submit('server.add');
-    await shows(world, 'The service has taken the order');
+    await shows(world, 'The service has accepted the order');
     expect(posts(world).map(({ body }) => body)).toEqual([
       {
         server: { name: 'shop', protocol_type: 'static_hosting' },
@@ -70,7 +70,7 @@ describe('server add', () => {
     world.service.clock.advance(10_000);
     await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
     await world.slack.until(() => thread(world).length === 2);
-    expect(thread(world)[0]).toContain('taken the order for *shop*');
+    expect(thread(world)[0]).toContain('accepted the order for *shop*');
     expect(thread(world)[1]).toContain(
       'running and ready for deployments, at https://shop-front.sites.example.net',
     );
@@ -209,9 +209,9 @@ describe('server add', () => {
       world.service.faults.add({ ...POST, ...fault });
       await confirmSite(world);
       const said = await answerTo(world, 'admin', () => ann(world).submit('server.add'));
-      expect(said).toContain('I cannot tell whether it was created');
+      expect(said).toContain('it is not known whether it was created');
       expect(said).toContain('`/deckhand server show \\"shop\\" storefront`');
-      await shows(world, 'I cannot tell whether it was created');
+      await shows(world, 'it is not known whether it was created');
       expect(posts(world)).toHaveLength(1);
       expect(roots(world)).toHaveLength(0);
     },
@@ -238,7 +238,7 @@ describe('server add', () => {
         asked: true,
       }),
     );
-    expect(said).toContain('I was stopped while I asked the service to create *box*');
+    expect(said).toContain('Deckhand was stopped while it asked the service to create *box*');
     expect(said).toContain('`/deckhand hosting list`');
     expect(posts(world)).toHaveLength(0);
   });
@@ -303,7 +303,7 @@ describe('server add', () => {
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
     world.slack.fault({ method: 'chat.update', error: 'message_not_found' });
-    await world.logged('the message of a new server is gone');
+    await world.logged('"event":"follow_abandoned"');
   });
 
   test.for([

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KnownBlock, Message } from '../../../src/core/message.ts';
+import type { KnownBlock, Message, News } from '../../../src/core/message.ts';
 import { mrkdwn } from '../../../src/core/mrkdwn.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { Profile } from '../../../src/service/profile.ts';
@@ -39,7 +39,6 @@ import { orderedNews } from '../../../src/views/servers/provisioning.ts';
 import { openTestMessage, testModal } from '../../../src/views/test-access/form.ts';
 import {
   alreadyRunningMessage,
-  type News,
   newsOf,
   startedMessage,
   testRootMessage,

@@ -20,8 +20,7 @@ import {
   sizesMessage,
 } from '../../../src/views/servers/hosting.ts';
 import { provisioningMessage, statusNews } from '../../../src/views/servers/provisioning.ts';
-import { serverMessage, shortRevision } from '../../../src/views/servers/server.ts';
-import { statusWords } from '../../../src/views/servers/statuses.ts';
+import { serverMessage, shortRevision, statusWords } from '../../../src/views/servers/server.ts';
 import { expectAccepted } from '../../support/accepted.ts';
 import { byLength } from '../../support/length.ts';
 

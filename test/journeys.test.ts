@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ann } from './commands/integrations/support.ts';
+import { openDigestWorld } from './scheduler/digests/digest-world.ts';
+import { ask } from './support/asking.ts';
+import { type Journey, measureJourney } from './support/journey.ts';
+import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
+
+/** Of a test's journey. They only ever go down. */
+const MOST_FILES = 74;
+const MOST_STATEMENTS = 29;
+
+const measured: Record<string, Journey> = {};
+afterAll(() => print(measured));
+
+describe('the journey through Deckhand of', () => {
+  let world: TestWorld;
+  beforeAll(async () => {
+    world = await openTestWorld({ env: { POLL_INTERVAL_MS: '150', NOTICE_INTERVAL_MS: '150' } });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.connect();
+    // Once this is answered, nothing of connecting is left to run.
+    await ask(world, '/deckhand whoami');
+    const user = world.service.world.state.accounts.get(ACCOUNT)?.users.find(({ email }) => email === EMAIL);
+    Object.assign(user ?? {}, { billing: true });
+  });
+  afterAll(() => world.stop());
+
+  const texts = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
+
+  async function testStorefront(): Promise<void> {
+    const before = texts().length;
+    const ended = world.logged('"follow_ended"');
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await ended;
+    await world.slack.until(() => texts()[before]?.includes('2 of 2 reachable'), { what: 'the outcome' });
+  }
+
+  it('a test of a project with two servers, to the last edit of its message', async () => {
+    // Long enough for one poll of a running test.
+    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 4_000 });
+    const journey = await measureJourney(testStorefront);
+    measured['test storefront'] = journey;
+    expect(journey.files.length).toBeLessThanOrEqual(MOST_FILES);
+    expect(journey.statements.length).toBeLessThanOrEqual(MOST_STATEMENTS);
+    const replies = () => world.slack.thread(TEAM, CHANNEL, world.slack.messages(TEAM, CHANNEL)[0]?.ts ?? '');
+    await world.slack.until(() => replies().length === 5, { what: 'the thread' });
+  });
+
+  it('a form that sets up an integration', async () => {
+    const me = ann(world);
+    measured['integration add'] = await measureJourney(async () => {
+      const before = me.told().length;
+      await me.open('integration add storefront');
+      await me.choose('hook_type', 'http_req');
+      await me.submit({ name: 'Hook', 'properties.url': 'https://hooks.example.com' });
+      await world.slack.until(() => me.told().length > before, { what: 'the answer' });
+    });
+  });
+
+  it('a notice of a new invoice', async () => {
+    const before = texts().length;
+    await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
+    await world.slack.until(() => texts().length > before, { what: 'the beginning' });
+    const asked = () => world.service.requests.next(({ path }) => path.endsWith('/account/invoices'));
+    await asked();
+    await asked();
+    measured['invoice notice'] = await measureJourney(async () => {
+      world.service.world.addInvoice({ account: ACCOUNT, number: 2001, total: '49.50', currency: 'eur' });
+      await world.slack.until(() => texts().at(-1)?.includes('2001'), { what: 'the notice' });
+    });
+  });
+});
+
+describe('the journey through Deckhand, by the clock, of', () => {
+  it('an occurrence of a digest with its picture', async () => {
+    const house = await openDigestWorld();
+    try {
+      house.deploy(true, 2);
+      house.deploy(false, 3);
+      await house.say('digest add daily 09:00 UTC');
+      measured.digest = await measureJourney(async () => {
+        await house.time.advance(3_600_000);
+        await house.untilPosted(1);
+        await house.untilLast('posted');
+      });
+    } finally {
+      await house.stop();
+    }
+  });
+});
+
+function print(journeys: Record<string, Journey>): void {
+  const rows = Object.entries(journeys).map(
+    ([name, { files, statements }]) =>
+      `${name.padEnd(18)}${String(files.length).padStart(6)}${String(statements.length).padStart(12)}`,
+  );
+  process.stdout.write(`${['journey            files  statements', ...rows].join('\n')}\n`);
+  if (process.env.JOURNEYS !== 'all') return;
+  for (const [name, { files, statements }] of Object.entries(journeys))
+    process.stdout.write(`\n${name}\n${[...files, ...statements].map((line) => `  ${line}`).join('\n')}\n`);
+}
