@@ -1,4 +1,4 @@
-/** What went wrong, as the person who caused it should read it (spec section 7). */
+/** The kinds of failure that people read different sentences about. API 7 (docs/service-api.md). */
 export const SERVICE_ERROR_KINDS = [
   'unauthorized',
   'api_access_restricted',
@@ -15,18 +15,18 @@ export const SERVICE_ERROR_KINDS = [
 ] as const;
 export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
 
-/** What about an answer was not as it must be, where people are told more than that. */
+/** A fault of an answer that has a sentence of its own. */
 export type AnswerFault = 'foreign_address' | 'not_pdf' | 'too_large';
 
 export interface ServiceErrorDetails {
   /** HTTP status; undefined if there was no answer. */
   status?: number | undefined;
-  /** What was wrong with the answer, in our own words; stands in the error's text. */
+  /** The fault of the answer in our own words, for the error's text. */
   detail?: string | undefined;
   fault?: AnswerFault | undefined;
   /** 422: messages by field; `base` for the record as a whole. Foreign text. */
   fields?: Record<string, string[]> | undefined;
-  /** What the service says to the person. Foreign text. */
+  /** The service's own messages. Foreign text. */
   messages?: string[] | undefined;
   errorCode?: string | undefined;
   /** The service's suggestion. Foreign text. */
@@ -41,8 +41,8 @@ export interface ServiceErrorDetails {
 }
 
 /**
- * Every failure of a call to the deployment service. Its text is made of our own words only: no body, no
- * credential, no address. What the service wrote stands in `fields`, `messages` and `hint`, to be escaped.
+ * Every failure of a call to the deployment service. Its text has our own words only: no body, credential or address.
+ * The service's words are in `fields`, `messages` and `hint`, to be escaped.
  */
 export class ServiceError extends Error {
   readonly code = 'service_error';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bold, code, count } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { explainAndLog } from '../../scheduler/explain.ts';
-import { parseAccountName } from '../../service/account-name.ts';
+import { parseAccountName } from '../../service/addresses.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
@@ -11,8 +11,7 @@ import { CONNECT, connectModal } from '../../views/accounts/connect.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext, Submitted, ViewState } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 
 const Origin = z.object({
   channel: z.string().optional(),

@@ -3,7 +3,7 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { explainAndLog, newReference } from '../../scheduler/explain.ts';
-import { parseAccountName } from '../../service/account-name.ts';
+import { parseAccountName } from '../../service/addresses.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/signup.ts';
 import { leftWords, PACKAGES, SIGNUP, SIGNUP_TITLE, signupModal } from '../../views/accounts/signup.ts';
@@ -18,8 +18,7 @@ import {
   signupsLeft,
 } from '../../workspace/signup-attempts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext, Submitted, ViewState } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { messagesByField } from './connect.ts';
 
 /** Tells the service where an account came from (spec 2.1). */
