@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Clock } from '../core/clock.ts';
-import type { ServiceError, ServiceErrorKind } from '../service/errors.ts';
+import type { ServiceErrorKind } from '../core/errors.ts';
+import type { ServiceError } from '../service/errors.ts';
 import { dateTime } from '../views/blocks/time.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 import { nextPollMs } from './poll-interval.ts';

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
+import type { AnswerFault } from '../core/errors.ts';
 import { classifyAnswer, classifyFailure, type Scope } from './classify.ts';
-import { type AnswerFault, ServiceError } from './errors.ts';
+import { ServiceError } from './errors.ts';
 import { type Answer, TimeoutError } from './transport.ts';
 
 export interface CallOptions {

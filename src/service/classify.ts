@@ -1,5 +1,6 @@
+import type { ServiceErrorKind } from '../core/errors.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
-import { ServiceError, type ServiceErrorKind } from './errors.ts';
+import { ServiceError } from './errors.ts';
 
 /** What a path names: the account as a whole, a record inside it, or sign-up, which has no account yet. */
 export type Scope = 'account' | 'record' | 'signup';

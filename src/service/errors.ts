@@ -1,40 +1,10 @@
-/** The kinds of failure that people read different sentences about. API 7 (docs/service-api.md). */
-export const SERVICE_ERROR_KINDS = [
-  'unauthorized',
-  'api_access_restricted',
-  'admin_required',
-  'email_verification_required',
-  'forbidden',
-  'account_not_found',
-  'record_not_found',
-  'invalid',
-  'rejected',
-  'busy',
-  'unexpected',
-  'unreachable',
-] as const;
-export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
+import type { AnswerFault, ServiceErrorKind, ServiceFailure } from '../core/errors.ts';
 
-/** A fault of an answer that has a sentence of its own. */
-export type AnswerFault = 'foreign_address' | 'not_pdf' | 'too_large';
-
-export interface ServiceErrorDetails {
-  /** HTTP status; undefined if there was no answer. */
-  status?: number | undefined;
+export interface ServiceErrorDetails
+  extends Partial<Omit<ServiceFailure, keyof Error | 'code' | 'kind' | 'operation'>> {
   /** The fault of the answer in our own words, for the error's text. */
   detail?: string | undefined;
-  fault?: AnswerFault | undefined;
-  /** 422: messages by field; `base` for the record as a whole. Foreign text. */
-  fields?: Record<string, string[]> | undefined;
-  /** The service's own messages. Foreign text. */
-  messages?: string[] | undefined;
   errorCode?: string | undefined;
-  /** The service's suggestion. Foreign text. */
-  hint?: string | undefined;
-  betaUrl?: string | undefined;
-  upgradeUrl?: string | undefined;
-  /** Milliseconds since the epoch, from `Retry-After`. */
-  retryAt?: number | undefined;
   /** True if the request certainly changed nothing, so that it may be sent again. */
   certainlyNotDone?: boolean | undefined;
   cause?: unknown;
@@ -44,10 +14,9 @@ export interface ServiceErrorDetails {
  * Every failure of a call to the deployment service. Its text has our own words only: no body, credential or address.
  * The service's words are in `fields`, `messages` and `hint`, to be escaped.
  */
-export class ServiceError extends Error {
+export class ServiceError extends Error implements ServiceFailure {
   readonly code = 'service_error';
   readonly kind: ServiceErrorKind;
-  /** Name of the operation, e.g. `startTestAccess`. */
   readonly operation: string;
   readonly status: number | undefined;
   readonly fault: AnswerFault | undefined;

@@ -1,23 +1,5 @@
 import { ErrorCode, type WebAPICallError } from '@slack/web-api';
-
-/**
- * What Slack did to a call.
- * - `gone`: the channel or message cannot be reached any more (deleted, archived, bot not in it)
- * - `revoked`: the workspace's token does not work any more
- * - `busy`: rate limited; `retryAt` says until when
- * - `unreachable`: no answer, or a 5xx; whether the call was carried out is not known
- * - `expired`: a trigger or view that died or was replaced in between
- * - `forbidden`: a scope or permission is missing
- * - `rejected`: Slack found the call itself wrong, which is a fault of ours
- */
-export type SlackFailureKind =
-  | 'gone'
-  | 'revoked'
-  | 'busy'
-  | 'unreachable'
-  | 'expired'
-  | 'forbidden'
-  | 'rejected';
+import type { SlackFailureKind } from '../core/errors.ts';
 
 export class SlackFailure extends Error {
   readonly code = 'slack_failure';

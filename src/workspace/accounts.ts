@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { UserError } from '../core/errors.ts';
+import { type Sought, UserError } from '../core/errors.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
 import type {
@@ -29,12 +29,6 @@ export type Account = z.infer<typeof Account>;
 
 const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
-
-/** What a call names, e.g. "managed resource `x`" in mrkdwn, and the command that lists what there is. */
-export interface Sought {
-  what: string;
-  list: string;
-}
 
 /** A call that the service refused or failed, with the account it was made for. */
 export class AccountFailure extends Error {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
-import { explain } from '../../scheduler/explain.ts';
 import { getProfile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
+import { explain } from '../../views/blocks/failures.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 export const doctor = defineCommand({

@@ -1,5 +1,4 @@
-import { explain } from '../../scheduler/explain.ts';
-import { failureWords } from '../../views/blocks/failures.ts';
+import { explain, failureWords } from '../../views/blocks/failures.ts';
 import { type AccountFigures, MOST_FIGURES } from '../../views/home/home.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

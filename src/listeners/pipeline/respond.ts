@@ -4,9 +4,8 @@ import { explainAndLog } from '../../scheduler/explain.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
-import { context } from '../../views/blocks/message.ts';
+import { context, workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
-import { workingWords } from '../../views/blocks/working.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { MARKS_MS, showProgress } from './progress.ts';
 

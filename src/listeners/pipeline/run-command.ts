@@ -7,7 +7,7 @@ import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { connectFirstMessage } from '../../views/accounts/connect.ts';
 import { chooseServerMessage } from '../../views/blocks/choices.ts';
-import { workingMessage } from '../../views/blocks/working.ts';
+import { workingMessage } from '../../views/blocks/message.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';

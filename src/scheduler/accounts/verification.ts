@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { ServiceErrorKind } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import type { Message } from '../../core/message.ts';
-import type { ServiceErrorKind } from '../../service/errors.ts';
 import { listProjects } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import {
@@ -10,10 +10,10 @@ import {
   verifiedButRefusedMessage,
   verifiedMessage,
 } from '../../views/accounts/signup-reply.ts';
+import { explain } from '../../views/blocks/failures.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explain } from '../explain.ts';
 import { nextPollMs } from '../poll-interval.ts';
 
 const FIRST_LOOK_MS = 30_000;

@@ -1,9 +1,8 @@
 import type { Caller, Reply } from '../../core/reply.ts';
-import { failureWords } from '../../views/blocks/failures.ts';
+import { explain, failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Run, Target } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explain } from '../explain.ts';
 import { postId } from '../post-once.ts';
 import { closeRun } from './close-run.ts';
 import { FOLLOW_TEST, type FollowedTest } from './follow-test.ts';

@@ -1,8 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import { managedStatus, type Server } from '../../service/servers.ts';
-import { safeUrl } from '../blocks/links.ts';
-import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
 import type { News } from '../test-access/test-run.ts';
 import { type Fact, factLines, managedFacts } from './server.ts';

@@ -48,7 +48,7 @@ describe('digest', () => {
 
   it('add leaves nothing behind where Deckhand may not post', async () => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain('Invite me');
+    expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain('Invite it');
     expect(await digests()).toEqual([]);
   });
 
@@ -278,7 +278,7 @@ describe('digest', () => {
     it('keeps the form where Deckhand may not post in the channel', async () => {
       world.slack.kick(TEAM, CHANNEL, 'bot');
       await ann().submit('digest.add', {});
-      await world.slack.until(() => blocks().includes('Invite me'));
+      await world.slack.until(() => blocks().includes('Invite it'));
       expect(await digests()).toEqual([]);
     });
   });

@@ -108,7 +108,7 @@ describe('invoice notices', () => {
     );
     setBilling(world, true);
     world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain('Invite me');
+    expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain('Invite it');
     expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('gets no invoice notices');
   });
 

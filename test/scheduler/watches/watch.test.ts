@@ -164,7 +164,7 @@ describe('watch', () => {
 
   test('watch does not begin in a channel where it cannot speak', async ({ world }) => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand watch all', 'admin')).toContain('Invite me');
+    expect(await ask(world, '/deckhand watch all', 'admin')).toContain('Invite it');
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await say(world, 'watch list');
     await until(world, () => texts(world).length > 0, 'the list');
