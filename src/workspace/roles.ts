@@ -10,7 +10,7 @@ import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-sto
 export const ROLES = ['member', 'operator', 'billing', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The roles that are given to people; everybody is a member. */
+/** The roles that are given to people; everyone is a member. */
 export const GIVEN_ROLES = ['admin', 'operator', 'billing'] as const;
 
 const Holders = z.object({
@@ -20,7 +20,7 @@ const Holders = z.object({
 });
 export type Holders = z.infer<typeof Holders>;
 
-/** Who holds which role; users by id. Absent until an admin sets it: then Slack's own admins are admins. */
+/** The users of each role, by id. Until an admin sets them, Slack's own admins are admins. */
 const Grants = Holders.extend({
   /** User groups by id. */
   groups: Holders.optional(),
@@ -36,30 +36,30 @@ export interface UserGroup {
 
 const GRANTS_ID = 'grants';
 /** A modal has to open within 3 s of the command. */
-const GROUPS_PATIENCE_MS = 1_000;
-/** Slack tells the members of a group about 20 times a minute. */
+const GROUPS_TIMEOUT_MS = 1_000;
+/** Slack returns the members of a group about 20 times a minute. */
 const MEMBERS_FRESH_MS = 30_000;
 
 export interface Roles {
   /**
-   * True if the person may do what asks for the role. An admin may do everything. Asked afresh each time; who is in a
-   * user group is known within half a minute.
+   * True if the person may do things that need the role; an admin may do everything. Read each time; changes of a user group
+   * count within half a minute.
    */
   holds(user: string, role: Role): Promise<boolean>;
-  /** Who can do it, as mentions for a refusal; empty where that is Slack's admins. */
+  /** Mentions of the role's holders, for a refusal; empty where these are Slack's admins. */
   holders(role: Role): Promise<string[]>;
   grants(): Promise<Grants | undefined>;
   set(grants: Grants): Promise<void>;
-  /** Undefined where Slack does not let us see them: the scope `usergroups:read` is not granted. */
+  /** Undefined where the scope `usergroups:read` is not granted. */
   userGroups(): Promise<UserGroup[] | undefined>;
-  /** True if at least one of the users is a person who is still there. */
+  /** True if at least one of the users is a person with an active login. */
   hasActive(users: readonly string[]): Promise<boolean>;
 }
 
 export interface RolesParts {
   store: WorkspaceStore;
   slack: WorkspaceSlack;
-  /** Who installed Deckhand. */
+  /** The user who installed Deckhand. */
   installer(): Promise<string | undefined>;
   clock: Clock;
   log: Logger;
@@ -70,16 +70,15 @@ export function createRoles(parts: RolesParts): Roles {
   const stored: WorkspaceCollection<Grants> = parts.store.collection('roles', Grants);
   const members = createTtlCache<string[]>(parts.clock, MEMBERS_FRESH_MS);
 
-  const askForUser = async (user: string) =>
+  const requestUser = async (user: string) =>
     (await slack.call('users.info', (client) => client.users.info({ user }))).user;
-  /** One command may ask for several roles at once. */
-  const asking = new Map<string, ReturnType<typeof askForUser>>();
+  /** Requests under way, since one command may need several roles at once. */
+  const requests = new Map<string, ReturnType<typeof requestUser>>();
 
-  function userInfo(user: string): ReturnType<typeof askForUser> {
-    const key = user;
-    const asked = asking.get(key) ?? askForUser(user).finally(() => asking.delete(key));
-    asking.set(key, asked);
-    return asked;
+  function userInfo(user: string): ReturnType<typeof requestUser> {
+    const request = requests.get(user) ?? requestUser(user).finally(() => requests.delete(user));
+    requests.set(user, request);
+    return request;
   }
 
   async function isSlackAdmin(user: string): Promise<boolean> {
@@ -88,7 +87,7 @@ export function createRoles(parts: RolesParts): Roles {
     return Boolean(person?.is_admin || person?.is_owner || person?.is_primary_owner);
   }
 
-  /** A group that cannot be read gives nobody anything. */
+  /** Empty for a group that cannot be read. */
   async function membersOf(usergroup: string): Promise<string[]> {
     try {
       return await members.get([usergroup], async () => {
@@ -99,7 +98,10 @@ export function createRoles(parts: RolesParts): Roles {
       });
     } catch (error) {
       if (!isSlackFailure(error)) throw error;
-      parts.log.warn({ event: 'user_group_unread', reason: error.reason }, 'a role gives nothing');
+      parts.log.warn(
+        { event: 'user_group_unread', reason: error.reason },
+        'a user group cannot be read, so its members do not hold its role',
+      );
       return [];
     }
   }
@@ -126,13 +128,13 @@ export function createRoles(parts: RolesParts): Roles {
     return false;
   }
 
-  /** All who were named admin have left: then Slack's admins are admins again, or nobody ever could be. */
+  /** True if every admin has left: then Slack's admins are admins again. */
   async function isOrphaned({ admin, groups }: Grants): Promise<boolean> {
     const inGroups = await Promise.all((groups?.admin ?? []).map((group) => membersOf(group)));
     return !(await hasActive([...admin, ...inGroups.flat()]));
   }
 
-  /** Rare enough that a Slack which cannot say leaves it at the refusal. */
+  /** This is rare, so the answer is no where Slack cannot say. */
   async function mayStepIn(user: string, grants: Grants): Promise<boolean> {
     try {
       return (await isSlackAdmin(user)) && (await isOrphaned(grants));
@@ -170,7 +172,7 @@ export function createRoles(parts: RolesParts): Roles {
           if (isSlackFailure(error)) return undefined;
           throw error;
         });
-      const answer = await withTimeout(parts.clock, GROUPS_PATIENCE_MS, asked);
+      const answer = await withTimeout(parts.clock, GROUPS_TIMEOUT_MS, asked);
       return answer?.usergroups?.flatMap(({ id, name }) =>
         id === undefined ? [] : [{ id, name: name ?? id }],
       );

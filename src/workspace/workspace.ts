@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Engine } from '../jobs/jobs.ts';
+import { logFailure } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -11,6 +12,7 @@ import type { Slack } from '../slack/slack.ts';
 import { bindSlack, type WorkspaceSlack } from '../slack/workspace-slack.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import { bindSealer, bindStore, type WorkspaceStore } from '../store/workspace-store.ts';
+import { type Explained, explain } from '../views/blocks/failures.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type Channels, createChannels } from './channels.ts';
@@ -27,7 +29,7 @@ import { createTestRuns, type TestRuns } from './test-runs.ts';
 import { createUserLinks, type UserLinks } from './user-links.ts';
 import { bindJobs, type WorkspaceJobs } from './workspace-jobs.ts';
 
-/** What is opened once for the process. */
+/** Everything that is opened once for the process. */
 export interface Parts {
   config: Config;
   clock: Clock;
@@ -44,7 +46,7 @@ export interface Parts {
   linkRequests: LinkRequests;
 }
 
-/** What of the configuration commands and jobs may know: no secret. */
+/** The part of the configuration that commands and jobs may read: no secret. */
 export type Settings = Pick<
   Config,
   | 'SLACK_COMMAND'
@@ -73,7 +75,7 @@ export interface Workspace {
   slack: WorkspaceSlack;
   service: Service;
   pictures: Pictures;
-  /** Rejects where the store, or what runs jobs, does not answer. */
+  /** Rejects where the store or the job engine does not answer. */
   health: { store(): Promise<void>; jobs(): Promise<void> };
   accounts: Accounts;
   audit: Audit;
@@ -87,16 +89,20 @@ export interface Workspace {
   projects: Projects;
   roles: Roles;
   runs: TestRuns;
+  /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
+  explain(error: unknown, newAccount?: string): Explained;
+  /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
+  report(error: unknown, fields: Record<string, unknown>, newAccount?: string): Explained;
 }
 
-/** Every workspace's context, opened when it is first needed. */
+/** The context of every workspace, opened when it is first needed. */
 export interface Workspaces {
   open(id: string): Workspace;
-  /** Lets go of what is kept in memory. */
+  /** Drops the context and its caches. */
   forget(id: string): void;
 }
 
-/** Their caches are lost when more are in use; the oldest goes first. */
+/** The oldest is dropped when more are open. */
 const MOST_OPEN = 2_000;
 
 export function createWorkspaces(parts: Parts): Workspaces {
@@ -133,6 +139,8 @@ function openWorkspace(parts: Parts, id: string): Workspace {
       await home.refresh();
     },
   });
+  const explainHere = (error: unknown, newAccount?: string): Explained =>
+    explain(error, { word: config.SLACK_COMMAND, now: clock.now(), newAccount });
   return {
     id,
     config,
@@ -163,5 +171,10 @@ function openWorkspace(parts: Parts, id: string): Workspace {
     projects: createProjects({ accounts, clock }),
     roles: createRoles({ store, slack, installer: () => installations.installer(id), clock, log }),
     runs: createTestRuns(store, home.refresh),
+    explain: explainHere,
+    report: (error, fields, newAccount) => ({
+      ...explainHere(error, newAccount),
+      reference: logFailure(log, error, fields),
+    }),
   };
 }

@@ -3,9 +3,8 @@ import { oauthClientOf } from '../../config.ts';
 import { UserError } from '../../core/errors.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { linkMessage } from '../../views/accounts/link.ts';
-import { startAddress } from '../../workspace/link-addresses.ts';
-import type { CommandContext } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { startAddress } from '../../workspace/link-requests.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
 
 export const link = defineCommand({
   name: 'link',

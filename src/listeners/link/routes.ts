@@ -5,8 +5,13 @@ import { type BrowserEnd, linkedPage, linkFailedPage } from '../../views/account
 import { linkedMessage } from '../../views/accounts/link.ts';
 import { pageOf } from '../../views/blocks/page.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import { CALLBACK_PATH, callbackAddress, START_PATH } from '../../workspace/link-addresses.ts';
-import type { Asker, LinkRequests } from '../../workspace/link-requests.ts';
+import {
+  type Asker,
+  CALLBACK_PATH,
+  callbackAddress,
+  type LinkRequests,
+  START_PATH,
+} from '../../workspace/link-requests.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf } from '../cookies.ts';
 import { type Routes, sendText } from '../receivers/http-server.ts';
