@@ -222,11 +222,7 @@ describe('a service that cannot be reached', () => {
 });
 
 describe('a store that fails', () => {
-  const TOLD = [
-    'Deckhand cannot reach its database.',
-    'Try again in a minute.',
-    'with a reference',
-  ] as const;
+  const TOLD = ['Deckhand cannot reach its database.', 'Try again in a minute.', 'with a reference'] as const;
   let world: TestWorld;
   let database: DatabaseSync;
   let undo: string;
@@ -422,7 +418,13 @@ describe('what Slack does', () => {
     const world = await worldOfItsOwn({});
     world.slack.fault({ method: 'views.open', status: 429, retryAfter: 600 });
     const said = await typing('connect')(world);
-    expectAnswer(world, said, ['', nothing, whoami, 'Slack is limiting Deckhand’s requests.', 'Try again in a minute.']);
+    expectAnswer(world, said, [
+      '',
+      nothing,
+      whoami,
+      'Slack is limiting Deckhand’s requests.',
+      'Try again in a minute.',
+    ]);
   });
 
   it('a response address that has run out is made up for by a message to the same person', async () => {

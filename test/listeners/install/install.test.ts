@@ -124,7 +124,9 @@ describe('installing', () => {
   it('tells a workspace that it is not installed in what to do', async () => {
     await browser.install(TEAM, PEOPLE.admin);
     await world.app.parts.store.erase(TEAM);
-    expect(await ask(world, '/deckhand connect', 'member')).toContain('no longer installed in this workspace');
+    expect(await ask(world, '/deckhand connect', 'member')).toContain(
+      'no longer installed in this workspace',
+    );
   });
 });
 
