@@ -25,6 +25,7 @@ import { createPendingCommands, type PendingCommands } from './pending-commands.
 import { createProjects, type Projects } from './projects.ts';
 import { createRoles, type Roles } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
+import { createSlackPeople } from './slack-people.ts';
 import { createTestRuns, type TestRuns } from './test-runs.ts';
 import { createUserLinks, type UserLinks } from './user-links.ts';
 import { bindJobs, type WorkspaceJobs } from './workspace-jobs.ts';
@@ -169,7 +170,11 @@ function openWorkspace(parts: Parts, id: string): Workspace {
     }),
     pending: createPendingCommands({ store, clock }),
     projects: createProjects({ accounts, clock }),
-    roles: createRoles({ store, slack, installer: () => installations.installer(id), clock, log }),
+    roles: createRoles({
+      store,
+      people: createSlackPeople({ slack, clock, log }),
+      installer: () => installations.installer(id),
+    }),
     runs: createTestRuns(store, home.refresh),
     explain: explainHere,
     report: (error, fields, newAccount) => ({
