@@ -1,13 +1,10 @@
 /** The limits of Slack's Block Kit that our views can reach, in characters or pieces. */
 export const LIMITS = {
-  blocksInMessage: 50,
   blocksInView: 100,
   viewTitle: 24,
   viewButton: 24,
   privateMetadata: 3000,
   sectionText: 3000,
-  sectionFields: 10,
-  fieldText: 2000,
   headerText: 150,
   contextElements: 10,
   blockId: 255,
