@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readTracing, type TracingSettings } from './observability/tracing-settings.ts';
-import { findAddressFault, findBaseUrlFault } from './service/base-url.ts';
+import { findAddressFault, findBaseUrlFault } from './service/addresses.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
 
 /** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */

@@ -18,7 +18,7 @@ import { createLinkRequests } from './workspace/link-requests.ts';
 
 export interface OpenOptions {
   log: Logger;
-  /** Named to the service and in metrics. */
+  /** Sent to the service and shown in metrics. */
   version: string;
   clock?: Clock;
   tracing?: Tracing;
@@ -33,7 +33,7 @@ export interface Opened {
 }
 
 /**
- * Opens everything that Deckhand works with, once: for the process, the tests and the benchmarks.
+ * Opens everything that Deckhand uses: for the process, the tests and the benchmarks alike.
  * @throws StoreError, SealError saying what to do
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
@@ -88,7 +88,7 @@ function openService(
   });
 }
 
-/** Where tokens come from, by the configuration: one of the environment, or those of many installs. */
+/** One token from the environment, or those of many installs. */
 function openInstallations(
   config: Config,
   parts: { web: Web; store: Store; sealer: Sealer; clock: Clock; log: Logger },

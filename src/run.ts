@@ -7,14 +7,14 @@ import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { type Opened, openDeckhand } from './open.ts';
 import { SealError, StoreError } from './store/store.ts';
 
-/** Kubernetes and systemd give up after 30 s; SIGTERM ends within 25, whatever still hangs then. */
+/** Kubernetes and systemd kill after 30 s, so SIGTERM ends within 25, even if something hangs. */
 const DRAIN_MS = 20_000;
 const CUT_MS = 24_000;
 
 /** Opens everything, and handles signals: Deckhand as a process. Ends the process where it cannot start. */
 export async function run(env: Record<string, string | undefined>): Promise<void> {
   const config = configure(env);
-  // Whoever reads the log may go away; that is no reason to go, too.
+  // A log reader that goes away must not end the process.
   process.stdout.on('error', () => undefined);
   const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(line));
   logUnhandled(log);
@@ -23,7 +23,7 @@ export async function run(env: Record<string, string | undefined>): Promise<void
     const tracing = await openTracing(config, version, log);
     const opened = await openDeckhand(config, { log, version, tracing });
     const { port } = await opened.app.start();
-    tellPort(log, config, port);
+    logPort(log, config, port);
     endOnSignal(opened, tracing, log);
     flushCompileCache();
   } catch (error) {
@@ -31,10 +31,10 @@ export async function run(env: Record<string, string | undefined>): Promise<void
   }
 }
 
-/** What fell through every handler is a bug, but no reason to leave all other workspaces without an answer. */
+/** A rejection without a handler is a bug, but must not stop Deckhand for all other workspaces. */
 function logUnhandled(log: Logger): void {
   process.on('unhandledRejection', (err) =>
-    log.error({ event: 'unhandled_rejection', err }, 'a failure met nobody'),
+    log.error({ event: 'unhandled_rejection', err }, 'a promise was rejected without a handler'),
   );
 }
 
@@ -48,17 +48,17 @@ function configure(env: Record<string, string | undefined>): Config {
   }
 }
 
-/** Loaded where it is switched on; off, it costs neither time nor memory. */
+/** Loaded only where it is on; otherwise it costs neither time nor memory. */
 async function openTracing({ tracing }: Config, version: string, log: Logger): Promise<Tracing> {
   if (tracing === undefined) return NO_TRACING;
   const { openTracing: open } = await import('./observability/open-tracing.ts');
   return open(tracing, version, log);
 }
 
-/** Told at every level but `silent`: with `PORT=0` nothing else says where Deckhand is. */
-function tellPort(log: Logger, { LOG_LEVEL, HOST: host }: Config, port: number): void {
-  const teller = LOG_LEVEL === 'silent' ? log : log.child({}, { level: 'info' });
-  teller.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand is ready');
+/** Logged at every level but `silent`: with `PORT=0` nothing else says where Deckhand listens. */
+function logPort(log: Logger, { LOG_LEVEL, HOST: host }: Config, port: number): void {
+  const portLog = LOG_LEVEL === 'silent' ? log : log.child({}, { level: 'info' });
+  portLog.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand is ready');
 }
 
 function readVersion(): string {
@@ -71,23 +71,23 @@ function endOnSignal({ app, close }: Opened, tracing: Tracing, log: Logger): voi
   async function stop(signal: string): Promise<void> {
     if (isStopping) return;
     isStopping = true;
-    log.info({ event: 'draining', signal }, 'no new work is taken');
-    // What is cut is what `kill -9` would have cut: it is stored and goes on at the next start.
+    log.info({ event: 'draining', signal }, 'draining: no new work is accepted');
+    // As after `kill -9`: unfinished work is stored and continues at the next start.
     setTimeout(() => {
-      log.warn({ event: 'drain_cut' }, 'work that did not end in time goes on at the next start');
+      log.warn({ event: 'drain_cut' }, 'unfinished work continues at the next start');
       process.exit(0);
     }, CUT_MS).unref();
     await app.stop(DRAIN_MS);
     await close();
     await tracing.close();
-    log.info({ event: 'stopped' }, 'all work ended or was handed back');
+    log.info({ event: 'stopped' }, 'stopped: all work has ended or was handed back');
     process.exit(0);
   }
   process.on('SIGTERM', () => void stop('SIGTERM'));
   process.on('SIGINT', () => void stop('SIGINT'));
 }
 
-/** What the operator can mend is said in one line; anything else is a bug, and its stack is of use. */
+/** A fault that the operator can fix is one line; anything else is a bug, with its stack. */
 function endUnstarted(error: unknown, log: Logger): never {
   const isPlain = error instanceof SealError || error instanceof StoreError;
   const fields = isPlain ? { reason: error.message } : { err: error };

@@ -121,23 +121,23 @@ const ROWS: readonly Row[] = [
   ['422 on a form as a whole', failing({ method: 'POST', status: 422, body: { base: ['Plan & limit'] } }, 'projects/*/integrations'), adding, 'Plan &amp; limit', ''],
   ['422 where there is no form', started(422, { base: ['No <servers>'] }), testing, 'The service did not accept this: No &lt;servers&gt;', 'Correct it and try again.'],
   ['another refusal', started(409, { error: 'Busy hands' }), testing, 'The service refused this: Busy hands. ', 'Change it and try again.'],
-  ['429 with Retry-After in seconds', failing({ status: 429, retryAfter: LATER }), whoami, 'The service is busy right now.', 'tried again <!date^'],
-  ['429 with Retry-After as a date', failing({ status: 429, retryAfter: A_DATE }), whoami, 'busy', `tried again <!date^${Date.parse(A_DATE) / 1000}^`],
+  ['429 with Retry-After in seconds', failing({ status: 429, retryAfter: LATER }), whoami, 'The service is busy.', 'Try again <!date^'],
+  ['429 with Retry-After as a date', failing({ status: 429, retryAfter: A_DATE }), whoami, 'busy', `Try again <!date^${Date.parse(A_DATE) / 1000}^`],
   ['429 without Retry-After', failing({ status: 429 }), whoami, 'busy', 'Try again in a minute.'],
-  ['503 with Retry-After in seconds', failing({ status: 503, retryAfter: LATER }), whoami, 'busy', 'tried again <!date^'],
-  ['503 with Retry-After as a date', failing({ status: 503, retryAfter: A_DATE }), whoami, 'busy', `tried again <!date^${Date.parse(A_DATE) / 1000}^`],
+  ['503 with Retry-After in seconds', failing({ status: 503, retryAfter: LATER }), whoami, 'busy', 'Try again <!date^'],
+  ['503 with Retry-After as a date', failing({ status: 503, retryAfter: A_DATE }), whoami, 'busy', `Try again <!date^${Date.parse(A_DATE) / 1000}^`],
   ['503 without Retry-After', failing({ status: 503 }), whoami, 'busy', 'Try again in a minute.'],
-  ['503 in a form', failing({ status: 503, retryAfter: LATER }), connecting(), 'busy', 'tried again <!date^'],
-  ['400 invalid_json', failing({ status: 400 }), whoami, 'The service answered unexpectedly.', 'tell your operator', 'with a reference'],
-  ['404 invalid_api_method', failing({ status: 404, body: { error_code: 'invalid_api_method', hint: 'No.' } }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
-  ['400 invalid_api_method', failing({ status: 400, body: { error_code: 'invalid_api_method' } }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
-  ['500', failing({ status: 500 }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
-  ['bad JSON', failing({ badJson: true }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
-  ['an answer of another shape', failing(BROKEN), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
-  ['a redirect', failing({ status: 302, headers: { location: 'https://evil.example/' } }), whoami, 'answered unexpectedly', 'tell your operator', 'with a reference'],
-  ['an answer that is too large', failing({ status: 200, body: 'x'.repeat(6_000_000) }), whoami, 'larger than I take', 'tell your operator', 'with a reference'],
-  ['500 in a form', failing({ status: 500 }), connecting(), 'answered unexpectedly', 'tell your operator', 'with a reference'],
-  ['500 as a test starts', started(500, {}), testing, 'answered unexpectedly', 'tell your operator', 'with a reference'],
+  ['503 in a form', failing({ status: 503, retryAfter: LATER }), connecting(), 'busy', 'Try again <!date^'],
+  ['400 invalid_json', failing({ status: 400 }), whoami, 'The service answered unexpectedly.', 'contact your administrator', 'with a reference'],
+  ['404 invalid_api_method', failing({ status: 404, body: { error_code: 'invalid_api_method', hint: 'No.' } }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
+  ['400 invalid_api_method', failing({ status: 400, body: { error_code: 'invalid_api_method' } }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
+  ['500', failing({ status: 500 }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
+  ['bad JSON', failing({ badJson: true }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
+  ['an answer of another shape', failing(BROKEN), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
+  ['a redirect', failing({ status: 302, headers: { location: 'https://evil.example/' } }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
+  ['an answer that is too large', failing({ status: 200, body: 'x'.repeat(6_000_000) }), whoami, 'more than Deckhand accepts', 'contact your administrator', 'with a reference'],
+  ['500 in a form', failing({ status: 500 }), connecting(), 'answered unexpectedly', 'contact your administrator', 'with a reference'],
+  ['500 as a test starts', started(500, {}), testing, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
   ['500 that leaves open whether it was done', failing({ method: 'POST', status: 500 }, 'projects/*/integrations'), adding, 'the integration may or may not be set up', 'Check the project’s integrations', 'with a reference'],
   ['a dropped connection', failing({ drop: true }), whoami, 'The service cannot be reached.', 'Try again in a minute.'],
   ['a dropped connection in a form', failing({ drop: true }), connecting(), 'cannot be reached', 'Try again in a minute.'],
@@ -201,7 +201,7 @@ describe('what the service does', () => {
       nothing,
       whoami,
       'unexpectedly',
-      'tell your operator',
+      'contact your administrator',
       'with a reference',
     ]);
   });
@@ -222,11 +222,7 @@ describe('a service that cannot be reached', () => {
 });
 
 describe('a store that fails', () => {
-  const TOLD = [
-    'Deckhand’s database does not answer right now.',
-    'Try again in a minute.',
-    'with a reference',
-  ] as const;
+  const TOLD = ['Deckhand cannot reach its database.', 'Try again in a minute.', 'with a reference'] as const;
   let world: TestWorld;
   let database: DatabaseSync;
   let undo: string;
@@ -339,7 +335,7 @@ describe('what a sign-up meets', () => {
     };
 
   it.each<[string, (world: TestWorld) => unknown, string, string]>([
-    ['400', refusing(400, 'Email is not valid'), '{"email":"', 'does not take this e-mail address'],
+    ['400', refusing(400, 'Email is not valid'), '{"email":"', 'does not accept this e-mail address'],
     ['403, locked', refusing(403, 'Account locked'), '', 'Wait before you try again.'],
     [
       '403, banned',
@@ -370,7 +366,7 @@ describe('what Slack does', () => {
       refusing('chat.postMessage', 'not_in_channel'),
       typing('test storefront'),
       'Deckhand cannot post in this channel.',
-      '`/invite @deckhand`',
+      '`/invite`',
     ],
     [
       'an archived channel',
@@ -404,7 +400,7 @@ describe('what Slack does', () => {
       'a call that Slack finds wrong',
       refusing('views.open', 'invalid_arguments'),
       typing('connect'),
-      'Slack did not accept the answer.',
+      'Slack did not take Deckhand’s answer.',
       'Try again',
       'with a reference',
     ],
@@ -431,7 +427,7 @@ describe('what Slack does', () => {
       '',
       nothing,
       whoami,
-      'Slack asks Deckhand to slow down.',
+      'Slack is limiting Deckhand’s requests.',
       'Try again in a minute.',
     ]);
   });

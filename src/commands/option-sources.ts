@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { CronError } from '../jobs/cron.ts';
 import { parseZone } from '../jobs/zone.ts';
-import { menuPlace } from '../views/blocks/choices.ts';
+import { menuTarget } from '../views/blocks/choices.ts';
 import type { Choice } from '../views/blocks/modal.ts';
 import { chosenText } from '../views/projects/projects.ts';
 import type { Account } from '../workspace/accounts.ts';
@@ -165,7 +165,7 @@ const MenuTarget = z.object({
 /** The account and project that the menu is about: from its form, or from the command that its message asks about. */
 function targetOf({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarget> {
   if (metadata !== '') return MenuTarget.parse(JSON.parse(metadata));
-  const menu = menuPlace(blockId);
+  const menu = menuTarget(blockId);
   if (menu !== undefined) return menu;
   const { account } = splitWords(chosenText(blockId) ?? '').flags;
   return typeof account === 'string' ? { account } : {};

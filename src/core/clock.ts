@@ -1,4 +1,4 @@
-/** Time as a part: the process has one clock, a test moves its own. */
+/** Time as a dependency: the process has one clock, a test moves its own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

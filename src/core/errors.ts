@@ -1,7 +1,7 @@
 /**
- * Three kinds of failure. What the person did is a `UserError`: said as it is, logged as info. What the
- * service or Slack did has its own class beside its client, and a sentence in `src/views/errors.ts`. Anything
- * else is a bug: the person gets a reference that the log has too.
+ * Three kinds of failure. A `UserError` is about something the person did: shown as it is, logged as info. A failure of the
+ * service, Slack or the database has its class beside its client, the shape below, and a sentence in
+ * `src/views/blocks/failures.ts`. Anything else is a bug: the person gets a reference that the log has too.
  */
 export class UserError extends Error {
   readonly code = 'user_error';
@@ -16,7 +16,7 @@ export class UserError extends Error {
   }
 }
 
-/** A command needs an account and none is connected: the person is asked to connect one, and the command waits. */
+/** A command needs an account and none is connected: it is kept, and runs once an account is. */
 export class AccountNeeded extends Error {
   readonly code = 'account_needed';
 
@@ -24,4 +24,104 @@ export class AccountNeeded extends Error {
     super('no account is connected');
     this.name = 'AccountNeeded';
   }
+}
+
+export const SERVICE_ERROR_KINDS = [
+  'unauthorized',
+  'api_access_restricted',
+  'admin_required',
+  'email_verification_required',
+  'forbidden',
+  'account_not_found',
+  'record_not_found',
+  'invalid',
+  'rejected',
+  'busy',
+  'unexpected',
+  'unreachable',
+] as const;
+/** The kinds of failure of the service that people read different sentences about. API 7 (docs/service-api.md). */
+export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
+
+/** A fault of an answer that has a sentence of its own. */
+export type AnswerFault = 'foreign_address' | 'not_pdf' | 'too_large';
+
+/** A failed call of the deployment service. Texts in it are foreign, to be escaped. */
+export interface ServiceFailure extends Error {
+  readonly code: 'service_error';
+  readonly kind: ServiceErrorKind;
+  /** Name of the operation, e.g. `startTestAccess`. */
+  readonly operation: string;
+  /** HTTP status; undefined if there was no answer. */
+  readonly status: number | undefined;
+  readonly fault: AnswerFault | undefined;
+  /** 422: messages by field; `base` for the record as a whole. */
+  readonly fields: Record<string, string[]> | undefined;
+  readonly messages: string[] | undefined;
+  /** The service's suggestion. */
+  readonly hint: string | undefined;
+  readonly betaUrl: string | undefined;
+  readonly upgradeUrl: string | undefined;
+  /** Milliseconds since the epoch, from `Retry-After`. */
+  readonly retryAt: number | undefined;
+}
+
+/** What a call is about, e.g. "managed resource `x`" in mrkdwn, and the command that lists what there is. */
+export interface Sought {
+  what: string;
+  list: string;
+}
+
+/** A failed call that was made for a connected account. */
+interface AccountCallFailure extends Error {
+  readonly code: 'account_failure';
+  readonly account: { name: string; state: 'ok' | 'unverified' | 'broken' };
+  readonly sought: Sought | undefined;
+  readonly cause: ServiceFailure;
+}
+
+/**
+ * What Slack did to a call.
+ * - `gone`: the channel or message cannot be reached any more (deleted, archived, bot not in it)
+ * - `revoked`: the workspace's token does not work any more
+ * - `busy`: rate limited; `retryAt` says until when
+ * - `unreachable`: no answer, or a 5xx; whether the call was carried out is not known
+ * - `expired`: a trigger or view that died or was replaced in between
+ * - `forbidden`: a scope or permission is missing
+ * - `rejected`: Slack found the call itself wrong, which is a fault of ours
+ */
+export type SlackFailureKind =
+  | 'gone'
+  | 'revoked'
+  | 'busy'
+  | 'unreachable'
+  | 'expired'
+  | 'forbidden'
+  | 'rejected';
+
+interface SlackCallFailure extends Error {
+  readonly code: 'slack_failure';
+  readonly kind: SlackFailureKind;
+  /** Slack's own error word, e.g. `is_archived`. */
+  readonly reason: string;
+  readonly method: string;
+}
+
+interface StoreFailure extends Error {
+  readonly code: 'store_unavailable';
+}
+
+/** Every failure that is not a bug. */
+export type Failure = UserError | ServiceFailure | AccountCallFailure | SlackCallFailure | StoreFailure;
+
+const CODES: ReadonlySet<unknown> = new Set<Failure['code']>([
+  'user_error',
+  'service_error',
+  'account_failure',
+  'slack_failure',
+  'store_unavailable',
+]);
+
+export function isFailure(error: unknown): error is Failure {
+  return error instanceof Error && 'code' in error && CODES.has(error.code);
 }

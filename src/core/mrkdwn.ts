@@ -1,12 +1,12 @@
 /**
- * Text from outside (the service, people, files) on its way to Slack. `mrkdwn` wherever Slack reads markup,
- * `plain` wherever it does not; nothing foreign reaches a view by another way.
+ * Text from outside (the service, people, files) on its way to Slack: `mrkdwn` where Slack reads markup, `plain` where it
+ * does not. Views clean every foreign text with one of these.
  */
 
 const ELLIPSIS = '…';
 
 // Control characters, and the marks that turn or hide the direction of what follows.
-const UNSEEN = /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+const INVISIBLE = /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
 const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
@@ -15,17 +15,17 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 export function plain(foreign: string | number | null | undefined, max = 150): string {
   const line = String(foreign ?? '')
     .replace(SPACES, ' ')
-    .replace(UNSEEN, '')
+    .replace(INVISIBLE, '')
     .trim();
   return line === '' ? '—' : cut(line, max);
 }
 
-/** As `plain`, escaped for mrkdwn: no mention, link or channel call of a foreign string comes alive. */
+/** As `plain`, escaped for mrkdwn, so that a foreign text makes no mention, link or channel call. */
 export function mrkdwn(foreign: string | number | null | undefined, max = 150): string {
   return escapeMarkup(plain(foreign, max));
 }
 
-/** A foreign identifier as inline code, which a backtick of its own cannot end. */
+/** A foreign identifier as inline code, which its own backticks cannot end. */
 export function code(foreign: string | number | null | undefined, max = 80): string {
   return `\`${mrkdwn(foreign, max).replaceAll('`', 'ˋ')}\``;
 }
@@ -36,7 +36,7 @@ export function bold(foreign: string | number | null | undefined, max = 80): str
 
 const SIGNS: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 
-/** Mrkdwn of our own making as plain text, for where Slack reads no markup. */
+/** Mrkdwn of our own making as plain text, where Slack reads no markup. */
 export function unmarked(text: string): string {
   return text
     .replace(/<(?:[^|>]*\|)?([^>]*)>/g, '$1')
@@ -44,13 +44,13 @@ export function unmarked(text: string): string {
     .replace(/&(?:amp|lt|gt);/g, (sign) => SIGNS[sign] ?? sign);
 }
 
-/** Cuts by code point, so that no emoji is left in half. */
+/** Cuts by code point, so that no emoji is split. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   const points = [...text];
   if (points.length <= max && text.length <= max) return text;
   let kept = points.slice(0, Math.max(0, max - 1)).join('');
-  // Slack counts UTF-16 units in places, so the cut holds in both counts.
+  // Slack sometimes counts UTF-16 units, so the result fits in both counts.
   while (kept.length > max - 1) kept = [...kept].slice(0, -1).join('');
   return kept + ELLIPSIS;
 }

@@ -2,7 +2,7 @@ import pino, { type Logger as PinoLogger } from 'pino';
 
 export type Logger = PinoLogger;
 
-/** The fields a line may have. Anything else is dropped, so that a careless object cannot carry a secret out. */
+/** The fields a line may have. Any other is dropped, so that no object can leak a secret. */
 const ALLOWED = new Set([
   'event',
   'reference',
@@ -47,11 +47,11 @@ const SECRETS: ReadonlyArray<[RegExp, string]> = [
   [/\bBearer\s+[A-Za-z0-9._~+/=-]{8,}/gi, 'Bearer [hidden]'],
   [/https?:\/\/[^\s"']*\/(?:commands|actions|services|app|workflows)\/[A-Z0-9][^\s"']*/g, '[response url]'],
   [/([?&](?:code|state|token|client_secret|api_key|password)=)[^&\s"']+/gi, '$1[hidden]'],
-  // An API key has 40 characters (spec 5.1); a digest of that length is hidden too, which costs nothing.
+  // An API key has 40 characters. API 5.1 (docs/service-api.md). Digests of that length are hidden too.
   [/\b[A-Za-z0-9]{40}\b/g, '[api key]'],
 ];
 
-/** The second net: takes out of a finished line whatever looks like a secret. */
+/** A second safeguard: hides everything in a finished line that looks like a secret. */
 export function scrub(line: string): string {
   return SECRETS.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
 }
@@ -73,7 +73,7 @@ export function createLog(level: string, write: (line: string) => void): Logger 
   );
 }
 
-/** Names, codes and stacks, down the causes; never the other properties, which may hold requests. */
+/** Name, code and stack of an error and its causes; never other properties, which may hold requests. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   return {

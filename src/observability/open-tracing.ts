@@ -16,16 +16,23 @@ import {
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { systemClock } from '../core/clock.ts';
 import { withTimeout } from '../core/timeout.ts';
-import { openExporter } from './exporter.ts';
 import type { Logger } from './log.ts';
-import { samplerOf } from './sampler.ts';
 import type { Span, SpanStart, Tracing } from './tracing.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
-/** A collector that does not answer must not keep the process from its end. */
+/** A collector that does not answer must not delay the end of the process. */
 const CLOSE_MS = 2_000;
 
 const KINDS: Readonly<Record<SpanStart['kind'], SpanKind>> = {
@@ -36,8 +43,8 @@ const KINDS: Readonly<Record<SpanStart['kind'], SpanKind>> = {
 };
 
 /**
- * Traces by OpenTelemetry, sent over OTLP. Imported only where they are switched on, since it loads a megabyte of code.
- * Nothing of it is global, so that what else runs in the process stays as it is.
+ * Traces by OpenTelemetry, sent over OTLP. Imported only where they are on, since it loads a megabyte of code. Nothing in
+ * it is global.
  */
 export async function openTracing(settings: TracingSettings, version: string, log: Logger): Promise<Tracing> {
   const exporter = await openExporter(settings.protocol, log);
@@ -50,15 +57,15 @@ export async function openTracing(settings: TracingSettings, version: string, lo
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
   const tracer = provider.getTracer('deckhand', version);
-  const underWay = new AsyncLocalStorage<Context>();
-  const here = (): Context => underWay.getStore() ?? ROOT_CONTEXT;
+  const current = new AsyncLocalStorage<Context>();
+  const activeContext = (): Context => current.getStore() ?? ROOT_CONTEXT;
 
   return {
     async run({ name, kind, attributes, parent }, work) {
-      const from = parent === undefined ? here() : contextOf(parent);
+      const from = parent === undefined ? activeContext() : contextOf(parent);
       const span = tracer.startSpan(name, { kind: KINDS[kind], attributes: { ...attributes?.() } }, from);
       try {
-        return await underWay.run(trace.setSpan(from, span), () => work(wrap(span)));
+        return await current.run(trace.setSpan(from, span), () => work(wrap(span)));
       } catch (error) {
         fail(span, typeOf(error));
         throw error;
@@ -68,13 +75,13 @@ export async function openTracing(settings: TracingSettings, version: string, lo
     },
     get traceparent() {
       const carrier: { traceparent?: string } = {};
-      propagator.inject(here(), carrier, defaultTextMapSetter);
+      propagator.inject(activeContext(), carrier, defaultTextMapSetter);
       return carrier.traceparent;
     },
     async close() {
-      // What the collector did not take is in the log already.
-      const told = provider.shutdown().catch(() => undefined);
-      await withTimeout(systemClock, CLOSE_MS, told);
+      // The exporter logs what the collector did not take.
+      const sent = provider.shutdown().catch(() => undefined);
+      await withTimeout(systemClock, CLOSE_MS, sent);
     },
   };
 }
@@ -95,7 +102,7 @@ function wrap(span: OtelSpan): Span {
   };
 }
 
-/** Its kind or class alone: what an error says may hold what people typed. */
+/** Only the error's kind or class: its message may hold text that people typed. */
 function fail(span: OtelSpan, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type);
 }
@@ -103,4 +110,52 @@ function fail(span: OtelSpan, type: string): void {
 function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'kind' in error && typeof error.kind === 'string' ? error.kind : error.name;
+}
+
+/**
+ * Sends spans over OTLP. It reads address, headers, time-out, compression and certificates from the standard variables
+ * itself. The first failure after a success is logged, by its kind alone: an answer may repeat a header.
+ */
+async function openExporter(protocol: TracingSettings['protocol'], log: Logger): Promise<SpanExporter> {
+  const { OTLPTraceExporter } =
+    protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto');
+  const exporter: SpanExporter = new OTLPTraceExporter();
+  let isFailing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const { error } = result;
+        if (error !== undefined && !isFailing)
+          log.warn({ event: 'traces_not_sent', reason: reasonOf(error) }, 'the collector took no spans');
+        isFailing = error !== undefined;
+        done(result);
+      });
+    },
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+function reasonOf(error: Error): string {
+  return 'code' in error && error.code !== undefined ? String(error.code) : error.name;
+}
+
+/** The sampler that `OTEL_TRACES_SAMPLER` names. */
+function samplerOf({ sampler, ratio }: Pick<TracingSettings, 'sampler' | 'ratio'>): Sampler {
+  switch (sampler) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
 }

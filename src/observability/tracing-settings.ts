@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** How traces are taken and sent. Where to, with which headers, and what the process is called, the exporter reads. */
+/** How traces are sampled and sent. The exporter itself reads the address, the headers and the service's name. */
 export interface TracingSettings {
   protocol: (typeof PROTOCOLS)[number];
   sampler: (typeof SAMPLERS)[number];
-  /** The share of the traces that a sampler by ratio keeps. */
+  /** The share of traces that a ratio sampler keeps. */
   ratio: number;
 }
 
@@ -21,7 +21,7 @@ const SAMPLERS = [
 const address = z.url({ protocol: /^https?$/, error: 'is not an http(s) address' }).optional();
 const protocol = z.enum(PROTOCOLS, { error: 'must be http/protobuf or http/json' }).optional();
 
-/** OpenTelemetry's own names and values. An exporter that is neither means that others of the fleet trace. */
+/** OpenTelemetry's own names and values. */
 const Standard = z.object({
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], { error: 'must be otlp or none' }).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: address,
@@ -34,10 +34,7 @@ const Standard = z.object({
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number({ error: 'must be from 0 to 1' }).min(0).max(1).default(1),
 });
 
-/**
- * Whether traces are taken, by OpenTelemetry's standard variables; undefined where they are not. What is wrong with
- * them is a fault only where they are.
- */
+/** The settings by OpenTelemetry's standard variables; undefined where traces are off, and then nothing is a fault. */
 export function readTracing(given: Record<string, string | undefined>): {
   settings: TracingSettings | undefined;
   faults: string[];

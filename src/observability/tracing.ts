@@ -1,29 +1,29 @@
-/** What a span tells of itself; undefined is left out. Never what people typed, nor e-mails, keys or whole addresses. */
+/** Attributes of a span, without those that are undefined. Never typed text, e-mails, keys or whole addresses. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanStart {
-  /** One of few, so that spans can be grouped by it. */
+  /** One of few names, so that spans can be grouped. */
   name: string;
-  /** As OpenTelemetry has them: what came in, what goes out, a job, a part of either. */
+  /** As in OpenTelemetry: a request to us, a request of ours, a job, or a part of these. */
   kind: 'server' | 'client' | 'consumer' | 'internal';
-  /** Asked only where traces are on. */
+  /** Called only where traces are on. */
   attributes?: () => Attributes;
-  /** The span it belongs to, as W3C's `traceparent`; null begins a trace. Left out, it is the one under way. */
+  /** The span it belongs to, as W3C's `traceparent`; null begins a trace. By default the active span. */
   parent?: string | null;
 }
 
 export interface Span {
   set(attributes: Attributes): void;
-  /** It failed without throwing, or as something else than what it threw. */
+  /** For a failure that was not thrown, or that should be named differently. */
   fail(type: string): void;
 }
 
 export interface Tracing {
-  /** Runs `work` as a span, which ends with it and which what it calls belongs to. Passes on what comes of it. */
+  /** Runs `work` inside a span, the parent of the spans that start meanwhile. Returns or throws as `work` does. */
   run<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
-  /** The span under way, as W3C's `traceparent`: what a stored job carries. Undefined where there is none. */
+  /** The active span as W3C's `traceparent`, for a stored job. Undefined where there is none. */
   readonly traceparent: string | undefined;
-  /** Sends what is still to be told, for a short while at most. */
+  /** Sends the remaining spans, within a short time limit. */
   close(): Promise<void>;
 }
 

@@ -12,14 +12,14 @@ interface Counting {
   metrics: Metrics;
 }
 
-/** A post is sent again although Slack may have it: the only way to a doubled one, so each is logged and counted. */
-export function countRepeated({ log, metrics }: Counting, doubted: UncertainDelivery): void {
+/** A post is sent again although Slack may have it. Only this can double a post, so each is logged and counted. */
+export function countRepeated({ log, metrics }: Counting, delivery: UncertainDelivery): void {
   metrics.uncertainDelivery();
-  log.warn({ event: 'delivery_uncertain', ...doubted }, 'a post is sent again although Slack may have it');
+  log.warn({ event: 'delivery_uncertain', ...delivery }, 'a post is sent again although Slack may have it');
 }
 
-/** A reply is not sent again because Slack may have it: the only way to a lost one, so each is logged and counted. */
-export function countWithheld({ log, metrics }: Counting, doubted: UncertainDelivery): void {
+/** A reply is not sent again because Slack may have it. Only this can lose a reply, so each is logged and counted. */
+export function countWithheld({ log, metrics }: Counting, delivery: UncertainDelivery): void {
   metrics.uncertainReply();
-  log.warn({ event: 'reply_uncertain', ...doubted }, 'a reply is not sent again because Slack may have it');
+  log.warn({ event: 'reply_uncertain', ...delivery }, 'a reply is not sent again because Slack may have it');
 }

@@ -14,7 +14,7 @@ import {
   totalOf,
   totalWords,
 } from '../views/activity/deployments-chart.ts';
-import { dayAndMonth, weekday } from '../views/blocks/days.ts';
+import { dayAndMonth, weekday } from '../views/blocks/time.ts';
 import * as theme from './chart-theme.ts';
 import { RATE_AXIS, RATES_GRID, RATES_TITLE, rateDates, rateLine } from './rates-chart-options.ts';
 

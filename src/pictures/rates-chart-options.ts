@@ -1,6 +1,6 @@
 import type { LineSeriesOption, TitleComponentOption } from 'echarts';
 import { type PastRate, rateWords } from '../views/activity/deployments-chart.ts';
-import { dayAndMonth } from '../views/blocks/days.ts';
+import { dayAndMonth } from '../views/blocks/time.ts';
 import * as theme from './chart-theme.ts';
 
 const RATE_BLUE = '#2b5fd9';

@@ -5,10 +5,10 @@ import type { Message, News } from '../core/message.ts';
 import { countWithheld } from '../observability/uncertain-delivery.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { postId } from '../slack/post-journal.ts';
+import { failureWords } from '../views/blocks/failures.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { failureReason } from './explain.ts';
 import { createPolling, type Polling } from './polling.ts';
 
 /** Jobs of one queue at once: followed runs are mostly asleep. */
@@ -51,7 +51,7 @@ export function defineFollowJob<State extends FollowedState, Shown>(
   const { queue, schema } = kind;
 
   function reasonOf(workspace: Workspace, state: State, error: unknown): string {
-    return failureReason(workspace, error, { job: queue, ...kind.fields(state) });
+    return failureWords(workspace.report(error, { job: queue, ...kind.fields(state) }));
   }
 
   /** The root message has the reason where the service, or what a person did, ends it. */

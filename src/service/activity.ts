@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { jsonOf } from './answer.ts';
-import type { CallOptions } from './call.ts';
+import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import { isObject, NullableText, Numeric, OptionalText, Timestamp } from './shapes.ts';
 
@@ -13,7 +12,7 @@ const EventProperties = z
   .catch(null)
   .transform((properties) => properties ?? { end_ref: null, servers: [] });
 
-/** Spec 2.11. `event` may be any word: the spec shows no complete list. */
+/** API 2.11 (docs/service-api.md). `event` may be any word: there is no complete list. */
 export const ActivityEvent = z.object({
   event: z.string(),
   properties: EventProperties,
@@ -28,10 +27,7 @@ export type ActivityEvent = z.infer<typeof ActivityEvent>;
 
 const Figure = Numeric.nullish().catch(undefined);
 
-/**
- * Spec 2.12. Null is what the spec makes of it (nothing to compare with); undefined is a figure that the
- * service does not tell, as older ones do not. Neither is 0.
- */
+/** API 2.12. Null: nothing to compare with; undefined: the service does not give the figure. Neither is 0. */
 export const ActivityStats = z.object({
   total_deployments: Figure,
   total_deployments_delta: Figure,
@@ -54,31 +50,22 @@ const Activity = z
 export interface Activity {
   /** Most recent first, at most the latest 100. */
   events: ActivityEvent[];
-  /** Undefined where not asked for or not told. */
+  /** Undefined where they were not requested or not given. */
   stats: ActivityStats | undefined;
 }
 
-/** What happened in a window of time, by default the last seven days, and its figures if wanted. Spec 4.9. */
+/** The events of a range, by default the last seven days, and its statistics if wanted. API 4.9. */
 export function getActivity(
   account: AccountClient,
   { range, stats }: { range?: ActivityRange | undefined; stats?: boolean | undefined } = {},
   options?: CallOptions,
 ): Promise<Activity> {
   const query = { ...(range === undefined ? {} : { range }), ...(stats ? { include: 'stats' } : {}) };
-  return account.send(
-    {
-      operation: 'getActivity',
-      method: 'GET',
-      path: ['activity'],
-      query,
-      scope: 'account',
-      read: jsonOf(Activity),
-    },
-    options,
-  );
+  const call = { operation: 'getActivity', scope: 'account', path: ['activity'], query } as const;
+  return requestJson(account, Activity, call, options);
 }
 
-/** Names in a list, or one name that stands alone. */
+/** The names in a list, or one name by itself. */
 function namesIn(value: unknown): string[] {
   const items: unknown[] = Array.isArray(value) ? value : [value];
   return items

@@ -1,7 +1,73 @@
-import { parseAccountName } from './account-name.ts';
-import { BaseUrl } from './base-url.ts';
+const PLACEHOLDER = '{account}';
+/** Stands in for an account while a template is taken apart; a URL cannot hold the braces everywhere. */
+const MARKER = 'account-goes-here';
 
-/** What an address of the service is about; `project` and `server` as it names them. */
+/** One DNS label in lower case. */
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Only these characters, so that nothing is decoded, mapped or case-folded into another host. */
+const ADDRESS = /^(?:https?:\/\/)?([a-z0-9.-]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?((?:[/?#][^\\\s]*)?)$/i;
+
+/** `<account>.<service domain>`, never a bare domain or an IP address. */
+const HOST_OF_ITS_OWN = /^([a-z0-9-]+)\.(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
+
+/** Where an account lives: a configured template with `{account}` in its host or path. */
+export class BaseUrl {
+  readonly #template: string;
+  readonly #parts: URL;
+
+  /** Throws a TypeError with the fault of an unsound template. */
+  constructor(template: string) {
+    const fault = findBaseUrlFault(template);
+    if (fault !== undefined) throw new TypeError(`the service's base url ${fault}`);
+    this.#template = template;
+    this.#parts = new URL(template.replace(PLACEHOLDER, MARKER));
+  }
+
+  /** The address of an account, without a slash at its end. The name must be a slug. */
+  of(account: string): { origin: string; path: string } {
+    const url = new URL(this.#template.replace(PLACEHOLDER, account));
+    return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+  }
+
+  /** The text at the account's position in an address of this shape, else undefined. */
+  nameIn(address: string): string | undefined {
+    const [, host = '', port, rest = ''] = ADDRESS.exec(address) ?? [];
+    if (host === '' || !this.#isOurPort(port)) return undefined;
+    if (this.#parts.hostname.includes(MARKER)) return between(this.#parts.hostname, host.toLowerCase());
+    // With the account in its path, the template does not say which hosts people see: a name before a domain counts.
+    if (host.toLowerCase() !== this.#parts.hostname)
+      return port === undefined ? HOST_OF_ITS_OWN.exec(host)?.[1]?.toLowerCase() : undefined;
+    const path = rest.split(/[?#]/, 1)[0] ?? '';
+    const depth = this.#parts.pathname.split('/').findIndex((segment) => segment.includes(MARKER));
+    const ours = this.#parts.pathname.split('/').slice(0, depth + 1);
+    const theirs = path.split('/').slice(0, depth + 1);
+    return between(ours.join('/'), theirs.join('/'))?.toLowerCase();
+  }
+
+  #isOurPort(port: string | undefined): boolean {
+    if (port === undefined || port === this.#parts.port) return true;
+    return this.#parts.port === '' && port === (this.#parts.protocol === 'https:' ? '443' : '80');
+  }
+}
+
+/** True for one DNS label without dots, so never a host; and without `xn--`, so never shown as other letters. */
+export function isAccountName(text: string): boolean {
+  return SLUG.test(text) && !text.startsWith('xn--');
+}
+
+/**
+ * The account name in what a person typed or pasted: `acme`, `acme.example.com`, `https://acme.example.com/projects`, or
+ * an address with the account in its path where `baseUrlTemplate` has it there. Undefined for anything else.
+ */
+export function parseAccountName(text: string, baseUrlTemplate: string): string | undefined {
+  const typed = text.trim();
+  const isName = isAccountName(typed.toLowerCase());
+  const name = isName ? typed.toLowerCase() : new BaseUrl(baseUrlTemplate).nameIn(typed);
+  return name !== undefined && isAccountName(name) ? name : undefined;
+}
+
+/** The project, and perhaps the server, that an address of the service is about. */
 export interface Addressed {
   account: string;
   /** A permalink or identifier. */
@@ -11,8 +77,8 @@ export interface Addressed {
 }
 
 /**
- * The project or server that an address is about: `{base_url}/projects/<permalink>[/servers/<id>…]`, under exactly the
- * host, port and path of the account's {base_url} (spec 1). Undefined for any other.
+ * Reads `{base_url}/projects/<permalink>[/servers/<id>…]`, under exactly the host, port and path of the account.
+ * Undefined for any other address.
  */
 export function readAddress(address: string, baseUrlTemplate: string): Addressed | undefined {
   const account = parseAccountName(address, baseUrlTemplate);
@@ -20,16 +86,54 @@ export function readAddress(address: string, baseUrlTemplate: string): Addressed
   if (account === undefined || url === null || url.username !== '' || url.password !== '') return undefined;
   const base = new BaseUrl(baseUrlTemplate).of(account);
   if (url.origin !== base.origin || !url.pathname.startsWith(`${base.path}/`)) return undefined;
-  const [projects, project, servers, server] = url.pathname
-    .slice(base.path.length + 1)
-    .split('/')
-    .map(decoded);
+  const segments = url.pathname.slice(base.path.length + 1).split('/');
+  const [projects, project, servers, server] = segments.map(decoded);
   if (projects !== 'projects' || !project) return undefined;
-  const isServer = servers === 'servers' && server !== undefined && server !== '';
-  return { account, project, ...(isServer ? { server } : {}) };
+  return { account, project, ...(servers === 'servers' && server ? { server } : {}) };
 }
 
-/** Empty for what does not decode: it names nothing. */
+/** What is wrong with a base url template, as the end of a sentence; undefined if nothing is. */
+export function findBaseUrlFault(template: string): string | undefined {
+  if (template.split(PLACEHOLDER).length !== 2) return `must hold ${PLACEHOLDER} exactly once`;
+  const marked = template.replace(PLACEHOLDER, MARKER);
+  const fault = findAddressFault(marked);
+  if (fault !== undefined) return fault;
+  const { hostname, pathname } = new URL(marked);
+  if (!hostname.includes(MARKER) && !pathname.includes(MARKER))
+    return `must hold ${PLACEHOLDER} in host or path`;
+  // Otherwise the account would name the host, or its whole top-level domain.
+  const isTopLevel = hostname.split('.').at(-1)?.includes(MARKER);
+  return isTopLevel ? `must have a domain of its own after ${PLACEHOLDER}` : undefined;
+}
+
+/** What is wrong with an address that we would send secrets to, as the end of a sentence. */
+export function findAddressFault(address: string): string | undefined {
+  if (!URL.canParse(address)) return 'must be a url';
+  const { protocol, hostname, username, password, search, hash } = new URL(address);
+  if (username !== '' || password !== '') return 'must not hold a user name or password';
+  if (search !== '' || hash !== '') return 'must not hold a query or fragment';
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
+  return 'must be https, unless its host is loopback';
+}
+
+/** `localhost` and the names under it, which RFC 6761 keeps on this machine. */
+export function isLocalName(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost');
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === '[::1]' || isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** The part of `text` at the marker's position in `pattern`, if all the rest is the same. */
+function between(pattern: string, text: string): string | undefined {
+  const [before = '', after = ''] = pattern.split(MARKER);
+  if (text.length <= before.length + after.length) return undefined;
+  if (!text.startsWith(before) || !text.endsWith(after)) return undefined;
+  return text.slice(before.length, text.length - after.length);
+}
+
+/** Empty for a segment that does not decode: it names nothing. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -1,6 +1,6 @@
+import type { ServiceErrorKind } from '../core/errors.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
-import { ServiceError, type ServiceErrorKind } from './errors.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import { ServiceError } from './errors.ts';
 
 /** What a path names: the account as a whole, a record inside it, or sign-up, which has no account yet. */
 export type Scope = 'account' | 'record' | 'signup';
@@ -31,7 +31,7 @@ const NOT_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** The error that an answer means (spec section 7). Pure; reads any body without throwing. */
+/** The error that an answer stands for. API 7 (docs/service-api.md). Reads any body without throwing. */
 export function classifyAnswer(answer: ErrorAnswer): ServiceError {
   const body = readErrorBody(answer.body);
   const kind = kindOf(answer, body);
@@ -63,13 +63,13 @@ function kindOf({ status, scope }: ErrorAnswer, body: ErrorBody): ServiceErrorKi
   return status >= 400 && status < 500 ? 'rejected' : 'unexpected';
 }
 
-/** A wrong account name is answered by the host, which knows nothing of the records' JSON (spec 5.1). */
+/** A wrong account name is answered by the host, without the JSON that records have. API 5.1. */
 function notFound(scope: Scope, body: ErrorBody): ServiceErrorKind {
   if (scope === 'signup') return 'unexpected';
   return scope === 'record' && body.isObject ? 'record_not_found' : 'account_not_found';
 }
 
-/** A refusal that names no field is about the whole, so that it is never shown nowhere. */
+/** A refusal that names no field is about the whole form, so that it is always shown. */
 function withBase(body: ErrorBody): Record<string, string[]> {
   if (body.messages.length === 0 || Object.keys(body.fields).length > 0) return body.fields;
   return { base: body.messages };
@@ -85,15 +85,15 @@ function isCertainlyNotDone(status: number, retryAt: number | undefined): boolea
   return status >= 400 && status < 500 && status !== 408;
 }
 
-/** The error that a failed exchange means: no connection, a dropped one, or something that is not HTTP. */
+/** The error of a failed exchange: no connection, a dropped one, or an answer that is not HTTP. */
 export function classifyFailure(operation: string, error: unknown): ServiceError {
   const { name, message, code, syscall } = describeError(error);
-  // An answer that breaks off is one more form of a dropped connection.
+  // An answer that breaks off is a dropped connection too.
   const isGarbage = name === 'HTTPParserError' && !message.includes('EOF');
   return new ServiceError(isGarbage ? 'unexpected' : 'unreachable', operation, {
     detail: isGarbage ? 'the answer is not HTTP' : code || undefined,
     certainlyNotDone: NOT_CONNECTED.has(code) || CONNECTING.has(syscall),
-    // A copy: the parser's errors carry the bytes that they stumbled over, which belong in no log.
+    // A copy: the parser's errors carry the bytes that they failed on, which belong in no log.
     cause: new Error(message || code),
   });
 }
@@ -106,4 +106,29 @@ function describeError(error: unknown): { name: string; message: string; code: s
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** A longer wait is a mistake or an attack, and its date may be invalid. */
+const LONGEST_WAIT_MS = 365 * 24 * 3_600_000;
+
+const SECONDS = /^\d+(?:\.\d+)?$/;
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2}(?:\d{2})? \d{2}:\d{2}:\d{2} GMT$/;
+const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/**
+ * When a request may be sent again, in milliseconds since the epoch, from a `Retry-After` header: seconds or
+ * any of the three HTTP dates (RFC 9110). Never before `now`; undefined for anything else. API 7.1.
+ */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  const at = SECONDS.test(text) ? now + Number(text) * 1000 : parseHttpDate(text);
+  if (at === undefined || Number.isNaN(at)) return undefined;
+  return Math.round(Math.min(Math.max(at, now), now + LONGEST_WAIT_MS));
+}
+
+function parseHttpDate(text: string): number | undefined {
+  if (HTTP_DATE.test(text)) return Date.parse(text);
+  // The oldest form names no zone and means GMT; `Date` would read it as local time.
+  if (ASCTIME_DATE.test(text)) return Date.parse(`${text} GMT`);
+  return undefined;
 }

@@ -1,10 +1,8 @@
 import type { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
-import { isAccountName } from './account-name.ts';
-import { failureOf, readValue } from './answer.ts';
-import { BaseUrl, findAddressFault } from './base-url.ts';
-import { type Address, type Call, type Endpoint, headersOf, pathOf } from './call.ts';
+import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
+import { type Address, type Call, type Endpoint, failureOf, headersOf, pathOf, readValue } from './call.ts';
 import { ServiceError } from './errors.ts';
 import { createOauth, type ServiceOauth } from './oauth.ts';
 import { withRetries } from './retry.ts';
@@ -44,7 +42,7 @@ export interface ServiceOptions {
   signupUrl?: string | undefined;
   /** Deckhand's, for the User-Agent. */
   version: string;
-  /** Our registered OAuth client (spec 5.3). */
+  /** Our registered OAuth client. API 5.3 (docs/service-api.md). */
   oauth?: { authUrl: string; clientId: string; clientSecret: string } | undefined;
   /** Waits between repetitions go through it. */
   clock: Clock;
@@ -57,13 +55,13 @@ export interface ServiceOptions {
   maxPdfBytes?: number;
   /** Most connections to one origin. */
   connections?: number;
-  /** From the spec's neutral hook_type labels to the values on the wire; identity where absent (spec 4.8). */
+  /** From the neutral hook_type labels of API 4.8 to the values on the wire; identity where absent. */
   hookTypes?: Readonly<Record<string, string>>;
   tracing?: Tracing;
   observe?: (call: Observed) => void;
 }
 
-/** One account with one person's credentials, which cannot be read back from it. */
+/** One account with one person's credentials, which cannot be read from it. */
 export interface AccountClient extends Endpoint {
   readonly account: string;
   readonly hookTypes: Readonly<Record<string, string>>;
@@ -81,7 +79,7 @@ export interface Service {
 }
 
 /**
- * The deployment service's API (spec 1 and 5). Opens nothing until the first call.
+ * The deployment service's API (1 and 5). Opens nothing until the first call.
  * Throws a TypeError if an address is unsound: not https beyond loopback, or a template without `{account}`.
  */
 export function createService(options: ServiceOptions): Service {
@@ -136,7 +134,7 @@ function openEndpoint(pools: Agent, settings: Settings, address: Address, author
   };
 }
 
-/** By OpenTelemetry's conventions for HTTP, but without the path and query: they hold what people named. */
+/** By OpenTelemetry's conventions for HTTP, but without path and query, which hold names. */
 function spanOf({ operation, method }: Call<unknown>, { origin }: Address, attempt: number): SpanStart {
   const attributes = () => {
     const { hostname, port, protocol } = new URL(origin);
@@ -151,7 +149,7 @@ function spanOf({ operation, method }: Call<unknown>, { origin }: Address, attem
   return { name: `${method} ${operation}`, kind: 'client', attributes };
 }
 
-/** Reports how an attempt ended, and passes its end on. */
+/** Reports how an attempt ended, then returns its value or throws its error. */
 async function observed<T>(
   { operation, method }: Call<T>,
   send: () => Promise<{ status: number; value: T }>,

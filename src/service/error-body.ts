@@ -1,4 +1,4 @@
-/** What an error answer says, in one shape for all the bodies of spec section 7. All of it is foreign text. */
+/** An error answer, in one shape for all the bodies of API 7 (docs/service-api.md). All of it is foreign text. */
 export interface ErrorBody {
   /** False for a body that is empty, not JSON, or not an object. */
   isObject: boolean;
@@ -31,7 +31,7 @@ const MOST_TEXTS = 20;
 const MOST_FIELDS = 50;
 const DEEPEST = 3;
 
-/** Reads an error body (spec 7.1 to 7.4 and shapes met elsewhere). Never throws. */
+/** Reads an error body of API 7.1 to 7.4, and similar shapes. Never throws. */
 export function readErrorBody(text: string): ErrorBody {
   const json = parseObject(text);
   const body = json ?? {};
@@ -90,7 +90,7 @@ function parseObject(text: string): Json | undefined {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;
   } catch {
-    return undefined; // A body that is not JSON is one of the cases, not a failure.
+    return undefined; // A body that is not JSON is one of the cases, not a bug.
   }
 }
 

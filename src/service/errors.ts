@@ -1,53 +1,22 @@
-/** What went wrong, as the person who caused it should read it (spec section 7). */
-export const SERVICE_ERROR_KINDS = [
-  'unauthorized',
-  'api_access_restricted',
-  'admin_required',
-  'email_verification_required',
-  'forbidden',
-  'account_not_found',
-  'record_not_found',
-  'invalid',
-  'rejected',
-  'busy',
-  'unexpected',
-  'unreachable',
-] as const;
-export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
+import type { AnswerFault, ServiceErrorKind, ServiceFailure } from '../core/errors.ts';
 
-/** What about an answer was not as it must be, where people are told more than that. */
-export type AnswerFault = 'foreign_address' | 'not_pdf' | 'too_large';
-
-export interface ServiceErrorDetails {
-  /** HTTP status; undefined if there was no answer. */
-  status?: number | undefined;
-  /** What was wrong with the answer, in our own words; stands in the error's text. */
+export interface ServiceErrorDetails
+  extends Partial<Omit<ServiceFailure, keyof Error | 'code' | 'kind' | 'operation'>> {
+  /** The fault of the answer in our own words, for the error's text. */
   detail?: string | undefined;
-  fault?: AnswerFault | undefined;
-  /** 422: messages by field; `base` for the record as a whole. Foreign text. */
-  fields?: Record<string, string[]> | undefined;
-  /** What the service says to the person. Foreign text. */
-  messages?: string[] | undefined;
   errorCode?: string | undefined;
-  /** The service's suggestion. Foreign text. */
-  hint?: string | undefined;
-  betaUrl?: string | undefined;
-  upgradeUrl?: string | undefined;
-  /** Milliseconds since the epoch, from `Retry-After`. */
-  retryAt?: number | undefined;
   /** True if the request certainly changed nothing, so that it may be sent again. */
   certainlyNotDone?: boolean | undefined;
   cause?: unknown;
 }
 
 /**
- * Every failure of a call to the deployment service. Its text is made of our own words only: no body, no
- * credential, no address. What the service wrote stands in `fields`, `messages` and `hint`, to be escaped.
+ * Every failure of a call to the deployment service. Its text has our own words only: no body, credential or address.
+ * The service's words are in `fields`, `messages` and `hint`, to be escaped.
  */
-export class ServiceError extends Error {
+export class ServiceError extends Error implements ServiceFailure {
   readonly code = 'service_error';
   readonly kind: ServiceErrorKind;
-  /** Name of the operation, e.g. `startTestAccess`. */
   readonly operation: string;
   readonly status: number | undefined;
   readonly fault: AnswerFault | undefined;

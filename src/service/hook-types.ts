@@ -1,19 +1,19 @@
-/** Which form a property takes: `chat_id` is a number or a name that begins with `@`. */
+/** `chat_id` is a number or a name that begins with `@`. */
 type HookPropertyFormat = 'text' | 'url' | 'chat_id';
 export type HookVersion = 'cloud' | 'on_premise';
 
 export interface HookProperty {
   key: string;
   required: boolean;
-  /** A key, token or an address that works like one: never shown again, never logged. */
+  /** A key, a token, or an address that works like one: never shown again, never logged. */
   secret: boolean;
   format: HookPropertyFormat;
-  /** Asked for only in this `hook_version`; in both, or where there are none, if undefined. */
+  /** Only for this `hook_version`; undefined: always. */
   version: HookVersion | undefined;
 }
 
 export interface HookType {
-  /** The spec's neutral label. */
+  /** The neutral label of API 4.8 (docs/service-api.md). */
   label: string;
   /** What it is, for people. */
   kind: string;
@@ -24,10 +24,7 @@ export interface HookType {
   properties: readonly HookProperty[];
 }
 
-/**
- * The integration types and their properties (spec 4.8). The spec requires `hook_version` alone by name;
- * here a property is required if the integration could not work without it.
- */
+/** The integration types of API 4.8. A property is required here if the integration cannot work without it. */
 export const HOOK_TYPES: readonly HookType[] = [
   hookType('http_req', 'HTTP request', [required('url', 'url')]),
   hookType('cdn_cache', 'CDN cache service', [required('zone_id'), optional('path_prefix')]),
@@ -70,7 +67,7 @@ export function findHookType(label: string): HookType | undefined {
   return HOOK_TYPES.find((type) => type.label === label);
 }
 
-/** The properties that a type asks for, in the version chosen where it has versions. */
+/** The properties of a type, in the chosen version where it has versions. */
 export function propertiesOf(type: HookType, version?: HookVersion): HookProperty[] {
   return type.properties.filter((property) => property.version === undefined || property.version === version);
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { jsonOf } from './answer.ts';
-import type { CallOptions } from './call.ts';
+import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import { Flag, Identifier, NullableTimestamp, OptionalText, recordUnder } from './shapes.ts';
 
-/** Spec 2.10. Properties are never answered. */
+/** API 2.10 (docs/service-api.md). The service never returns properties. */
 export const Integration = z.object({
   identifier: Identifier,
   hook_type: z.string(),
@@ -25,7 +24,7 @@ const AuthRequired = z.object({
 /** An answer that asks for authorisation may look like an integration too. */
 const NoAuthRequired = Integration.extend({ auth_required: z.literal(false).nullish() });
 
-/** When an integration speaks. Spec 4.8. */
+/** When an integration sends something. API 4.8. */
 export const INTEGRATION_FLAGS = ['send_on_start', 'send_on_completion', 'send_on_failure'] as const;
 export type IntegrationFlag = (typeof INTEGRATION_FLAGS)[number];
 
@@ -38,7 +37,7 @@ export interface IntegrationChanges {
 }
 
 export interface NewIntegration extends IntegrationChanges {
-  /** The spec's neutral label. */
+  /** The neutral label of API 4.8. */
   hook_type: string;
   name: string;
 }
@@ -48,7 +47,7 @@ export type IntegrationResult =
   | { kind: 'integration'; integration: Integration }
   | { kind: 'auth_required'; authUrl: string };
 
-/** Adds an integration to a project. Spec 4.8. `project`: permalink or identifier. */
+/** Adds an integration to a project. API 4.8. `project`: permalink or identifier. */
 export function createIntegration(
   account: AccountClient,
   project: string,
@@ -56,20 +55,13 @@ export function createIntegration(
   options?: CallOptions,
 ): Promise<IntegrationResult> {
   const hookType = wireNameOf(account, integration.hook_type);
-  return account.send(
-    {
-      operation: 'createIntegration',
-      method: 'POST',
-      path: ['projects', project, 'integrations'],
-      scope: 'record',
-      body: { integration: { ...integration, hook_type: hookType } },
-      read: jsonOf(resultSchema(account)),
-    },
-    options,
-  );
+  const path = ['projects', project, 'integrations'];
+  const body = { integration: { ...integration, hook_type: hookType } };
+  const call = { operation: 'createIntegration', method: 'POST', path, body } as const;
+  return requestJson(account, resultSchema(account), call, options);
 }
 
-/** Changes what is given and nothing else. Spec 4.8. */
+/** Changes only the given fields. API 4.8. */
 export function updateIntegration(
   account: AccountClient,
   project: string,
@@ -77,17 +69,10 @@ export function updateIntegration(
   changes: IntegrationChanges,
   options?: CallOptions,
 ): Promise<IntegrationResult> {
-  return account.send(
-    {
-      operation: 'updateIntegration',
-      method: 'PATCH',
-      path: ['projects', project, 'integrations', id],
-      scope: 'record',
-      body: { integration: changes },
-      read: jsonOf(resultSchema(account)),
-    },
-    options,
-  );
+  const path = ['projects', project, 'integrations', id];
+  const body = { integration: changes };
+  const call = { operation: 'updateIntegration', method: 'PATCH', path, body } as const;
+  return requestJson(account, resultSchema(account), call, options);
 }
 
 function resultSchema(account: AccountClient): z.ZodType<IntegrationResult> {

@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import { headerOf, jsonOf, unexpected } from './answer.ts';
-import type { CallOptions } from './call.ts';
+import { type CallOptions, foreignAddress, headerOf, requestJson, unexpected } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { ServiceError } from './errors.ts';
 import { NullableText, NullableTimestamp, Numeric, OptionalText, Timestamp } from './shapes.ts';
 import type { Answer } from './transport.ts';
 
 const Amount = z.union([z.string(), z.number()]).transform(String);
 
-/** Spec 2.13. Amounts are decimal text, as given. */
+/** API 2.13 (docs/service-api.md). Amounts are decimal text, as given. */
 export const Invoice = z.object({
   number: Numeric.pipe(z.int().nonnegative()),
   kind: OptionalText,
@@ -26,24 +24,16 @@ export type Invoice = z.infer<typeof Invoice>;
 
 const PDF_MAGIC = Buffer.from('%PDF-');
 
-/** The finalised invoices, most recent first. `forbidden` unless a billing manager asks. Spec 4.10. */
+/** The finalised invoices, most recent first. `forbidden` unless the key is a billing manager's. API 4.10. */
 export function listInvoices(account: AccountClient, options?: CallOptions): Promise<Invoice[]> {
-  return account.send(
-    {
-      operation: 'listInvoices',
-      method: 'GET',
-      path: ['account', 'invoices'],
-      scope: 'account',
-      read: jsonOf(z.array(Invoice)),
-    },
-    options,
-  );
+  const call = { operation: 'listInvoices', scope: 'account', path: ['account', 'invoices'] } as const;
+  return requestJson(account, z.array(Invoice), call, options);
 }
 
 /**
- * An invoice's PDF, from `downloadUrl` if the record had one. The key travels with the request, so an
- * address on any other host than the account's is refused as `unexpected` before it is sent, and so is an
- * answer that is no PDF. `record_not_found` for an unknown number. Spec 4.10 and 7.4.
+ * An invoice's PDF, from `downloadUrl` if the record had one. The key goes with the request, so an address on another
+ * host than the account's is `unexpected` and not requested. An answer that is not a PDF is `unexpected` too; an unknown
+ * number is `record_not_found`. API 4.10 and 7.4.
  */
 export async function downloadInvoice(
   account: AccountClient,
@@ -67,9 +57,7 @@ export async function downloadInvoice(
 function addressIn(text: string): URL {
   const url = URL.parse(text);
   if (url !== null) return url;
-  const detail = 'the download address is not an address';
-  const fault = 'foreign_address';
-  throw new ServiceError('unexpected', 'downloadInvoice', { detail, fault, certainlyNotDone: true });
+  throw foreignAddress('downloadInvoice', 'the download address is not an address');
 }
 
 function readPdf(answer: Answer, operation: string): Buffer {

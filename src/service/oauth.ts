@@ -1,12 +1,12 @@
 import * as openid from 'openid-client';
 import { isObject } from './shapes.ts';
 
-/** Spec 5.3: all that there are. */
+/** All scopes of API 5.3 (docs/service-api.md). */
 const SCOPES = 'email_address assignments';
 const TIMEOUT_S = 15;
 const MOST_BYTES = 64 * 1024;
-/** How long what discovery said is believed. */
-const BELIEVED_MS = 10 * 60_000;
+/** How long the result of discovery is used. */
+const DISCOVERY_TTL_MS = 10 * 60_000;
 
 export interface OauthOptions {
   /** {auth_url}; https unless its host is loopback. */
@@ -35,7 +35,7 @@ export class OauthError extends Error {
   }
 }
 
-/** The authorisation code flow of the service. Spec 5.3. Both reject with an OauthError. */
+/** The authorisation code flow of API 5.3. Both reject with an OauthError. */
 export interface ServiceOauth {
   /** Where the person's browser goes; `verifier` must come back with the code, where the service offers PKCE. */
   begin(redirectUri: string, state: string): Promise<{ url: URL; verifier: string | undefined }>;
@@ -49,7 +49,7 @@ export function createOauth(options: OauthOptions): ServiceOauth {
   async function configure(): Promise<openid.Configuration> {
     if (known !== undefined && options.now() < known.until) return known.configuration;
     const configuration = await discover(options);
-    known = { configuration, until: options.now() + BELIEVED_MS };
+    known = { configuration, until: options.now() + DISCOVERY_TTL_MS };
     return configuration;
   }
 
@@ -80,8 +80,8 @@ export function createOauth(options: OauthOptions): ServiceOauth {
 }
 
 /**
- * What the service publishes of itself, held to its own address: secrets go nowhere else. The spec names both
- * endpoints, so a service without discovery works too, only without PKCE.
+ * The service's published metadata, held to its own address: secrets go nowhere else. API 5.3 names both endpoints, so a
+ * service without discovery works too, but without PKCE.
  */
 async function discover(options: OauthOptions): Promise<openid.Configuration> {
   const base = options.authUrl.replace(/\/+$/, '');
@@ -119,7 +119,7 @@ async function metadataOf(options: OauthOptions): Promise<openid.ServerMetadata>
   }
 }
 
-/** No redirects, no endless bodies, our own name. */
+/** No redirects, a size limit, our own name. */
 function fetchFor(options: OauthOptions): openid.CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const answer = await fetch(url, {
@@ -150,11 +150,11 @@ async function textOf(answer: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The fields of a token answer are not shown (spec 5.3), so what is absent or null is no fault. */
+/** API 5.3 does not show the fields of a token answer, so an absent or null field is no fault. */
 function tolerant(text: string): string {
   const answer = parseJson(text);
   if (!isObject(answer)) return text;
-  // Nobody asked for an id token, so nothing is to be made of one.
+  // An id token was not requested, and is not used.
   const { id_token: _, ...rest } = answer;
   const given = Object.entries(rest).filter(([, value]) => value !== null);
   return JSON.stringify({ token_type: 'Bearer', ...Object.fromEntries(given) });

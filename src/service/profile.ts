@@ -1,15 +1,14 @@
 import { z } from 'zod';
-import { jsonOf } from './answer.ts';
-import type { CallOptions } from './call.ts';
+import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import { Flag, NullableText, OptionalText } from './shapes.ts';
 
-/** Spec 2.3; `time_zone`, `suspended` and `trialling` are met on such services. */
+/** API 2.3 (docs/service-api.md); `time_zone`, `suspended` and `trialling` come from such services too. */
 export const Profile = z.object({
   first_name: OptionalText,
   last_name: OptionalText,
   email_address: z.string(),
-  /** IANA or a service's own name; null where it is not told. */
+  /** IANA or the service's own name; null where it is not given. */
   time_zone: NullableText,
   account: z.preprocess(
     (account) => account ?? {},
@@ -26,10 +25,28 @@ export const Profile = z.object({
 });
 export type Profile = z.infer<typeof Profile>;
 
-/** Who the key belongs to, and what their account may do. Spec 4.3. Rejects with a ServiceError. */
+/** Who the key belongs to, and what their account may do. API 4.3. Rejects with a ServiceError. */
 export function getProfile(account: AccountClient, options?: CallOptions): Promise<Profile> {
-  return account.send(
-    { operation: 'getProfile', method: 'GET', path: ['profile'], scope: 'account', read: jsonOf(Profile) },
-    options,
-  );
+  const call = { operation: 'getProfile', scope: 'account', path: ['profile'] } as const;
+  return requestJson(account, Profile, call, options);
+}
+
+/** API 2.4. */
+export const BetaEnrollment = z.object({ enrolled: z.boolean(), beta_features: z.boolean() });
+export type BetaEnrollment = z.infer<typeof BetaEnrollment>;
+
+/**
+ * Enables the managed-resources beta; changes nothing where it is enabled. A member who is no administrator is refused
+ * with `admin_required` and a `betaUrl`. API 4.2 and 7.3.
+ * @param protocol one that the service does not support is `invalid` with `unsupported_protocol`
+ */
+export function enrollInBeta(
+  account: AccountClient,
+  protocol?: string,
+  options?: CallOptions,
+): Promise<BetaEnrollment> {
+  const body = protocol === undefined ? {} : { protocol };
+  const path = ['beta', 'enrollments'];
+  const call = { operation: 'enrollInBeta', method: 'POST', scope: 'account', path, body } as const;
+  return requestJson(account, BetaEnrollment, call, options);
 }

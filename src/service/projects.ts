@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { jsonOf } from './answer.ts';
-import type { CallOptions } from './call.ts';
+import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import { Flag, Identifier, listUnder, NullableTimestamp, OptionalText } from './shapes.ts';
 
-/** Only what is needed: the whole record holds an address that starts deployments. Spec 4.11 shows no shape. */
+/** Only the fields we need: the whole record holds an address that starts deployments. API 4.11 shows no shape. */
 export const Project = z
   .object({
     name: OptionalText,
@@ -23,19 +22,9 @@ export const Project = z
   });
 export type Project = z.infer<typeof Project>;
 
-const Projects = listUnder('projects', Project);
-
-/** The account's projects, starred ones first, otherwise in the service's order. Spec 4.11. */
+/** The account's projects, starred ones first, otherwise in the service's order. API 4.11 (docs/service-api.md). */
 export async function listProjects(account: AccountClient, options?: CallOptions): Promise<Project[]> {
-  const projects = await account.send(
-    {
-      operation: 'listProjects',
-      method: 'GET',
-      path: ['projects.json'],
-      scope: 'account',
-      read: jsonOf(Projects),
-    },
-    options,
-  );
+  const call = { operation: 'listProjects', scope: 'account', path: ['projects.json'] } as const;
+  const projects = await requestJson(account, listUnder('projects', Project), call, options);
   return projects.toSorted((one, other) => Number(other.starred) - Number(one.starred));
 }

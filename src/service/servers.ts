@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { jsonOf } from './answer.ts';
-import type { Call, CallOptions } from './call.ts';
+import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import { ServiceError } from './errors.ts';
 import { Flag, Identifier, listUnder, NullableText, OptionalText, recordUnder } from './shapes.ts';
@@ -22,7 +21,7 @@ const ManagedVps = z.object({
   size: OptionalText,
 });
 
-/** A server of any kind: the fields of spec 2.9, and the block of spec 2.5 where it is a managed one. */
+/** Any server: the fields of API 2.9 (docs/service-api.md), and the block of API 2.5 where it is a managed one. */
 export const Server = z
   .object({
     identifier: Identifier,
@@ -44,7 +43,7 @@ export const Server = z
   .transform((server) => ({ ...server, name: server.name || server.identifier }));
 export type Server = z.infer<typeof Server>;
 
-/** The state of a managed server, one of spec 3.1 if the service keeps to it; undefined for any other server. */
+/** The state of a managed server, usually one of API 3.1; undefined for any other server. */
 export function managedStatus(server: Server): string | undefined {
   return server.static_hosting?.status ?? server.managed_vps?.status;
 }
@@ -59,23 +58,20 @@ export type NewServer =
     }
   | { protocol_type: 'managed_vps'; name: string; region: string; size: string; os_image?: string };
 
-/** One server; poll a managed one until its block is `active`. Spec 4.4. `project`: permalink or identifier. */
+/** One server; poll a managed one until its block is `active`. API 4.4. `project`: permalink or identifier. */
 export function getServer(
   account: AccountClient,
   project: string,
   server: string,
   options?: CallOptions,
 ): Promise<Server> {
-  const path = ['projects', project, 'servers', server];
-  return account.send(
-    { operation: 'getServer', method: 'GET', path, scope: 'record', read: readServer },
-    options,
-  );
+  const call = { operation: 'getServer', path: ['projects', project, 'servers', server] };
+  return requestJson(account, recordUnder('server', Server), call, options);
 }
 
 /**
- * Creates a managed server, which then provisions. Spec 4.4 shows no payload: this one is met on such
- * services. A name or subdomain that is taken is `invalid`, with the field's own name.
+ * Creates a managed server, which then provisions. API 4.4 shows no payload: this is the one such services take. A name or
+ * subdomain that is taken is `invalid`, under the field's own name.
  */
 export function createServer(
   account: AccountClient,
@@ -83,46 +79,57 @@ export function createServer(
   server: NewServer,
   options?: CallOptions,
 ): Promise<Server> {
-  const call: Call<Server> = {
-    operation: 'createServer',
-    method: 'POST',
-    path: ['projects', project, 'servers'],
-    scope: 'record',
-    body: bodyOf(server),
-    read: readServer,
-  };
-  return account.send(call, options);
+  const path = ['projects', project, 'servers'];
+  const call = { operation: 'createServer', method: 'POST', path, body: bodyOf(server) } as const;
+  return requestJson(account, recordUnder('server', Server), call, options);
 }
 
-/**
- * The servers of a project, for a picker; undefined where the service does not list them or not to this
- * person. Outside the spec.
- */
+/** The servers of a project; undefined where the service does not list them, or not for this key. Not in the API's outline. */
 export async function listServers(
   account: AccountClient,
   project: string,
   options?: CallOptions,
 ): Promise<Server[] | undefined> {
-  const path = ['projects', project, 'servers'];
+  const call = { operation: 'listServers', path: ['projects', project, 'servers'] };
   try {
-    return await account.send(
-      { operation: 'listServers', method: 'GET', path, scope: 'record', read: readServers },
-      options,
-    );
+    return await requestJson(account, listUnder('servers', Server), call, options);
   } catch (error) {
     if (error instanceof ServiceError && (error.status === 403 || error.status === 404)) return undefined;
     throw error;
   }
 }
 
-const readServer = jsonOf(recordUnder('server', Server));
-const readServers = jsonOf(listUnder('servers', Server));
-
-/** What is managed stands beside the server's own record, not in it. */
+/** The managed part goes beside the server's own record, not into it. */
 function bodyOf(server: NewServer): Record<string, unknown> {
   const { name, protocol_type, ...managed } = server;
   const own = { server: { name, protocol_type } };
   return protocol_type === 'static_hosting'
     ? { ...own, hosted_website_attributes: managed }
     : { ...own, ...managed };
+}
+
+/** API 2.9. `packages`: version by name of a language or tool, an open map. */
+export const BuildConfiguration = z.object({
+  identifier: Identifier,
+  packages: z
+    .record(z.string(), Identifier.nullable())
+    .nullish()
+    .transform((packages) => packages ?? {}),
+  default: Flag,
+  servers: z
+    .array(Server)
+    .nullish()
+    .transform((servers) => servers ?? []),
+});
+export type BuildConfiguration = z.infer<typeof BuildConfiguration>;
+
+/** The language and tool versions of a project's builds. API 4.7. `project`: permalink or identifier. */
+export function getBuildConfiguration(
+  account: AccountClient,
+  project: string,
+  id: string,
+  options?: CallOptions,
+): Promise<BuildConfiguration> {
+  const path = ['projects', project, 'build_configurations', id];
+  return requestJson(account, BuildConfiguration, { operation: 'getBuildConfiguration', path }, options);
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** An opaque identifier or name on the wire; a number is met where a string is meant. */
+/** An opaque identifier or name on the wire; some services send numbers for strings. */
 export const Identifier = z.union([z.string().min(1), z.number()]).transform(String);
 
-/** Text that is not essential: what is absent, null or no text reads as null. */
+/** Text that is not essential: null where it is absent, null or not text. */
 export const NullableText = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
@@ -18,7 +18,7 @@ export const Flag = z
   .nullish()
   .transform((flag) => flag ?? false);
 
-/** ISO 8601 text that is a date (spec 1.6). */
+/** ISO 8601 text that is a date. API 1 (docs/service-api.md). */
 export const Timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 
 /** A timestamp, or null where it is absent or no date. */
@@ -26,7 +26,7 @@ export const NullableTimestamp = Timestamp.nullish()
   .catch(null)
   .transform((text) => text ?? null);
 
-/** A number, also when written as text: amounts and ports are met both ways. */
+/** A number, also when written as text: services send amounts and ports both ways. */
 export const Numeric = z.union([
   z.number(),
   z
@@ -36,7 +36,7 @@ export const Numeric = z.union([
     .transform(Number),
 ]);
 
-/** A list that stands bare or under a key. */
+/** A list, by itself or under a key. */
 export function listUnder<T extends z.ZodType>(key: string, item: T) {
   return z.preprocess(
     (value) => (isObject(value) && !Array.isArray(value) ? value[key] : value),
@@ -44,7 +44,7 @@ export function listUnder<T extends z.ZodType>(key: string, item: T) {
   );
 }
 
-/** A record that stands bare or under a key. */
+/** A record, by itself or under a key. */
 export function recordUnder<T extends z.ZodType>(key: string, record: T) {
   return z.preprocess((value) => (isObject(value) && isObject(value[key]) ? value[key] : value), record);
 }

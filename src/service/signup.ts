@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { jsonOf } from './answer.ts';
-import type { CallOptions } from './call.ts';
+import { type CallOptions, requestJson } from './call.ts';
 import type { Service } from './client.ts';
 import { Flag, Identifier, isObject, NullableText, OptionalText } from './shapes.ts';
 
-/** Spec 2.1. The password is the person's own, and kept nowhere. */
+/** API 2.1 (docs/service-api.md). The password is the person's own and is stored nowhere. */
 export interface SignupRequest {
   email: string;
   password: string;
@@ -21,10 +20,7 @@ export interface SignupRequest {
 
 const SshPublicKey = z.object({ id: OptionalText, public_key: z.string(), fingerprint: OptionalText });
 
-/**
- * Spec 2.2. The key is told only once, so nothing else that is odd in the answer may lose it: the account's
- * name is taken from wherever it stands.
- */
+/** API 2.2. The key is sent only once, so no other oddity of the answer may lose it: the name may come from any field. */
 export const Signup = z
   .object({
     account: z
@@ -54,9 +50,8 @@ export const Signup = z
 export type Signup = z.infer<typeof Signup>;
 
 /**
- * Creates an account. Spec 4.1. Never sent twice: attempts are few (spec 8) and an account cannot be taken
- * back. A refusal keeps its `status` and `messages` (spec 7.2).
- * Throws a TypeError where no sign-up address is configured.
+ * Creates an account. API 4.1. Never sent twice: attempts are few (API 8) and an account cannot be undone. A refusal keeps
+ * its `status` and `messages` (API 7.2). Throws a TypeError where no sign-up address is configured.
  */
 export async function signUp(
   service: Service,
@@ -64,20 +59,12 @@ export async function signUp(
   options?: Pick<CallOptions, 'signal'>,
 ): Promise<Signup> {
   if (service.signup === undefined) throw new TypeError('sign-up has no address');
-  return await service.signup.send(
-    {
-      operation: 'signUp',
-      method: 'POST',
-      path: ['api', 'v1', 'signup'],
-      scope: 'signup',
-      body: request,
-      read: jsonOf(Signup),
-    },
-    { ...options, retries: 0 },
-  );
+  const path = ['api', 'v1', 'signup'];
+  const call = { operation: 'signUp', method: 'POST', scope: 'signup', path, body: request } as const;
+  return await requestJson(service.signup, Signup, call, { ...options, retries: 0 });
 }
 
-/** Addresses by provider; what no browser opens as a page is left out. */
+/** Addresses by provider, but only those that a browser opens as a page. */
 function addressesIn(value: unknown): Record<string, string> {
   if (!isObject(value)) return {};
   const pages = Object.entries(value).filter(

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { jsonOf } from './answer.ts';
-import type { Call, CallOptions } from './call.ts';
+import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import { Identifier, NullableText, NullableTimestamp, OptionalText } from './shapes.ts';
 
@@ -17,7 +16,7 @@ const Results = z.object({
     .transform((servers) => servers ?? []),
 });
 
-/** Spec 2.8, with `pending` read as `running`. */
+/** API 2.8 (docs/service-api.md), with `pending` read as `running`. */
 export const TestRun = z
   .object({
     identifier: Identifier,
@@ -32,7 +31,7 @@ export const TestRun = z
   });
 export type TestRun = z.infer<typeof TestRun>;
 
-/** A test result item (spec 3.1). */
+/** A test result item. API 3.1. */
 type TestStatus = 'ok' | 'error';
 export interface TestOutcome {
   status: TestStatus;
@@ -46,8 +45,8 @@ export interface TestResults {
 }
 
 /**
- * Results early in a run may hold items that are not decided yet, which are left out. At its end an item that is
- * neither `ok` nor `error` counts as an error that says so: leaving it out would say that all is well.
+ * While a run goes on, items that are not decided yet are left out. At its end an item that is neither `ok` nor `error`
+ * counts as an error that says so: without it the run would look better than it is.
  */
 function decided(results: z.infer<typeof Results>, isRunning: boolean): TestResults {
   const all = <T extends z.infer<typeof Outcome>>(items: T[]): Array<T & { status: TestStatus }> =>
@@ -66,7 +65,7 @@ function isDecided<T extends { status: string }>(item: T): item is T & { status:
 }
 
 /**
- * Queues a test of a project's repository and all its servers, or of one server. Spec 4.6.
+ * Queues a test of a project's repository and all its servers, or of one server. API 4.6.
  * `project` is a permalink or identifier. Rejects with a ServiceError.
  */
 export function startTestAccess(
@@ -76,21 +75,18 @@ export function startTestAccess(
   options?: CallOptions,
 ): Promise<TestRun> {
   const path = ['projects', project, ...(server === undefined ? [] : ['servers', server]), 'test_access'];
-  return account.send(testCall('startTestAccess', 'POST', path), options);
+  // An empty body is not JSON, although the header says that it is.
+  const call = { operation: 'startTestAccess', method: 'POST', path, body: {} } as const;
+  return requestJson(account, TestRun, call, options);
 }
 
-/** The run as it stands; poll it every 2 to 3 seconds while it is `running`. Spec 4.6. */
+/** The run as it stands; poll it every 2 to 3 seconds while it is `running`. API 4.6. */
 export function getTestAccess(
   account: AccountClient,
   project: string,
   run: string,
   options?: CallOptions,
 ): Promise<TestRun> {
-  return account.send(testCall('getTestAccess', 'GET', ['projects', project, 'test_access', run]), options);
-}
-
-function testCall(operation: string, method: 'GET' | 'POST', path: string[]): Call<TestRun> {
-  // An empty body is no JSON, although the header says that it is.
-  const body = method === 'POST' ? { body: {} } : {};
-  return { operation, method, path, scope: 'record', ...body, read: jsonOf(TestRun) };
+  const call = { operation: 'getTestAccess', path: ['projects', project, 'test_access', run] };
+  return requestJson(account, TestRun, call, options);
 }

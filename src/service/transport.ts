@@ -1,8 +1,8 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { Agent, type Dispatcher } from 'undici';
-import { isLocalName } from './base-url.ts';
+import { isLocalName } from './addresses.ts';
 
-/** An error is told in less than this; what is longer is not one of the service's own bodies. */
+/** Longer error bodies are not the service's own. */
 const ERROR_BYTES = 64 * 1024;
 
 export interface Outgoing {
@@ -41,7 +41,7 @@ export function openPools(connections: number, connectTimeoutMs: number): Agent 
     connections,
     pipelining: 1,
     allowH2: false,
-    // The whole exchange has one time-out of its own, which undici's coarse timers must not beat.
+    // `exchange` has one time-out for everything; undici's coarse timers must not end it earlier.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: connectTimeoutMs, lookup: lookUp },
@@ -60,7 +60,7 @@ export async function exchange(pools: Agent, outgoing: Outgoing): Promise<Answer
     const response = await pools.request({ origin, path, method, headers, body, signal: stop.signal });
     return await readAnswer(response, outgoing.maxBytes);
   } catch (error) {
-    // What undici makes of an abort differs with the moment; the reason is what callers look for.
+    // undici's error for an abort depends on when it came; callers expect the signal's reason.
     throw stop.signal.aborted ? stop.signal.reason : error;
   } finally {
     clearTimeout(timer);

@@ -1,23 +1,5 @@
 import { ErrorCode, type WebAPICallError } from '@slack/web-api';
-
-/**
- * How Slack failed a call.
- * - `gone`: the channel or message can no longer be reached (deleted, archived, bot not in it)
- * - `revoked`: the workspace's token no longer works
- * - `busy`: rate limited, until `retryAt`
- * - `unreachable`: no answer, or a 5xx; whether the call was carried out is not known
- * - `expired`: a trigger or view that expired or was replaced in between
- * - `forbidden`: a scope or permission is missing
- * - `rejected`: the call itself is wrong, which is a fault of ours
- */
-export type SlackFailureKind =
-  | 'gone'
-  | 'revoked'
-  | 'busy'
-  | 'unreachable'
-  | 'expired'
-  | 'forbidden'
-  | 'rejected';
+import type { SlackFailureKind } from '../core/errors.ts';
 
 export class SlackFailure extends Error {
   readonly code = 'slack_failure';

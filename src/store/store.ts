@@ -54,7 +54,7 @@ export const DATA_KEYS = 'data-keys';
 
 /** The database could not be used as asked; `message` says what to do where something can be done. */
 export class StoreError extends Error {
-  readonly code = 'store_error';
+  readonly code: 'store_error' | 'store_unavailable' = 'store_error';
 
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -92,6 +92,8 @@ export class SealError extends Error {
 
 /** The database did not answer or could not be written; what was asked of it can be tried again. */
 export class StoreUnavailable extends StoreError {
+  override readonly code = 'store_unavailable';
+
   constructor(cause: unknown) {
     super(`The database failed: ${cause instanceof Error ? cause.message : 'unknown fault'}`, { cause });
     this.name = 'StoreUnavailable';

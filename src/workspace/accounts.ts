@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { UserError } from '../core/errors.ts';
+import { type Sought, UserError } from '../core/errors.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
 import type {
@@ -19,7 +19,7 @@ export const Account = z.object({
   name: z.string(),
   email: z.string(),
   sealedKey: z.string(),
-  /** The last four characters of the key: all that is ever shown of it. */
+  /** The last four characters of the key, the only ones that are shown. */
   keyTail: z.string(),
   state: z.enum(['ok', 'unverified', 'broken']),
   connectedBy: z.string(),
@@ -29,12 +29,6 @@ export type Account = z.infer<typeof Account>;
 
 const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
-
-/** What a call names, e.g. "managed resource `x`" in mrkdwn, and the command that lists what there is. */
-export interface Sought {
-  what: string;
-  list: string;
-}
 
 /** A call that the service refused or failed, with the account it was made for. */
 export class AccountFailure extends Error {
@@ -71,10 +65,10 @@ export interface Accounts {
   /** Deletes the account with its sealed key; false if there was none. */
   disconnect(name: string): Promise<boolean>;
   /**
-   * Calls the service with the account's key. A 401 on a key that had worked marks the connection broken; the
-   * first success marks it whole.
+   * Calls the service with the account's key. A 401 on a key that worked before marks the connection broken; a success
+   * marks it ok.
    * @param sought what a `record_not_found` is about, for the sentence that the person reads
-   * @throws AccountFailure for what the service did
+   * @throws AccountFailure for a ServiceError
    */
   use<T>(account: Account, work: (client: AccountClient) => Promise<T>, sought?: Sought): Promise<T>;
 }
@@ -84,7 +78,7 @@ export interface AccountsParts {
   sealer: WorkspaceSealer;
   service: Service;
   clock: Clock;
-  /** Told when a connection breaks or heals, so that schedules can pause and resume. */
+  /** Called when a connection breaks or works again, so that schedules can pause and resume. */
   onState?: (account: Account) => Promise<void>;
 }
 
@@ -125,16 +119,10 @@ export function createAccounts(parts: AccountsParts): Accounts {
       return found;
     },
     async connect(account) {
-      const sealedKey = await parts.sealer.seal(keyPlace(account.name), account.apiKey);
-      const doc: Account = {
-        name: account.name,
-        email: account.email,
-        sealedKey,
-        keyTail: account.apiKey.slice(-4),
-        state: account.state,
-        connectedBy: account.connectedBy,
-        connectedAt: parts.clock.now(),
-      };
+      const { apiKey, ...shown } = account;
+      const sealedKey = await parts.sealer.seal(keyField(account.name), apiKey);
+      const keyTail = apiKey.slice(-4);
+      const doc: Account = { ...shown, sealedKey, keyTail, connectedAt: parts.clock.now() };
       await stored.put(account.name, doc);
       await preferences.update(PREFERENCES_ID, (current) => ({
         defaultAccount: current?.defaultAccount ?? account.name,
@@ -150,7 +138,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
       return wasThere;
     },
     async use(account, work, sought) {
-      const apiKey = await parts.sealer.open(keyPlace(account.name), account.sealedKey);
+      const apiKey = await parts.sealer.open(keyField(account.name), account.sealedKey);
       const client = parts.service.account({ account: account.name, email: account.email, apiKey });
       try {
         const result = await work(client);
@@ -158,17 +146,16 @@ export function createAccounts(parts: AccountsParts): Accounts {
         return result;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        if (error.kind === 'unauthorized' && account.state === 'ok') {
-          await changeState(account, 'broken');
-          throw new AccountFailure({ ...account, state: 'broken' }, error, sought);
-        }
-        throw new AccountFailure(account, error, sought);
+        if (error.kind !== 'unauthorized' || account.state !== 'ok')
+          throw new AccountFailure(account, error, sought);
+        await changeState(account, 'broken');
+        throw new AccountFailure({ ...account, state: 'broken' }, error, sought);
       }
     },
   };
 }
 
-function keyPlace(account: string): Field {
+function keyField(account: string): Field {
   return { record: `accounts/${account}`, field: 'apiKey' };
 }
 

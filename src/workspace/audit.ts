@@ -27,7 +27,7 @@ export interface AuditParts {
   store: WorkspaceStore;
   clock: Clock;
   log: Logger;
-  /** Told of every change. */
+  /** Called after every entry. */
   onRecord?: () => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function createAudit(parts: AuditParts): Audit {
   return {
     async record(entry) {
       const at = parts.clock.now();
-      // Ids sort by time, and within a millisecond by order, so that pages need not read what they do not show.
+      // Ids sort by time, and within a millisecond by order, so that a page reads only its own entries.
       serial = (serial + 1) % 1_000_000;
       const id = `${digits(at, 15)}-${digits(serial, 6)}-${randomUUID()}`;
       await stored.put(id, { at, ...entry }, at + KEPT_MS);

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 
-/** What a channel has set for itself. */
+/** The settings of a channel. */
 export const Channel = z.object({
   account: z.string().optional(),
-  /** The project that commands mean where none is named: its permalink, and its name for people. */
+  /** The project of commands that name none: its permalink, and its name for people. */
   project: z.object({ permalink: z.string(), name: z.string() }).optional(),
-  /** False where the channel wants no thread replies: the root message alone is edited. */
+  /** False where the channel wants no thread replies; then only the root message is edited. */
   threads: z.boolean().optional(),
-  /** `compact` leaves out what went well. */
+  /** `compact` shows failures only. */
   layout: z.enum(['full', 'compact']).optional(),
   /** The commands that may run here; absent: all. */
   commands: z.array(z.string()).optional(),
-  /** IANA zone for what a date token cannot show. */
+  /** IANA zone for dates that Slack's date tokens cannot show. */
   zone: z.string().optional(),
 });
 export type Channel = z.infer<typeof Channel>;

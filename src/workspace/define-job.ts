@@ -1,7 +1,7 @@
 import type { Job, JobOptions, JobType } from '../core/job.ts';
 import type { Workspace } from './workspace.ts';
 
-/** A kind of durable work: the shape of its data, and the function that does it for one workspace. */
+/** A kind of durable job: the shape of its data, and the function that runs it for one workspace. */
 export interface JobDefinition<Data> extends JobType<Data> {
   options: JobOptions;
   run(workspace: Workspace, job: Job<Data>): Promise<void>;

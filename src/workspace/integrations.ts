@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 
-/** An integration that was set up or changed through Deckhand: what the service answered, never a property. */
+/** An integration that was set up or changed with Deckhand, as the service answered; never a property. */
 export const RememberedIntegration = z.object({
   /** Short, for people; the same for the same integration. */
   id: z.string(),
   identifier: z.string(),
-  /** The spec's neutral label. */
+  /** The neutral label of API 4.8 (docs/service-api.md). */
   hookType: z.string(),
   name: z.string(),
   account: z.string(),
@@ -20,7 +20,7 @@ export const RememberedIntegration = z.object({
 export type RememberedIntegration = z.infer<typeof RememberedIntegration>;
 
 export interface Integrations {
-  /** Keeps the integration, in place of what was known of it, and gives it its short id. */
+  /** Stores the integration, replacing an older record of it, and gives it its short id. */
   remember(integration: Omit<RememberedIntegration, 'id'>): Promise<RememberedIntegration>;
   /** By short id, identifier, or a name that only one has; undefined for any other. */
   find(named: string): Promise<RememberedIntegration | undefined>;
@@ -50,7 +50,7 @@ export function createIntegrations(store: WorkspaceStore): Integrations {
         const kept = await stored.update(doc.id, (current) =>
           current === undefined || isSame(current, doc) ? doc : current,
         );
-        // Another integration has this short id already: the next one is a letter longer.
+        // Another integration has this short id already, so the next try is a letter longer.
         if (kept !== undefined && isSame(kept, doc)) return doc;
       }
       throw new TypeError('no short id is free');
@@ -73,6 +73,6 @@ function digestOf({ account, identifier }: Omit<RememberedIntegration, 'id'>): s
   const bytes = createHash('sha256')
     .update(JSON.stringify([account, identifier]))
     .digest();
-  // Without letters that are read as others, or that make words together.
+  // Without letters that are easily confused or that form words.
   return [...bytes].map((byte) => 'bcdfghjkmnpqrstvwxz23456789'[byte % 27]).join('');
 }

@@ -1,14 +1,15 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
+import { defined } from '../core/defined.ts';
 import { type Collection, GLOBAL, type Place, type Sealer, type Store } from '../store/store.ts';
 
-/** From the command to the browser, and from there to the service and back: each at most this long. */
+/** The time from the command to the browser, and from there to the service and back. */
 const VALID_MS = 10 * 60_000;
-/** How long it is known that something was used or ran out, so that the person can be told. */
+/** How long used and expired requests are remembered, so that the page can say so. */
 const REMEMBERED_MS = 60 * 60_000;
 
-/** Who asked to be linked, and what they are called in Slack. */
+/** The person who asked to be linked, with their name in Slack. */
 const Asker = z.object({ workspace: z.string(), user: z.string(), name: z.string() });
 export type Asker = z.infer<typeof Asker>;
 
@@ -24,7 +25,7 @@ const Used = z.object({ at: z.number() });
 
 export type Refusal = 'unknown' | 'expired' | 'used' | 'other browser';
 
-/** What a browser is sent away with: to the service, and back to us. */
+/** What a browser takes with it to the service and back to us. */
 export interface Departure {
   state: string;
   cookie: Cookie;
@@ -35,7 +36,7 @@ interface Cookie {
   value: string;
 }
 
-/** What it must come back with. */
+/** What it comes back with. */
 export interface Arrival {
   state: string;
   /** The browser's cookies by name. */
@@ -43,19 +44,19 @@ export interface Arrival {
 }
 
 /**
- * The two short-lived steps of linking. A ticket opens our page in the browser of whoever ran the command; a state,
- * bound to that browser by a cookie, comes back from the service and counts once. The store holds digests only.
+ * The two short-lived steps of linking. A ticket opens our page in the browser of the person who ran the command; a state,
+ * bound to that browser by a cookie, comes back from the service and works once. The store has only digests.
  */
 export interface LinkRequests {
   ask(asker: Asker): Promise<string>;
-  /** Who holds the ticket; it may be opened again until the link is made. */
+  /** The ticket's owner; it may be opened again until the link is made. */
   open(ticket: string): Promise<Asker | Refusal>;
   depart(): Departure;
-  /** Keeps what a departure must come back with. */
+  /** Stores a departure until it comes back. */
   keep(ticket: string, asker: Asker, departure: Departure, verifier: string | undefined): Promise<void>;
-  /** Deletes what waits of a workspace. */
+  /** Deletes the open requests of a workspace. */
   erase(workspace: string): Promise<void>;
-  /** Takes a state, once, whatever comes of it. */
+  /** Takes a state, once, whatever the result. */
   arrive(arrival: Arrival): Promise<{ asker: Asker; verifier: string | undefined } | Refusal>;
 }
 
@@ -96,11 +97,9 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
     async keep(ticket, asker, { state, cookie }, verifier) {
       const id = digest(state);
       const at = clock.now();
+      const sealedVerifier = verifier && (await sealer.seal(fieldOf(asker, id), verifier));
       const doc = { ...asker, at, ticket: digest(ticket), browser: digest(cookie.value) };
-      const sealedVerifier =
-        verifier === undefined ? undefined : await sealer.seal(placeOf(asker, id), verifier);
-      const whole = sealedVerifier === undefined ? doc : { ...doc, sealedVerifier };
-      await states.put(GLOBAL, id, whole, at + REMEMBERED_MS);
+      await states.put(GLOBAL, id, { ...doc, ...defined({ sealedVerifier }) }, at + REMEMBERED_MS);
     },
     async arrive({ state, cookies }) {
       const id = digest(state);
@@ -110,12 +109,10 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       if (!(await claim(id, now))) return 'used';
       if (isOver(found.at, now)) return 'expired';
       if (!isSame(digest(cookies[cookieName(id)] ?? ''), found.browser)) return 'other browser';
-      // The ticket is spent with the first browser that comes back in order.
+      // The first valid return uses up the ticket.
       if (!(await claim(found.ticket, now))) return 'used';
-      const { sealedVerifier } = found;
-      const verifier =
-        sealedVerifier === undefined ? undefined : await sealer.open(placeOf(found, id), sealedVerifier);
-      return { asker: askerOf(found), verifier };
+      const sealed = found.sealedVerifier;
+      return { asker: askerOf(found), verifier: sealed && (await sealer.open(fieldOf(found, id), sealed)) };
     },
   };
 }
@@ -128,12 +125,12 @@ function isOver(at: number, now: number): boolean {
   return now - at >= VALID_MS;
 }
 
-/** One cookie a state, so that two tabs do not undo each other. */
+/** A cookie for each state, so that two tabs do not disturb each other. */
 function cookieName(stateId: string): string {
   return `deckhand-link-${stateId.slice(0, 12)}`;
 }
 
-function placeOf({ workspace }: Asker, id: string): Place {
+function fieldOf({ workspace }: Asker, id: string): Place {
   return { workspace, record: `link-states/${id}`, field: 'verifier' };
 }
 
@@ -147,4 +144,21 @@ function digest(text: string): string {
 
 function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}
+
+export const START_PATH = '/service/oauth/start';
+export const CALLBACK_PATH = '/service/oauth/callback';
+
+/** Where the person's browser begins, with the ticket. */
+export function startAddress(publicUrl: string, ticket: string): string {
+  return `${baseOf(publicUrl)}${START_PATH}?ticket=${encodeURIComponent(ticket)}`;
+}
+
+/** Where the service sends the browser back; registered there in exactly this form. */
+export function callbackAddress(publicUrl: string): string {
+  return `${baseOf(publicUrl)}${CALLBACK_PATH}`;
+}
+
+function baseOf(publicUrl: string): string {
+  return publicUrl.replace(/\/+$/, '');
 }

@@ -5,10 +5,10 @@ import type { WorkspaceStore } from '../store/workspace-store.ts';
 const Pending = z.object({ text: z.string() });
 const KEPT_MS = 30 * 60 * 1000;
 
-/** The command that a person typed before an account was connected; it runs once one is. */
+/** Commands that were typed before an account was connected; they run once one is. */
 export interface PendingCommands {
   keep(user: string, text: string): Promise<void>;
-  /** Gives it once. */
+  /** Returns it once. */
   take(user: string): Promise<string | undefined>;
 }
 

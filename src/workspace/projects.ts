@@ -6,17 +6,17 @@ import { createTtlCache } from '../core/ttl-cache.ts';
 import { listProjects, type Project } from '../service/projects.ts';
 import type { Account, Accounts } from './accounts.ts';
 
-/** The account's projects, and the one that a person means. */
+/** The account's projects. */
 export interface Projects {
-  /** A few seconds old at most, for menus that are asked with every letter. @throws AccountFailure */
+  /** A few seconds old at most, for menus that search with every letter. @throws AccountFailure */
   list(account: Account): Promise<Project[]>;
-  /** As they are now, for what a person asked in words. @throws AccountFailure */
+  /** Read now, for a command. @throws AccountFailure */
   look(account: Account): Promise<Project[]>;
 }
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }): Projects {
   const fresh = createTtlCache<Project[]>(parts.clock);
-  // Keyed by the sealed key as well, so that a new key never sees what an old one was shown.
+  // The sealed key is part of the cache's key, so that a new key never shows the answers to an old one.
   const keyOf = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
   const load = (account: Account) => (): Promise<Project[]> =>
     parts.accounts.use(account, (client) => listProjects(client));
@@ -28,9 +28,9 @@ export function createProjects(parts: { accounts: Accounts; clock: Clock }): Pro
 }
 
 /**
- * The project by permalink, identifier or unambiguous name, in any letter case; undefined where nothing was named
- * and the account has several.
- * @throws UserError where the name fits none or several
+ * The project by permalink, identifier or unambiguous name, in any letter case; undefined where no name was given and the
+ * account has several.
+ * @throws UserError where the name matches none or several
  */
 export function findProject(projects: readonly Project[], named: string | undefined): Project | undefined {
   if (projects.length === 0) throw new UserError('This account has no projects yet.');
@@ -58,7 +58,7 @@ function nearest(projects: readonly Project[], wanted: string): string {
   return ` Did you mean ${code(best.project.permalink)}?`;
 }
 
-/** Nothing was named and nothing is implied: the person is shown a menu, and what they typed runs again. */
+/** No project was named or implied: the person gets a menu, and the command runs again with the choice. */
 export class ProjectNeeded extends Error {
   readonly code = 'project_needed';
   readonly projects: readonly Project[];

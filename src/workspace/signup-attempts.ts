@@ -5,22 +5,22 @@ const Attempts = z.object({ at: z.array(z.number()) });
 const ID = 'recent';
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Spec 8: what the service takes from one IP address in an hour. */
+/** The service's limit for one IP address. API 8 (docs/service-api.md). */
 export const SIGNUPS_PER_HOUR = 3;
 
-/** How many sign-ups of this hour are left, as far as we know, and when the next becomes free (ms since the epoch). */
+/** The sign-ups left in this hour by our own count, and when the next becomes free (ms since the epoch). */
 export interface SignupsLeft {
   left: number;
   freeAt: number | undefined;
 }
 
-/** The service counts by address, and all workspaces share ours; so the count is nobody's in particular. */
+/** The service counts by IP address, and all workspaces share ours, so they share the count. */
 export async function signupsLeft(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
   const stored = await attemptsIn(store).get(ID);
   return leftOf(stored?.at ?? [], now);
 }
 
-/** Counts an attempt that is about to be made. */
+/** Counts an attempt before it is made. */
 export async function countSignup(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
   const stored = await attemptsIn(store).update(ID, (current) => ({
     at: [...recent(current?.at ?? [], now), now].slice(-SIGNUPS_PER_HOUR),

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
+import { defined } from '../core/defined.ts';
 import type { Tokens } from '../service/oauth.ts';
 import type { Field, WorkspaceSealer, WorkspaceStore } from '../store/workspace-store.ts';
 import type { Asker } from './link-requests.ts';
 
-/** A person's link to their own user at the service. Spec 5.3. */
+/** A person's link to their own user at the service. API 5.3 (docs/service-api.md). */
 const Link = z.object({
   /** The whole answer of the token endpoint. */
   sealedTokens: z.string(),
@@ -17,10 +18,10 @@ const Link = z.object({
 export type Link = z.infer<typeof Link>;
 
 export interface UserLinks {
-  /** Begins the way through the browser; the ticket opens our page there. */
+  /** Returns the ticket that opens our page in the browser. */
   ask(asker: Omit<Asker, 'workspace'>): Promise<string>;
   get(user: string): Promise<Link | undefined>;
-  /** Seals the tokens; replaces an older link. */
+  /** Encrypts the tokens; replaces an older link. */
   keep(user: string, tokens: Tokens): Promise<Link>;
   /** Deletes the tokens; false if there were none. */
   remove(user: string): Promise<boolean>;
@@ -40,10 +41,9 @@ export function createUserLinks(parts: {
       const now = parts.clock.now();
       const { scope, expires_in: seconds } = tokens;
       const link: Link = {
-        sealedTokens: await parts.sealer.seal(placeOf(user), JSON.stringify(tokens)),
+        sealedTokens: await parts.sealer.seal(fieldOf(user), JSON.stringify(tokens)),
         linkedAt: now,
-        ...(scope === undefined ? {} : { scope }),
-        ...(seconds === undefined ? {} : { expiresAt: now + seconds * 1000 }),
+        ...defined({ scope, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
       };
       await stored.put(user, link);
       return link;
@@ -52,6 +52,6 @@ export function createUserLinks(parts: {
   };
 }
 
-function placeOf(user: string): Field {
+function fieldOf(user: string): Field {
   return { record: `links/${user}`, field: 'tokens' };
 }

@@ -2,7 +2,7 @@ import { parseZone } from '../jobs/zone.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Workspace } from './workspace.ts';
 
-/** The IANA zone that a person set in Slack; UTC where Slack does not tell one that is known here. */
+/** The person's IANA zone in Slack; UTC where Slack gives none that is known here. */
 export async function zoneOf(
   { slack, log }: Pick<Workspace, 'slack' | 'log'>,
   user: string,
@@ -12,7 +12,7 @@ export async function zoneOf(
     return parseZone(answer.user?.tz ?? 'UTC');
   } catch (error) {
     const reason = isSlackFailure(error) ? error.reason : 'unknown zone';
-    log.warn({ event: 'zone_unknown', user, reason }, 'a person’s zone is not known');
+    log.warn({ event: 'zone_unknown', user, reason }, 'a person’s time zone is not known, UTC is used');
     return 'UTC';
   }
 }

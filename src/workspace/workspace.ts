@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Engine } from '../jobs/jobs.ts';
+import { logFailure } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -10,6 +11,7 @@ import type { Installations } from '../slack/installations.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import { bindSealer, bindStore, type WorkspaceStore } from '../store/workspace-store.ts';
+import { type Explained, explain } from '../views/blocks/failures.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type Channels, createChannels } from './channels.ts';
@@ -22,11 +24,12 @@ import { createPendingCommands, type PendingCommands } from './pending-commands.
 import { createProjects, type Projects } from './projects.ts';
 import { createRoles, type Roles } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
+import { createSlackPeople } from './slack-people.ts';
 import { createTestRuns, type TestRuns } from './test-runs.ts';
 import { createUserLinks, type UserLinks } from './user-links.ts';
 import { bindJobs, type WorkspaceJobs } from './workspace-jobs.ts';
 
-/** What is opened once for the process. */
+/** Everything that is opened once for the process. */
 export interface Parts {
   config: Settings;
   clock: Clock;
@@ -58,7 +61,7 @@ export interface Workspace {
   slack: WorkspaceSlack;
   service: Service;
   pictures: Pictures;
-  /** Rejects where the store, or what runs jobs, does not answer. */
+  /** Rejects where the store or the job engine does not answer. */
   health: { store(): Promise<void>; jobs(): Promise<void> };
   accounts: Accounts;
   audit: Audit;
@@ -72,16 +75,20 @@ export interface Workspace {
   projects: Projects;
   roles: Roles;
   runs: TestRuns;
+  /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
+  explain(error: unknown, newAccount?: string): Explained;
+  /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
+  report(error: unknown, fields: Record<string, unknown>, newAccount?: string): Explained;
 }
 
-/** Every workspace's context, opened when it is first needed. */
+/** The context of every workspace, opened when it is first needed. */
 export interface Workspaces {
   open(id: string): Workspace;
-  /** Lets go of what is kept in memory. */
+  /** Drops the context and its caches. */
   forget(id: string): void;
 }
 
-/** Their caches are lost when more are in use; the oldest goes first. */
+/** The oldest is dropped when more are open. */
 const MOST_OPEN = 2_000;
 
 export function createWorkspaces(parts: Parts): Workspaces {
@@ -118,6 +125,8 @@ function openWorkspace(parts: Parts, id: string): Workspace {
       await home.refresh();
     },
   });
+  const explainHere = (error: unknown, newAccount?: string): Explained =>
+    explain(error, { word: config.SLACK_COMMAND, now: clock.now(), newAccount });
   return {
     id,
     config,
@@ -146,7 +155,16 @@ function openWorkspace(parts: Parts, id: string): Workspace {
     }),
     pending: createPendingCommands({ store, clock }),
     projects: createProjects({ accounts, clock }),
-    roles: createRoles({ store, slack, installer: () => installations.installer(id), clock, log }),
+    roles: createRoles({
+      store,
+      people: createSlackPeople({ slack, clock, log }),
+      installer: () => installations.installer(id),
+    }),
     runs: createTestRuns(store, home.refresh),
+    explain: explainHere,
+    report: (error, fields, newAccount) => ({
+      ...explainHere(error, newAccount),
+      reference: logFailure(log, error, fields),
+    }),
   };
 }

@@ -42,16 +42,16 @@ describeInBrowser('App Home, as a person opens it', () => {
     expect(await seriousFaults(page)).toEqual([]);
 
     await home.getByRole('button', { name: 'Pause' }).first().click();
-    await home.getByText('paused, because somebody paused it').waitFor();
+    await home.getByText('is paused because somebody paused it').waitFor();
     await home.getByRole('button', { name: 'Resume' }).click();
-    await home.getByText('paused, because somebody paused it').waitFor({ state: 'detached' });
+    await home.getByText('is paused because somebody paused it').waitFor({ state: 'detached' });
   });
 
   it('shows a member no button that a member may not press, and lets nobody write to the app', async () => {
     const { page } = await visit(browser, world, 'member');
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     const home = page.getByRole('region', { name: 'Deckhand Home' });
-    await home.getByText('An admin gives roles with').waitFor();
+    await home.getByText('Admins give roles with').waitFor();
     await home.getByText('The digest').waitFor();
     expect(await home.getByRole('button', { name: /Pause|Connect/ }).count()).toBe(0);
     await page

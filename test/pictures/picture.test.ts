@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { optionOf } from '../../src/pictures/deployments-chart-options.ts';
 import { drawDeployments } from '../../src/pictures/picture.ts';
 import type { DeploymentsData } from '../../src/views/activity/deployments-chart.ts';
-import { daysBetween } from '../../src/views/blocks/days.ts';
+import { daysBetween } from '../../src/views/blocks/time.ts';
 import { hostileText } from '../support/hostile.ts';
 import { byLength } from '../support/length.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isAccountName, parseAccountName } from '../../src/service/account-name.ts';
-import { BaseUrl, findBaseUrlFault } from '../../src/service/base-url.ts';
+import { BaseUrl, findBaseUrlFault, isAccountName, parseAccountName } from '../../src/service/addresses.ts';
 
 const HOST = 'https://{account}.example.com';
 const PATH = 'http://127.0.0.1:4000/{account}';

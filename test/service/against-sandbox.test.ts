@@ -2,8 +2,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEMO_IDS, DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { ACTIVITY_RANGES, getActivity } from '../../src/service/activity.ts';
-import { enrollInBeta } from '../../src/service/beta.ts';
-import { getBuildConfiguration } from '../../src/service/build-configurations.ts';
 import { type AccountClient, createService, type Service } from '../../src/service/client.ts';
 import { HOOK_TYPES, type HookProperty, propertiesOf } from '../../src/service/hook-types.ts';
 import {
@@ -15,9 +13,15 @@ import {
 } from '../../src/service/hosted-resources.ts';
 import { createIntegration, updateIntegration } from '../../src/service/integrations.ts';
 import { downloadInvoice, listInvoices } from '../../src/service/invoices.ts';
-import { getProfile } from '../../src/service/profile.ts';
+import { enrollInBeta, getProfile } from '../../src/service/profile.ts';
 import { listProjects } from '../../src/service/projects.ts';
-import { createServer, getServer, listServers, managedStatus } from '../../src/service/servers.ts';
+import {
+  createServer,
+  getBuildConfiguration,
+  getServer,
+  listServers,
+  managedStatus,
+} from '../../src/service/servers.ts';
 import { signUp } from '../../src/service/signup.ts';
 import { getTestAccess, startTestAccess } from '../../src/service/test-access.ts';
 import { failure, startTestClock } from './wire.ts';

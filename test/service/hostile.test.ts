@@ -4,8 +4,6 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { getActivity } from '../../src/service/activity.ts';
-import { enrollInBeta } from '../../src/service/beta.ts';
-import { getBuildConfiguration } from '../../src/service/build-configurations.ts';
 import { type AccountClient, createService } from '../../src/service/client.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import {
@@ -16,9 +14,14 @@ import {
 } from '../../src/service/hosted-resources.ts';
 import { createIntegration } from '../../src/service/integrations.ts';
 import { downloadInvoice, listInvoices } from '../../src/service/invoices.ts';
-import { getProfile } from '../../src/service/profile.ts';
+import { enrollInBeta, getProfile } from '../../src/service/profile.ts';
 import { listProjects } from '../../src/service/projects.ts';
-import { createServer as createManagedServer, getServer, listServers } from '../../src/service/servers.ts';
+import {
+  createServer as createManagedServer,
+  getBuildConfiguration,
+  getServer,
+  listServers,
+} from '../../src/service/servers.ts';
 import { signUp } from '../../src/service/signup.ts';
 import { getTestAccess, startTestAccess } from '../../src/service/test-access.ts';
 import { byLength } from '../support/length.ts';

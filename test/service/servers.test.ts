@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { enrollInBeta } from '../../src/service/beta.ts';
-import { getBuildConfiguration } from '../../src/service/build-configurations.ts';
 import {
   getHostedResource,
   listHostedResources,
@@ -8,7 +6,14 @@ import {
   listSizes,
   syncHostedResource,
 } from '../../src/service/hosted-resources.ts';
-import { createServer, getServer, listServers, managedStatus } from '../../src/service/servers.ts';
+import { enrollInBeta } from '../../src/service/profile.ts';
+import {
+  createServer,
+  getBuildConfiguration,
+  getServer,
+  listServers,
+  managedStatus,
+} from '../../src/service/servers.ts';
 import { failure, openAccount, type Reply, startWire } from './wire.ts';
 
 const SERVERS = '/acme/projects/store/servers';

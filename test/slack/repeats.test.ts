@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { say } from '../../src/views/blocks/message.ts';
-import { test } from '../support/fixtures.ts';
+import { test as base } from '../support/fixtures.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
-test.override({ connected: true });
+const test = base.extend('connected', true);
 
 const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 

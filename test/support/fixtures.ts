@@ -3,7 +3,8 @@ import { openTestWorld, type TestWorldOptions } from './test-world.ts';
 
 /**
  * For tests by the front door. Each that asks for `world` gets one of its own, which goes away with it. A file or
- * `describe` says with `test.override` how it is opened, and whether the account is connected.
+ * `describe` says with `test.override` how it is opened, and whether the account is connected; a whole file extends it,
+ * because files of one worker share this one.
  */
 export const test = base
   .extend('worldOptions', (): TestWorldOptions => ({}))

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bold, code, count } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
-import { parseAccountName } from '../../service/account-name.ts';
+import { parseAccountName } from '../../service/addresses.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';

@@ -2,7 +2,7 @@ import { UserError } from '../../core/errors.ts';
 import type { Settings } from '../../core/settings.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { linkMessage, notLinkedMessage, unlinkedMessage } from '../../views/accounts/link.ts';
-import { startAddress } from '../../workspace/link-addresses.ts';
+import { startAddress } from '../../workspace/link-requests.ts';
 import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
+import { newReference } from '../../observability/failures.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
-import { newReference } from '../../scheduler/explain.ts';
-import { parseAccountName } from '../../service/account-name.ts';
+import { parseAccountName } from '../../service/addresses.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/signup.ts';
 import { leftWords, PACKAGES, SIGNUP, SIGNUP_TITLE, signupModal } from '../../views/accounts/signup.ts';

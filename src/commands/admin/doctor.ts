@@ -3,7 +3,6 @@ import { getProfile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { explainIn } from '../context.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',
@@ -28,7 +27,7 @@ async function check(what: string, context: CommandContext, work: () => Promise<
     return { what, isWell: true, said: await work() };
   } catch (error) {
     const { workspace } = context;
-    const explained = explainIn(workspace, error);
+    const explained = workspace.explain(error);
     workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'a check failed');
     return { what, isWell: false, said: [explained.text, explained.next].filter(Boolean).join(' ') };
   }

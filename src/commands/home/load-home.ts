@@ -16,7 +16,6 @@ import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Role } from '../../workspace/roles.ts';
 import type { Run } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explainIn } from '../context.ts';
 
 const KINDS: ReadonlyArray<[kind: HomeSchedule['kind'], of: ScheduleKind]> = [
   ['digest', DIGESTS],
@@ -91,7 +90,7 @@ export async function figuresOf(workspace: Workspace): Promise<Record<string, Ac
       return [account.name, { stats: await workspace.hosting.thisWeek(account) }];
     } catch (error) {
       if (!(error instanceof AccountFailure)) throw error;
-      return [account.name, { failed: failureWords(explainIn(workspace, error)) }];
+      return [account.name, { failed: failureWords(workspace.explain(error)) }];
     }
   });
   return Object.fromEntries(await Promise.all(each));

@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
-import { menuPlace } from '../../views/blocks/choices.ts';
+import { menuTarget } from '../../views/blocks/choices.ts';
 import {
   invoiceComment,
   invoiceSentMessage,
@@ -13,8 +13,7 @@ import {
 import type { Account } from '../../workspace/accounts.ts';
 import { isBillingChannel } from '../../workspace/billing.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
-import type { ActionContext, CommandContext } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -57,7 +56,7 @@ async function sendPressed(value: string | undefined, context: ActionContext): P
 
 /** One of the menu, for those that have no button. */
 async function sendPicked(number: string | undefined, context: ActionContext): Promise<Reply> {
-  const place = menuPlace(context.blockId);
+  const place = menuTarget(context.blockId);
   if (place === undefined || number === undefined)
     throw new UserError('This menu is from an older version of Deckhand.', 'invoices');
   const { workspace } = context;

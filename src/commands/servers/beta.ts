@@ -3,9 +3,8 @@ import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Change, Reply } from '../../core/reply.ts';
-import { enrollInBeta } from '../../service/beta.ts';
 import type { ServiceError } from '../../service/errors.ts';
-import { getProfile } from '../../service/profile.ts';
+import { enrollInBeta, getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
 import {
   askedToEnrollMessage,

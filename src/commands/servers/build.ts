@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
-import { getBuildConfiguration } from '../../service/build-configurations.ts';
+import { getBuildConfiguration } from '../../service/servers.ts';
 import { buildMessage } from '../../views/servers/build.ts';
 import { defineCommand } from '../command.ts';
 import { projectOf } from '../resolve-target.ts';

@@ -1,8 +1,7 @@
 import { UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
 import type { Change, Reply } from '../../core/reply.ts';
-import { enrollInBeta } from '../../service/beta.ts';
-import { getProfile, type Profile } from '../../service/profile.ts';
+import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { resendable, withBanner } from '../../views/blocks/modal.ts';
 import type { Values } from '../../views/blocks/modal-state.ts';

@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { getServer } from '../../service/servers.ts';
-import { menuPlace } from '../../views/blocks/choices.ts';
+import { menuTarget } from '../../views/blocks/choices.ts';
 import { serverMessage } from '../../views/servers/server.ts';
 import { defineCommand } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
@@ -40,7 +40,7 @@ export const serverShow = defineCommand({
       actionId: 'server',
       role: 'member',
       durable: true,
-      leadsTo: (blockId) => menuPlace(blockId)?.run,
+      leadsTo: (blockId) => menuTarget(blockId)?.run,
       run: async (server, { blockId }) => chosen(server, blockId),
     },
   ],
@@ -48,7 +48,7 @@ export const serverShow = defineCommand({
 
 /** A server picked from the menu of a message: what was typed runs again with it. */
 function chosen(server: string | undefined, blockId: string): Reply {
-  const { run: text, project } = menuPlace(blockId) ?? {};
+  const { run: text, project } = menuTarget(blockId) ?? {};
   if (text === undefined || server === undefined)
     throw new UserError('This menu is from an older version of Deckhand.', 'help');
   return { kind: 'run', text, server, ...(project === undefined ? {} : { project }) };

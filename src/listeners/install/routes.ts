@@ -3,11 +3,11 @@ import { isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import type { OauthInstallations } from '../../slack/installations.ts';
 import { GROUPS_SCOPE, SCOPE_NAMES } from '../../slack/scopes.ts';
 import {
-  type InstallEnd,
+  type BrowserEnd,
   installedPage,
   installFailedPage,
   installPage,
-} from '../../views/accounts/install-pages.ts';
+} from '../../views/accounts/browser-pages.ts';
 import { type Page, pageOf } from '../../views/blocks/page.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf } from '../cookies.ts';
@@ -71,7 +71,7 @@ async function arrive(
   { parts, byOauth, states }: Install,
   request: IncomingMessage,
   url: URL,
-): Promise<InstallEnd | Page> {
+): Promise<BrowserEnd | Page> {
   const fault = await states.arrive(url.searchParams.get('state') ?? '', cookiesOf(request));
   if (fault !== undefined) return refuse(parts, fault);
   const code = url.searchParams.get('code');
@@ -89,12 +89,12 @@ async function arrive(
   }
 }
 
-function refuse({ log }: InstallParts, end: InstallEnd, reason: string = end): InstallEnd {
+function refuse({ log }: InstallParts, end: BrowserEnd, reason: string = end): BrowserEnd {
   log.warn({ event: 'install_refused', kind: end, reason }, 'nothing was installed');
   return end;
 }
 
-function endOf({ kind, reason }: SlackFailure): InstallEnd {
+function endOf({ kind, reason }: SlackFailure): BrowserEnd {
   if (kind === 'unreachable' || kind === 'busy') return 'unreachable';
   return reason === 'unexpected_answer' || reason === 'no_workspace' ? 'unexpected' : 'refused';
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Job } from '../../core/job.ts';
-import { welcomeMessage } from '../../views/help/welcome.ts';
+import { welcomeMessage } from '../../views/help/start.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 

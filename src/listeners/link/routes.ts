@@ -1,12 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { OauthError, type ServiceOauth } from '../../service/oauth.ts';
+import { type BrowserEnd, linkedPage, linkFailedPage } from '../../views/accounts/browser-pages.ts';
 import { linkedMessage } from '../../views/accounts/link.ts';
-import { type LinkEnd, linkedPage, linkFailedPage } from '../../views/accounts/link-pages.ts';
 import { pageOf } from '../../views/blocks/page.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import { CALLBACK_PATH, callbackAddress, START_PATH } from '../../workspace/link-addresses.ts';
-import type { Asker, LinkRequests } from '../../workspace/link-requests.ts';
+import {
+  type Asker,
+  CALLBACK_PATH,
+  callbackAddress,
+  type LinkRequests,
+  START_PATH,
+} from '../../workspace/link-requests.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf } from '../cookies.ts';
 import { type Routes, sendText } from '../receivers/http-server.ts';
@@ -49,7 +54,7 @@ async function start(
   callback: string,
   url: URL,
   response: ServerResponse,
-): Promise<LinkEnd | undefined> {
+): Promise<BrowserEnd | undefined> {
   const ticket = url.searchParams.get('ticket') ?? '';
   const asker = await parts.linkRequests.open(ticket);
   if (typeof asker === 'string') return asker;
@@ -68,7 +73,7 @@ async function arrive(
   url: URL,
   request: IncomingMessage,
   response: ServerResponse,
-): Promise<LinkEnd | undefined> {
+): Promise<BrowserEnd | undefined> {
   const state = url.searchParams.get('state') ?? '';
   const arrived = await parts.linkRequests.arrive({ state, cookies: cookiesOf(request) });
   if (typeof arrived === 'string') return arrived;
@@ -94,7 +99,7 @@ function sendDone(parts: LinkParts, { name }: Asker, response: ServerResponse): 
 async function ending(
   parts: LinkParts,
   response: ServerResponse,
-  work: () => Promise<LinkEnd | undefined>,
+  work: () => Promise<BrowserEnd | undefined>,
 ): Promise<void> {
   const end = await work().catch((error: unknown) => {
     if (!(error instanceof OauthError)) throw error;

@@ -5,9 +5,8 @@ import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
-import { context } from '../../views/blocks/message.ts';
+import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
-import { workingMessage, workingWords } from '../../views/blocks/working.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 type Speech = Pick<Workspace, 'slack' | 'log' | 'clock'>;

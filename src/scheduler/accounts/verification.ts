@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { ServiceErrorKind } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import type { Message } from '../../core/message.ts';
-import type { ServiceErrorKind } from '../../service/errors.ts';
 import { listProjects } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import {
@@ -13,7 +13,6 @@ import {
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explain, failureContext } from '../explain.ts';
 import { nextPollMs } from '../polling.ts';
 
 const FIRST_POLL_MS = 30_000;
@@ -64,7 +63,7 @@ async function watchVerification(workspace: Workspace, job: Job<Watched>): Promi
   if (seen.kind === 'works')
     return notify(workspace, job, watched, verifiedMessage(account.name, watched.deployKey, word));
   if (seen.kind === 'refused') {
-    const explained = explain(seen.error, failureContext(workspace));
+    const explained = workspace.explain(seen.error);
     const reason = [explained.text, explained.next].filter(Boolean).join(' ');
     return notify(workspace, job, watched, verifiedButRefusedMessage(account.name, reason));
   }

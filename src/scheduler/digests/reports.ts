@@ -1,14 +1,14 @@
+import type { ServiceErrorKind } from '../../core/errors.ts';
 import { getActivity } from '../../service/activity.ts';
-import type { ServiceErrorKind } from '../../service/errors.ts';
 import { eventsOf, isCut } from '../../views/activity/activity.ts';
 import { deploymentsByDay, type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
 import { RANGE_WORDS } from '../../views/activity/ranges.ts';
-import { dayOf } from '../../views/blocks/days.ts';
+import { explain } from '../../views/blocks/failures.ts';
+import { dayOf } from '../../views/blocks/time.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import type { Digest } from '../../workspace/digests.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explain } from '../explain.ts';
 
 /** The report of an account, and the failure where there is none. */
 export type Gathered = AccountReport & { error?: AccountFailure };

@@ -1,12 +1,12 @@
 import type { Job } from '../../core/job.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS } from '../../jobs/jobs.ts';
+import { explain } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import { accountsChanged, type Paused } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliveryOf, isUndeliverable, undeliverableReason } from '../deliver.ts';
-import { explain } from '../explain.ts';
 import { notifyOwner } from '../schedules/notify-owner.ts';
 import { type Pausing, pauseAndNotify } from '../schedules/pause.ts';
 import {

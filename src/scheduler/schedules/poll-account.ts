@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { ServiceErrorKind } from '../../core/errors.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
-import type { ServiceErrorKind } from '../../service/errors.ts';
+import { explain } from '../../views/blocks/failures.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explain } from '../explain.ts';
 import { type PollState, STEADY } from '../polling.ts';
 import type { ScheduleKind } from './lifecycle.ts';
 import { type FeedChannel, feedChannelId, type Outbox, outboxJob, postPending } from './outbox.ts';

@@ -12,7 +12,6 @@ import { confirmServerModal, unknownOutcomeWords } from '../../views/servers/con
 import { type Offer, SERVER_ADD_TITLE, serverFormModal, valuesOf } from '../../views/servers/form.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explainAndLog, failureContext } from '../explain.ts';
 import type { ServerOrder } from './add-server.ts';
 
 /** In the modal of the order; false where it is closed by now. */
@@ -62,12 +61,11 @@ export async function notifyUnknown(
 }
 
 function explainFor(
-  workspace: Pick<Workspace, 'config' | 'clock' | 'log'>,
-  order: ServerOrder,
+  { report }: Pick<Workspace, 'report'>,
+  { user, draft }: ServerOrder,
   error: AccountFailure | UserError,
 ): Explained {
-  const fields = { user: order.user, channel: order.draft.channel, job: 'add-server' };
-  return explainAndLog(error, failureContext(workspace), workspace.log, fields);
+  return report(error, { user, channel: draft.channel, job: 'add-server' });
 }
 
 function notify(

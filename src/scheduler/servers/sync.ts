@@ -12,7 +12,6 @@ import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { currencyOf } from '../../workspace/managed-hosting.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explainAndLog, failureContext } from '../explain.ts';
 import { createPolling } from '../polling.ts';
 import { FOLLOWED_AT_ONCE } from '../run-follower.ts';
 
@@ -96,7 +95,7 @@ async function outcomeOf(
     const isExplained = error instanceof AccountFailure || error instanceof UserError;
     if (!isExplained || signal.aborted) throw error;
     const fields = { job: FOLLOW_SYNC.queue };
-    return failureMessage(explainAndLog(error, failureContext(workspace), workspace.log, fields));
+    return failureMessage(workspace.report(error, fields));
   }
 }
 

@@ -5,7 +5,6 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, testRootMessage } from '../../views/test-access/test-run.ts';
 import { type Run, type Target, targetKey } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { explain, failureContext } from '../explain.ts';
 import { closeRun, FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
 
 /** Beyond the longest time that a run is followed; an older claim is abandoned. */
@@ -61,7 +60,7 @@ async function postAndFollow(workspace: Workspace, run: Run): Promise<void> {
     const rootTs = run.rootTs ?? (await postRoot(workspace, run));
     await sendToFollow(workspace, { ...run, rootTs });
   } catch (error) {
-    const reason = failureWords(explain(error, failureContext(workspace)));
+    const reason = failureWords(workspace.explain(error));
     await closeRun(workspace, run, { status: 'stopped', reason });
     throw error;
   }

@@ -13,10 +13,10 @@ interface ShownAccount {
   connectedAt: number;
 }
 
-/** How a connection is, in mrkdwn. */
+/** The state of a connection, in mrkdwn. */
 export const HEALTH = {
   ok: ':white_check_mark: works',
-  unverified: ':hourglass_flowing_sand: waits for its e-mail to be verified',
+  unverified: ':hourglass_flowing_sand: waiting for its e-mail to be verified',
   broken: ':x: the key was revoked or rotated',
 } as const;
 
@@ -39,7 +39,7 @@ export function accountsMessage(
     blocks: [
       header('Connected accounts'),
       section(linesWithin(lines, LIMITS.sectionText)),
-      context(`Add ${code('--account <name>')} to a command to use another than the default.`),
+      context(`Add ${code('--account <name>')} to a command to use an account other than the default.`),
     ],
   };
 }

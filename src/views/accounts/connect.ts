@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { buttons, context, say } from '../blocks/message.ts';
@@ -5,7 +6,7 @@ import { emailInput, modal, textInput } from '../blocks/modal.ts';
 
 export const CONNECT = 'connect';
 
-/** Where the modal came from, and what runs once it is done. */
+/** Where the modal was opened, and what runs after it. */
 export interface ConnectOrigin {
   channel?: string | undefined;
   account?: string | undefined;
@@ -13,10 +14,10 @@ export interface ConnectOrigin {
   replay?: string | undefined;
 }
 
-/** A command that is longer than a form's metadata holds is not run again. */
+/** A longer command does not fit into a form's metadata, and is not run again. */
 const LONGEST_REPLAY = 1_000;
 
-/** Slack has no masked input, so the form says what becomes of the key. */
+/** Slack has no masked input, so the form says what happens to the key. */
 export function connectModal({ account, channel, replay = '' }: ConnectOrigin): ModalView {
   const isKept = replay !== '' && JSON.stringify(replay).length <= LONGEST_REPLAY;
   return modal({
@@ -28,12 +29,12 @@ export function connectModal({ account, channel, replay = '' }: ConnectOrigin): 
       textInput({
         field: 'account',
         label: 'Account',
-        hint: 'The first part of the account’s address; the whole address will do.',
+        hint: 'The first part of the account’s address. The whole address works too.',
         placeholder: 'acme',
         maxLength: 300,
-        ...(account === undefined ? {} : { initial: account }),
+        ...defined({ initial: account }),
       }),
-      emailInput({ field: 'email', label: 'E-mail address', hint: 'The one that you log in with.' }),
+      emailInput({ field: 'email', label: 'E-mail address', hint: 'The one you log in with.' }),
       textInput({
         field: 'api_key',
         label: 'API key',
@@ -41,16 +42,16 @@ export function connectModal({ account, channel, replay = '' }: ConnectOrigin): 
         maxLength: 300,
       }),
       context(
-        ':lock: Slack cannot hide what you type here. The key is sealed at once, never shown again but for its last four characters, and used for this workspace only.',
+        ':lock: Slack cannot hide what you type here. Deckhand encrypts the key, shows only its last four characters, and uses it for this workspace only.',
       ),
     ],
   });
 }
 
-/** What was typed runs once an account is connected; the admin who connects may be the one who typed it. */
+/** The typed command runs once an account is connected; its author and the admin may be one person. */
 export function connectFirstMessage(word: string, typed: string): Message {
   return say(
-    `No account is connected in this workspace yet. An admin can connect one; then ${code(`${word} ${typed}`, 120)} runs by itself.`,
+    `No account is connected in this workspace yet. Once an admin connects one, ${code(`${word} ${typed}`, 120)} runs by itself.`,
     ...buttons({ label: 'Connect an account', actionId: 'connect:open', style: 'primary', value: {} }),
   );
 }

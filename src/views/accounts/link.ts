@@ -9,35 +9,35 @@ interface ShownLink {
   expiresAt?: number | undefined;
 }
 
-/** For the asker alone: their way to the service. `url` is our own address. */
+/** For the asker alone. `url` is our own address, which leads to the service. */
 export function linkMessage(url: string, link: ShownLink | undefined, now: number, word: string): Message {
-  const standing = link === undefined ? '' : `${linkLine(link, now, word)} You can link again.\n`;
+  const current = link === undefined ? '' : `${linkLine(link, now, word)} You can link again.\n`;
   return say(
-    `${standing}:link: Open the service in your browser and let Deckhand know who you are there. Your password stays with the service.`,
+    `${current}:link: Open the service in your browser to link your user there. Your password stays with the service.`,
     ...buttons({ label: 'Link my user', actionId: 'link:open', style: 'primary', url }),
-    context('Only for you: the button works once, for ten minutes, in the browser that opens it.'),
+    context('Only you see this. The button works once, for ten minutes, in the browser that opens it.'),
   );
 }
 
-/** How a person stands, for `whoami`. */
+/** The state of a person's link, for `whoami`. */
 export function linkLine(link: ShownLink | undefined, now: number, word: string): string {
   if (link === undefined) return `Your own user at the service is not linked: ${code(`${word} link`)}`;
   if (link.expiresAt !== undefined && link.expiresAt <= now)
     return `Your link to the service ended ${dateTime(link.expiresAt)}: ${code(`${word} link`)}`;
   const scopes = link.scope === undefined ? '' : ` with ${mrkdwn(link.scope, 100)}`;
-  return `Your own user at the service is linked since ${dateTime(link.linkedAt)}${scopes}.`;
+  return `Your own user at the service has been linked since ${dateTime(link.linkedAt)}${scopes}.`;
 }
 
 export function linkedMessage(word: string): Message {
   return say(
-    `:link: Your user at the service is linked. ${code(`${word} whoami`)} shows it, ${code(`${word} unlink`)} takes it back.`,
+    `:link: Your user at the service is linked. ${code(`${word} whoami`)} shows it, ${code(`${word} unlink`)} removes it.`,
   );
 }
 
-/** Spec 5.3: revocation is the service's own page. */
+/** Only the service's own page revokes the permission. API 5.3 (docs/service-api.md). */
 export function unlinkedMessage(): Message {
   return say(
-    ':broken_chain: Your link is gone and its token deleted here. The permission itself stands until you take it back at the service: remove Deckhand from your list of authorised applications there.',
+    ':broken_chain: Your link is removed and its token deleted. The permission remains at the service until you remove Deckhand from your list of authorised applications there.',
   );
 }
 

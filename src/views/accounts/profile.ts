@@ -9,7 +9,7 @@ export interface ProfileView {
   /** The account's name in its address. */
   account: string;
   keyTail: string;
-  /** Deckhand's roles of the reader. */
+  /** The reader's roles in Deckhand. */
   roles: readonly string[];
   /** The reader's link to their own user at the service, as a line of mrkdwn. */
   link: string | undefined;

@@ -8,18 +8,18 @@ export interface SignupFault {
   base?: string;
 }
 
-/** What each field is told where the service finds fault with it (spec 7.2: 400 and 422). */
+/** The sentence under each field that the service refuses. API 7.2 (docs/service-api.md), 400 and 422. */
 const FIELD_FAULTS: Record<string, string> = {
-  email: 'The service does not take this e-mail address.',
-  password: 'The service does not take this password; it may be too short.',
-  account_name: 'The service does not take this account name.',
-  full_name: 'The service does not take this name.',
+  email: 'The service does not accept this e-mail address.',
+  password: 'The service does not accept this password. It may be too short.',
+  account_name: 'The service does not accept this account name.',
+  full_name: 'The service does not accept this name.',
   package: 'The service has no such package.',
-  coupon: 'The service does not take this coupon code.',
+  coupon: 'The service does not accept this coupon code.',
   terms_accepted: 'The terms must be accepted.',
 };
 
-/** By which words the service's text is about a field. */
+/** The words by which a text of the service is about a field. */
 const FIELD_WORDS: ReadonlyArray<[field: string, words: RegExp]> = [
   ['terms_accepted', /\bterms\b/i],
   ['package', /\bpackage\b|\bplan\b/i],
@@ -32,7 +32,7 @@ const FIELD_WORDS: ReadonlyArray<[field: string, words: RegExp]> = [
 
 const TWO_FACTOR = /\btwo[- ]?factor\b|\b2fa\b/i;
 
-/** Every refusal of a sign-up in words, under the right field where it has one. Spec 7.2. Pure. */
+/** Every refusal of a sign-up in words, under the right field where it has one. API 7.2. */
 export function signupFault(error: ServiceError, at: { now: number; webSignup: string }): SignupFault {
   const said = textsOf(error);
   switch (error.status) {
@@ -41,12 +41,7 @@ export function signupFault(error: ServiceError, at: { now: number; webSignup: s
         email: `The e-mail address or the password is missing or not valid.${reason(said, plain)}`,
       });
     case 401:
-      return {
-        errors: {
-          password:
-            'This e-mail address is known to the service already, and this is not its password. Use that one, or another address.',
-        },
-      };
+      return { errors: { password: WRONG_PASSWORD } };
     case 403:
       return blocked(said);
     case 409:
@@ -54,18 +49,24 @@ export function signupFault(error: ServiceError, at: { now: number; webSignup: s
     case 422:
       return said.some(({ text }) => TWO_FACTOR.test(text)) ? twoFactor(at.webSignup) : misfits(said);
     case 429:
-      return {
-        errors: {},
-        base: `There were too many sign-up attempts. Try again ${when(error, at.now, 'in an hour')}.`,
-      };
+      return inGeneral(
+        `There were too many sign-up attempts. Try again ${when(error, at.now, 'in an hour')}.`,
+      );
     case 503:
-      return {
-        errors: {},
-        base: `The service’s billing is unavailable, so nobody can sign up for the moment. Try again ${when(error, at.now, 'later')}.`,
-      };
+      return inGeneral(
+        `The service’s billing is unavailable, so sign-ups are closed. Try again ${when(error, at.now, 'later')}.`,
+      );
     default:
-      return { errors: {}, base: `The service refused the sign-up.${reason(said, mrkdwn)}` };
+      return inGeneral(`The service refused the sign-up.${reason(said, mrkdwn)}`);
   }
+}
+
+const WRONG_PASSWORD =
+  'The service already knows this e-mail address, with another password. Use that password, or another address.';
+
+/** A fault of the form as a whole. */
+function inGeneral(base: string): SignupFault {
+  return { errors: {}, base };
 }
 
 interface Said {
@@ -101,30 +102,32 @@ function misfits(said: readonly Said[], otherwise: Record<string, string> = {}):
 function blocked(said: readonly Said[]): SignupFault {
   const texts = said.map(({ text }) => text).join(' ');
   if (/\bdisposable\b/i.test(texts))
-    return { errors: { email: 'The service takes no disposable e-mail addresses. Use a lasting one.' } };
+    return {
+      errors: { email: 'The service does not accept disposable e-mail addresses. Use a lasting one.' },
+    };
   const locked =
     'This e-mail address is locked for a while after too many failed attempts. Wait before you try again.';
-  if (/\block|too many/i.test(texts)) return { errors: {}, base: locked };
-  return {
-    errors: {},
-    base: `The service blocked the sign-up: it looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.${reason(said, mrkdwn)} Try another e-mail address, or sign up on the web.`,
-  };
+  if (/\block|too many/i.test(texts)) return inGeneral(locked);
+  return inGeneral(
+    `The service blocked the sign-up: it looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.${reason(said, mrkdwn)} Try another e-mail address, or sign up on the web.`,
+  );
 }
 
-/** The service may mean the name or the e-mail address; where it does not say which, both are told. */
+/** The service may mean the name or the e-mail address. */
 function taken(said: readonly Said[]): SignupFault {
   const texts = said.map(({ field = '', text }) => `${field} ${text}`).join(' ');
   const isEmail = /e-?mail/i.test(texts);
   const isName = /\bname\b|account_name|subdomain/i.test(texts);
-  const name = 'This account name is in use, or all its variations are. Choose another.';
-  const email = 'This e-mail address is in use already. If the account is yours, connect it instead.';
+  const name = 'This account name and its variations are in use. Choose another.';
+  const email = 'This e-mail address is already in use. If the account is yours, connect it instead.';
   if (isEmail && !isName) return { errors: { email } };
   return { errors: isEmail ? { account_name: name, email } : { account_name: name } };
 }
 
 function twoFactor(webSignup: string): SignupFault {
-  const base = `This person’s login has two-factor authentication, so the account must be created <${webSignup}|on the web>. Connect it here afterwards.`;
-  return { errors: {}, base };
+  return inGeneral(
+    `This person’s login has two-factor authentication, so the account must be created <${webSignup}|on the web>. Connect it here afterwards.`,
+  );
 }
 
 function when(error: ServiceError, now: number, otherwise: string): string {
@@ -133,5 +136,5 @@ function when(error: ServiceError, now: number, otherwise: string): string {
 
 function reason(said: readonly Said[], clean: (text: string, max: number) => string): string {
   const texts = said.map(({ text }) => text.trim().replace(/\.$/, '')).filter((text) => text !== '');
-  return texts.length === 0 ? '' : ` It says: “${clean(texts.join('; '), 200)}”.`;
+  return texts.length === 0 ? '' : ` It said: “${clean(texts.join('; '), 200)}”.`;
 }

@@ -1,11 +1,10 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { safeUrl } from '../blocks/links.ts';
-import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
 import { maskedKey } from './accounts.ts';
 
-/** What a sign-up brought, as far as it is ever shown: of the key only its tail. */
+/** The result of a sign-up as it is shown: of the key, only its last characters. */
 export interface SignedUp {
   /** The account's name in its address, and for people. */
   account: string;
@@ -14,7 +13,7 @@ export interface SignedUp {
   keyTail: string;
   isVerified: boolean;
   deployKey: DeployKey | undefined;
-  /** Where repository providers are authorised, by provider. */
+  /** The pages that authorise repository providers, by provider. */
   oauthUrls: Record<string, string>;
   word: string;
 }
@@ -27,13 +26,13 @@ export interface DeployKey {
 /** Providers with a button; the service names a handful. */
 const MOST_PROVIDERS = 10;
 
-/** For the person who signed up alone. Spec 2.2, 5.1.6. */
+/** Only for the person who signed up. API 2.2 and 5.1 (docs/service-api.md). */
 export function signedUpMessage(view: SignedUp): Message {
   const { account, displayName, keyTail, email, isVerified, word } = view;
   const said = `:tada: The account ${bold(displayName)} (${code(account)}) is created and connected, with the key ${code(maskedKey(keyTail))}.`;
   const next = isVerified
     ? `Next: ${code(`${word} projects`)}.`
-    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. Until then the key answers 401, so commands wait for it too. I look now and then for 7 days, and tell you by direct message once it works.`;
+    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. Until then commands cannot use the account. Deckhand checks for 7 days, and sends you a direct message once it works.`;
   return {
     text: `${said} ${next}`,
     blocks: [
@@ -42,26 +41,26 @@ export function signedUpMessage(view: SignedUp): Message {
       ...deployKeyBlocks(view.deployKey),
       ...providerBlocks(view.oauthUrls),
       section(
-        '*Settings for a tool client.* Put the whole key in place of the dots; it stands in the account’s security or API settings.',
+        '*Settings for a tool client.* Replace the dots with the whole key, from the account’s security or API settings.',
       ),
       preformatted(JSON.stringify({ account, api_key: maskedKey(keyTail), email }, null, 2)),
     ],
   };
 }
 
-/** The key works from now on; the deploy key is told once more, because a private message is soon gone. */
+/** The key works from now on; the deploy key is shown again, because private messages do not last. */
 export function verifiedMessage(account: string, deployKey: DeployKey | undefined, word: string): Message {
-  const said = `:white_check_mark: The e-mail address of ${code(account)} is verified: the key works, and deployments are unblocked. Next: ${code(`${word} projects`)}.`;
+  const said = `:white_check_mark: The e-mail address of ${code(account)} is verified. The key works and deployments are unblocked. Next: ${code(`${word} projects`)}.`;
   return say(said, ...deployKeyBlocks(deployKey));
 }
 
 export function neverVerifiedMessage(account: string): Message {
   return say(
-    `:hourglass: The e-mail address of ${code(account)} was not verified within 7 days, so I stopped looking. The connection stays: follow the link in the verification e-mail, and it works.`,
+    `:hourglass: The e-mail address of ${code(account)} was not verified within 7 days, so Deckhand stopped checking. The account stays connected, and works once you follow the link in the verification e-mail.`,
   );
 }
 
-/** The key is known now, but the service refuses it for another reason; `reason` is mrkdwn. */
+/** The service knows the key now, but refuses it for another reason; `reason` is mrkdwn. */
 export function verifiedButRefusedMessage(account: string, reason: string): Message {
   return say(
     `:warning: The e-mail address of ${code(account)} seems to be verified, but the key is refused. ${reason}`,
@@ -83,7 +82,7 @@ function providerBlocks(oauthUrls: Record<string, string>): KnownBlock[] {
     return url === undefined ? [] : [{ label: providerName(provider), actionId: `link:open#${at}`, url }];
   });
   if (specs.length === 0) return [];
-  const said = '*Repository provider.* Or connect a provider’s account in your browser:';
+  const said = '*Repository provider.* You can also connect a provider’s account in your browser:';
   return [section(said), ...buttons(...specs.slice(0, MOST_PROVIDERS))];
 }
 
@@ -91,7 +90,7 @@ function providerName(provider: string): string {
   return `Connect ${provider.replaceAll('_', ' ')}`;
 }
 
-/** To be copied as it stands: no markup is read in it. Lines are kept, all else that is unseen is taken out. */
+/** Text to be copied: without markup. Line breaks stay, other invisible characters do not. */
 function preformatted(foreign: string): KnownBlock {
   const lines = foreign.split('\n').map((line) => line.match(/^ */)?.[0] + plain(line, LIMITS.sectionText));
   return {

@@ -6,12 +6,12 @@ import { dateTime } from '../blocks/time.ts';
 export const SIGNUP = 'signup';
 export const SIGNUP_TITLE = 'Create an account';
 
-/** Spec 2.1; `pro` is what the service takes where none is named. */
+/** API 2.1 (docs/service-api.md); `pro` is the service's default. */
 export const PACKAGES = ['pro', 'business', 'enterprise'] as const;
 
 const PACKAGE_NAMES = { pro: 'Pro', business: 'Business', enterprise: 'Enterprise' } as const;
 
-/** What is told of the service's limit (spec 8). */
+/** The service's limit of attempts. API 8. */
 export interface SignupLimit {
   perHour: number;
   left: number;
@@ -19,7 +19,7 @@ export interface SignupLimit {
   freeAt: number | undefined;
 }
 
-/** Slack has no masked input, so the form says what becomes of the password. */
+/** Slack has no masked input, so the form says what happens to the password. */
 export function signupModal(origin: { channel?: string | undefined }, limit: SignupLimit): ModalView {
   return modal({
     callbackId: SIGNUP,
@@ -28,7 +28,7 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
     metadata: origin,
     blocks: [
       section(
-        `:lock: Slack cannot hide what you type here, so use a password that you use nowhere else. It goes to the service once and is never stored.\n${limitWords(limit)}`,
+        `:lock: Slack cannot hide what you type here, so choose a password that you use nowhere else. Deckhand sends it to the service once and never stores it.\n${limitWords(limit)}`,
       ),
       emailInput({
         field: 'email',
@@ -39,14 +39,14 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
       textInput({
         field: 'account_name',
         label: 'Account name',
-        hint: 'Becomes part of the account’s address, and cannot be changed later. Left empty, it is made from the e-mail address.',
+        hint: 'Part of the account’s address; it cannot be changed later. If empty, it is made from the e-mail address.',
         optional: true,
         maxLength: 200,
       }),
       textInput({
         field: 'full_name',
         label: 'Your full name',
-        hint: 'Left empty, it is the account’s name followed by “Admin”.',
+        hint: 'If empty, it is the account’s name followed by “Admin”.',
         optional: true,
         maxLength: 200,
       }),
@@ -73,16 +73,16 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
   });
 }
 
-/** The limit, before it is met. */
+/** The limit, before it is reached. */
 function limitWords({ perHour, left, freeAt }: SignupLimit): string {
-  const rule = `The service takes ${perHour} sign-up attempts an hour from Deckhand’s address`;
+  const rule = `The service accepts ${perHour} sign-up attempts an hour from Deckhand’s address`;
   if (left > 0)
-    return `${rule}, and a refused one counts too; when this form opened, ${left} ${left === 1 ? 'was' : 'were'} left.`;
+    return `${rule}, including refused ones. When this form opened, ${left} ${left === 1 ? 'was' : 'were'} left.`;
   const when = freeAt === undefined ? 'in an hour' : dateTime(freeAt);
-  return `:warning: ${rule}, and all are used: the next is free ${when}.`;
+  return `:warning: ${rule}, and all are used. The next is free ${when}.`;
 }
 
-/** What is left after an attempt; plain text. */
+/** The attempts left after one; plain text. */
 export function leftWords({ perHour, left }: SignupLimit): string {
   if (left === 0) return `That was the last of ${perHour} attempts this hour.`;
   return `${left} of ${perHour} attempts this hour ${left === 1 ? 'is' : 'are'} left.`;

@@ -19,16 +19,16 @@ export interface AuditPage {
   size: number;
   /** From 0, the newest. */
   page: number;
-  /** The newest entry of the first page, so that what happens meanwhile moves nothing. */
+  /** The newest entry of the first page, so that later entries do not shift the pages. */
   upTo?: string | undefined;
 }
 
 const SIGNS = { done: ':white_check_mark:', refused: ':no_entry:', failed: ':x:' } as const;
 
 export function auditMessage(entries: readonly ShownEntry[], at: AuditPage, hasMore: boolean): Message {
-  if (entries.length === 0 && at.page === 0) return say('Nothing was written down yet.');
+  if (entries.length === 0 && at.page === 0) return say('The audit log is empty.');
   const lines = entries.map(lineOf);
-  const turn = (label: string, page: number) => ({
+  const pageButton = (label: string, page: number) => ({
     label,
     actionId: `audit:page#${page}`,
     value: { ...at, page },
@@ -39,8 +39,8 @@ export function auditMessage(entries: readonly ShownEntry[], at: AuditPage, hasM
       header('Who did what'),
       ...listBlocks(lines),
       ...buttons(
-        ...(at.page > 0 ? [turn('Newer', at.page - 1)] : []),
-        ...(hasMore ? [turn('Older', at.page + 1)] : []),
+        ...(at.page > 0 ? [pageButton('Newer', at.page - 1)] : []),
+        ...(hasMore ? [pageButton('Older', at.page + 1)] : []),
       ),
       context(`Page ${at.page + 1}. Kept for 400 days.`),
     ],
@@ -49,7 +49,7 @@ export function auditMessage(entries: readonly ShownEntry[], at: AuditPage, hasM
 
 function lineOf({ at, who, what, where, target, result }: ShownEntry): string {
   const person = /^[UW][A-Z0-9]+$/.test(who) ? `<@${who}>` : mrkdwn(who, 40);
-  const place = where !== undefined && /^[CG][A-Z0-9]+$/.test(where) ? ` in <#${where}>` : '';
+  const channel = where !== undefined && /^[CG][A-Z0-9]+$/.test(where) ? ` in <#${where}>` : '';
   const about = target === undefined ? '' : ` ${code(target, 120)}`;
-  return `${SIGNS[result]} ${dateTime(at)} ${person} ${code(what)}${about}${place}${result === 'done' ? '' : ` — ${result}`}`;
+  return `${SIGNS[result]} ${dateTime(at)} ${person} ${code(what)}${about}${channel}${result === 'done' ? '' : ` — ${result}`}`;
 }

@@ -3,7 +3,7 @@ import { count } from '../../core/mrkdwn.ts';
 import { header, section } from '../blocks/message.ts';
 
 export interface Finding {
-  /** What was looked at; mrkdwn, escaped. */
+  /** The thing checked; mrkdwn, escaped. */
   what: string;
   isWell: boolean;
   /** Mrkdwn, escaped. */
@@ -12,7 +12,7 @@ export interface Finding {
 
 export function doctorMessage(findings: readonly Finding[]): Message {
   const faults = findings.filter((finding) => !finding.isWell).length;
-  const title = faults === 0 ? 'All is well' : `${count(faults, 'thing')} to look at`;
+  const title = faults === 0 ? 'Everything works' : `${count(faults, 'problem')} found`;
   const lines = findings.map(
     ({ what, isWell, said }) => `${isWell ? ':white_check_mark:' : ':x:'} *${what}*  ${said}`,
   );

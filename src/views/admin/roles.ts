@@ -1,9 +1,8 @@
 import type { InputBlock } from '@slack/types';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { say, section } from '../blocks/message.ts';
-import { modal, optionsOf } from '../blocks/modal.ts';
+import { type Choice, input, modal, optionsOf } from '../blocks/modal.ts';
 
 export const ROLES_MODAL = 'roles';
 
@@ -12,7 +11,7 @@ type Holders = Readonly<Record<Role, readonly string[]>>;
 
 export interface ShownRoles {
   users: Holders;
-  /** Ids of those who hold a role, and all that there are; absent where Slack does not let us see them. */
+  /** Ids of the groups that hold a role, and all groups; absent where Slack does not show them. */
   groups?: { held: Holders; all: ReadonlyArray<{ id: string; name: string }> } | undefined;
   /** The commands of the channel that the form was opened in. */
   channel?: { id: string; commands: readonly string[]; all: readonly string[] } | undefined;
@@ -21,13 +20,13 @@ export interface ShownRoles {
 const FIELDS: Record<Role, { label: string; hint: string }> = {
   admin: {
     label: 'Admins',
-    hint: 'May do everything: connect accounts, set roles, read the audit log. At least one person.',
+    hint: 'Can do everything: connect accounts, set roles, read the audit log. At least one person.',
   },
   operator: {
     label: 'Operators',
-    hint: 'May change what stands at the service and what a channel is sent.',
+    hint: 'Can change things at the service, and what is posted in channels.',
   },
-  billing: { label: 'Billing', hint: 'May see invoices.' },
+  billing: { label: 'Billing', hint: 'Can see invoices.' },
 };
 const NAMES: readonly Role[] = ['admin', 'operator', 'billing'];
 
@@ -43,7 +42,7 @@ export function rolesModal({ users, groups, channel }: ShownRoles): ModalView {
     submit: 'Save',
     ...(channel === undefined ? {} : { metadata: { channel: channel.id } }),
     blocks: [
-      section('Everybody else is a member: they see what there is and run tests.'),
+      section('Everyone else is a member: they can see projects, servers and activity, and run tests.'),
       ...blocks,
       ...(channel === undefined ? [] : [commandsInput(channel)]),
     ],
@@ -57,7 +56,7 @@ export function groupsField(role: Role): string {
 
 export const COMMANDS_FIELD = 'commands';
 
-/** All of them in as few words as say it; ids are Slack's own, so they show as names. */
+/** All roles, briefly; the ids are Slack's own, so they show as names. */
 export function rolesMessage(
   mentions: Readonly<Record<Role, readonly string[]>>,
   allowed?: readonly string[],
@@ -74,16 +73,16 @@ export function rolesMessage(
   return say(`:key: The roles are set.\n${lines.join('\n')}`);
 }
 
-function usersInput(role: Role, initial: readonly string[]): InputBlock {
-  return {
-    ...inputOf(role, FIELDS[role].label, FIELDS[role].hint),
-    ...(role === 'admin' ? {} : { optional: true }),
-    element: {
+function usersInput(role: Role, held: readonly string[]): InputBlock {
+  const { label, hint } = FIELDS[role];
+  return input(
+    { field: role, label, hint, optional: role !== 'admin' },
+    {
       type: 'multi_users_select',
       action_id: role,
-      ...(initial.length === 0 ? {} : { initial_users: [...initial] }),
+      ...(held.length === 0 ? {} : { initial_users: [...held] }),
     },
-  };
+  );
 }
 
 /** Nothing where there are no groups: Slack takes no menu without options. */
@@ -92,45 +91,34 @@ function groupsInput(
   held: readonly string[],
   all: ReadonlyArray<{ id: string; name: string }>,
 ): InputBlock[] {
-  const field = groupsField(role);
+  if (all.length === 0) return [];
   const choices = all.map(({ id, name }) => ({ value: id, text: name }));
-  return choices.length === 0
-    ? []
-    : [multiSelect(field, `${FIELDS[role].label}: user groups`, choices, held)];
+  return [
+    multiSelect({ field: groupsField(role), label: `${FIELDS[role].label}: user groups` }, choices, held),
+  ];
 }
 
 function commandsInput({ commands, all }: NonNullable<ShownRoles['channel']>): InputBlock {
   const choices = all.map((name) => ({ value: name, text: name }));
   const hint = 'Choose none to allow every command. Help, start and roles always run.';
-  return multiSelect(COMMANDS_FIELD, 'Commands allowed in this channel', choices, commands, hint);
+  const field = { field: COMMANDS_FIELD, label: 'Commands allowed in this channel', hint };
+  return multiSelect(field, choices, commands);
 }
 
 function multiSelect(
-  field: string,
-  label: string,
-  choices: ReadonlyArray<{ value: string; text: string }>,
+  spec: { field: string; label: string; hint?: string },
+  choices: readonly Choice[],
   held: readonly string[],
-  hint?: string,
 ): InputBlock {
   const options = optionsOf(choices);
   const initial = options.filter(({ value }) => held.includes(value));
-  return {
-    ...inputOf(field, label, hint),
-    optional: true,
-    element: {
+  return input(
+    { ...spec, optional: true },
+    {
       type: 'multi_static_select',
-      action_id: field,
+      action_id: spec.field,
       options,
       ...(initial.length === 0 ? {} : { initial_options: initial }),
     },
-  };
-}
-
-function inputOf(field: string, label: string, hint?: string): Omit<InputBlock, 'element'> {
-  return {
-    type: 'input',
-    block_id: field,
-    label: { type: 'plain_text', text: label.slice(0, LIMITS.inputLabel) },
-    ...(hint === undefined ? {} : { hint: { type: 'plain_text', text: hint } }),
-  };
+  );
 }

@@ -6,7 +6,7 @@ import { type Choice, modal, searchInput, selectInput } from '../blocks/modal.ts
 
 export const SETTINGS = 'settings';
 
-/** What a channel has set for itself, as the form shows it. */
+/** The settings of a channel, as the form shows them. */
 export interface ShownSettings {
   account?: string | undefined;
   project?: { permalink: string; name: string } | undefined;
@@ -16,15 +16,15 @@ export interface ShownSettings {
 }
 
 const THREADS: readonly Choice[] = [
-  { value: 'on', text: 'On: news goes to a thread' },
-  { value: 'off', text: 'Off: one message is edited' },
+  { value: 'on', text: 'On: updates go to a thread' },
+  { value: 'off', text: 'Off: only one message is edited' },
 ];
 const LAYOUTS: readonly Choice[] = [
   { value: 'full', text: 'Full: everything' },
-  { value: 'compact', text: 'Compact: only what went wrong' },
+  { value: 'compact', text: 'Compact: only failures' },
 ];
 
-/** `origin`: where the outcome is told, and whose projects the menu offers. */
+/** `origin`: the channel of the settings, and the account whose projects the menu offers. */
 export function settingsModal(
   origin: { channel: string; account?: string | undefined },
   { project, threads = true, layout = 'full', zone }: ShownSettings,
@@ -39,7 +39,7 @@ export function settingsModal(
       selectInput({
         field: 'threads',
         label: 'Threads',
-        hint: 'How test runs are followed here.',
+        hint: 'How test runs are shown here.',
         choices: THREADS,
         initial: threads ? 'on' : 'off',
       }),
@@ -47,7 +47,7 @@ export function settingsModal(
       searchInput({
         field: 'project',
         label: 'Default project',
-        hint: 'What commands here mean when they name none.',
+        hint: 'For commands here that name no project.',
         placeholder: 'Search the projects',
         optional: true,
         ...(isShort ? { initial: { value: project.permalink, text: project.name } } : {}),
@@ -55,7 +55,7 @@ export function settingsModal(
       searchInput({
         field: 'zone',
         label: 'Time zone',
-        hint: 'For what is shown to the whole channel. A time in a sentence is in each reader’s own zone anyway.',
+        hint: 'For dates shown to the whole channel. Times in sentences use each reader’s own zone.',
         placeholder: 'Search, e.g. Lisbon',
         optional: true,
         ...(zone === undefined ? {} : { initial: { value: zone, text: zone.replaceAll('_', ' ') } }),

@@ -1,8 +1,13 @@
+import {
+  type AnswerFault,
+  isFailure,
+  type ServiceFailure,
+  type SlackFailureKind,
+  type Sought,
+} from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code, mrkdwn } from '../../core/mrkdwn.ts';
-import type { AnswerFault, ServiceError } from '../../service/errors.ts';
-import { safeUrl } from './links.ts';
-import { buttons, say } from './message.ts';
+import { buttons, safeUrl, say } from './message.ts';
 import { dateTime } from './time.ts';
 
 /** A failure as the person who caused it reads it: one sentence, one next step. Both are mrkdwn, escaped. */
@@ -15,32 +20,67 @@ export interface Explained {
   reference?: string | undefined;
 }
 
-/** What the sentences need to know about the call that failed. */
-export interface ServiceCase {
-  account: string;
-  /** `new`: the key is being tried for the first time. */
-  connection: 'new' | 'ok' | 'unverified' | 'broken';
+export interface FailureContext {
   /** The slash word. */
   word: string;
   /** Milliseconds since the epoch. */
   now: number;
-  /** What a 404 did not find, e.g. `server web-9`, and the command that lists what there is. */
-  sought?: { what: string; list: string } | undefined;
+  /** Set where the failing call was made with a key that is not stored yet. */
+  newAccount?: string | undefined;
 }
 
-/** DESIGN's table of errors, in sentences. */
-export function explainServiceError(error: ServiceError, at: ServiceCase): Explained {
+const TRY_AGAIN = 'Try again. If it keeps happening, contact your administrator.';
+const IN_A_MINUTE = 'Try again in a minute.';
+
+/** DESIGN's table of errors, in sentences. Anything without a sentence of its own is a bug. */
+export function explain(error: unknown, at: FailureContext): Explained {
+  if (!isFailure(error)) return { text: 'Something went wrong in Deckhand.', next: TRY_AGAIN };
+  switch (error.code) {
+    case 'user_error':
+      return { text: error.message, next: error.next && `Try ${code(`${at.word} ${error.next}`)}.` };
+    case 'account_failure': {
+      const { cause, account, sought } = error;
+      return explainServiceFailure(cause, {
+        ...at,
+        account: account.name,
+        connection: account.state,
+        sought,
+      });
+    }
+    case 'service_error':
+      return explainServiceFailure(error, {
+        ...at,
+        account: at.newAccount ?? 'this account',
+        connection: 'new',
+      });
+    case 'slack_failure':
+      return SLACK_FAILURES[error.kind];
+    case 'store_unavailable':
+      return { text: 'Deckhand cannot reach its database.', next: IN_A_MINUTE };
+  }
+}
+
+/** What the sentences need to know about the call that failed. */
+interface ServiceCase extends FailureContext {
+  account: string;
+  /** `new`: the key is being tried for the first time. */
+  connection: 'new' | 'ok' | 'unverified' | 'broken';
+  sought?: Sought | undefined;
+}
+
+function explainServiceFailure(error: ServiceFailure, at: ServiceCase): Explained {
+  const account = code(at.account);
   switch (error.kind) {
     case 'unauthorized':
       return explainUnauthorized(at);
     case 'email_verification_required':
       return {
-        text: `The e-mail address of the account ${code(at.account)} must be verified first.`,
+        text: `The e-mail address of the account ${account} must be verified first.`,
         next: 'Follow the link in the verification e-mail, then try again.',
       };
     case 'api_access_restricted':
       return {
-        text: `The plan of the account ${code(at.account)} has no API access.`,
+        text: `The plan of the account ${account} has no API access.`,
         next: 'Its owner can change the plan in the account’s billing settings.',
         link: linkTo('Change the plan', error.upgradeUrl),
       };
@@ -53,12 +93,12 @@ export function explainServiceError(error: ServiceError, at: ServiceCase): Expla
     case 'forbidden':
       if (BILLING.has(error.operation)) return explainBillingRefusal(at);
       return {
-        text: `The service refused: the key’s owner lacks the permission, or the account ${code(at.account)} is suspended.`,
+        text: `The service refused: the key’s owner lacks the permission, or the account ${account} is suspended.`,
         next: 'Ask an administrator of the account, or look at its settings.',
       };
     case 'account_not_found':
       return {
-        text: `There is no account named ${code(at.account)} at the service.`,
+        text: `There is no account named ${account} at the service.`,
         next: 'Check the name: it is the first part of the account’s address.',
       };
     case 'record_not_found':
@@ -74,22 +114,18 @@ export function explainServiceError(error: ServiceError, at: ServiceCase): Expla
     case 'rejected':
       return { text: `The service refused this: ${listMessages(error)}`, next: 'Change it and try again.' };
     case 'busy':
-      return {
-        text: 'The service is busy right now.',
-        next:
-          error.retryAt === undefined
-            ? 'Try again in a minute.'
-            : `It asks to be tried again ${dateTime(Math.max(error.retryAt, at.now))}.`,
-      };
+      return { text: 'The service is busy.', next: whenToRetry(error.retryAt, at.now) };
     case 'unexpected':
-      return explainUnexpected(error);
+      return {
+        text: error.fault === undefined ? 'The service answered unexpectedly.' : FAULTS[error.fault],
+        next: TRY_AGAIN,
+      };
     case 'unreachable':
-      return { text: 'The service cannot be reached.', next: 'Try again in a minute.' };
+      return { text: 'The service cannot be reached.', next: IN_A_MINUTE };
   }
 }
 
 function explainUnauthorized(at: ServiceCase): Explained {
-  const connect = code(`${at.word} connect ${at.account}`);
   switch (at.connection) {
     case 'new':
       return {
@@ -105,12 +141,12 @@ function explainUnauthorized(at: ServiceCase): Explained {
     case 'broken':
       return {
         text: `The key of the account ${code(at.account)} was revoked or rotated, so the connection is broken.`,
-        next: `Connect again with ${connect}.`,
+        next: `Connect again with ${code(`${at.word} connect ${at.account}`)}.`,
       };
   }
 }
 
-/** Spec 4.10: what only a billing manager may see. */
+/** The operations that only a billing manager may call. API 4.10 (docs/service-api.md). */
 const BILLING = new Set(['listInvoices', 'downloadInvoice']);
 
 function explainBillingRefusal(at: ServiceCase): Explained {
@@ -120,21 +156,37 @@ function explainBillingRefusal(at: ServiceCase): Explained {
   };
 }
 
-const FAULTS: Readonly<Record<AnswerFault, string>> = {
-  foreign_address:
-    'The service named an address on another host than the account’s, so I did not follow it: the key would go there too.',
-  not_pdf: 'What the service sent is not a PDF, so I did not pass it on.',
-  too_large: 'What the service sent is larger than I take.',
-};
-
-function explainUnexpected({ fault }: ServiceError): Explained {
-  return {
-    text: fault === undefined ? 'The service answered unexpectedly.' : FAULTS[fault],
-    next: 'Try again; if it stays, tell your operator.',
-  };
+function whenToRetry(retryAt: number | undefined, now: number): string {
+  return retryAt === undefined ? IN_A_MINUTE : `Try again ${dateTime(Math.max(retryAt, now))}.`;
 }
 
-/** All of it in one line of mrkdwn, for places that hold no blocks of their own. */
+const FAULTS: Readonly<Record<AnswerFault, string>> = {
+  foreign_address:
+    'The service gave an address on another host than the account’s. Deckhand did not open it: the key would go there too.',
+  not_pdf: 'The service sent something that is not a PDF, so Deckhand did not pass it on.',
+  too_large: 'The service sent more than Deckhand accepts.',
+};
+
+const SLACK_FAILURES: Readonly<Record<SlackFailureKind, Explained>> = {
+  gone: {
+    text: 'Deckhand cannot post in this channel.',
+    next: 'Invite it with `/invite`, or use a channel that is not archived.',
+  },
+  busy: { text: 'Slack is limiting Deckhand’s requests.', next: IN_A_MINUTE },
+  expired: { text: 'This form or button has expired.', next: 'Run the command again.' },
+  forbidden: {
+    text: 'Slack does not allow Deckhand to do this here.',
+    next: 'Ask a workspace admin about the app’s permissions.',
+  },
+  revoked: {
+    text: 'Deckhand is no longer installed in this workspace.',
+    next: 'Ask a workspace admin to install it again.',
+  },
+  unreachable: { text: 'Slack did not take Deckhand’s answer.', next: IN_A_MINUTE },
+  rejected: { text: 'Slack did not take Deckhand’s answer.', next: IN_A_MINUTE },
+};
+
+/** All of it in one line of mrkdwn, where there are no blocks to put it in. */
 export function failureWords({ text, next, reference }: Explained): string {
   const named = reference === undefined ? undefined : `Reference ${code(reference)}.`;
   return [text, next, named].filter(Boolean).join(' ');
@@ -151,12 +203,11 @@ function linkTo(label: string, url: string | undefined): Explained['link'] {
   return safe === undefined ? undefined : { label, url: safe };
 }
 
-function listMessages(error: ServiceError): string {
-  const fields = Object.entries(error.fields ?? {}).flatMap(([field, messages]) =>
-    messages.map((message) => (field === 'base' ? message : `${field.replaceAll('_', ' ')} ${message}`)),
+function listMessages({ fields = {}, messages = [], hint = 'no reason given' }: ServiceFailure): string {
+  const byField = Object.entries(fields).flatMap(([field, texts]) =>
+    texts.map((text) => (field === 'base' ? text : `${field.replaceAll('_', ' ')} ${text}`)),
   );
-  const all = [...fields, ...(error.messages ?? [])];
-  const told = all.length > 0 ? all : [error.hint ?? 'no reason given'];
-  const said = mrkdwn(told.join('; '), 500);
-  return /[.!?…]$/.test(said) ? said : `${said}.`;
+  const all = [...byField, ...messages];
+  const text = mrkdwn((all.length > 0 ? all : [hint]).join('; '), 500);
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -1,13 +1,10 @@
-/** Slack's limits that our views can meet, in characters or pieces. The one table; see Slack's Block Kit reference. */
+/** The limits of Slack's Block Kit that our views can reach, in characters or pieces. */
 export const LIMITS = {
-  blocksInMessage: 50,
   blocksInView: 100,
   viewTitle: 24,
   viewButton: 24,
   privateMetadata: 3000,
   sectionText: 3000,
-  sectionFields: 10,
-  fieldText: 2000,
   headerText: 150,
   contextElements: 10,
   blockId: 255,
@@ -31,6 +28,6 @@ export const LIMITS = {
   tableRows: 100,
   tableColumns: 20,
   altText: 2000,
-  /** `chat.postMessage` cuts text over 40,000, `chat.update` refuses it over 4,000: the smaller binds both. */
+  /** `chat.postMessage` cuts text over 40,000, `chat.update` refuses it over 4,000: the smaller holds for both. */
   messageText: 4000,
 } as const;

@@ -1,12 +1,15 @@
+import type { TableBlock } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
-import { linesWithin } from '../../core/mrkdwn.ts';
+import { linesWithin, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
-import { section } from './message.ts';
+import { context, section } from './message.ts';
 
-/** Slack refuses messages whose blocks hold much over 13,000 characters: three full sections leave room for the rest. */
+/** Slack refuses messages whose blocks hold much over 13,000 characters: three sections, or a table, leave room for more. */
 const MOST_SECTIONS = 3;
+const MOST_TABLE_TEXT = 8_000;
+const MOST_CELL = 120;
 
-/** Lines of safe mrkdwn in as few sections as hold them, with "and N more" where even these are too many. */
+/** Lines of safe mrkdwn in as few sections as hold them, with "and N more" where these are not enough. */
 export function listBlocks(lines: readonly string[], noun?: string): KnownBlock[] {
   const blocks: KnownBlock[] = [];
   let left = lines;
@@ -27,4 +30,33 @@ function countWithin(lines: readonly string[], max: number): number {
     return used > max;
   });
   return over === -1 ? lines.length : over;
+}
+
+export interface Column {
+  title: string;
+  align?: 'left' | 'center' | 'right';
+}
+
+/**
+ * A table of foreign text with a cell for each column, as many rows as Slack takes and "and N more" under it. A message
+ * holds one.
+ */
+export function table(columns: readonly Column[], rows: ReadonlyArray<readonly string[]>): KnownBlock[] {
+  const shown: string[][] = [];
+  let used = 0;
+  for (const row of rows.slice(0, LIMITS.tableRows - 1)) {
+    const cells = row.map((cell) => plain(cell, MOST_CELL));
+    used += cells.join('').length;
+    if (used > MOST_TABLE_TEXT) break;
+    shown.push(cells);
+  }
+  const block: TableBlock = {
+    type: 'table',
+    column_settings: columns.map(({ align }) => ({ align: align ?? 'left' })),
+    rows: [columns.map(({ title }) => title), ...shown].map((cells) =>
+      cells.map((text) => ({ type: 'raw_text' as const, text })),
+    ),
+  };
+  const left = rows.length - shown.length;
+  return left === 0 ? [block] : [block, context(`_and ${left} more_`)];
 }

@@ -1,15 +1,17 @@
 import type { Button, ConfirmationDialog, KnownBlock } from '@slack/types';
+import { defined } from '../../core/defined.ts';
 import type { Message } from '../../core/message.ts';
 import { cut, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
+import { duration } from './time.ts';
 
 /** `text` is mrkdwn whose foreign parts are escaped already. */
 export function section(text: string, accessory?: Button): KnownBlock {
-  const block: KnownBlock = {
+  return {
     type: 'section',
     text: { type: 'mrkdwn', text: cut(text, LIMITS.sectionText) },
+    ...defined({ accessory }),
   };
-  return accessory === undefined ? block : { ...block, accessory };
 }
 
 export function context(...texts: string[]): KnownBlock {
@@ -22,37 +24,12 @@ export function context(...texts: string[]): KnownBlock {
 }
 
 export function header(text: string): KnownBlock {
-  return { type: 'header', text: { type: 'plain_text', text: plain(text, LIMITS.headerText) } };
+  return { type: 'header', text: plainText(text, LIMITS.headerText) };
 }
 
-export interface ButtonSpec {
-  /** Shown on the button; may be foreign. */
-  label: string;
-  actionId: string;
-  /** What the click needs to know, so that it survives a restart; parsed again when it comes back. */
-  value?: unknown;
-  style?: 'primary' | 'danger';
-  url?: string;
-  confirm?: { title: string; text: string; confirm: string };
-}
-
-export function button(spec: ButtonSpec): Button {
-  return {
-    type: 'button',
-    action_id: spec.actionId,
-    text: { type: 'plain_text', text: plain(spec.label, LIMITS.buttonText), emoji: true },
-    ...(spec.value === undefined ? {} : { value: JSON.stringify(spec.value) }),
-    ...(spec.style === undefined ? {} : { style: spec.style }),
-    ...(spec.url === undefined ? {} : { url: spec.url }),
-    ...(spec.confirm === undefined ? {} : { confirm: confirmation(spec.confirm) }),
-  };
-}
-
-/** A button that knows more than Slack carries is left out: its message is worth more. */
-export function buttons(...specs: ButtonSpec[]): KnownBlock[] {
-  const elements = specs.map(button).filter(({ value = '' }) => value.length <= LIMITS.buttonValue);
-  if (elements.length === 0) return [];
-  return [{ type: 'actions', elements: elements.slice(0, LIMITS.actionElements) }];
+/** Foreign text as Slack's plain text object. */
+export function plainText(text: string, max: number): { type: 'plain_text'; text: string } {
+  return { type: 'plain_text', text: plain(text, max) };
 }
 
 /** A message of one sentence, and perhaps what to do next. */
@@ -60,16 +37,71 @@ export function say(text: string, ...more: KnownBlock[]): Message {
   return { text: cut(text, LIMITS.messageText), blocks: [section(text), ...more] };
 }
 
-function confirmation(spec: NonNullable<ButtonSpec['confirm']>): ConfirmationDialog {
+const LONG_WAIT_MS = 10_000;
+
+/** Says that an answer takes longer than two seconds, and from ten on how long it has taken. */
+export function workingWords(elapsedMs: number): string {
+  const elapsed = elapsedMs < LONG_WAIT_MS ? '' : ` (${duration(elapsedMs)} so far)`;
+  return `:hourglass_flowing_sand: Still working on it${elapsed}: the service is taking its time…`;
+}
+
+/** Shown to the asker alone. */
+export function workingMessage(elapsedMs = 0): Message {
+  return say(workingWords(elapsedMs));
+}
+
+export interface ButtonSpec {
+  /** Shown on the button; may be foreign. */
+  label: string;
+  actionId: string;
+  /** Data for the click, so that it survives a restart; parsed again when it comes back. */
+  value?: unknown;
+  style?: 'primary' | 'danger';
+  url?: string;
+  confirm?: { title: string; text: string; confirm: string };
+}
+
+export function button({ label, actionId, value, style, url, confirm }: ButtonSpec): Button {
   return {
-    title: { type: 'plain_text', text: plain(spec.title, LIMITS.confirmTitle) },
-    text: { type: 'plain_text', text: plain(spec.text, LIMITS.confirmText) },
-    confirm: { type: 'plain_text', text: plain(spec.confirm, LIMITS.confirmButton) },
-    deny: { type: 'plain_text', text: 'Cancel' },
+    type: 'button',
+    action_id: actionId,
+    text: { ...plainText(label, LIMITS.buttonText), emoji: true },
+    ...defined({
+      value: value === undefined ? undefined : JSON.stringify(value),
+      style,
+      url,
+      confirm: confirm && confirmation(confirm),
+    }),
   };
 }
 
-/** The message without one of its buttons or menus: the one with this action and value. */
+/** A button with more data than Slack carries is left out, so that its message still arrives. */
+export function buttons(...specs: ButtonSpec[]): KnownBlock[] {
+  const elements = specs.map(button).filter(({ value = '' }) => value.length <= LIMITS.buttonValue);
+  if (elements.length === 0) return [];
+  return [{ type: 'actions', elements: elements.slice(0, LIMITS.actionElements) }];
+}
+
+function confirmation(spec: NonNullable<ButtonSpec['confirm']>): ConfirmationDialog {
+  return {
+    title: plainText(spec.title, LIMITS.confirmTitle),
+    text: plainText(spec.text, LIMITS.confirmText),
+    confirm: plainText(spec.confirm, LIMITS.confirmButton),
+    deny: plainText('Cancel', LIMITS.confirmButton),
+  };
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** A foreign address that a button may open: https, or a service on this machine; undefined for any other. */
+export function safeUrl(url: string | null | undefined): string | undefined {
+  if (!url || url.length > LIMITS.buttonUrl || !URL.canParse(url)) return undefined;
+  const { protocol, hostname, username, password } = new URL(url);
+  if (username !== '' || password !== '') return undefined;
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname)) ? url : undefined;
+}
+
+/** The message without the button or menu that has this action and value. */
 export function withoutElement(
   message: Message,
   used: { actionId: string; value?: string | undefined },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What one element of a modal holds, whichever kind it is. */
+/** The value of one element of a modal, of any kind. */
 const Element = z.looseObject({
   value: z.string().nullish(),
   selected_option: z.looseObject({ value: z.string() }).nullish(),
@@ -18,7 +18,7 @@ const State = z.looseObject({ values: z.record(z.string(), z.record(z.string(), 
 
 export type Values = Record<string, string | string[] | undefined>;
 
-/** The filled-in values by `action_id`; what was left empty is undefined, a checkbox group always a list. */
+/** The filled-in values by `action_id`; an empty field is undefined, a checkbox group always a list. */
 export function readState(state: unknown): Values {
   const parsed = State.safeParse(state);
   if (!parsed.success) return {};

@@ -1,8 +1,9 @@
 import type { InputBlock, PlainTextOption } from '@slack/types';
+import { defined } from '../../core/defined.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { cut, mrkdwn } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
-import { section } from './message.ts';
+import { plainText, section } from './message.ts';
 import type { Values } from './modal-state.ts';
 
 export interface ModalSpec {
@@ -18,21 +19,28 @@ export interface ModalSpec {
 
 const BANNER = 'banner';
 
-export function modal(spec: ModalSpec): ModalView {
+export function modal({
+  callbackId,
+  title,
+  submit,
+  close = 'Cancel',
+  metadata,
+  blocks,
+}: ModalSpec): ModalView {
   return {
     type: 'modal',
-    callback_id: spec.callbackId,
-    title: { type: 'plain_text', text: plain(spec.title, LIMITS.viewTitle) },
-    ...(spec.submit === undefined
-      ? {}
-      : { submit: { type: 'plain_text', text: plain(spec.submit, LIMITS.viewButton) } }),
-    close: { type: 'plain_text', text: plain(spec.close ?? 'Cancel', LIMITS.viewButton) },
-    ...(spec.metadata === undefined ? {} : { private_metadata: JSON.stringify(spec.metadata) }),
-    blocks: spec.blocks.slice(0, LIMITS.blocksInView),
+    callback_id: callbackId,
+    title: plainText(title, LIMITS.viewTitle),
+    close: plainText(close, LIMITS.viewButton),
+    blocks: blocks.slice(0, LIMITS.blocksInView),
+    ...defined({
+      submit: submit === undefined ? undefined : plainText(submit, LIMITS.viewButton),
+      private_metadata: metadata === undefined ? undefined : JSON.stringify(metadata),
+    }),
   };
 }
 
-/** A modal without a form, for what is going on or was done. `text` is mrkdwn, escaped. */
+/** A modal without a form, that says what goes on or was done. `text` is mrkdwn, escaped. */
 export function notice(title: string, text: string, ...more: KnownBlock[]): ModalView {
   return modal({ callbackId: 'notice', title, close: 'Close', blocks: [section(text), ...more] });
 }
@@ -42,13 +50,13 @@ export function noticeOf(title: string, { blocks }: Message): ModalView {
   return modal({ callbackId: 'notice', title, close: 'Close', blocks });
 }
 
-/** The same modal with a message on top; what the person typed stays, because the blocks keep their ids. */
+/** The same modal with a message on top; the typed values stay, because the blocks keep their ids. */
 export function withBanner(view: ModalView, text: string): ModalView {
   const blocks = view.blocks.filter((block) => block.block_id !== BANNER);
   return { ...view, blocks: [{ ...section(`:warning: ${text}`), block_id: BANNER }, ...blocks] };
 }
 
-/** Puts each message, plain text, right under its field, for a modal that is updated after its answer came late. */
+/** Puts each message, plain text, under its field, for a modal that is updated because its answer came late. */
 export function withFieldErrors(view: ModalView, errors: Record<string, string>): ModalView {
   const blocks = view.blocks
     .filter((block) => !block.block_id?.endsWith(':error'))
@@ -60,7 +68,7 @@ export function withFieldErrors(view: ModalView, errors: Record<string, string>)
   return { ...view, blocks };
 }
 
-/** The form with what was typed put back, all but the `secrets`. */
+/** The form with the typed values, all but the `secrets`. */
 export function refill(view: ModalView, values: Values, secrets: readonly string[]): ModalView {
   const blocks = view.blocks.map((block): KnownBlock => {
     if (block.type !== 'input' || block.block_id === undefined || secrets.includes(block.block_id))
@@ -93,7 +101,7 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
       return chosen.length === 0 ? empty : { ...empty, initial_options: chosen };
     }
     case 'external_select':
-      // What was shown for the value is not told when the form comes back.
+      // The form comes back without the text that was shown for the value.
       return { ...element, initial_option: optionOf({ value: String(value), text: String(value) }) };
     default:
       return element;
@@ -101,62 +109,58 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
 }
 
 /** The part of a received view that may be sent back. */
-export function resendable(view: ModalView): ModalView {
-  return {
-    type: 'modal',
-    title: view.title,
-    blocks: view.blocks,
-    ...(view.callback_id === undefined ? {} : { callback_id: view.callback_id }),
-    ...(view.submit ? { submit: view.submit } : {}),
-    ...(view.close ? { close: view.close } : {}),
-    ...(view.private_metadata ? { private_metadata: view.private_metadata } : {}),
-  };
+export function resendable({
+  title,
+  blocks,
+  callback_id,
+  submit,
+  close,
+  private_metadata,
+}: ModalView): ModalView {
+  const optional = defined({
+    callback_id,
+    submit: submit || undefined,
+    close: close || undefined,
+    private_metadata: private_metadata || undefined,
+  });
+  return { type: 'modal', title, blocks, ...optional };
 }
 
 interface FieldSpec {
-  /** The spec's field name: `block_id` and `action_id` alike. */
+  /** The service's field name: `block_id` and `action_id` alike. */
   field: string;
   label: string;
-  hint?: string;
+  hint?: string | undefined;
   optional?: boolean;
+  /** Each change is sent at once, so that the form can be drawn again. */
+  dispatch?: boolean;
 }
 
 export function textInput(
   spec: FieldSpec & { initial?: string; placeholder?: string; multiline?: boolean; maxLength?: number },
 ): InputBlock {
-  const longest = spec.maxLength ?? LIMITS.inputText;
+  const { field, initial, placeholder, multiline, maxLength = LIMITS.inputText } = spec;
   return input(spec, {
     type: 'plain_text_input',
-    action_id: spec.field,
-    max_length: longest,
-    ...(spec.multiline ? { multiline: true } : {}),
-    ...(spec.initial === undefined || spec.initial === ''
-      ? {}
-      : { initial_value: cut(spec.initial, longest) }),
-    ...(spec.placeholder === undefined
-      ? {}
-      : { placeholder: { type: 'plain_text', text: plain(spec.placeholder, LIMITS.placeholder) } }),
+    action_id: field,
+    max_length: maxLength,
+    ...defined({
+      multiline,
+      initial_value: initial ? cut(initial, maxLength) : undefined,
+      placeholder: placeholder === undefined ? undefined : plainText(placeholder, LIMITS.placeholder),
+    }),
   });
 }
 
 export function emailInput(spec: FieldSpec & { initial?: string }): InputBlock {
-  return input(spec, {
-    type: 'email_text_input',
-    action_id: spec.field,
-    ...(spec.initial === undefined ? {} : { initial_value: spec.initial }),
-  });
+  const optional = defined({ initial_value: spec.initial });
+  return input(spec, { type: 'email_text_input', action_id: spec.field, ...optional });
 }
 
 /** @param spec `initial` as `09:00` */
-export function timeInput(spec: FieldSpec & { initial?: string; dispatch?: boolean }): InputBlock {
-  return {
-    ...input(spec, {
-      type: 'timepicker',
-      action_id: spec.field,
-      ...(spec.initial === undefined ? {} : { initial_time: spec.initial }),
-    }),
-    ...(spec.dispatch ? { dispatch_action: true } : {}),
-  };
+export function timeInput(spec: FieldSpec & { initial?: string }): InputBlock {
+  const optional = defined({ initial_time: spec.initial });
+  return input(spec, { type: 'timepicker', action_id: spec.field, ...optional });
 }
 
 export interface Choice {
@@ -165,89 +169,82 @@ export interface Choice {
   description?: string;
 }
 
-export function selectInput(
-  spec: FieldSpec & { choices: readonly Choice[]; initial?: string; dispatch?: boolean },
-): InputBlock {
+export function selectInput(spec: FieldSpec & { choices: readonly Choice[]; initial?: string }): InputBlock {
   const initial = spec.choices.find((choice) => choice.value === spec.initial);
-  return {
-    ...input(spec, {
-      type: 'static_select',
-      action_id: spec.field,
-      options: optionsOf(spec.choices),
-      ...(initial === undefined ? {} : { initial_option: optionOf(initial) }),
-    }),
-    ...(spec.dispatch ? { dispatch_action: true } : {}),
-  };
+  return input(spec, {
+    type: 'static_select',
+    action_id: spec.field,
+    options: optionsOf(spec.choices),
+    ...defined({ initial_option: initial && optionOf(initial) }),
+  });
 }
 
 /** A menu of the conversations that the person is in; Slack chooses the one they are in now, where there is one. */
 export function conversationInput(spec: FieldSpec & { initial?: string | undefined }): InputBlock {
+  const initial = spec.initial;
   return input(spec, {
     type: 'conversations_select',
     action_id: spec.field,
     filter: { include: ['public', 'private', 'im', 'mpim'], exclude_bot_users: true },
-    ...(spec.initial === undefined
+    ...(initial === undefined
       ? { default_to_current_conversation: true }
-      : { initial_conversation: spec.initial }),
+      : { initial_conversation: initial }),
   });
 }
 
 /** A menu whose options are looked up while the person types; its source is registered under the field's name. */
 export function searchInput(
-  spec: FieldSpec & { placeholder: string; initial?: Choice | undefined; dispatch?: boolean },
+  spec: FieldSpec & { placeholder: string; initial?: Choice | undefined },
 ): InputBlock {
-  return {
-    ...input(spec, {
-      type: 'external_select',
-      action_id: spec.field,
-      min_query_length: 0,
-      placeholder: { type: 'plain_text', text: plain(spec.placeholder, LIMITS.placeholder) },
-      ...(spec.initial === undefined ? {} : { initial_option: optionOf(spec.initial) }),
-    }),
-    ...(spec.dispatch ? { dispatch_action: true } : {}),
-  };
+  return input(spec, {
+    type: 'external_select',
+    action_id: spec.field,
+    min_query_length: 0,
+    placeholder: plainText(spec.placeholder, LIMITS.placeholder),
+    ...defined({ initial_option: spec.initial && optionOf(spec.initial) }),
+  });
 }
 
 export function checkboxesInput(
   spec: FieldSpec & { choices: readonly Choice[]; initial?: readonly string[] },
 ): InputBlock {
-  const initial = spec.choices.filter((choice) => spec.initial?.includes(choice.value));
+  const initial = spec.choices.filter((choice) => spec.initial?.includes(choice.value)).map(optionOf);
   return input(spec, {
     type: 'checkboxes',
     action_id: spec.field,
     options: spec.choices.slice(0, LIMITS.checkboxes).map(optionOf),
-    ...(initial.length === 0 ? {} : { initial_options: initial.map(optionOf) }),
+    ...(initial.length === 0 ? {} : { initial_options: initial }),
   });
 }
 
-/** The select's options, at most as many as Slack takes; callers tell of the rest. */
+/** The select's options, at most as many as Slack takes; callers say how many are left out. */
 export function optionsOf(choices: readonly Choice[]): ReturnType<typeof optionOf>[] {
   return choices.slice(0, LIMITS.options).map(optionOf);
 }
 
-function optionOf(choice: Choice): {
+function optionOf({ value, text, description }: Choice): {
   text: { type: 'plain_text'; text: string };
   value: string;
   description?: { type: 'plain_text'; text: string };
 } {
-  return {
-    text: { type: 'plain_text', text: plain(choice.text, LIMITS.optionText) },
-    value: choice.value,
-    ...(choice.description === undefined
-      ? {}
-      : { description: { type: 'plain_text', text: plain(choice.description, LIMITS.optionDescription) } }),
-  };
+  const about = description === undefined ? undefined : plainText(description, LIMITS.optionDescription);
+  return { text: plainText(text, LIMITS.optionText), value, ...defined({ description: about }) };
 }
 
-function input(spec: FieldSpec, element: InputBlock['element']): InputBlock {
+/** An input block: the field's name is its id, so that a fault of the schema is Slack's error key. */
+export function input(
+  { field, label, hint, optional, dispatch }: FieldSpec,
+  element: InputBlock['element'],
+): InputBlock {
   return {
     type: 'input',
-    block_id: spec.field,
-    label: { type: 'plain_text', text: plain(spec.label, LIMITS.inputLabel) },
+    block_id: field,
+    label: plainText(label, LIMITS.inputLabel),
     element,
-    ...(spec.hint === undefined
-      ? {}
-      : { hint: { type: 'plain_text', text: plain(spec.hint, LIMITS.inputHint) } }),
-    ...(spec.optional ? { optional: true } : {}),
+    ...defined({
+      hint: hint === undefined ? undefined : plainText(hint, LIMITS.inputHint),
+      optional: optional || undefined,
+      dispatch_action: dispatch || undefined,
+    }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * An amount in its own currency, e.g. "€7.60". `currency` is a code in any letter case (spec 2.7, 2.13); where it is
- * unknown the plain number stands alone, and nothing is guessed. Nothing is rounded either.
+ * An amount in its own currency, e.g. "€7.60". `currency` is a code in any letter case; where it is unknown, the number
+ * alone is shown. Nothing is rounded.
  */
 export function money(amount: number | string | null, currency: string | null | undefined): string {
   if (amount === null) return '—';

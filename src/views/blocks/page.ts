@@ -1,10 +1,10 @@
-/** A page that tells a person in their browser how something ended. All of it is plain text; escaped here. */
+/** A page in the browser that says how something ended. All of it is plain text, escaped here. */
 export interface Page {
   title: string;
   text: string;
   /** What to do next. */
   next: string;
-  /** Ways on, to addresses of the configuration. */
+  /** Links to addresses of the configuration. */
   links?: ReadonlyArray<{ label: string; url: string }>;
 }
 
@@ -24,11 +24,11 @@ const ENTITIES: Record<string, string> = {
 
 /** One small page: no script, nothing loaded. */
 export function pageOf({ title, text, next, links = [] }: Page): string {
-  const ways = links.map(({ label, url }) => `<a href="${html(url)}">${html(label)}</a>`).join('');
+  const buttons = links.map(({ label, url }) => `<a href="${html(url)}">${html(label)}</a>`).join('');
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${html(title)}</title><style>${PAGE_STYLE}</style></head>
-<body><main><h1>${html(title)}</h1><p>${html(text)}</p>${ways === '' ? '' : `<p>${ways}</p>`}<p>${html(next)}</p></main></body>
+<body><main><h1>${html(title)}</h1><p>${html(text)}</p>${buttons === '' ? '' : `<p>${buttons}</p>`}<p>${html(next)}</p></main></body>
 </html>
 `;
 }

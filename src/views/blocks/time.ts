@@ -1,6 +1,6 @@
 /**
- * Times in the reader's own zone, by Slack's date tokens. The fallback, for clients that do not know
- * the token, is UTC and says so.
+ * Times in the reader's own zone, by Slack's date tokens. The fallback, for clients that do not know the token, is UTC and
+ * says so.
  */
 type Style = 'date_short_pretty' | 'date_num' | 'date_long_pretty';
 
@@ -16,7 +16,14 @@ export function timeOnly(at: number | string): string {
   return token(at, '{time}');
 }
 
-/** "1 min 20 s"; for what has passed, in milliseconds. */
+function token(at: number | string, format: string): string {
+  const ms = typeof at === 'number' ? at : Date.parse(at);
+  if (!Number.isFinite(ms)) return '—';
+  const iso = new Date(ms).toISOString();
+  return `<!date^${Math.floor(ms / 1000)}^${format}|${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC>`;
+}
+
+/** "1 min 20 s"; for a time that has passed, in milliseconds. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -26,10 +33,56 @@ export function duration(ms: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }
 
-function token(at: number | string, format: string): string {
-  const ms = typeof at === 'number' ? at : Date.parse(at);
-  if (!Number.isFinite(ms)) return '—';
-  const seconds = Math.floor(ms / 1000);
-  const iso = new Date(ms).toISOString();
-  return `<!date^${seconds}^${format}|${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC>`;
+const DAY_MS = 86_400_000;
+
+/** "Friday 20 November" */
+export const dayName = dayFormat({ weekday: 'long', day: 'numeric', month: 'long' });
+
+/** "20 Nov 2026" */
+export const dateName = dayFormat({ day: 'numeric', month: 'short', year: 'numeric' });
+
+/** "20 Nov" */
+export const dayAndMonth = dayFormat({ day: 'numeric', month: 'short' });
+
+/** "Fri" */
+export const weekday = dayFormat({ weekday: 'short' });
+
+/** Formats a day such as `2026-11-20`. */
+function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string {
+  const format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  return (day) => format.format(Date.parse(day));
+}
+
+/** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
+export function dayOf(zone: string, at: number | string): string {
+  const parts = formatterOf(zone).formatToParts(typeof at === 'number' ? at : Date.parse(at));
+  const { year, month, day } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  return `${year?.padStart(4, '0')}-${month}-${day}`;
+}
+
+/** All days from one to another, both included, at most the latest `most`. */
+export function daysBetween(from: string, to: string, most = 366): string[] {
+  const last = Date.parse(to);
+  const count = Math.min(most, Math.floor((last - Date.parse(from)) / DAY_MS) + 1);
+  return Array.from({ length: Math.max(0, count) }, (_, at) =>
+    new Date(last - (count - 1 - at) * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
+/** Formatters are slow to make, so there is one for each zone; zones are few, and checked before they come here. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known = formatters.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  formatters.set(zone, made);
+  return made;
 }

@@ -11,7 +11,7 @@ export interface StartView {
   canSignUp: boolean;
 }
 
-/** What to do next here, by what is set up already. */
+/** The next step in this channel, by what is set up already. */
 export function startMessage(view: StartView): Message {
   const { said, buttonSpecs } = nextStep(view);
   return {
@@ -19,45 +19,27 @@ export function startMessage(view: StartView): Message {
     blocks: [
       section(said),
       ...buttons(...buttonSpecs),
-      context(`${code(`${view.word} help`)} shows everything there is.`),
+      context(`${code(`${view.word} help`)} lists all commands.`),
     ],
   };
 }
 
-function nextStep(view: StartView): { said: string; buttonSpecs: ButtonSpec[] } {
-  const { word, accounts, channel, isAdmin, canSignUp } = view;
+interface Step {
+  said: string;
+  buttonSpecs: ButtonSpec[];
+}
+
+const CONNECT = { actionId: 'connect:open', style: 'primary' } as const;
+
+function nextStep(view: StartView): Step {
+  const { word, accounts, channel } = view;
   const unverified = accounts.length === 1 && accounts[0]?.state === 'unverified' ? accounts[0] : undefined;
   const broken = accounts.find((account) => account.state === 'broken');
-  if (accounts.length === 0 && isAdmin)
-    return {
-      said: ':wave: Nothing is connected yet. Connect an account of your deployment service to begin.',
-      buttonSpecs: [
-        { label: 'Connect an account', actionId: 'connect:open', style: 'primary', value: {} },
-        ...(canSignUp ? [{ label: 'Create an account', actionId: 'signup:open' }] : []),
-      ],
-    };
-  if (accounts.length === 0)
-    return {
-      said: `:wave: Nothing is connected yet. Ask an admin to run ${code(`${word} connect`)}.`,
-      buttonSpecs: [],
-    };
-  if (broken !== undefined)
-    return {
-      said: `:warning: The key of ${code(broken.name)} was revoked or rotated. An admin can connect it again with ${code(`${word} connect ${broken.name}`)}.`,
-      buttonSpecs: isAdmin
-        ? [
-            {
-              label: 'Connect again',
-              actionId: 'connect:open',
-              style: 'primary',
-              value: { account: broken.name },
-            },
-          ]
-        : [],
-    };
+  if (accounts.length === 0) return connectStep(view);
+  if (broken !== undefined) return reconnectStep(view, broken.name);
   if (unverified !== undefined)
     return {
-      said: `:hourglass_flowing_sand: The account ${code(unverified.name)} waits for its e-mail address to be verified: follow the link in the verification e-mail.`,
+      said: `:hourglass_flowing_sand: The e-mail address of the account ${code(unverified.name)} is not verified yet. Follow the link in the verification e-mail.`,
       buttonSpecs: [],
     };
   if (channel.project !== undefined)
@@ -74,4 +56,34 @@ function nextStep(view: StartView): { said: string; buttonSpecs: ButtonSpec[] } 
       { label: 'Test a project', actionId: 'start:run#test', style: 'primary', value: { text: 'test' } },
     ],
   };
+}
+
+function connectStep({ word, isAdmin, canSignUp }: StartView): Step {
+  if (!isAdmin)
+    return {
+      said: `:wave: No account is connected yet. Ask an admin to run ${code(`${word} connect`)}.`,
+      buttonSpecs: [],
+    };
+  return {
+    said: ':wave: No account is connected yet. Connect an account of your deployment service to begin.',
+    buttonSpecs: [
+      { ...CONNECT, label: 'Connect an account', value: {} },
+      ...(canSignUp ? [{ label: 'Create an account', actionId: 'signup:open' }] : []),
+    ],
+  };
+}
+
+function reconnectStep({ word, isAdmin }: StartView, account: string): Step {
+  const again = { ...CONNECT, label: 'Connect again', value: { account } };
+  return {
+    said: `:warning: The key of ${code(account)} was revoked or rotated. An admin can connect it again with ${code(`${word} connect ${account}`)}.`,
+    buttonSpecs: isAdmin ? [again] : [],
+  };
+}
+
+/** For the person who installed Deckhand: what it is, and the first step. */
+export function welcomeMessage(view: StartView): Message {
+  const first = startMessage(view);
+  const said = `:anchor: Deckhand is installed. You and the admins of this workspace can do everything until you set roles with ${code(`${view.word} roles`)}. Invite Deckhand to a channel with \`/invite\`.`;
+  return { text: `${said} ${first.text}`, blocks: [section(said), ...first.blocks] };
 }

@@ -5,12 +5,11 @@ import type { ActivityStats } from '../../service/activity.ts';
 import { HEALTH } from '../accounts/accounts.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { safeUrl } from '../blocks/links.ts';
-import { type ButtonSpec, button, buttons, context, header, section } from '../blocks/message.ts';
+import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 import { runWords, type ShownRun, targetWords } from '../test-access/runs.ts';
 
-/** A week's figures of one account: undefined where the service tells none; `failed` is mrkdwn. */
+/** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
 export type AccountFigures = { stats: ActivityStats | undefined } | { failed: string };
 
 /** By account. */
@@ -26,7 +25,7 @@ export interface HomeSchedule {
   id: string;
   /** Mrkdwn of our own making, e.g. "the digest `d7k2` in <#C1>". */
   what: string;
-  /** Why it says nothing, mrkdwn of our own making; absent while it is active. */
+  /** Why it is paused, mrkdwn of our own making; absent while it is active. */
   paused?: string;
 }
 
@@ -41,7 +40,7 @@ export interface HomeData {
   /** In the order in which they are shown. */
   runs: readonly HomeRun[];
   schedules: readonly HomeSchedule[];
-  /** What the person holds beyond a member. */
+  /** The person's roles beyond member. */
   roles: readonly string[];
 }
 
@@ -51,13 +50,13 @@ export const MOST_FIGURES = 3;
 const MOST_ACCOUNTS = 10;
 const MOST_SCHEDULES = 15;
 
-/** App Home: what is connected, what goes on, what is planned, and what this person may do. */
+/** App Home: accounts, test runs, schedules, and the person's permissions. */
 export function homeView(data: HomeData): HomeView {
   const blocks = [
     ...(data.accounts.length === 0 ? firstSteps(data) : overview(data)),
-    header('What you may do'),
+    header('Your permissions'),
     section(permissionWords(data)),
-    context(`As of ${dateTime(data.now)}`, `${code(`${data.word} help`)} shows everything there is`),
+    context(`As of ${dateTime(data.now)}`, `${code(`${data.word} help`)} lists all commands`),
   ];
   return { type: 'home', blocks: blocks.slice(0, LIMITS.blocksInView) };
 }
@@ -73,10 +72,10 @@ function firstSteps(data: HomeData): KnownBlock[] {
     ? 'Connect an account of your deployment service with your e-mail address and API key.'
     : `Ask an admin to connect an account of your deployment service: ${code(`${word} connect`)}.`;
   const rest = [
-    `*2*  Invite me to the channel where you deploy: ${code('/invite')}.`,
+    `*2*  Invite Deckhand to the channel where you deploy: ${code('/invite')}.`,
     `*3*  Bind the channel to a project: ${code(`${word} use <project>`)}.`,
     `*4*  Test that its repository and servers can be reached: ${code(`${word} test`)}.`,
-    `*5*  Have a summary posted every week: ${code(`${word} digest add`)}.`,
+    `*5*  Get a summary every week: ${code(`${word} digest add`)}.`,
   ];
   return [
     header('Welcome aboard'),
@@ -106,17 +105,16 @@ function overview(data: HomeData): KnownBlock[] {
 function accountBlocks(account: HomeData['accounts'][number], data: HomeData): KnownBlock[] {
   const { name, state } = account;
   const isDefault = name === data.defaultAccount && data.accounts.length > 1 ? '  _default_' : '';
-  const mend = state === 'broken' && data.roles.includes('admin');
+  const mayReconnect = state === 'broken' && data.roles.includes('admin');
   const again = { label: 'Connect again', actionId: 'connect:open', value: { account: name } };
   return [
-    section(`${bold(name)}${isDefault}  ${HEALTH[state]}`, mend ? button(again) : undefined),
+    section(`${bold(name)}${isDefault}  ${HEALTH[state]}`, mayReconnect ? button(again) : undefined),
     ...figureBlocks(name, data.figures),
   ];
 }
 
 function figureBlocks(account: string, figures: ShownFigures): KnownBlock[] {
-  if (figures === 'loading')
-    return [context(':hourglass_flowing_sand: This week’s figures are on their way…')];
+  if (figures === 'loading') return [context(':hourglass_flowing_sand: Loading this week’s figures…')];
   const known = Object.hasOwn(figures, account) ? figures[account] : undefined;
   if (known === undefined) return [];
   if ('failed' in known) return [context(`:warning: ${known.failed}`)];
@@ -124,7 +122,7 @@ function figureBlocks(account: string, figures: ShownFigures): KnownBlock[] {
 }
 
 function runBlocks(runs: readonly HomeRun[]): KnownBlock[] {
-  if (runs.length === 0) return [section('Nothing was tested yet.')];
+  if (runs.length === 0) return [section('No test runs yet.')];
   return [section(linesWithin(runs.map(runLine), LIMITS.sectionText))];
 }
 
@@ -138,7 +136,7 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
   if (schedules.length === 0)
     return [
       section(
-        `Nothing is planned. ${code(`${word} digest add`)} sums up what was deployed, ${code(`${word} watch`)} tells of it as it happens.`,
+        `No schedules yet. ${code(`${word} digest add`)} posts a summary of deployments, ${code(`${word} watch`)} posts each one as it happens.`,
       ),
     ];
   return [
@@ -147,7 +145,7 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
   ];
 }
 
-/** Who may pause and resume it, as the commands for it have it. */
+/** The role that may pause and resume it, as for its commands. */
 const CHANGED_BY: Readonly<Record<HomeSchedule['kind'], string>> = {
   digest: 'operator',
   watch: 'operator',
@@ -158,7 +156,7 @@ function scheduleBlock({ kind, id, what, paused }: HomeSchedule, roles: readonly
   const name = cut(what.charAt(0).toUpperCase() + what.slice(1), 500);
   const isPaused = paused !== undefined;
   const text = isPaused
-    ? `:double_vertical_bar: ${name}: paused, because ${cut(paused, 1000)}.`
+    ? `:double_vertical_bar: ${name} is paused because ${cut(paused, 1000)}.`
     : `:calendar: ${name}`;
   const verb = isPaused ? 'resume' : 'pause';
   const label = isPaused ? 'Resume' : 'Pause';
@@ -171,10 +169,10 @@ function moreOf(left: number, command: string): KnownBlock[] {
 }
 
 function permissionWords({ roles, word }: HomeData): string {
-  const lines = [':mag: Test access, see projects, servers and activity'];
+  const lines = [':mag: Run test access, see projects, servers and activity'];
   if (roles.includes('operator')) lines.push(':wrench: Set up integrations, servers, digests and watches');
-  if (roles.includes('billing')) lines.push(':receipt: See invoices and be told of new ones');
+  if (roles.includes('billing')) lines.push(':receipt: See invoices and get notices of new ones');
   if (roles.includes('admin')) lines.push(':key: Connect accounts and give roles');
-  else lines.push(`_An admin gives roles with_ ${code(`${word} roles`)}`);
+  else lines.push(`_Admins give roles with_ ${code(`${word} roles`)}`);
   return lines.join('\n');
 }

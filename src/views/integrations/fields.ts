@@ -14,23 +14,23 @@ import type { Values } from '../blocks/modal-state.ts';
 
 export const VERSION_FIELD = 'properties.hook_version';
 
-/** A form of an integration, read. `errors` by `block_id`. */
+/** The values of an integration's form. `errors` by `block_id`. */
 export interface FilledIn {
   type: HookType | undefined;
   name: string | undefined;
   flags: IntegrationFlag[];
-  /** Flags to be switched off, where the form does not know how they stand. */
+  /** Flags to be switched off, where the form does not know the current ones. */
   flagsOff: IntegrationFlag[];
   properties: Record<string, string>;
   errors: Record<string, string>;
 }
 
-/** `new`: what the type requires must be there. `change`: what is empty stays as it is. */
+/** `new`: the type's required fields must be filled in. `change`: empty fields are left unchanged. */
 export function readIntegration(values: Values, mode: 'new' | 'change', type = chosenType(values)): FilledIn {
   const isNew = mode === 'new';
   const { properties, errors } = type === undefined ? NOTHING : readProperties(values, type, isNew);
   const name = textOf(values.name);
-  const nameless: Record<string, string> = isNew && name === undefined ? { name: 'Give it a name.' } : {};
+  const nameless: Record<string, string> = isNew && name === undefined ? { name: 'Enter a name.' } : {};
   return {
     type,
     name,
@@ -50,13 +50,13 @@ export function chosenVersion(values: Values, type: HookType): HookVersion | und
   return type.versions.find((version) => version === values[VERSION_FIELD]);
 }
 
-/** How the form showed the integration when it was opened; undefined where that is not known. */
+/** The integration as the form showed it when it was opened. */
 export interface ShownIntegration {
   name: string;
   flags: IntegrationFlag[];
 }
 
-/** Only what the person changed: a value that the form showed already is none. Spec 4.8. */
+/** Only the values that differ from those the form showed. API 4.8 (docs/service-api.md). */
 export function changesOf(filled: FilledIn, shown: ShownIntegration | undefined): IntegrationChanges {
   const changes: IntegrationChanges = {};
   if (filled.name !== undefined && filled.name !== shown?.name) changes.name = filled.name;
@@ -92,7 +92,7 @@ function readProperties(
 }
 
 function emptyFault(property: HookProperty, isNew: boolean): string | undefined {
-  return isNew && property.required ? 'This is needed.' : undefined;
+  return isNew && property.required ? 'This field is required.' : undefined;
 }
 
 function formatFault({ format }: HookProperty, text: string): string | undefined {
@@ -100,12 +100,14 @@ function formatFault({ format }: HookProperty, text: string): string | undefined
     case 'text':
       return undefined;
     case 'url':
-      return isWebAddress(text) ? undefined : 'Give a whole web address, beginning with https:// or http://.';
+      return isWebAddress(text)
+        ? undefined
+        : 'Enter a whole web address that begins with https:// or http://.';
     case 'chat_id':
       // Groups have negative numbers.
       return /^(?:-?\d{1,20}|@\w+)$/.test(text)
         ? undefined
-        : 'Give a numeric id, or a name that begins with @.';
+        : 'Enter a numeric id, or a name that begins with @.';
   }
 }
 

@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
-import {
-  findHookType,
-  HOOK_TYPES,
-  type HookProperty,
-  type HookType,
-  type HookVersion,
-  propertiesOf,
-} from '../../service/hook-types.ts';
+import { findHookType, HOOK_TYPES, type HookType } from '../../service/hook-types.ts';
 import { INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context } from '../blocks/message.ts';
@@ -22,25 +15,26 @@ import {
   textInput,
 } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
-import { chosenType, chosenVersion, VERSION_FIELD } from './fields.ts';
+import { chosenType } from './fields.ts';
+import { propertyBlocks } from './property-inputs.ts';
 
 export const INTEGRATION_ADD = 'integration.add';
 export const INTEGRATION_EDIT = 'integration.edit';
 
-/** The menu of integrations that were set up through Deckhand. */
+/** The menu of integrations that were set up with Deckhand. */
 export const INTEGRATION_FIELD = 'integration';
 export const PROJECT_FIELD = 'project';
 
-/** What the form knows, carried through its redrawings. Never a secret. */
+/** The form's data, kept while it is drawn again. Never a secret. */
 export const IntegrationOrigin = z.object({
   channel: z.string().optional(),
   thread: z.string().optional(),
   account: z.string(),
   /** Absent: the form asks for it. */
   project: z.object({ permalink: z.string(), name: z.string() }).optional(),
-  /** What is edited; absent in a form that asks for it, or that adds. */
+  /** The edited integration; absent in a form that asks for it, or that adds one. */
   identifier: z.string().optional(),
-  /** How the edited integration stood when the form was opened, where Deckhand remembers it. */
+  /** The edited integration when the form was opened, where Deckhand remembers it. */
   shown: z
     .object({ id: z.string(), type: z.string(), name: z.string(), flags: z.array(z.enum(INTEGRATION_FLAGS)) })
     .optional(),
@@ -52,9 +46,9 @@ export type IntegrationOrigin = z.infer<typeof IntegrationOrigin>;
 export interface IntegrationForm {
   callbackId: typeof INTEGRATION_ADD | typeof INTEGRATION_EDIT;
   origin: IntegrationOrigin;
-  /** What is filled in so far. */
+  /** The values filled in so far. */
   values: Values;
-  /** What the service calls the types, by the spec's label. */
+  /** The service's names of the types, by the label of API 4.8 (docs/service-api.md). */
   wireNames: Readonly<Record<string, string>>;
   /** A project that was typed but could not be looked up yet. */
   typedProject?: string | undefined;
@@ -62,7 +56,7 @@ export interface IntegrationForm {
 
 const LONGEST_NAME = 255;
 
-/** The form for the type and version chosen so far, with all that was filled in but the secrets. Spec 4.8. */
+/** The form for the type and version chosen so far, with the values filled in except secrets. */
 export function integrationModal(form: IntegrationForm): ModalView {
   const isNew = form.callbackId === INTEGRATION_ADD;
   const blocks = isNew ? addBlocks(form) : editBlocks(form);
@@ -100,10 +94,10 @@ function addBlocks(form: IntegrationForm): KnownBlock[] {
     ...projectBlocks(form),
     typeInput(form, { optional: false }),
     nameInput({ optional: false }),
-    ...(type === undefined ? [] : propertyBlocks(form, type)),
+    ...(type === undefined ? [] : propertyBlocks(type, form.values, true)),
     flagsInput(),
     ...(type?.oauth
-      ? [context(':key: After this you get a button, for you alone, to authorise it in your browser.')]
+      ? [context(':key: After this, you get a button to authorise it in your browser. Only you see it.')]
       : []),
   ];
 }
@@ -117,10 +111,10 @@ function editBlocks(form: IntegrationForm): KnownBlock[] {
     ...picker,
     ...(shown === undefined ? unknownBlocks(form, identifier) : knownBlocks(form, shown)),
     nameInput({ optional: true, initial: shown?.name }),
-    ...(type === undefined ? [] : propertyBlocks(form, type)),
+    ...(type === undefined ? [] : propertyBlocks(type, form.values, false)),
     flagsInput(shown?.flags),
     ...(shown === undefined ? [flagsOffInput()] : []),
-    context('What is left empty or as it is stays as it is.'),
+    context('Fields that you leave empty or as they are do not change.'),
   ];
 }
 
@@ -153,7 +147,7 @@ function knownBlocks(
 function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] {
   return [
     context(
-      `${code(identifier, 255)} was not set up through Deckhand, so it cannot show how it stands. Fill in what is to be changed; its own settings show once its type is chosen.`,
+      `${code(identifier, 255)} was not set up with Deckhand, so its current values are not known. Fill in the fields to change; its own fields appear once you choose its type.`,
     ),
     ...projectBlocks(form),
     typeInput(form, { optional: true }),
@@ -162,20 +156,19 @@ function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] 
 
 function integrationPicker({ origin }: IntegrationForm): KnownBlock {
   const { identifier, shown } = origin;
-  const value = shown?.id ?? identifier;
+  const value = shown?.id ?? identifier ?? '';
+  const isShort = value !== '' && value.length <= LIMITS.optionValue;
   return searchInput({
     field: INTEGRATION_FIELD,
     label: 'Integration',
-    hint: 'Those that were set up through Deckhand. Any other goes by its identifier.',
+    hint: 'Those that were set up with Deckhand. For any other, type its identifier.',
     placeholder: 'Search, or type an identifier',
     dispatch: true,
-    ...(value === undefined || value.length > LIMITS.optionValue
-      ? {}
-      : { initial: { value, text: shown?.name ?? value } }),
+    initial: isShort ? { value, text: shown?.name ?? value } : undefined,
   });
 }
 
-/** An update does not name the type (spec 4.8): where nothing else is known, it is asked only to show its fields. */
+/** An update does not send the type (API 4.8); where Deckhand does not know it, the choice only shows its fields. */
 function typeInput({ wireNames }: IntegrationForm, { optional }: { optional: boolean }): KnownBlock {
   const choices = HOOK_TYPES.map(({ label }): Choice => ({ value: label, text: typeName(label, wireNames) }));
   return selectInput({ field: 'hook_type', label: 'Type', choices, dispatch: true, optional });
@@ -194,81 +187,16 @@ const FLAG_NAMES: Record<IntegrationFlag, string> = {
 const FLAG_CHOICES = INTEGRATION_FLAGS.map((flag): Choice => ({ value: flag, text: FLAG_NAMES[flag] }));
 
 function flagsInput(initial: readonly IntegrationFlag[] = []): KnownBlock {
-  return checkboxesInput({
-    field: 'flags',
-    label: 'Notify',
-    optional: true,
-    choices: FLAG_CHOICES,
-    initial,
-  });
+  return checkboxesInput({ field: 'flags', label: 'Notify', optional: true, choices: FLAG_CHOICES, initial });
 }
 
-/** An empty box means "as it is" where nobody knows how it is, so switching off needs boxes of its own. */
+/** An empty box means "unchanged" where the current flags are not known, so switching off needs its own boxes. */
 function flagsOffInput(): KnownBlock {
   return checkboxesInput({
     field: 'flags_off',
-    label: 'Notify no longer',
+    label: 'Stop notifying',
     optional: true,
     choices: FLAG_CHOICES,
-  });
-}
-
-const VERSION_NAMES: Record<HookVersion, string> = {
-  cloud: 'The vendor’s cloud',
-  on_premise: 'Our own server',
-};
-
-function propertyBlocks(form: IntegrationForm, type: HookType): KnownBlock[] {
-  const isNew = form.callbackId === INTEGRATION_ADD;
-  const version = chosenVersion(form.values, type);
-  const choices = type.versions.map((value): Choice => ({ value, text: VERSION_NAMES[value] }));
-  const versions =
-    choices.length === 0
-      ? []
-      : [
-          selectInput({
-            field: VERSION_FIELD,
-            label: 'Where it runs',
-            optional: !isNew,
-            choices,
-            dispatch: true,
-          }),
-        ];
-  const properties = propertiesOf(type, version);
-  const inputs = properties.map((property) => propertyInput(property, isNew));
-  const hasSecret = properties.some((property) => property.secret);
-  return [...versions, ...inputs, ...(hasSecret ? [context(SECRECY)] : [])];
-}
-
-const SECRECY =
-  ':lock: Slack cannot hide what you type here. Keys, tokens and addresses go to the service alone; Deckhand keeps none of them.';
-
-const LABELS: Record<string, string> = {
-  url: 'Address',
-  zone_id: 'Zone ID',
-  application_id: 'Application ID',
-  api_key: 'API key',
-  organization_slug: 'Organisation’s short name',
-  chat_id: 'Chat ID',
-};
-
-export function propertyLabel(key: string): string {
-  const words = key.replaceAll('_', ' ');
-  return LABELS[key] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-}
-
-function propertyInput({ key, required, secret, format }: HookProperty, isNew: boolean): KnownBlock {
-  const hints = [
-    ...(secret ? ['Secret: it stays readable while you type.'] : []),
-    ...(format === 'chat_id' ? ['A numeric id, or a name that begins with @.'] : []),
-    ...(isNew ? [] : ['Left empty, it stays as it is.']),
-  ];
-  return textInput({
-    field: `properties.${key}`,
-    label: propertyLabel(key),
-    optional: !(isNew && required),
-    ...(hints.length === 0 ? {} : { hint: hints.join(' ') }),
-    ...(format === 'url' ? { placeholder: 'https://' } : {}),
   });
 }
 

@@ -1,16 +1,15 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { IntegrationChanges } from '../../service/integrations.ts';
-import { safeUrl } from '../blocks/links.ts';
-import { buttons, context, say } from '../blocks/message.ts';
-import { propertyLabel } from './form.ts';
+import { buttons, context, safeUrl, say } from '../blocks/message.ts';
+import { propertyLabel } from './property-inputs.ts';
 
-/** What is told of an integration after it was saved. */
+/** A saved integration. */
 export interface SavedIntegration {
   /** Deckhand's short id. */
   id: string;
   name: string;
-  /** What its type is, for people. */
+  /** Its type, for people. */
   type: string;
   project: string;
   word: string;
@@ -21,15 +20,15 @@ export function addedMessage(saved: SavedIntegration): Message {
   return say(said, ...editButton(saved));
 }
 
-/** `changes`: what was sent; only the names of properties are told, never their values. */
+/** `changes`: what was sent; of the properties only the names are shown. */
 export function changedMessage(saved: SavedIntegration, changes: IntegrationChanges): Message {
   const said = `:white_check_mark: ${bold(saved.name)} in ${bold(saved.project)}: changed ${changedWords(changes)}.`;
   return say(said, ...editButton(saved));
 }
 
 /**
- * For the asker alone: where to authorise an integration in the browser, and what follows. The address is foreign,
- * so its host is shown, and anything but https or a service on this machine is not opened.
+ * For the asker alone: the address where to authorise an integration. It is foreign, so its host is shown, and it is not
+ * opened unless it is https or a service on this machine.
  */
 export function authoriseMessage(about: {
   name: string;
@@ -43,14 +42,14 @@ export function authoriseMessage(about: {
   const url = safeUrl(authUrl);
   if (url === undefined)
     return say(
-      `:warning: ${what} must be authorised in a browser, but the service gave an address that I do not open. Finish it in the service’s own pages.`,
+      `:warning: ${what} must be authorised in a browser, but the address from the service is not safe to open. Authorise it on the service’s own pages.`,
     );
-  const again = isNew ? 'set up. It must be authorised' : 'saved. It must be authorised again';
+  const state = isNew ? 'set up. Authorise it' : 'saved. Authorise it again';
   const next = isNew
-    ? `It becomes active as soon as you have; there is nothing more to do here. The service does not tell me its identifier: look there if you want to change it with ${code(`${word} integration edit <id>`)}.`
-    : 'It works again as soon as you have; there is nothing more to do here.';
+    ? `It becomes active at once. To change it later with ${code(`${word} integration edit <id>`)}, find its identifier at the service.`
+    : 'It works again at once.';
   return say(
-    `:key: ${what} is ${again} in your browser. ${next}`,
+    `:key: ${what} is ${state} in your browser. ${next}`,
     ...buttons({ label: 'Authorise in the browser', actionId: 'link:open', style: 'primary', url }),
     context(`Opens ${code(new URL(url).host, 200)}. Only you see this.`),
   );

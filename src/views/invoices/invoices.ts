@@ -2,9 +2,9 @@ import type { Message } from '../../core/message.ts';
 import { code, count, firstOf, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { searchMenu } from '../blocks/choices.ts';
-import { dateName, dayOf } from '../blocks/days.ts';
+import { table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
-import { table } from '../blocks/table.ts';
+import { dateName, dayOf } from '../blocks/time.ts';
 
 const MOST_BUTTONS = 10;
 const RECENT = 3;
@@ -29,7 +29,7 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[], z
       ),
       ...buttons(...wanted(invoices).map((invoice) => pdfButton(account, invoice))),
       ...(wanted(invoices).length < invoices.length
-        ? searchMenu({ actionId: 'invoice', placeholder: 'Send me another', place: { account } })
+        ? searchMenu({ actionId: 'invoice', placeholder: 'Send me another', target: { account } })
         : []),
       context('A PDF is sent to you alone, unless this channel gets the account’s invoice notices.'),
     ],

@@ -7,7 +7,7 @@ import { context, header, section } from '../blocks/message.ts';
 import { optionsOf } from '../blocks/modal.ts';
 import { dateTime } from '../blocks/time.ts';
 
-/** The account's projects; starred ones come first as the service's client sorts them. */
+/** The account's projects, starred ones first. */
 export function projectsMessage(
   account: string,
   projects: readonly Project[],
@@ -34,10 +34,10 @@ function projectLine(project: Project): string {
   return `${star}${bold(project.name)}  ${code(project.permalink)}  ${deployed}`;
 }
 
-/** Room for the typed command in a `block_id` of 255 characters, so that the choice survives a restart. */
+/** The typed command is kept in a `block_id` of 255 characters, so that the choice survives a restart. */
 const MOST_TEXT = 200;
 
-/** Asks which project is meant; the choice runs `text` again with it. More than a plain menu holds are searched. */
+/** Asks which project is meant; the choice runs `text` again with it. A long list becomes a menu with search. */
 export function chooseProjectMessage(projects: readonly Project[], text: string): Message {
   const said = 'Which project do you mean?';
   const menu = {
@@ -48,7 +48,7 @@ export function chooseProjectMessage(projects: readonly Project[], text: string)
     .filter((project) => project.permalink.length <= LIMITS.optionValue)
     .map((project) => ({ value: project.permalink, text: project.name }));
   if (text.length > MOST_TEXT || choices.length === 0)
-    return { text: said, blocks: [section(`${said} Name it in the command.`)] };
+    return { text: said, blocks: [section(`${said} Add its name to the command.`)] };
   const element: ActionsBlockElement =
     choices.length > LIMITS.options
       ? { type: 'external_select', ...menu, min_query_length: 0 }
@@ -59,7 +59,7 @@ export function chooseProjectMessage(projects: readonly Project[], text: string)
   };
 }
 
-/** What was typed, out of the `block_id` of the menu. */
+/** The typed command, from the `block_id` of the menu. */
 export function chosenText(blockId: string): string | undefined {
   return blockId.startsWith('run ') ? blockId.slice('run '.length) : undefined;
 }

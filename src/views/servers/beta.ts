@@ -2,8 +2,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { safeUrl } from '../blocks/links.ts';
-import { button, buttons, context, say, section } from '../blocks/message.ts';
+import { button, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
 import { factLines } from './server.ts';
 
 export interface BetaView {

@@ -1,7 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
-import type { BuildConfiguration } from '../../service/build-configurations.ts';
-import type { Server } from '../../service/servers.ts';
+import type { BuildConfiguration, Server } from '../../service/servers.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { context, header, section } from '../blocks/message.ts';

@@ -2,9 +2,9 @@ import type { Message } from '../../core/message.ts';
 import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
 import { LIMITS } from '../blocks/limits.ts';
+import { type Column, table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
 import { money, monthly } from '../blocks/money.ts';
-import { type Column, table } from '../blocks/table.ts';
 import { dateTime } from '../blocks/time.ts';
 import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
 

@@ -1,8 +1,7 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Server } from '../../service/servers.ts';
-import { safeUrl } from '../blocks/links.ts';
-import { type ButtonSpec, buttons, context, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, safeUrl, section } from '../blocks/message.ts';
 import type { TestTarget } from '../test-access/test-run.ts';
 
 /** A server's record with the block of its managed protocol, or with how it is reached (API 2.5 and 2.9). */

@@ -7,7 +7,7 @@ import { dateTime } from '../blocks/time.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
 import { runWords, type ShownRun } from '../test-access/runs.ts';
 
-/** What hangs under a link to a project. */
+/** The preview under a link to a project. */
 export function projectUnfurl(
   account: string,
   project: Pick<Project, 'name' | 'permalink' | 'last_deployed_at'>,
@@ -17,14 +17,14 @@ export function projectUnfurl(
     project.last_deployed_at === null
       ? 'Never deployed'
       : `Last deployed ${dateTime(project.last_deployed_at)}`;
-  const tested = latest === undefined ? 'Not tested from here yet' : `Test access: ${runWords(latest)}`;
+  const tested = latest === undefined ? 'Not tested with Deckhand yet' : `Test access: ${runWords(latest)}`;
   return [
     section(`${bold(project.name)}\n${deployed}\n${tested}`),
     context(`Project ${code(project.permalink)}`, `account ${code(account)}`),
   ];
 }
 
-/** What hangs under a link to a server. The status is the fact that changes; the rest is for its page. */
+/** The preview under a link to a server: its status, because that changes. */
 export function serverUnfurl(account: string, project: string, server: Server): KnownBlock[] {
   const status = managedFacts(server).filter(([name]) => name === 'Status');
   const facts = status.length === 0 ? '' : `\n${factLines(status)}`;

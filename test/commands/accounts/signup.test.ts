@@ -46,7 +46,7 @@ describe('signing up', () => {
     const { publicKey, fingerprint } = world.service.world.state.accounts.get('northwind')?.sshKey ?? {};
     expect(reply).toContain(publicKey);
     expect(reply).toContain(fingerprint);
-    expect(reply).toContain('answers 401');
+    expect(reply).toContain('commands cannot use the account');
     expect(reply).toContain(`••••${user?.apiKey?.slice(-4)}`);
     expect(reply).toContain(`${world.service.origin}/oauth/repositories/codehost_a?account=northwind`);
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
@@ -71,7 +71,7 @@ describe('signing up', () => {
     await world.as('admin').command(CHANNEL, '/deckhand projects');
     await privately(world, 'once its e-mail address is verified');
     await world.as('admin').command(CHANNEL, '/deckhand accounts');
-    await privately(world, 'waits for its e-mail to be verified');
+    await privately(world, 'waiting for its e-mail to be verified');
 
     await looksAfter(world, clock, 34_000);
     await looksAfter(world, clock, 68_000);
@@ -81,7 +81,7 @@ describe('signing up', () => {
     await looksAfter(world, clock, 140_000);
     await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.admin).length === 1);
     const [told] = world.slack.dms(TEAM, PEOPLE.admin);
-    expect(told?.text).toContain('is verified: the key works');
+    expect(told?.text).toContain('is verified. The key works');
     expect(await planned(world, 0)).toBe(0);
     await world.as('admin').command(CHANNEL, '/deckhand projects');
     await privately(world, 'No projects');
@@ -134,13 +134,13 @@ describe('signing up', () => {
     await ann.submit('signup', { ...FORM, password: 'small' });
     await ann.close();
     await openForm(world);
-    expect(shown(world)).toContain('all are used: the next is free <!date^');
+    expect(shown(world)).toContain('all are used. The next is free <!date^');
     await ann.submit('signup', FORM);
     expect(shown(world)).toContain('too many sign-up attempts. Try again <!date^');
   });
 
   it.each([
-    ['401', { email: EMAIL }, 'password', 'not its password'],
+    ['401', { email: EMAIL }, 'password', 'with another password'],
     ['409, the account name', { account_name: ACCOUNT }, 'account_name', 'Choose another'],
     ['422, the password', { password: 'short' }, 'password', 'may be too short'],
     ['403, a disposable address', { email: 'x@disposable.example' }, undefined, 'blocked the sign-up'],
@@ -167,7 +167,7 @@ describe('signing up', () => {
   });
 
   it.each([
-    ['a 503', { status: 503, retryAfter: '120' }, 'nobody can sign up for the moment. Try again <!date^'],
+    ['a 503', { status: 503, retryAfter: '120' }, 'sign-ups are closed. Try again <!date^'],
     ['a lost answer', { drop: true, afterHandling: true }, 'The account may have been created'],
     ['an answer that is no JSON', { badJson: true, afterHandling: true }, 'If a verification e-mail arrives'],
   ])('says what to do after %s', async (_, fault, words) => {
@@ -208,7 +208,7 @@ describe('signing up', () => {
     await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'signup');
     await world.as('admin').submit('signup', FORM);
     await privately(world, 'Northwind');
-    expect(await ask(world, '/deckhand')).toContain('waits for its e-mail address to be verified');
+    expect(await ask(world, '/deckhand')).toContain('is not verified yet');
   });
 
   it('is for admins', async () => {

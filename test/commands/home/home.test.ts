@@ -28,7 +28,7 @@ describe('App Home', () => {
     await world.connect();
     world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 1_500, times: 1 });
     await world.as('member').openHome();
-    await shows(world, 'figures are on their way');
+    await shows(world, 'Loading this week’s figures');
     await shows(world, '*Success rate*');
     const hashes = published(world).map(({ args }) => args.hash);
     expect(hashes[0]).toBeUndefined();
@@ -47,7 +47,7 @@ describe('App Home', () => {
     await world.connect();
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
     await world.as('member').openHome();
-    await shows(world, 'Nothing was tested yet');
+    await shows(world, 'No test runs yet');
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await shows(world, 'running since');
     await shows(world, '2 of 2 reachable');
@@ -86,7 +86,7 @@ describe('App Home', () => {
       return world.as('admin').click({ viewId }, { actionId });
     };
     await click('invoices:pause');
-    await shows(world, 'paused, because somebody paused it', 'admin');
+    await shows(world, 'is paused because somebody paused it', 'admin');
     await shows(world, 'invoices:resume', 'admin');
     await click('invoices:resume');
     await shows(world, 'invoices:pause', 'admin');

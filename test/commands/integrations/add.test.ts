@@ -108,10 +108,10 @@ describe('integration add', () => {
     await me.open('integration add storefront');
     await me.choose('hook_type', type);
     await me.submit({ name: 'Team room' });
-    await world.slack.until(() => me.told().at(-1)?.includes('authorised') === true);
+    await world.slack.until(() => me.told().at(-1)?.includes('Authorise it') === true);
     const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     expect(JSON.stringify(message)).toContain(`${world.service.origin}/integrations/authorise/`);
-    expect(message?.text).toContain('becomes active as soon as you have');
+    expect(message?.text).toContain('becomes active at once');
   });
 
   it('opens no authorisation page but over https', async () => {
@@ -125,7 +125,7 @@ describe('integration add', () => {
     await me.open('integration add storefront');
     await me.choose('hook_type', 'chat_b');
     await me.submit({ name: 'Team room' });
-    await world.slack.until(() => me.told().at(-1)?.includes('do not open') === true);
+    await world.slack.until(() => me.told().at(-1)?.includes('not safe to open') === true);
     expect(JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1))).not.toContain('evil.example');
   });
 

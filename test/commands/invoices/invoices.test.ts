@@ -96,7 +96,7 @@ describe('invoices', () => {
       (at) => fault(at, LIST, [{ ...RECORD, download_url: 'nonsense' }]),
     ],
     ['no PDF', 'is not a PDF', (at) => fault(at, PDF, { nothing: true })],
-    ['something too large', 'larger than I take', (at) => fault(at, LIST, 'x'.repeat(6_000_000))],
+    ['something too large', 'more than Deckhand accepts', (at) => fault(at, LIST, 'x'.repeat(6_000_000))],
     ['a busy service', 'busy', (at) => at.service.faults.add({ path: PDF, status: 429, retryAfter: '3600' })],
   ] as const)(
     'of invoices, %s is told in its own sentence, and nothing is sent',

@@ -193,7 +193,7 @@ describe('server add', () => {
     world.service.faults.add({ ...POST, status: 503, retryAfter: '600', times: 1 });
     await confirmSite(world);
     await ann(world).submit('server.add');
-    await shows(world, 'The service is busy right now.');
+    await shows(world, 'The service is busy.');
     expect(roots(world)).toHaveLength(0);
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);

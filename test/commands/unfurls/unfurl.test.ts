@@ -53,7 +53,7 @@ describe('a pasted link', () => {
   it('to a project shows its name, when it was deployed, and its latest test', async () => {
     const before = await unfurled((await paste(`look: ${address('storefront')}/deployments`)).ts);
     expect(before).toContain('*Storefront*');
-    expect(before).toContain('Not tested from here yet');
+    expect(before).toContain('Not tested with Deckhand yet');
     await world.as('member').command(ELSEWHERE, '/deckhand test storefront');
     await world.slack.until(() =>
       world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),

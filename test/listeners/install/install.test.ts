@@ -57,7 +57,7 @@ describe('installing', () => {
   });
 
   it.each([
-    ['in another browser', async () => openBrowser(world), 403, 'Another browser began this'],
+    ['in another browser', async () => openBrowser(world), 403, 'This is another browser'],
     [
       'after ten minutes',
       async () => {
@@ -74,7 +74,7 @@ describe('installing', () => {
         return browser;
       },
       400,
-      'This is not a request of ours',
+      'Unknown install',
     ],
   ])('installs nothing %s', async (_, arrange, status, said) => {
     const back = world.as('admin').install(await browser.begin());
@@ -87,14 +87,14 @@ describe('installing', () => {
     const back = world.as('admin').install(await browser.begin());
     expect((await browser.open(back)).status).toBe(200);
     const again = await browser.open(back);
-    expect([again.status, again.text]).toEqual([410, expect.stringContaining('used already')]);
+    expect([again.status, again.text]).toEqual([410, expect.stringContaining('already used')]);
 
     const denied = world.as('admin').install(await browser.begin(), { allow: false });
     const state = new URL(denied).searchParams.get('state') ?? '';
     await browser.open(denied);
     const allowed = new URL(world.as('admin').install(await browser.begin()));
     allowed.searchParams.set('state', state);
-    expect((await browser.open(allowed.href)).text).toContain('used already');
+    expect((await browser.open(allowed.href)).text).toContain('already used');
   });
 
   it.each([
@@ -124,7 +124,9 @@ describe('installing', () => {
   it('tells a workspace that it is not installed in what to do', async () => {
     await browser.install(TEAM, PEOPLE.admin);
     await world.app.parts.store.erase(TEAM);
-    expect(await ask(world, '/deckhand connect', 'member')).toContain('not installed in this workspace');
+    expect(await ask(world, '/deckhand connect', 'member')).toContain(
+      'no longer installed in this workspace',
+    );
   });
 });
 

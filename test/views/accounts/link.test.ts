@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import { linkedPage } from '../../../src/views/accounts/browser-pages.ts';
 import { linkLine, linkMessage } from '../../../src/views/accounts/link.ts';
-import { linkedPage } from '../../../src/views/accounts/link-pages.ts';
 import { pageOf } from '../../../src/views/blocks/page.ts';
 
 const NOW = Date.parse('2026-03-02T09:00:00Z');
@@ -11,9 +11,9 @@ const URL = 'https://deckhand.example.com/service/oauth/start?ticket=abc';
 describe('how a person’s link is shown', () => {
   it.each([
     [undefined, 'is not linked: `/deckhand link`'],
-    [{ linkedAt: NOW }, 'is linked since <!date^'],
+    [{ linkedAt: NOW }, 'has been linked since <!date^'],
     [{ linkedAt: NOW, scope: 'email_address' }, 'with email_address.'],
-    [{ linkedAt: NOW, expiresAt: NOW + 1 }, 'is linked since'],
+    [{ linkedAt: NOW, expiresAt: NOW + 1 }, 'has been linked since'],
     [{ linkedAt: NOW, expiresAt: NOW }, 'ended <!date^'],
   ])('%j', (link, words) => {
     expect(linkLine(link, NOW, '/deckhand')).toContain(words);

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
-import { ServiceError, type ServiceErrorKind } from '../../../src/service/errors.ts';
+import type { ServiceErrorKind } from '../../../src/core/errors.ts';
+import { ServiceError } from '../../../src/service/errors.ts';
 import { signupModal } from '../../../src/views/accounts/signup.ts';
 import { type SignupFault, signupFault } from '../../../src/views/accounts/signup-failures.ts';
 import { signedUpMessage, verifiedMessage } from '../../../src/views/accounts/signup-reply.ts';
@@ -20,11 +21,21 @@ describe('what a refused sign-up says', () => {
   it.each<[string, SignupFault, string[], string]>([
     ['400 of both', faultFor('rejected', 400), ['email'], 'missing or not valid'],
     ['400 of the e-mail', faultFor('rejected', 400, 'Email is invalid'), ['email'], 'Email is invalid'],
-    ['400 of the password', faultFor('rejected', 400, 'Password is missing'), ['password'], 'does not take'],
-    ['401', faultFor('unauthorized', 401, 'Wrong'), ['password'], 'not its password'],
+    [
+      '400 of the password',
+      faultFor('rejected', 400, 'Password is missing'),
+      ['password'],
+      'does not accept',
+    ],
+    ['401', faultFor('unauthorized', 401, 'Wrong'), ['password'], 'with another password'],
     ['403, locked', faultFor('forbidden', 403, 'Account locked'), [], 'locked for a while'],
     ['403, blocked', faultFor('forbidden', 403, 'Blocked'), [], 'The service blocked the sign-up'],
-    ['403, disposable', faultFor('forbidden', 403, 'Disposable domain'), ['email'], 'no disposable'],
+    [
+      '403, disposable',
+      faultFor('forbidden', 403, 'Disposable domain'),
+      ['email'],
+      'does not accept disposable',
+    ],
     ['409 of the name', faultFor('rejected', 409, 'Account name taken'), ['account_name'], 'Choose another'],
     ['409 of the e-mail', faultFor('rejected', 409, 'E-mail in use'), ['email'], 'connect it instead'],
     ['409 of either', faultFor('rejected', 409), ['account_name'], 'Choose another'],

@@ -4,7 +4,7 @@ import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts'
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
 import { mrkdwn } from '../../../src/core/mrkdwn.ts';
 import { settingsMessage, settingsModal } from '../../../src/views/admin/settings.ts';
-import { chooseServerMessage, menuPlace, searchMenu } from '../../../src/views/blocks/choices.ts';
+import { chooseServerMessage, menuTarget, searchMenu } from '../../../src/views/blocks/choices.ts';
 import { chooseProjectMessage, chosenText } from '../../../src/views/projects/projects.ts';
 import { hostileText } from '../../support/hostile.ts';
 
@@ -15,9 +15,9 @@ describe('menus in messages', () => {
   it('come back with the place they stand for, or are left out where Slack has no room for it', () => {
     fc.assert(
       fc.property(place, (random) => {
-        const [menu] = searchMenu({ actionId: 'server', placeholder: 'Choose', place: random });
+        const [menu] = searchMenu({ actionId: 'server', placeholder: 'Choose', target: random });
         if (menu === undefined) expect(JSON.stringify(random).length).toBeGreaterThan(255 - 'about '.length);
-        else expect(menuPlace(menu.block_id ?? '')).toEqual(random);
+        else expect(menuTarget(menu.block_id ?? '')).toEqual(random);
       }),
     );
   });
@@ -31,7 +31,7 @@ describe('menus in messages', () => {
   });
 
   it.each(['run test', '', '{"account":"acme"}', 'about {"account":1}'])('know no place in %j', (blockId) => {
-    expect(menuPlace(blockId)).toBeUndefined();
+    expect(menuTarget(blockId)).toBeUndefined();
   });
 
   it.each([1, 100, 101, 1000])('ask for one of %i projects, and keep what was typed', (amount) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { safeUrl } from '../../../src/views/blocks/links.ts';
+import { safeUrl } from '../../../src/views/blocks/message.ts';
 
 describe('addresses on buttons', () => {
   it.each([

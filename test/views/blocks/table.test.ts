@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { mrkdwn } from '../../../src/core/mrkdwn.ts';
-import { listBlocks } from '../../../src/views/blocks/lists.ts';
-import { table } from '../../../src/views/blocks/table.ts';
+import { listBlocks, table } from '../../../src/views/blocks/lists.ts';
 
 const hostile = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 300 }),
