@@ -8,12 +8,13 @@ import { countRepeated } from './observability/uncertain-delivery.ts';
 import { openBackend } from './open-backend.ts';
 import { createPictures } from './pictures/pictures.ts';
 import { createService, type Service } from './service/client.ts';
-import { createInstallations, type Installations, singleInstallation } from './slack/installations.ts';
+import { type Installations, singleInstallation } from './slack/installations.ts';
 import { createSlackOauth } from './slack/oauth.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
 import { createWeb, type Web } from './slack/web.ts';
 import { createSealer } from './store/sealer.ts';
 import type { Sealer, Store } from './store/store.ts';
+import { createInstallations } from './workspace/installations.ts';
 import { createLinkRequests } from './workspace/link-requests.ts';
 
 export interface OpenOptions {

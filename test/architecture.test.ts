@@ -4,63 +4,177 @@ import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-/** Every import of our own files, from and to as paths from the root. */
-function ownImports(pattern: string): Array<{ from: string; to: string }> {
-  return globSync(pattern, { cwd: root }).flatMap((from) => {
-    const text = readFileSync(join(root, from), 'utf8');
+/** Files by path from the root, with their text. */
+function filesOf(...patterns: string[]): Map<string, string> {
+  const paths = globSync(patterns, { cwd: root }).filter((path) => !path.includes('node_modules'));
+  return new Map(paths.toSorted().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+}
+
+interface Edge {
+  from: string;
+  to: string;
+}
+
+/** Every import of our own files. */
+function ownImports(files: ReadonlyMap<string, string>): Edge[] {
+  return [...files].flatMap(([from, text]) => {
     const targets = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)];
-    return targets.map(([, target]) => ({
+    return targets.map(([, target = '']) => ({
       from,
-      to: relative(root, join(root, dirname(from), target ?? '')),
+      to: relative(root, join(root, dirname(from), target)),
     }));
   });
 }
 
-function packagesOf(pattern: string): Array<{ from: string; name: string }> {
-  return globSync(pattern, { cwd: root }).flatMap((from) => {
-    const text = readFileSync(join(root, from), 'utf8');
-    return [...text.matchAll(/from '([^.'][^']*)'/g)].map(([, name]) => ({ from, name: name ?? '' }));
-  });
+function packagesOf(files: ReadonlyMap<string, string>): Array<{ from: string; name: string }> {
+  return [...files].flatMap(([from, text]) =>
+    [...text.matchAll(/from '([^.'][^']*)'/g)].map(([, name = '']) => ({ from, name })),
+  );
 }
 
-const product = ownImports('src/**/*.ts');
+/** The files whose text matches. */
+function matching(files: ReadonlyMap<string, string>, pattern: RegExp): string[] {
+  return [...files].filter(([, text]) => pattern.test(text)).map(([path]) => path);
+}
 
-/** What a room of the product may import; its own files always. */
-const MAY_NOT: ReadonlyArray<[from: string, to: string]> = [
-  ['src/core/', 'src/(?!core/)'],
-  ['src/service/', 'src/(?!service/|core/|observability/)'],
-  ['src/views/', 'src/(?!views/|service/|core/)'],
-  ['src/store/', 'src/(?!store/|core/)'],
-  ['src/jobs/', 'src/(?!jobs/|core/|observability/)'],
-  ['src/observability/', 'src/(?!observability/|core/|jobs/)'],
-  ['src/commands/', 'src/(app|main|run|open)'],
-  ['src/scheduler/', 'src/(listeners/|app|main|run|open)'],
+const product = filesOf('src/**/*.ts');
+const sandbox = filesOf('sandbox/**/*.{ts,tsx}');
+const imports = ownImports(product);
+
+/** From the top: a room imports only itself and the rooms below it. */
+const ROOMS = [
+  'main.ts',
+  'run.ts',
+  'open.ts',
+  'open-backend.ts',
+  'app.ts',
+  'listeners',
+  'commands',
+  'scheduler',
+  'workspace',
+  'config.ts',
+  'pictures',
+  'views',
+  'service',
+  'slack',
+  'jobs',
+  'store',
+  'observability',
+  'core',
 ];
 
-describe('the architecture', () => {
-  it.each(MAY_NOT)('%s does not import %s', (from, to) => {
-    const forbidden = new RegExp(`^${to}`);
-    const broken = product.filter((edge) => edge.from.startsWith(from) && forbidden.test(edge.to));
-    expect(broken).toEqual([]);
+/** Rooms that do not know each other; views may import the service's records. */
+const SIBLINGS = new Set(['views', 'service', 'slack', 'jobs', 'store']);
+
+function roomOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+/** Features that other features may import in the same room; a workflow's step ends with the run that it started. */
+const SHARED = new Set(['schedules', 'activity', 'accounts', 'projects', 'workflows', 'blocks']);
+
+/** The feature's folder, in the rooms that have a folder for each. */
+function featureOf(path: string): string | undefined {
+  const [, room = '', feature, file] = path.split('/');
+  return ['commands', 'scheduler', 'views'].includes(room) && file !== undefined ? feature : undefined;
+}
+
+describe('the rooms of src/', () => {
+  it('are all in the list', () => {
+    const rooms = new Set([...product.keys()].map(roomOf));
+    expect([...rooms].filter((room) => !ROOMS.includes(room) && room !== 'README.md')).toEqual([]);
   });
 
+  it.each(ROOMS)('%s imports only what is below it', (room) => {
+    const above = ROOMS.slice(0, ROOMS.indexOf(room));
+    const upward = imports.filter(({ from, to }) => roomOf(from) === room && above.includes(roomOf(to)));
+    expect(upward).toEqual([]);
+  });
+
+  it('views, service, slack, jobs and store do not import each other, except views the service’s records', () => {
+    const crossing = imports.filter(({ from, to }) => {
+      const [one, other] = [roomOf(from), roomOf(to)];
+      return one !== other && SIBLINGS.has(one) && SIBLINGS.has(other);
+    });
+    expect(crossing.filter(({ from, to }) => roomOf(from) !== 'views' || roomOf(to) !== 'service')).toEqual(
+      [],
+    );
+  });
+
+  it('features import only the shared features beside them', () => {
+    const crossing = imports.filter(({ from, to }) => {
+      const feature = featureOf(from);
+      const other = featureOf(to);
+      if (feature === undefined || other === undefined || roomOf(from) !== roomOf(to)) return false;
+      return feature !== other && !SHARED.has(other) && !COMPOSITE.has(feature);
+    });
+    expect(crossing).toEqual([]);
+  });
+});
+
+/** Features that show or start the others. */
+const COMPOSITE = new Set(['home', 'unfurls', 'workflows', 'assistant', 'help']);
+
+describe('the code', () => {
   it('keeps product and sandbox apart', () => {
-    expect(product.filter((edge) => edge.to.startsWith('sandbox/'))).toEqual([]);
-    const sandbox = ownImports('sandbox/**/*.{ts,tsx}');
-    expect(sandbox.filter((edge) => edge.to.startsWith('src/'))).toEqual([]);
+    expect(imports.filter(({ to }) => to.startsWith('sandbox/'))).toEqual([]);
+    expect(ownImports(sandbox).filter(({ to }) => to.startsWith('src/'))).toEqual([]);
+  });
+
+  it.each([
+    ['src/', product],
+    ['sandbox/', sandbox],
+  ])('has no circle of files in %s', (_, files) => {
+    expect(circlesIn(ownImports(files))).toEqual([]);
   });
 
   it('lets the views know neither Bolt nor a client', () => {
-    const known = packagesOf('src/views/**/*.ts').filter(
-      ({ name }) => !['@slack/types', 'zod'].includes(name),
-    );
-    expect(known).toEqual([]);
+    const foreign = packagesOf(filesOf('src/views/**/*.ts'));
+    expect(foreign.filter(({ name }) => !['@slack/types', 'zod'].includes(name))).toEqual([]);
   });
 
   it('reads the environment in one place only', () => {
-    const readers = globSync('src/**/*.ts', { cwd: root }).filter((file) =>
-      /process\.env\b/.test(readFileSync(join(root, file), 'utf8')),
-    );
+    const readers = matching(product, /process\.env\b/);
     expect(readers.filter((file) => !['src/main.ts', 'src/store/rotate-keys.ts'].includes(file))).toEqual([]);
   });
+
+  it('is put together in one place, for the process, the tests and the benchmarks', () => {
+    const all = filesOf('{src,test,bench}/**/*.ts');
+    const callers = matching(all, /(?<!function )\b(?:createApp|createWorkspaces)\(/);
+    expect(callers.filter((file) => file !== 'test/architecture.test.ts')).toEqual([
+      'src/app.ts',
+      'src/open.ts',
+    ]);
+  });
+
+  it('never overrules the type checker with two assertions, outside tests', () => {
+    expect(matching(filesOf('{src,sandbox,bench,scripts}/**/*.{ts,tsx}'), /\bas unknown as\b/)).toEqual([]);
+  });
+
+  it('has no file over 250 lines', () => {
+    const long = [...product].filter(([, text]) => text.split('\n').length > 251).map(([path]) => path);
+    expect(long).toEqual([]);
+  });
+
+  it('has no default exports and no files that only pass exports on', () => {
+    const files = filesOf('{src,sandbox}/**/*.{ts,tsx}');
+    expect(matching(files, /^export default\b/m).filter((path) => !path.endsWith('.config.ts'))).toEqual([]);
+    expect(matching(files, /^export (?:\*|\{[^}]*\}|type \{[^}]*\}) from\b/m)).toEqual([]);
+  });
 });
+
+/** The circles of an import graph, each as the files that it passes. */
+function circlesIn(edges: readonly Edge[]): string[] {
+  const targets = Map.groupBy(edges, ({ from }) => from);
+  const done = new Set<string>();
+  const circles: string[] = [];
+  function visit(file: string, path: readonly string[]): void {
+    const start = path.indexOf(file);
+    if (start !== -1) circles.push([...path.slice(start), file].join(' → '));
+    if (start !== -1 || done.has(file)) return;
+    for (const { to } of targets.get(file) ?? []) visit(to, [...path, file]);
+    done.add(file);
+  }
+  for (const file of targets.keys()) visit(file, []);
+  return circles;
+}

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type SimulatedService, startSimulatedService } from '../sandbox/service/server.ts';
-import type { LocalSlack } from '../sandbox/slack/server.ts';
+import type { LocalSlack } from '../sandbox/slack/local-slack.ts';
 import { type DeckhandProcess, startDeckhand } from './support/deckhand-process.ts';
 import { byLength } from './support/length.ts';
 import { openProxy, type ServiceProxy } from './support/proxy.ts';

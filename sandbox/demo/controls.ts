@@ -1,5 +1,5 @@
 import type { SimulatedService } from '../service/server.ts';
-import type { LocalSlack } from '../slack/server.ts';
+import type { LocalSlack } from '../slack/local-slack.ts';
 import type { Control } from '../slack/world.ts';
 import { policyControls } from './policy-controls.ts';
 import type { Product } from './product.ts';

@@ -1,4 +1,4 @@
-import type { LocalSlack } from '../slack/server.ts';
+import type { LocalSlack } from '../slack/local-slack.ts';
 
 /** Goes the browser's way through an install, so that the demo begins with Deckhand in one of its workspaces. */
 export async function installInto(

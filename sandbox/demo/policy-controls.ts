@@ -1,4 +1,4 @@
-import type { LocalSlack } from '../slack/server.ts';
+import type { LocalSlack } from '../slack/local-slack.ts';
 import type { Fault } from '../slack/state/fault.ts';
 import type { Policy } from '../slack/state/policy.ts';
 import type { Control } from '../slack/world.ts';

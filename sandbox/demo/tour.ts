@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEMO_USERS } from '../service/seed/demo-facts.ts';
-import type { LocalSlack } from '../slack/server.ts';
+import type { LocalSlack } from '../slack/local-slack.ts';
 import type { SeenMessage } from '../slack/state/types.ts';
 
 const TEAM = 'T0ACME';

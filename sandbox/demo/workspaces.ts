@@ -1,4 +1,4 @@
-import type { LocalSlack } from '../slack/server.ts';
+import type { LocalSlack } from '../slack/local-slack.ts';
 
 const ada = {
   id: 'U0ADA',

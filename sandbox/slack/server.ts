@@ -28,8 +28,6 @@ import {
 } from './state/workspaces.ts';
 import { type Control, createWorld, type World } from './world.ts';
 
-export type { LocalSlack, LocalSlackOptions } from './local-slack.ts';
-
 /**
  * Reads a request to its end before it is dealt with: Slack carries out what reached it, also where whoever sent it has
  * died since.

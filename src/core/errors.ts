@@ -81,14 +81,14 @@ interface AccountCallFailure extends Error {
 }
 
 /**
- * What Slack did to a call.
- * - `gone`: the channel or message cannot be reached any more (deleted, archived, bot not in it)
- * - `revoked`: the workspace's token does not work any more
- * - `busy`: rate limited; `retryAt` says until when
+ * How Slack failed a call.
+ * - `gone`: the channel or message can no longer be reached (deleted, archived, bot not in it)
+ * - `revoked`: the workspace's token no longer works
+ * - `busy`: rate limited, until `retryAt`
  * - `unreachable`: no answer, or a 5xx; whether the call was carried out is not known
- * - `expired`: a trigger or view that died or was replaced in between
+ * - `expired`: a trigger or view that expired or was replaced in between
  * - `forbidden`: a scope or permission is missing
- * - `rejected`: Slack found the call itself wrong, which is a fault of ours
+ * - `rejected`: the call itself is wrong, which is a fault of ours
  */
 export type SlackFailureKind =
   | 'gone'

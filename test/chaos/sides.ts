@@ -1,5 +1,5 @@
 import type { SimulatedService } from '../../sandbox/service/server.ts';
-import type { LocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { PEOPLE } from '../support/test-world.ts';
 
 type NewProject = NonNullable<Parameters<SimulatedService['world']['addAccount']>[0]['projects']>[number];

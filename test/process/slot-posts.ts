@@ -1,4 +1,4 @@
-import type { LocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { postId } from '../../src/slack/post-journal.ts';
 import { connectAccount, PEOPLE, TEAM } from '../support/test-world.ts';
 

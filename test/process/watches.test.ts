@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProduct, type Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import type { LocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
 import { byLength } from '../support/length.ts';
 import { startSlack } from '../support/start-slack.ts';

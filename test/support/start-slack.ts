@@ -1,4 +1,5 @@
-import { type LocalSlack, type LocalSlackOptions, startLocalSlack } from '../../sandbox/slack/server.ts';
+import type { LocalSlack, LocalSlackOptions } from '../../sandbox/slack/local-slack.ts';
+import { startLocalSlack } from '../../sandbox/slack/server.ts';
 
 /** Never waited out where all is well: a loaded machine takes many times as long as an idle one. */
 const LONGEST_WAIT_MS = 60_000;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EventHandlers } from '../../commands/command.ts';
 import type { EventBody } from '../../core/event.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { installationLock } from '../../slack/installations.ts';
+import { installationLock } from '../../workspace/installations.ts';
 import type { LinkRequests } from '../../workspace/link-requests.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
 

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
@@ -7,31 +6,13 @@ import { isSlackFailure } from '../../slack/failure.ts';
 import { postId } from '../../slack/post-journal.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import { createdNotice } from '../../views/servers/confirm.ts';
-import { Draft, Wanted } from '../../views/servers/form.ts';
 import { provisioningMessage } from '../../views/servers/provisioning.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type ServerTarget, sendToFollow } from './provisioning.ts';
+import { ServerOrder } from './server-order.ts';
 import { notifyRefused, notifyUnknown, showInModal } from './server-order-messages.ts';
-
-/** A confirmed order of a managed server, as its job keeps it. */
-export const ServerOrder = z.object({
-  user: z.string(),
-  /** The modal that it was confirmed in. */
-  viewId: z.string(),
-  draft: Draft.extend({
-    project: Draft.shape.project.unwrap(),
-    wanted: Wanted,
-    order: z.string(),
-  }),
-  orderedAt: z.number(),
-  /** Set before the service is asked: if the process dies from then on, the outcome is unknown. */
-  asked: z.boolean(),
-  created: z.object({ identifier: z.string(), name: z.string() }).optional(),
-  shown: z.object({ channel: z.string(), ts: z.string() }).optional(),
-});
-export type ServerOrder = z.infer<typeof ServerOrder>;
 
 /** The modal's answer must reach Slack before the outcome, or it would replace it. */
 const HEAD_START_MS = 250;

@@ -12,7 +12,7 @@ import { confirmServerModal, unknownOutcomeWords } from '../../views/servers/con
 import { type Offer, SERVER_ADD_TITLE, serverFormModal, valuesOf } from '../../views/servers/form.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { ServerOrder } from './add-server.ts';
+import type { ServerOrder } from './server-order.ts';
 
 /** In the modal of the order; false where it is closed by now. */
 export async function showInModal(

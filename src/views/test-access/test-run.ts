@@ -1,16 +1,10 @@
 import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import type { TestTarget } from '../../core/test-target.ts';
 import type { TestResults, TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
-
-/** What is tested, as a message and its buttons name it. */
-export interface TestTarget {
-  account: string;
-  project: { permalink: string; name: string };
-  server?: { identifier: string; name: string } | undefined;
-}
 
 /** The state of a followed test run. */
 export type TestState =

@@ -1,6 +1,7 @@
 import { App, LogLevel } from '@slack/bolt';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LocalSlack, startLocalSlack } from '../../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../../sandbox/slack/local-slack.ts';
+import { startLocalSlack } from '../../../sandbox/slack/server.ts';
 import { ACME, clientOf, refusalOf } from './setting.ts';
 
 /** The platform's own framework, unchanged, is at home in the local workspace. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LocalSlack } from '../../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../../sandbox/slack/local-slack.ts';
 import { clientOf, startSetting } from './setting.ts';
 
 const anna = { team: 'T0ACME', user: 'U0ANNA' };

@@ -1,6 +1,7 @@
 import { WebClient } from '@slack/web-api';
 import { afterEach } from 'vitest';
-import { type LocalSlack, type LocalSlackOptions, startLocalSlack } from '../../../sandbox/slack/server.ts';
+import type { LocalSlack, LocalSlackOptions } from '../../../sandbox/slack/local-slack.ts';
+import { startLocalSlack } from '../../../sandbox/slack/server.ts';
 import type { WorkspaceOptions } from '../../../sandbox/slack/state/workspaces.ts';
 import { startTinyApp, type TinyApp } from './tiny-app.ts';
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LocalSlack, startLocalSlack } from '../../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../../sandbox/slack/local-slack.ts';
+import { startLocalSlack } from '../../../sandbox/slack/server.ts';
 import { ACME, clientOf } from './setting.ts';
 
 interface Frame {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type LocalSlack, startLocalSlack } from '../../../../sandbox/slack/server.ts';
+import type { LocalSlack } from '../../../../sandbox/slack/local-slack.ts';
+import { startLocalSlack } from '../../../../sandbox/slack/server.ts';
 import { buildPage } from '../../../../sandbox/slack/web/build.ts';
 import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
 import { clientOf } from '../setting.ts';
