@@ -120,7 +120,10 @@ describe('three workspaces with the same channel and people', () => {
       }),
       { numRuns: byLength(6, 50) },
     );
-    for (const side of SIDES) expect(seenIn(side)).toMatch(new RegExp(`Canary ${side.n} shop`));
+    for (const side of SIDES) {
+      await world.slack.as(side.team, PEOPLE.admin).command(CHANNEL, '/deckhand projects');
+      await world.slack.until(() => new RegExp(`Canary ${side.n} shop`).test(seenIn(side)));
+    }
   });
 
   it('ask the service with their own key alone', () => {

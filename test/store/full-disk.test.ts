@@ -31,7 +31,7 @@ describe('a disk that is full', () => {
     disk?.fill();
     await expect.poll(isReady).toBe(503);
     expect(await ask(world, '/deckhand use storefront', 'admin')).toMatch(
-      /cannot store anything right now, so nothing was done\. Try again in a minute\. Reference `\w+`/,
+      /cannot store anything at the moment, so nothing was done\. Try again in a minute\. Reference `\w+`/,
     );
     disk?.free();
     await expect.poll(isReady).toBe(200);
