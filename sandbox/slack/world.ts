@@ -78,6 +78,8 @@ export interface World {
   requestUrl: string | undefined;
   /** Milliseconds an app has to answer a delivery. */
   ackTimeoutMs: number;
+  /** How long a trigger can open a modal. */
+  triggerLifeMs: number;
   /** Whether Slack's documented rates are held to. */
   realRates: boolean;
   time: MovableTime;
@@ -111,6 +113,7 @@ export interface WorldOptions {
   app?: AppOptions;
   now?: () => number;
   ackTimeoutMs?: number;
+  triggerLifeMs?: number;
   realRates?: boolean;
   requestUrl?: string;
   longestLog?: number;
@@ -122,6 +125,7 @@ export function createWorld(options: WorldOptions): World {
     origin: '',
     requestUrl: options.requestUrl,
     ackTimeoutMs: options.ackTimeoutMs ?? 3000,
+    triggerLifeMs: options.triggerLifeMs ?? 3000,
     realRates: options.realRates ?? false,
     time: createTime(options.now ?? Date.now),
     changes: createChanges(),

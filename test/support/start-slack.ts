@@ -4,9 +4,16 @@ import { startLocalSlack } from '../../sandbox/slack/server.ts';
 /** Never waited out where all is well: a loaded machine takes many times as long as an idle one. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** A local Slack whose `until` gives a loaded machine time. */
+/** Slack gives three seconds for an ack and for opening a modal, which a loaded machine may need for itself. */
+const SLACK_WAITS_MS = 20_000;
+
+/** A local Slack that gives a loaded machine time. */
 export async function startSlack(options?: LocalSlackOptions): Promise<LocalSlack> {
-  const slack = await startLocalSlack(options);
+  const slack = await startLocalSlack({
+    ackTimeoutMs: SLACK_WAITS_MS,
+    triggerLifeMs: SLACK_WAITS_MS,
+    ...options,
+  });
   const { until } = slack;
   return Object.assign(slack, {
     until: ((check, { timeoutMs = LONGEST_WAIT_MS, what } = {}) =>

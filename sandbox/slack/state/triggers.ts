@@ -1,8 +1,6 @@
 import type { Trigger, World } from '../world.ts';
 import { digits, secretHex } from './ids.ts';
 
-const TRIGGER_LIFE_MS = 3000;
-
 export function issueTrigger(
   world: World,
   owner: { teamId: string; userId: string; seatId?: string; viewId?: string },
@@ -19,6 +17,6 @@ export function checkTrigger(world: World, id: string): Trigger | TriggerFault {
   const trigger = world.triggers.get(id);
   if (!trigger) return 'invalid_trigger_id';
   if (trigger.used) return 'exchanged_trigger_id';
-  if (world.time.now() - trigger.issuedAt > TRIGGER_LIFE_MS) return 'expired_trigger_id';
+  if (world.time.now() - trigger.issuedAt > world.triggerLifeMs) return 'expired_trigger_id';
   return trigger;
 }
