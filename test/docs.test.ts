@@ -40,6 +40,17 @@ describe('the documentation', () => {
       for (const [, target = ''] of read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g))
         expect(existsSync(join(root, page, '..', target)), `${page} → ${target}`).toBe(true);
   });
+
+  it('names only files of src/ and test/ that are there', () => {
+    const files = globSync('{src,test}/**/*.ts', { cwd: root });
+    const pages = ['CONTRIBUTING.md', 'docs/architecture.md', ...globSync('src/**/README.md', { cwd: root })];
+    for (const page of pages)
+      for (const [, name = ''] of read(page).matchAll(/`([\w./-]+\.ts)`/g))
+        expect(
+          files.some((file) => `/${file}`.endsWith(`/${name}`)),
+          `${page}: ${name}`,
+        ).toBe(true);
+  });
 });
 
 describe('the manifest', () => {
