@@ -89,6 +89,8 @@ async function fillForm(world: TestWorld): Promise<void> {
     const { element, block_id: blockId } = block;
     if (view === undefined || element === undefined || blockId === undefined) continue;
     const value = await valueFor(world, view.id, blockId, element);
+    // A form may be replaced or closed by an answer that comes while it is filled in.
+    if (ann.openView()?.id !== view.id) return;
     if (value !== undefined) ann.fill(view.id, { [blockId]: value });
   }
 }

@@ -27,6 +27,8 @@ export interface ListedSchedule {
 
 /** Two blocks each, within Slack's 50. */
 const MOST = 20;
+/** Of the rows as JSON: Slack refuses messages whose blocks are longer than some 13,000 characters. */
+const LONGEST_ROWS = 12_000;
 
 /** Schedules of one kind, each with its buttons. */
 export function scheduleList(
@@ -43,17 +45,22 @@ export function scheduleList(
     return say(`${where} has no ${face.noun} yet. Set one up with ${add}.${others}`, ...undo);
   }
   const title = `${count(listed.length, face.noun, face.plural)} of this ${scope === 'all' ? 'workspace' : 'channel'}`;
-  const left = listed.length - MOST;
-  const more = left > 0 ? [`and ${left} more; list them in their own channels`] : [];
   const rows = listed
     .slice(0, MOST)
-    .flatMap(({ lines, ...one }): KnownBlock[] => [
+    .map(({ lines, ...one }): KnownBlock[] => [
       section(cut(lines.join('\n'), LIMITS.sectionText)),
       ...scheduleButtons({ face, ...one }, scope),
     ]);
+  let length = 0;
+  const shown = rows.filter((row) => {
+    length += JSON.stringify(row).length;
+    return length <= LONGEST_ROWS;
+  });
+  const left = listed.length - shown.length;
+  const more = left > 0 ? [`and ${left} more; list them in their own channels`] : [];
   return {
     text: title,
-    blocks: [header(title), ...rows, context(...more, `Add one with ${add}.${others}`), ...undo],
+    blocks: [header(title), ...shown.flat(), context(...more, `Add one with ${add}.${others}`), ...undo],
   };
 }
 
