@@ -1,0 +1,113 @@
+import { describe, expect } from 'vitest';
+import type { Policy } from '../../sandbox/slack/state/policy.ts';
+import { test } from '../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+const roots = ({ slack }: TestWorld) => slack.messages(TEAM, CHANNEL);
+const thread = (world: TestWorld) => world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '');
+const shown = (messages: unknown) => JSON.stringify(messages);
+const run = (world: TestWorld, line: string) => world.as('member').command(CHANNEL, `/deckhand ${line}`);
+
+function failOneServer({ service }: TestWorld): void {
+  const where = { account: ACCOUNT, project: 'storefront', server: 'web-2' };
+  service.world.setOutcome({ ...where, status: 'error', message: 'Connection refused' });
+}
+
+describe('a private answer', () => {
+  test.override({ connected: true });
+
+  test.for(['user_not_in_channel', 'not_in_channel', 'channel_not_found', 'is_archived'] as const)(
+    'that the response address and the channel (%s) refuse comes by direct message',
+    async (ephemerals, { world }) => {
+      world.slack.policy(TEAM, { responseUrls: 'expired_url' });
+      world.slack.policy(TEAM, { ephemerals });
+      await run(world, 'whoami');
+      const [answer] = await world.slack.until(() => {
+        const messages = world.slack.dms(TEAM, PEOPLE.member);
+        return messages.length === 0 ? undefined : messages;
+      });
+      expect(shown(answer)).toContain(ACCOUNT);
+    },
+  );
+});
+
+describe('a channel where replies are refused', () => {
+  test.override({ connected: true });
+  const words = [
+    'restricted_action',
+    'restricted_action_non_threadable_channel',
+    'restricted_action_thread_locked',
+    'restricted_action_thread_only_channel',
+    'cannot_reply_to_message',
+  ] as const;
+
+  async function expectRootAlone(world: TestWorld): Promise<void> {
+    await world.slack.until(() => roots(world)[0]?.text.includes('1 of 2 reachable'));
+    await world.logged('"event":"follow_ended"');
+    expect(thread(world)).toEqual([]);
+    expect(shown(roots(world)[0])).toContain('Connection refused');
+  }
+
+  test.for(words)('with %s has a run followed in its root message alone', async (threads, { world }) => {
+    failOneServer(world);
+    world.slack.policy(TEAM, { channel: CHANNEL, threads });
+    await run(world, 'test storefront');
+    await expectRootAlone(world);
+    expect(roots(world)).toHaveLength(1);
+  });
+
+  test('has no replies of later runs, until the settings turn threads on', async ({ world }) => {
+    const allow = world.slack.policy(TEAM, { threads: 'cannot_reply_to_message' });
+    await run(world, 'test storefront');
+    await world.slack.until(() => roots(world)[0]?.text.includes('2 of 2 reachable'));
+    allow();
+    await run(world, 'test storefront');
+    await world.slack.until(() => roots(world)[1]?.text.includes('2 of 2 reachable'));
+    const later = () => roots(world).at(-1)?.ts ?? '';
+    expect(world.slack.thread(TEAM, CHANNEL, later())).toEqual([]);
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, '/deckhand settings');
+    await world.slack.until(() => ann.openView());
+    expect(shown(ann.openView()?.content)).toContain(
+      '"initial_option":{"text":{"type":"plain_text","text":"Off',
+    );
+    await ann.submit('settings', { threads: 'on' });
+    await run(world, 'test storefront');
+    await world.slack.until(() => world.slack.thread(TEAM, CHANNEL, later()).length === 5);
+  });
+});
+
+describe('a message that may not be edited', () => {
+  test.override({ connected: true });
+  const words = ['update_failed', 'edit_window_closed', 'is_inactive', 'cant_update_message'] as const;
+
+  test.for(words)('(%s) has the outcome in its thread', async (edits, { world }) => {
+    failOneServer(world);
+    world.slack.policy(TEAM, { edits });
+    await run(world, 'test storefront');
+    const outcome = await world.slack.until(() =>
+      thread(world).find(({ text }) => text.startsWith('Test access of *Storefront*: completed')),
+    );
+    expect(shown(outcome)).toContain('Connection refused');
+    expect(roots(world)).toHaveLength(1);
+  });
+
+  test('nor replied to has the outcome in a new message', async ({ world }) => {
+    failOneServer(world);
+    const policy: Policy = { edits: 'cant_update_message', threads: 'cannot_reply_to_message' };
+    world.slack.policy(TEAM, policy);
+    await run(world, 'test storefront');
+    await world.slack.until(() => roots(world).length > 1);
+    expect(roots(world)[1]?.text).toContain('1 of 2 reachable');
+    expect(shown(roots(world)[1])).toContain('Connection refused');
+    expect(thread(world)).toEqual([]);
+  });
+
+  test('says there too that a run could not be started', async ({ world }) => {
+    world.slack.policy(TEAM, { edits: 'edit_window_closed' });
+    world.service.faults.add({ method: 'POST', path: '/acme/projects/*/test_access', status: 403, body: {} });
+    await run(world, 'test storefront');
+    const stopped = await world.slack.until(() => thread(world).find(({ text }) => text.includes('stopped')));
+    expect(shown(stopped)).toContain('lacks the permission');
+  });
+});
