@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Policy } from '../../sandbox/slack/state/policy.ts';
+import { ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -110,4 +111,51 @@ describe('a message that may not be edited', () => {
     const stopped = await world.slack.until(() => thread(world).find(({ text }) => text.includes('stopped')));
     expect(shown(stopped)).toContain('lacks the permission');
   });
+});
+
+/** Slack's word for what a workspace does not allow, and the sentence about it. */
+const POLICIES = [
+  ['file_uploads_disabled', 'the workspace does not allow file uploads'],
+  ['file_uploads_except_images_disabled', 'the workspace allows uploads of images only'],
+  ['storage_limit_reached', 'the workspace’s storage for files is full'],
+  ['file_type_not_allowed', 'the workspace does not allow files of this type'],
+  ['posting_to_channel_denied', 'the channel does not allow Deckhand to post there'],
+  ['enterprise_is_restricted', 'the Slack organisation of this workspace restricts Deckhand'],
+  ['msg_blocks_too_long', 'the message is longer than Slack accepts'],
+  ['team_access_not_granted', 'the Slack organisation has not given Deckhand access to this workspace'],
+  ['user_disabled', 'the person’s Slack account is deactivated'],
+] as const;
+
+describe('a policy of the workspace', () => {
+  test.override({ connected: true });
+
+  test('is answered by a sentence of its own, and by no advice that does not help', async ({ world }) => {
+    for (const [error, words] of POLICIES) {
+      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+      const said = await ask(world, '/deckhand test storefront');
+      expect(said.toLowerCase()).toContain(words.toLowerCase());
+      expect(said).not.toMatch(/in a minute|Reference/);
+    }
+  });
+});
+
+describe('a watch that meets a policy', () => {
+  test.override({ connected: true, worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
+
+  test.for(POLICIES.filter(([word]) => !word.startsWith('file_')))(
+    '(%s) pauses at once, and its owner reads why',
+    async ([error, words], { world }) => {
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      await world.as('admin').command(CHANNEL, '/deckhand watch all');
+      await world.slack.until(() => shown(roots(world)).includes('the watch `'));
+      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+      const endedAt = Date.now();
+      const where = { account: ACCOUNT, project: 'storefront' };
+      world.service.world.addDeployment({ ...where, succeeded: false, endedAt, user: 'Kim' });
+      const dms = () => world.slack.dms(TEAM, PEOPLE.admin);
+      await world.slack.until(() => shown(dms()).includes('/deckhand watch resume'));
+      expect(shown(dms())).toContain(`because ${words}.`);
+      expect(dms()).toHaveLength(1);
+    },
+  );
 });
