@@ -89,7 +89,7 @@ export function openFollowedThread<State extends FollowedState, Shown extends { 
         log.warn({ event: 'edit_refused', channel, reason: error.reason }, 'Slack refused an edit');
         // What is still running is shown again soon; the outcome is not.
         if (shown.kind === 'running') return;
-        const news = { key: 'outcome', message };
+        const news = { key: `outcome:${shown.kind}`, message };
         if (!(await reply(news))) await postOnce(context, record, news, undefined);
       }
     },
