@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import type { Policy } from '../../sandbox/slack/state/policy.ts';
 import { ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
-import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const roots = ({ slack }: TestWorld) => slack.messages(TEAM, CHANNEL);
 const thread = (world: TestWorld) => world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '');
@@ -137,6 +137,18 @@ describe('a policy of the workspace', () => {
       expect(said).not.toMatch(/in a minute|Reference/);
     }
   });
+
+  test.for(['file_uploads_except_images_disabled', 'storage_limit_reached'] as const)(
+    '(%s) that keeps an invoice back is answered too',
+    async (uploads, { world }) => {
+      world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+      world.service.world.addInvoice({ account: ACCOUNT, number: 1001 });
+      world.slack.policy(TEAM, { uploads });
+      const [, words = ''] = POLICIES.find(([word]) => word === uploads) ?? [];
+      const said = await ask(world, '/deckhand invoices 1001', 'admin');
+      expect(said.toLowerCase()).toContain(words.toLowerCase());
+    },
+  );
 });
 
 describe('a watch that meets a policy', () => {
@@ -158,4 +170,20 @@ describe('a watch that meets a policy', () => {
       expect(dms()).toHaveLength(1);
     },
   );
+});
+
+describe('a run that takes too long in a message that may not be edited', () => {
+  test.override({ connected: true, worldOptions: { env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } } });
+
+  test('is taken up again by the button in its thread', async ({ world }) => {
+    world.slack.policy(TEAM, { edits: 'edit_window_closed' });
+    const slow = { account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 };
+    world.service.world.setRunOutcome(slow);
+    await run(world, 'test storefront');
+    const reply = (words: string) => thread(world).find(({ text }) => text.includes(words));
+    const { ts } = await world.slack.until(() => reply('no longer followed'));
+    world.service.clock.advance(3_600_000);
+    await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'test:check' });
+    await world.slack.until(() => reply('Test access of *Storefront*: completed'));
+  });
 });
