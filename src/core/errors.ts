@@ -82,12 +82,13 @@ interface AccountCallFailure extends Error {
 
 /**
  * How Slack failed a call.
- * - `gone`: the channel or message can no longer be reached (deleted, archived, bot not in it)
+ * - `gone`: the channel, message or person can no longer be reached (deleted, archived, not in it), or the message no
+ *   longer edited
  * - `revoked`: the workspace's token no longer works
  * - `busy`: rate limited, until `retryAt`
  * - `unreachable`: no answer, or a 5xx; whether the call was carried out is not known
  * - `expired`: a trigger or view that expired or was replaced in between
- * - `forbidden`: a scope or permission is missing
+ * - `forbidden`: a scope or permission is missing, or a limit or policy of the workspace stands against it
  * - `rejected`: the call itself is wrong, which is a fault of ours
  */
 export type SlackFailureKind =

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { Message } from '../core/message.ts';
+import { asClause } from '../core/mrkdwn.ts';
 import { countRepeated } from '../observability/uncertain-delivery.ts';
-import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
+import { isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
 import { postId } from '../slack/post-journal.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import { explainPolicy } from '../views/blocks/slack-failures.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** A post that must arrive: `posting` right before it is sent, `posted` right after Slack's answer. */
@@ -61,6 +63,26 @@ export async function deliver(workspace: Workspace, what: Delivering): Promise<M
   });
 }
 
+/**
+ * Delivers a reply.
+ * @returns false where Slack allows none there: threads are off in the channel from then on
+ */
+export async function deliverReply(
+  workspace: Workspace,
+  what: Delivering & { threadTs: string },
+): Promise<boolean> {
+  try {
+    await deliver(workspace, what);
+    return true;
+  } catch (error) {
+    if (!isThreadRefused(error)) throw error;
+    const { channel } = what;
+    workspace.log.warn({ event: 'threads_refused', channel, reason: error.reason }, 'Slack refused a reply');
+    await workspace.channels.turnThreadsOff(channel);
+    return false;
+  }
+}
+
 async function post(
   what: Delivering & { clientMsgId: string },
   send: Send,
@@ -94,6 +116,8 @@ export function isUndeliverable(error: unknown): error is SlackFailure {
 /** Why, as half a sentence. */
 export function undeliverableReason({ kind, reason }: SlackFailure): string {
   if (reason === 'is_archived') return 'the channel is archived';
+  const policy = explainPolicy(reason);
+  if (policy !== undefined) return asClause(policy.text);
   if (kind === 'revoked') return 'Deckhand is no longer installed in this workspace';
   if (kind === 'forbidden') return 'Slack does not let Deckhand post there';
   return 'Deckhand is no longer in the channel, or the channel is gone';

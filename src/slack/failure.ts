@@ -29,10 +29,13 @@ const KINDS: Record<string, SlackFailureKind> = {
   channel_not_found: 'gone',
   is_archived: 'gone',
   not_in_channel: 'gone',
+  user_not_in_channel: 'gone',
   message_not_found: 'gone',
   thread_not_found: 'gone',
   cant_update_message: 'gone',
   edit_window_closed: 'gone',
+  update_failed: 'gone',
+  is_inactive: 'gone',
   user_not_found: 'gone',
   users_not_found: 'gone',
   cannot_dm_bot: 'gone',
@@ -40,6 +43,16 @@ const KINDS: Record<string, SlackFailureKind> = {
   restricted_action: 'forbidden',
   restricted_action_read_only_channel: 'forbidden',
   restricted_action_thread_only_channel: 'forbidden',
+  restricted_action_non_threadable_channel: 'forbidden',
+  restricted_action_thread_locked: 'forbidden',
+  cannot_reply_to_message: 'forbidden',
+  posting_to_channel_denied: 'forbidden',
+  file_uploads_disabled: 'forbidden',
+  file_uploads_except_images_disabled: 'forbidden',
+  file_type_not_allowed: 'forbidden',
+  storage_limit_reached: 'forbidden',
+  msg_blocks_too_long: 'forbidden',
+  enterprise_is_restricted: 'forbidden',
   ekm_access_denied: 'forbidden',
   missing_scope: 'forbidden',
   no_permission: 'forbidden',
@@ -100,6 +113,43 @@ export function asSlackFailure(method: string, error: unknown, now: number): unk
 export function isSlackFailure(error: unknown, ...kinds: SlackFailureKind[]): error is SlackFailure {
   return error instanceof SlackFailure && (kinds.length === 0 || kinds.includes(error.kind));
 }
+
+/** True where Slack takes messages of Deckhand there, but no replies in this thread. */
+export function isThreadRefused(error: unknown): error is SlackFailure {
+  return isSlackFailure(error) && THREAD_WORDS.has(error.reason);
+}
+
+const THREAD_WORDS: ReadonlySet<string> = new Set([
+  'restricted_action',
+  'restricted_action_non_threadable_channel',
+  'restricted_action_thread_locked',
+  'restricted_action_thread_only_channel',
+  'cannot_reply_to_message',
+]);
+
+/** True where the workspace does not take the file. */
+export function isFileRefused(error: unknown): error is SlackFailure {
+  return isSlackFailure(error) && FILE_WORDS.has(error.reason);
+}
+
+const FILE_WORDS: ReadonlySet<string> = new Set([
+  'file_uploads_disabled',
+  'file_uploads_except_images_disabled',
+  'file_type_not_allowed',
+  'storage_limit_reached',
+]);
+
+/** True where the message is there, but must stay as it is. */
+export function isEditRefused(error: unknown): error is SlackFailure {
+  return isSlackFailure(error) && EDIT_WORDS.has(error.reason);
+}
+
+const EDIT_WORDS: ReadonlySet<string> = new Set([
+  'update_failed',
+  'edit_window_closed',
+  'is_inactive',
+  'cant_update_message',
+]);
 
 function isCallError(error: unknown): error is WebAPICallError {
   return error instanceof Error && 'code' in error && CALL_ERRORS.has(error.code);

@@ -20,16 +20,21 @@ export type Channel = z.infer<typeof Channel>;
 export interface Channels {
   get(channel: string | undefined): Promise<Channel>;
   change(channel: string, change: (current: Channel) => Channel): Promise<Channel>;
+  /** Slack refused a reply there: no more are posted until `settings` turns threads on. */
+  turnThreadsOff(channel: string): Promise<void>;
 }
 
 export function createChannels(store: WorkspaceStore): Channels {
   const stored: WorkspaceCollection<Channel> = store.collection('channels', Channel);
+  const change: Channels['change'] = async (channel, change) =>
+    (await stored.update(channel, (current) => change(current ?? {}))) ?? {};
   return {
     async get(channel) {
       return channel === undefined ? {} : ((await stored.get(channel)) ?? {});
     },
-    async change(channel, change) {
-      return (await stored.update(channel, (current) => change(current ?? {}))) ?? {};
+    change,
+    async turnThreadsOff(channel) {
+      await change(channel, (current) => ({ ...current, threads: false }));
     },
   };
 }

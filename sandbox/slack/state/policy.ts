@@ -18,6 +18,7 @@ export interface Policy {
     | 'restricted_action'
     | 'restricted_action_non_threadable_channel'
     | 'restricted_action_thread_locked'
+    | 'restricted_action_thread_only_channel'
     | 'cannot_reply_to_message';
   /** Edits of the app's messages are refused. */
   edits?: 'update_failed' | 'edit_window_closed' | 'is_inactive' | 'cant_update_message';

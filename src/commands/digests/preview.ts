@@ -39,7 +39,7 @@ async function preview(context: CommandContext, named: string | undefined): Prom
     throw new UserError('The account of this digest is not connected any more.', 'accounts');
   const frame = { ...frameOf(workspace, digest), isPreview: true };
   const plain: Reply = { kind: 'private', message: digestMessage(frame, reports) };
-  const pictures = await uploadPictures(workspace, reportedOf(reports));
+  const { pictures } = await uploadPictures(workspace, reportedOf(reports));
   if (channel === undefined || pictures.length === 0) return plain;
   try {
     // Posted here, because only Slack's answer says whether it shows the pictures.

@@ -1,4 +1,4 @@
-import { isSlackFailure } from '../../slack/failure.ts';
+import { isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import { withRetries } from '../../slack/rate-limit.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import type { Upload } from '../../slack/uploads.ts';
@@ -18,14 +18,23 @@ export interface Uploaded {
   upload: Upload;
 }
 
+export interface Uploads {
+  pictures: readonly Uploaded[];
+  /** Why some are missing. */
+  refused?: SlackFailure | undefined;
+}
+
+export const NO_PICTURES: Uploads = { pictures: [] };
+
 /** Draws and uploads a picture for each account that had deployments. What Slack refuses is left out. */
 export async function uploadPictures(
   workspace: Workspace,
   reports: readonly ReportedAccount[],
   signal?: AbortSignal,
-): Promise<Uploaded[]> {
+): Promise<Uploads> {
   const shown = reports.filter(({ data }) => totalOf(data) > 0).slice(0, MOST);
-  const uploaded: Uploaded[] = [];
+  const pictures: Uploaded[] = [];
+  let refused: SlackFailure | undefined;
   for (const { account, data } of shown) {
     const upload: Upload = {
       filename: `deployments-${account}.png`,
@@ -33,31 +42,46 @@ export async function uploadPictures(
       title: `Deployments per day, ${data.title}`,
       altText: altText(data),
     };
-    const file = await unlessRefused(workspace, () =>
-      withRetries(workspace.clock, RETRY_POLICY, () => workspace.slack.upload(upload), signal),
-    );
-    if (file !== undefined) uploaded.push({ account, file, upload });
+    const send = (): Promise<string> =>
+      withRetries(workspace.clock, RETRY_POLICY, () => workspace.slack.upload(upload), signal);
+    const unsent = await refusalOf(workspace, async () => {
+      pictures.push({ account, file: await send(), upload });
+    });
+    refused ??= unsent;
   }
-  return uploaded;
+  return { pictures, refused };
 }
 
-/** Puts pictures that no message could show into its thread. */
+/**
+ * Puts pictures that no message could show into its thread.
+ * @returns why some are missing
+ */
 export async function sharePictures(
   workspace: Workspace,
   { channel, ts: threadTs }: MessageRef,
   pictures: readonly Uploaded[],
-): Promise<void> {
-  for (const { upload } of pictures)
-    await unlessRefused(workspace, () => workspace.slack.upload({ ...upload, channel, threadTs }));
+): Promise<SlackFailure | undefined> {
+  let refused: SlackFailure | undefined;
+  for (const { upload } of pictures) {
+    const unshared = await refusalOf(workspace, () =>
+      workspace.slack.upload({ ...upload, channel, threadTs }),
+    );
+    refused ??= unshared;
+  }
+  return refused;
 }
 
-async function unlessRefused<T>({ log }: Workspace, work: () => Promise<T>): Promise<T | undefined> {
+async function refusalOf(
+  { log }: Pick<Workspace, 'log'>,
+  work: () => Promise<unknown>,
+): Promise<SlackFailure | undefined> {
   try {
-    return await work();
+    await work();
+    return undefined;
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     const { method, kind, reason } = error;
     log.warn({ event: 'picture_left_out', method, kind, reason }, 'Slack refused a picture');
-    return undefined;
+    return error;
   }
 }

@@ -1,12 +1,13 @@
-import { isSlackFailure } from '../../slack/failure.ts';
+import type { Message } from '../../core/message.ts';
+import { isFileRefused, isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import { type DigestFrame, digestMessage } from '../../views/digests/digest.ts';
-import { threadMessages } from '../../views/digests/thread.ts';
+import { pictureLeftOutMessage, threadMessages } from '../../views/digests/thread.ts';
 import { type Digest, nextOf } from '../../workspace/digests.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver } from '../deliver.ts';
+import { deliver, deliverReply } from '../deliver.ts';
 import { deliveryId, type OccurrenceRun, recordOccurrence } from './occurrence.ts';
-import { sharePictures, type Uploaded, uploadPictures } from './pictures.ts';
+import { NO_PICTURES, sharePictures, type Uploaded, uploadPictures } from './pictures.ts';
 import { type Gathered, reportedOf } from './reports.ts';
 
 /** Slack may need a moment before it shows a file that was just uploaded. */
@@ -24,11 +25,11 @@ export async function postDigest(
 ): Promise<void> {
   const { workspace, digest, slot, job } = run;
   const reported = reportedOf(reports);
-  const pictures = isShown ? [] : await uploadPictures(workspace, reported, job.signal);
-  const { shown, left } = await postRoot(run, reports, pictures);
+  const uploads = isShown ? NO_PICTURES : await uploadPictures(workspace, reported, job.signal);
+  const { shown, left, refused = uploads.refused } = await postRoot(run, reports, uploads.pictures);
   if (shown.ts !== '') {
-    await sharePictures(workspace, shown, left);
-    await postThread(run, shown, reports);
+    const unshared = await sharePictures(workspace, shown, left);
+    await postThread(run, shown, reports, refused ?? unshared);
   }
   const rates = reported.map(({ account, activity }) => [account, activity.stats?.success_rate ?? null]);
   const outcome = run.lateSince === undefined ? 'posted' : 'late';
@@ -45,20 +46,22 @@ async function postRoot(
   { workspace, digest, slot, job, lateSince }: OccurrenceRun,
   reports: readonly Gathered[],
   pictures: readonly Uploaded[],
-): Promise<{ shown: MessageRef; left: readonly Uploaded[] }> {
+): Promise<{ shown: MessageRef; left: readonly Uploaded[]; refused?: SlackFailure }> {
   const delivery = { id: deliveryId(slot), channel: digest.channel, signal: job.signal };
   const frame = frameOf(workspace, digest, lateSince);
+  const withoutPictures = async (): Promise<MessageRef> =>
+    deliver(workspace, { ...delivery, message: digestMessage(frame, reports) });
   for (const pause of pictures.length === 0 ? [] : PICTURE_PAUSES_MS) {
     if (pause > 0) await workspace.clock.sleep(pause, job.signal);
     try {
       const message = digestMessage(frame, reports, filesOf(pictures));
       return { shown: await deliver(workspace, { ...delivery, message }), left: [] };
     } catch (error) {
+      if (isFileRefused(error)) return { shown: await withoutPictures(), left: [], refused: error };
       if (!isSlackFailure(error, 'rejected') || error.reason !== 'invalid_blocks') throw error;
     }
   }
-  const shown = await deliver(workspace, { ...delivery, message: digestMessage(frame, reports) });
-  return { shown, left: pictures };
+  return { shown: await withoutPictures(), left: pictures };
 }
 
 /** Slack's ids of the files, by account. */
@@ -74,12 +77,20 @@ async function postThread(
   { workspace, digest, slot, job }: OccurrenceRun,
   root: MessageRef,
   reports: readonly Gathered[],
+  refused: SlackFailure | undefined,
 ): Promise<void> {
   const { channel } = digest;
   const { threads = true } = await workspace.channels.get(channel);
   if (!threads) return;
-  for (const [at, message] of threadMessages(reports, digest).entries()) {
-    const id = `${deliveryId(slot)} reply ${at}`;
-    await deliver(workspace, { id, channel, threadTs: root.ts, message, signal: job.signal });
-  }
+  const reply = (id: string, message: Message): Promise<boolean> =>
+    deliverReply(workspace, {
+      id: `${deliveryId(slot)} ${id}`,
+      channel,
+      threadTs: root.ts,
+      message,
+      signal: job.signal,
+    });
+  if (refused !== undefined && !(await reply('picture', pictureLeftOutMessage(refused)))) return;
+  for (const [at, message] of threadMessages(reports, digest).entries())
+    if (!(await reply(`reply ${at}`, message))) return;
 }

@@ -5,7 +5,7 @@ import type { WorkspaceCollection, WorkspaceStore } from '../../store/workspace-
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Batch, LastResult } from '../../workspace/outbox-batch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver, isUndeliverable, undeliverableReason } from '../deliver.ts';
+import { deliver, deliverReply, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import type { ScheduleKind } from './lifecycle.ts';
 import { pauseAndNotify } from './pause.ts';
 
@@ -95,7 +95,13 @@ async function postBatch<Doc extends FeedChannel>(
     await post(workspace, doc.channel, batch, signal);
     await take(workspace, outbox, id, batch, undefined);
   } catch (error) {
-    if (isUndeliverable(error)) return pause(undeliverableReason(error));
+    if (isUndeliverable(error)) {
+      await pause(undeliverableReason(error));
+      // It stays too long; what comes later may fit.
+      if (error.reason === 'msg_blocks_too_long')
+        await take(workspace, outbox, id, batch, 'it was longer than Slack accepts');
+      return;
+    }
     if (!isSlackFailure(error, 'rejected')) throw error;
     // Slack will not take it at the next attempt either.
     const { method, reason } = error;
@@ -131,6 +137,7 @@ async function post(
   for (const [at, message] of replies.entries()) {
     // The message was deleted before its thread was complete.
     if (shown.ts === '') return;
-    await deliver(workspace, { id: `${id} ${at}`, channel, threadTs: shown.ts, message, signal });
+    const reply = { id: `${id} ${at}`, channel, threadTs: shown.ts, message, signal };
+    if (!(await deliverReply(workspace, reply))) return;
   }
 }

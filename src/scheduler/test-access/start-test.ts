@@ -103,15 +103,15 @@ async function pointTo(
 /** Follows a run again that was given up: the same root message, the same run. */
 export async function resumeTest(
   workspace: Workspace,
-  { messageTs }: Caller,
+  { messageTs, threadTs: rootTs = messageTs }: Caller,
   channel: string,
   target: Target,
   run: string,
 ): Promise<Reply> {
   const known = (await workspace.runs.list()).find(
-    (candidate) => candidate.rootTs === messageTs && targetKey(candidate.target) === targetKey(target),
+    (candidate) => candidate.rootTs === rootTs && targetKey(candidate.target) === targetKey(target),
   );
-  if (messageTs === undefined || known === undefined)
+  if (rootTs === undefined || known === undefined)
     throw new UserError('That test is too old to be followed again.', 'test');
   await workspace.runs.change(known, { status: 'running' });
   await sendToFollow(workspace, { ...known, target, channel }, { run, told: ['started'] });

@@ -1,13 +1,8 @@
-import {
-  type AnswerFault,
-  isFailure,
-  type ServiceFailure,
-  type SlackFailureKind,
-  type Sought,
-} from '../../core/errors.ts';
+import { type AnswerFault, isFailure, type ServiceFailure, type Sought } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, safeUrl, say } from './message.ts';
+import { explainSlackFailure } from './slack-failures.ts';
 import { dateTime } from './time.ts';
 
 /** A failure as the person who caused it reads it: one sentence, one next step. Both are mrkdwn, escaped. */
@@ -54,7 +49,7 @@ export function explain(error: unknown, at: FailureContext): Explained {
         connection: 'new',
       });
     case 'slack_failure':
-      return SLACK_FAILURES[error.kind];
+      return explainSlackFailure(error);
     case 'store_unavailable':
       return { text: 'Deckhand cannot reach its database.', next: IN_A_MINUTE };
   }
@@ -165,25 +160,6 @@ const FAULTS: Readonly<Record<AnswerFault, string>> = {
     'The service gave an address on another host than the account’s. Deckhand did not open it: the key would go there too.',
   not_pdf: 'The service sent something that is not a PDF, so Deckhand did not pass it on.',
   too_large: 'The service sent more than Deckhand accepts.',
-};
-
-const SLACK_FAILURES: Readonly<Record<SlackFailureKind, Explained>> = {
-  gone: {
-    text: 'Deckhand cannot post in this channel.',
-    next: 'Invite it with `/invite`, or use a channel that is not archived.',
-  },
-  busy: { text: 'Slack is limiting Deckhand’s requests.', next: IN_A_MINUTE },
-  expired: { text: 'This form or button has expired.', next: 'Run the command again.' },
-  forbidden: {
-    text: 'Slack does not allow Deckhand to do this here.',
-    next: 'Ask a workspace admin about the app’s permissions.',
-  },
-  revoked: {
-    text: 'Deckhand is no longer installed in this workspace.',
-    next: 'Ask a workspace admin to install it again.',
-  },
-  unreachable: { text: 'Slack did not take Deckhand’s answer.', next: IN_A_MINUTE },
-  rejected: { text: 'Slack did not take Deckhand’s answer.', next: IN_A_MINUTE },
 };
 
 /** All of it in one line of mrkdwn, where there are no blocks to put it in. */

@@ -1,13 +1,21 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count } from '../../core/mrkdwn.ts';
+import { asClause, bold, code, count } from '../../core/mrkdwn.ts';
 import { feedBlocks } from '../activity/activity.ts';
-import { section } from '../blocks/message.ts';
+import { say, section } from '../blocks/message.ts';
+import { explainPolicy } from '../blocks/slack-failures.ts';
 import type { AccountReport } from './digest.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */
 const MOST_CHARACTERS = 9_000;
 const MOST_BLOCKS = 40;
 const MOST_REPLIES = 4;
+
+/** Said where the chart should be. `reason`: Slack's word. */
+export function pictureLeftOutMessage({ reason }: { reason: string }): Message {
+  const policy = explainPolicy(reason);
+  if (policy === undefined) return say(':warning: The chart is missing, because Slack refused it.');
+  return say(`:warning: The chart is missing, because ${asClause(policy.text)}. ${policy.next}`);
+}
 
 /** The events of each account as thread replies, by day; what is too long for a few replies is cut, with a note. */
 export function threadMessages(

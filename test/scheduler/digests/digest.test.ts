@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Policy } from '../../../sandbox/slack/state/policy.ts';
 import { Account } from '../../../src/workspace/accounts.ts';
 import {
   ACCOUNT,
@@ -221,6 +222,54 @@ describe('a digest', () => {
     await world.untilPosted(1);
     expect(shown()).not.toContain('slack_file');
     expect(shown()).toContain('*Deployments*');
+  });
+
+  it.each([
+    [{ uploads: 'file_uploads_disabled' }, 'the workspace does not allow file uploads'],
+    [{ uploads: 'storage_limit_reached' }, 'the workspace’s storage for files is full'],
+    [{ fileTypes: ['pdf'] }, 'the workspace does not allow files of this type'],
+  ] satisfies [Policy, string][])(
+    'posts without its picture where %o, with the reason in the thread',
+    async (policy, reason) => {
+      world.deploy(true);
+      await world.say('digest add daily 09:00 UTC');
+      world.slack.policy(TEAM, policy);
+      await world.time.advance(HOUR);
+      await world.untilPosted(1);
+      expect(shown()).not.toContain('slack_file');
+      const replies = () => world.slack.thread(TEAM, CHANNEL, world.posted()[0]?.ts ?? '');
+      await world.slack.until(() => replies().some(({ text }) => text.includes(`because ${reason}.`)));
+      await world.untilLast('posted');
+      expect(await world.app.workspaces.open(TEAM).digests.list()).toMatchObject([
+        { state: { kind: 'active' } },
+      ]);
+    },
+  );
+
+  it.each([
+    ['posting_to_channel_denied', 'the channel does not allow Deckhand to post there'],
+    ['enterprise_is_restricted', 'the Slack organisation of this workspace restricts Deckhand'],
+    ['team_access_not_granted', 'the Slack organisation has not given Deckhand access to this workspace'],
+    ['msg_blocks_too_long', 'the message is longer than Slack accepts'],
+    ['user_disabled', 'the person’s Slack account is deactivated'],
+  ])('pauses at once where Slack says %s, and its owner reads why', async (error, reason) => {
+    await world.say('digest add daily 09:00 UTC');
+    world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+    await world.time.advance(HOUR);
+    await world.slack.until(() => dms().length > 0);
+    expect(dms()).toEqual([expect.stringContaining(`because ${reason}.`)]);
+    expect(world.posted()).toEqual([]);
+  });
+
+  it('goes on without its thread where replies are refused', async () => {
+    world.deploy(true);
+    await world.say('digest add daily 09:00 UTC');
+    world.slack.policy(TEAM, { threads: 'restricted_action' });
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    await world.untilLast('posted');
+    expect(dms()).toEqual([]);
+    expect(await world.app.workspaces.open(TEAM).channels.get(CHANNEL)).toMatchObject({ threads: false });
   });
 
   it('puts the picture into the thread where the message may not show it', async () => {

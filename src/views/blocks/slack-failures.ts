@@ -1,0 +1,123 @@
+import type { SlackFailureKind } from '../../core/errors.ts';
+
+/** One sentence and one next step, both mrkdwn of our own making. */
+interface Sentences {
+  text: string;
+  next: string;
+}
+
+/** What the person reads whose answer Slack refused. */
+export function explainSlackFailure(failure: { kind: SlackFailureKind; reason: string }): Sentences {
+  return explainPolicy(failure.reason) ?? BY_KIND[failure.kind];
+}
+
+/** The sentences of a word that says what the workspace does not allow; undefined for any other. */
+export function explainPolicy(reason: string): Sentences | undefined {
+  return BY_WORD.get(reason);
+}
+
+const IN_A_MINUTE = 'Try again in a minute.';
+
+const NO_THREADS: Sentences = {
+  text: 'The channel does not allow replies in this thread.',
+  next: 'Run the command in another channel, or set threads off in its settings.',
+};
+
+/** No sentence begins with a name: it also stands within another, in lower case. */
+const BY_WORD: ReadonlyMap<string, Sentences> = new Map([
+  [
+    'file_uploads_disabled',
+    {
+      text: 'The workspace does not allow file uploads.',
+      next: 'Ask a workspace admin to allow them.',
+    },
+  ],
+  [
+    'file_uploads_except_images_disabled',
+    {
+      text: 'The workspace allows uploads of images only.',
+      next: 'Ask a workspace admin to allow other files.',
+    },
+  ],
+  [
+    'storage_limit_reached',
+    {
+      text: 'The workspace’s storage for files is full.',
+      next: 'Ask a workspace admin to delete files or to change the plan of the workspace.',
+    },
+  ],
+  [
+    'file_type_not_allowed',
+    {
+      text: 'The workspace does not allow files of this type.',
+      next: 'Ask a workspace admin to allow it.',
+    },
+  ],
+  [
+    'posting_to_channel_denied',
+    {
+      text: 'The channel does not allow Deckhand to post there.',
+      next: 'Use another channel, or ask a workspace admin who may post in this one.',
+    },
+  ],
+  [
+    'enterprise_is_restricted',
+    {
+      text: 'The Slack organisation of this workspace restricts Deckhand.',
+      next: 'Ask an admin of the organisation to lift the restriction.',
+    },
+  ],
+  [
+    'team_access_not_granted',
+    {
+      text: 'The Slack organisation has not given Deckhand access to this workspace.',
+      next: 'Ask an admin of the organisation to add the workspace to the app.',
+    },
+  ],
+  [
+    'msg_blocks_too_long',
+    {
+      text: 'The message is longer than Slack accepts.',
+      next: 'Ask for less, for example for one project or a shorter time.',
+    },
+  ],
+  [
+    'user_disabled',
+    {
+      text: 'The person’s Slack account is deactivated.',
+      next: 'Choose somebody else, or ask a workspace admin to activate it.',
+    },
+  ],
+  ['restricted_action_non_threadable_channel', NO_THREADS],
+  ['restricted_action_thread_locked', NO_THREADS],
+  ['cannot_reply_to_message', NO_THREADS],
+  [
+    'restricted_action_thread_only_channel',
+    {
+      text: 'The channel allows replies in threads only.',
+      next: 'Run the command in another channel.',
+    },
+  ],
+]);
+
+const BY_KIND: Readonly<Record<SlackFailureKind, Sentences>> = {
+  gone: {
+    text: 'Deckhand cannot post in this channel.',
+    next: 'Invite it with `/invite`, or use a channel that is not archived.',
+  },
+  busy: { text: 'Slack is limiting Deckhand’s requests.', next: IN_A_MINUTE },
+  expired: { text: 'This form or button has expired.', next: 'Run the command again.' },
+  forbidden: {
+    text: 'Slack does not allow Deckhand to do this here.',
+    next: 'Ask a workspace admin about the app’s permissions.',
+  },
+  revoked: {
+    text: 'Deckhand is no longer installed in this workspace.',
+    next: 'Ask a workspace admin to install it again.',
+  },
+  unreachable: { text: 'Slack did not take Deckhand’s answer.', next: IN_A_MINUTE },
+  rejected: {
+    text: 'Slack did not take Deckhand’s answer.',
+    next: 'Try again. If it keeps happening, contact your administrator.',
+  },
+};

@@ -1,0 +1,189 @@
+import { describe, expect } from 'vitest';
+import type { Policy } from '../../sandbox/slack/state/policy.ts';
+import { ask } from '../support/asking.ts';
+import { test } from '../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+const roots = ({ slack }: TestWorld) => slack.messages(TEAM, CHANNEL);
+const thread = (world: TestWorld) => world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '');
+const shown = (messages: unknown) => JSON.stringify(messages);
+const run = (world: TestWorld, line: string) => world.as('member').command(CHANNEL, `/deckhand ${line}`);
+
+function failOneServer({ service }: TestWorld): void {
+  const where = { account: ACCOUNT, project: 'storefront', server: 'web-2' };
+  service.world.setOutcome({ ...where, status: 'error', message: 'Connection refused' });
+}
+
+describe('a private answer', () => {
+  test.override({ connected: true });
+
+  test.for(['user_not_in_channel', 'not_in_channel', 'channel_not_found', 'is_archived'] as const)(
+    'that the response address and the channel (%s) refuse comes by direct message',
+    async (ephemerals, { world }) => {
+      world.slack.policy(TEAM, { responseUrls: 'expired_url' });
+      world.slack.policy(TEAM, { ephemerals });
+      await run(world, 'whoami');
+      const [answer] = await world.slack.until(() => {
+        const messages = world.slack.dms(TEAM, PEOPLE.member);
+        return messages.length === 0 ? undefined : messages;
+      });
+      expect(shown(answer)).toContain(ACCOUNT);
+    },
+  );
+});
+
+describe('a channel where replies are refused', () => {
+  test.override({ connected: true });
+  const words = [
+    'restricted_action',
+    'restricted_action_non_threadable_channel',
+    'restricted_action_thread_locked',
+    'restricted_action_thread_only_channel',
+    'cannot_reply_to_message',
+  ] as const;
+
+  async function expectRootAlone(world: TestWorld): Promise<void> {
+    await world.slack.until(() => roots(world)[0]?.text.includes('1 of 2 reachable'));
+    await world.logged('"event":"follow_ended"');
+    expect(thread(world)).toEqual([]);
+    expect(shown(roots(world)[0])).toContain('Connection refused');
+  }
+
+  test.for(words)('with %s has a run followed in its root message alone', async (threads, { world }) => {
+    failOneServer(world);
+    world.slack.policy(TEAM, { channel: CHANNEL, threads });
+    await run(world, 'test storefront');
+    await expectRootAlone(world);
+    expect(roots(world)).toHaveLength(1);
+  });
+
+  test('has no replies of later runs, until the settings turn threads on', async ({ world }) => {
+    const allow = world.slack.policy(TEAM, { threads: 'cannot_reply_to_message' });
+    await run(world, 'test storefront');
+    await world.slack.until(() => roots(world)[0]?.text.includes('2 of 2 reachable'));
+    allow();
+    await run(world, 'test storefront');
+    await world.slack.until(() => roots(world)[1]?.text.includes('2 of 2 reachable'));
+    const later = () => roots(world).at(-1)?.ts ?? '';
+    expect(world.slack.thread(TEAM, CHANNEL, later())).toEqual([]);
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, '/deckhand settings');
+    await world.slack.until(() => ann.openView());
+    expect(shown(ann.openView()?.content)).toContain(
+      '"initial_option":{"text":{"type":"plain_text","text":"Off',
+    );
+    await ann.submit('settings', { threads: 'on' });
+    await run(world, 'test storefront');
+    await world.slack.until(() => world.slack.thread(TEAM, CHANNEL, later()).length === 5);
+  });
+});
+
+describe('a message that may not be edited', () => {
+  test.override({ connected: true });
+  const words = ['update_failed', 'edit_window_closed', 'is_inactive', 'cant_update_message'] as const;
+
+  test.for(words)('(%s) has the outcome in its thread', async (edits, { world }) => {
+    failOneServer(world);
+    world.slack.policy(TEAM, { edits });
+    await run(world, 'test storefront');
+    const outcome = await world.slack.until(() =>
+      thread(world).find(({ text }) => text.startsWith('Test access of *Storefront*: completed')),
+    );
+    expect(shown(outcome)).toContain('Connection refused');
+    expect(roots(world)).toHaveLength(1);
+  });
+
+  test('nor replied to has the outcome in a new message', async ({ world }) => {
+    failOneServer(world);
+    const policy: Policy = { edits: 'cant_update_message', threads: 'cannot_reply_to_message' };
+    world.slack.policy(TEAM, policy);
+    await run(world, 'test storefront');
+    await world.slack.until(() => roots(world).length > 1);
+    expect(roots(world)[1]?.text).toContain('1 of 2 reachable');
+    expect(shown(roots(world)[1])).toContain('Connection refused');
+    expect(thread(world)).toEqual([]);
+  });
+
+  test('says there too that a run could not be started', async ({ world }) => {
+    world.slack.policy(TEAM, { edits: 'edit_window_closed' });
+    world.service.faults.add({ method: 'POST', path: '/acme/projects/*/test_access', status: 403, body: {} });
+    await run(world, 'test storefront');
+    const stopped = await world.slack.until(() => thread(world).find(({ text }) => text.includes('stopped')));
+    expect(shown(stopped)).toContain('lacks the permission');
+  });
+});
+
+/** Slack's word for what a workspace does not allow, and the sentence about it. */
+const POLICIES = [
+  ['file_uploads_disabled', 'the workspace does not allow file uploads'],
+  ['file_uploads_except_images_disabled', 'the workspace allows uploads of images only'],
+  ['storage_limit_reached', 'the workspace’s storage for files is full'],
+  ['file_type_not_allowed', 'the workspace does not allow files of this type'],
+  ['posting_to_channel_denied', 'the channel does not allow Deckhand to post there'],
+  ['enterprise_is_restricted', 'the Slack organisation of this workspace restricts Deckhand'],
+  ['msg_blocks_too_long', 'the message is longer than Slack accepts'],
+  ['team_access_not_granted', 'the Slack organisation has not given Deckhand access to this workspace'],
+  ['user_disabled', 'the person’s Slack account is deactivated'],
+] as const;
+
+describe('a policy of the workspace', () => {
+  test.override({ connected: true });
+
+  test('is answered by a sentence of its own, and by no advice that does not help', async ({ world }) => {
+    for (const [error, words] of POLICIES) {
+      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+      const said = await ask(world, '/deckhand test storefront');
+      expect(said.toLowerCase()).toContain(words.toLowerCase());
+      expect(said).not.toMatch(/in a minute|Reference/);
+    }
+  });
+
+  test.for(['file_uploads_except_images_disabled', 'storage_limit_reached'] as const)(
+    '(%s) that keeps an invoice back is answered too',
+    async (uploads, { world }) => {
+      world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+      world.service.world.addInvoice({ account: ACCOUNT, number: 1001 });
+      world.slack.policy(TEAM, { uploads });
+      const [, words = ''] = POLICIES.find(([word]) => word === uploads) ?? [];
+      const said = await ask(world, '/deckhand invoices 1001', 'admin');
+      expect(said.toLowerCase()).toContain(words.toLowerCase());
+    },
+  );
+});
+
+describe('a watch that meets a policy', () => {
+  test.override({ connected: true, worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
+
+  test.for(POLICIES.filter(([word]) => !word.startsWith('file_')))(
+    '(%s) pauses at once, and its owner reads why',
+    async ([error, words], { world }) => {
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      await world.as('admin').command(CHANNEL, '/deckhand watch all');
+      await world.slack.until(() => shown(roots(world)).includes('the watch `'));
+      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+      const endedAt = Date.now();
+      const where = { account: ACCOUNT, project: 'storefront' };
+      world.service.world.addDeployment({ ...where, succeeded: false, endedAt, user: 'Kim' });
+      const dms = () => world.slack.dms(TEAM, PEOPLE.admin);
+      await world.slack.until(() => shown(dms()).includes('/deckhand watch resume'));
+      expect(shown(dms())).toContain(`because ${words}.`);
+      expect(dms()).toHaveLength(1);
+    },
+  );
+});
+
+describe('a run that takes too long in a message that may not be edited', () => {
+  test.override({ connected: true, worldOptions: { env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } } });
+
+  test('is taken up again by the button in its thread', async ({ world }) => {
+    world.slack.policy(TEAM, { edits: 'edit_window_closed' });
+    const slow = { account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 };
+    world.service.world.setRunOutcome(slow);
+    await run(world, 'test storefront');
+    const reply = (words: string) => thread(world).find(({ text }) => text.includes(words));
+    const { ts } = await world.slack.until(() => reply('no longer followed'));
+    world.service.clock.advance(3_600_000);
+    await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'test:check' });
+    await world.slack.until(() => reply('Test access of *Storefront*: completed'));
+  });
+});
