@@ -106,6 +106,12 @@ export function findBaseUrlFault(template: string): string | undefined {
   return isTopLevel ? `must have a domain of its own after ${PLACEHOLDER}` : undefined;
 }
 
+/** True where the accounts' address, a template, is on this machine. */
+export function isLoopbackBaseUrl(template: string): boolean {
+  const url = URL.parse(template.replace(PLACEHOLDER, MARKER));
+  return url !== null && isLoopback(url.hostname);
+}
+
 /** What is wrong with an address that we would send secrets to, as the end of a sentence. */
 export function findAddressFault(address: string): string | undefined {
   if (!URL.canParse(address)) return 'must be a url';

@@ -56,6 +56,11 @@ export interface TestWorldOptions {
   page?: boolean;
   /** Applications registered with the service. */
   oauthClients?: NonNullable<Parameters<typeof startSimulatedService>[0]>['oauthClients'] & object;
+  /** OAuth's endpoints on an origin apart from the main site; whether callbacks name the issuer. */
+  authorisation?: Pick<
+    NonNullable<Parameters<typeof startSimulatedService>[0]>,
+    'ownAuthOrigin' | 'oauthIss'
+  >;
   /** Deckhand's time; the system's by default. */
   clock?: Clock;
   /** The time of all three, which a test moves. */
@@ -81,6 +86,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
     seed: options.seed ?? 'empty',
     ...(options.time === undefined ? { speed: options.speed ?? 20 } : { now: options.time.now, speed: 1 }),
     oauthClients: options.oauthClients ?? [],
+    ...options.authorisation,
   });
   const pageDir = options.page ? await buildPage() : undefined;
   const slack = await startSlack({
@@ -190,6 +196,7 @@ export function environment(
     SERVICE_BASE_URL: service.baseUrl,
     SERVICE_SIGNUP_URL: service.signupUrl,
     SERVICE_AUTH_URL: service.authUrl,
+    SERVICE_SITE_URL: service.siteUrl,
     SERVICE_SITES_DOMAIN: service.sitesDomain,
     STORE_URL: `sqlite://${join(folder, 'deckhand.sqlite')}`,
     ENCRYPTION_KEYS: `k1:${KEY}`,
