@@ -51,6 +51,12 @@ export class BaseUrl {
   }
 }
 
+/** Where people open an account. The name must be a slug. */
+export function accountUrl(account: string, baseUrlTemplate: string): string {
+  const { origin, path } = new BaseUrl(baseUrlTemplate).of(account);
+  return `${origin}${path}`;
+}
+
 /** True for one DNS label without dots, so never a host; and without `xn--`, so never shown as other letters. */
 export function isAccountName(text: string): boolean {
   return SLUG.test(text) && !text.startsWith('xn--');
