@@ -103,7 +103,11 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
   const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-world-'));
   const env = environment(slack, service, botToken, folder);
   const many = options.byOauth === true ? await manyWorkspaces(slack) : {};
-  const config = parseConfig({ ...env, ...many, ...options.env });
+  const bySocket =
+    options.slackApp?.socketMode === true
+      ? { SLACK_APP_TOKEN: slack.appToken, SLACK_SIGNING_SECRET: '' }
+      : {};
+  const config = parseConfig({ ...env, ...many, ...bySocket, ...options.env });
   const { logs, write, logged } = keepLog();
   const { app, close } = await openUnderTest(config, write, options);
   let running = { app, close, origin: '' };
