@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readTracing, type TracingSettings } from './observability/tracing-settings.ts';
-import { findAddressFault, findBaseUrlFault } from './service/addresses.ts';
+import { findAddressFault, findBaseUrlFault, isLoopbackBaseUrl } from './service/addresses.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
 
 /** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */
@@ -51,6 +51,7 @@ const Environment = z.object({
   SERVICE_BASE_URL: text.check(faultIn(findBaseUrlFault)),
   SERVICE_SIGNUP_URL: safeAddress.optional(),
   SERVICE_AUTH_URL: safeAddress.optional(),
+  SERVICE_SITE_URL: safeAddress.optional(),
   SERVICE_OAUTH_CLIENT_ID: text.optional(),
   SERVICE_OAUTH_CLIENT_SECRET: text.optional(),
   SERVICE_SITES_DOMAIN: text.regex(/^[a-z0-9.-]+(:\d+)?$/i, 'is not a domain').optional(),
@@ -100,17 +101,20 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   return { ...parsed.data, tracing: tracing.settings };
 }
 
-/** Our OAuth client at the service (API 5.3, docs/service-api.md); undefined unless all three of its variables are set. */
+/**
+ * Our OAuth client at the service (API 5.3, docs/service-api.md), and the main site, which has the metadata; undefined
+ * unless its three variables are set.
+ */
 export function oauthClientOf(
   config: Config,
-): { authUrl: string; clientId: string; clientSecret: string } | undefined {
+): { siteUrl: string; clientId: string; clientSecret: string } | undefined {
   const {
     SERVICE_AUTH_URL: authUrl,
     SERVICE_OAUTH_CLIENT_ID: clientId,
     SERVICE_OAUTH_CLIENT_SECRET: clientSecret,
   } = config;
   if (authUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
-  return { authUrl, clientId, clientSecret };
+  return { siteUrl: config.SERVICE_SITE_URL ?? new URL(authUrl).origin, clientId, clientSecret };
 }
 
 /** What is wrong between variables, each of which may be valid alone. */
@@ -124,9 +128,23 @@ function contradictions(given: Record<string, string | undefined>): string[] {
     faults.push(
       'SLACK_BOT_TOKEN is required, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many workspaces',
     );
+  if (!isAllowedInterval(given))
+    faults.push(
+      'POLL_INTERVAL_MS must be from 2000 to 3000, unless the host of SERVICE_BASE_URL is loopback',
+    );
   faults.push(...halves(given, 'SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET'));
   faults.push(...halves(given, 'SERVICE_OAUTH_CLIENT_ID', 'SERVICE_OAUTH_CLIENT_SECRET'));
   return faults;
+}
+
+/** The service recommends polling every 2 to 3 seconds; only one on this machine may be polled at another pace. */
+function isAllowedInterval({
+  POLL_INTERVAL_MS: interval,
+  SERVICE_BASE_URL: address,
+}: Record<string, string | undefined>): boolean {
+  const ms = Number(interval?.trim() || 2500);
+  const isOutside = ms < 2000 || ms > 3000;
+  return !isOutside || isLoopbackBaseUrl(address ?? '');
 }
 
 function halves(given: Record<string, string | undefined>, id: string, secret: string): string[] {

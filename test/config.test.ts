@@ -63,6 +63,9 @@ describe('the configuration', () => {
     ['hook types that are no JSON', { SERVICE_HOOK_TYPES: '{' }, 'SERVICE_HOOK_TYPES'],
     ['a key that is too short', { ENCRYPTION_KEYS: 'k1:YWJj' }, 'ENCRYPTION_KEYS'],
     ['a negative interval', { POLL_INTERVAL_MS: '-1' }, 'POLL_INTERVAL_MS'],
+    ['polling more often than the service recommends', { POLL_INTERVAL_MS: '1999' }, 'POLL_INTERVAL_MS'],
+    ['polling less often than the service recommends', { POLL_INTERVAL_MS: '3001' }, 'POLL_INTERVAL_MS'],
+    ['a main site over plain http', { SERVICE_SITE_URL: 'http://www.example.com' }, 'SERVICE_SITE_URL'],
   ])('refuses %s', (_, env, name) => {
     expect(faultsOf({ ...good, ...env }).map((fault) => fault.split(' ')[0])).toContain(name);
   });
@@ -71,6 +74,12 @@ describe('the configuration', () => {
     ['http on loopback', { SERVICE_BASE_URL: 'http://127.0.0.1:4000/{account}' }],
     ['http on any loopback address', { SERVICE_BASE_URL: 'http://127.0.0.2:4000/{account}' }],
     ['http on a name of this machine', { SERVICE_BASE_URL: 'http://{account}.localhost:4000' }],
+    ['polling every two seconds', { POLL_INTERVAL_MS: '2000' }],
+    ['polling every three seconds', { POLL_INTERVAL_MS: '3000' }],
+    [
+      'quick polling of a service on this machine',
+      { POLL_INTERVAL_MS: '40', SERVICE_BASE_URL: 'http://{account}.localhost:4000' },
+    ],
     ['blank for not set', { SLACK_CLIENT_ID: ' ' }],
     ['a fraction of a minute', { FOLLOW_TIMEOUT_MINUTES: '0.05' }],
     ['socket mode without a signing secret', { SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1' }],

@@ -21,16 +21,20 @@ export interface PollTiming {
 
 const LONGEST_PAUSE_MS = 60_000;
 const SPREAD = [1, 0.9] as const;
+/** The service recommends polling no more often. API 4.6 (docs/service-api.md). */
+const SHORTEST_PAUSE_MS = 2_000;
 
 /**
  * How long to wait before the next poll, in milliseconds: the interval or up to a tenth less, so that no news is later
- * than the interval; doubled after each failure, and never before `retryAt`.
+ * than the interval, but no less than two seconds unless the interval itself is; doubled after each failure, and never
+ * before `retryAt`.
  */
 export function nextPollMs(timing: PollTiming): number {
   const { intervalMs, failures, retryAt, now, random, longestMs = LONGEST_PAUSE_MS } = timing;
   const options = { longestMs: Math.max(longestMs, intervalMs), spread: SPREAD };
   const pause = backoff(intervalMs, failures + 1, random, options);
-  return Math.max(pause, retryAt === undefined ? 0 : Math.round(retryAt - now));
+  const shortestMs = intervalMs < SHORTEST_PAUSE_MS ? 0 : SHORTEST_PAUSE_MS;
+  return Math.max(pause, shortestMs, retryAt === undefined ? 0 : Math.round(retryAt - now));
 }
 
 /** How the last polls went. */

@@ -51,6 +51,12 @@ export class BaseUrl {
   }
 }
 
+/** Where people open an account. The name must be a slug. */
+export function accountUrl(account: string, baseUrlTemplate: string): string {
+  const { origin, path } = new BaseUrl(baseUrlTemplate).of(account);
+  return `${origin}${path}`;
+}
+
 /** True for one DNS label without dots, so never a host; and without `xn--`, so never shown as other letters. */
 export function isAccountName(text: string): boolean {
   return SLUG.test(text) && !text.startsWith('xn--');
@@ -104,6 +110,12 @@ export function findBaseUrlFault(template: string): string | undefined {
   // Otherwise the account would name the host, or its whole top-level domain.
   const isTopLevel = hostname.split('.').at(-1)?.includes(MARKER);
   return isTopLevel ? `must have a domain of its own after ${PLACEHOLDER}` : undefined;
+}
+
+/** True where the accounts' address, a template, is on this machine. */
+export function isLoopbackBaseUrl(template: string): boolean {
+  const url = URL.parse(template.replace(PLACEHOLDER, MARKER));
+  return url !== null && isLoopback(url.hostname);
 }
 
 /** What is wrong with an address that we would send secrets to, as the end of a sentence. */

@@ -1,4 +1,5 @@
 import * as openid from 'openid-client';
+import { findAddressFault } from './addresses.ts';
 import { isObject } from './shapes.ts';
 
 /** All scopes of API 5.3 (docs/service-api.md). */
@@ -9,8 +10,8 @@ const MOST_BYTES = 64 * 1024;
 const DISCOVERY_TTL_MS = 10 * 60_000;
 
 export interface OauthOptions {
-  /** {auth_url}; https unless its host is loopback. */
-  authUrl: string;
+  /** The main site, which has the metadata; https unless its host is loopback. */
+  siteUrl: string;
   clientId: string;
   clientSecret: string;
   /** Deckhand's, for the User-Agent. */
@@ -80,43 +81,35 @@ export function createOauth(options: OauthOptions): ServiceOauth {
 }
 
 /**
- * The service's published metadata, held to its own address: secrets go nowhere else. API 5.3 names both endpoints, so a
- * service without discovery works too, but without PKCE.
+ * The metadata that the main site publishes. The secret goes only to the token endpoint named there, so without metadata
+ * there is no link. Its issuer may be another address than the site's; `iss` in a callback is checked against it.
  */
 async function discover(options: OauthOptions): Promise<openid.Configuration> {
-  const base = options.authUrl.replace(/\/+$/, '');
-  const own = (address: string | undefined, path: string): string =>
-    address !== undefined && URL.parse(address)?.origin === new URL(base).origin ? address : `${base}${path}`;
-  const metadata = await metadataOf(options);
-  const configuration = new openid.Configuration(
-    {
-      ...metadata,
-      authorization_endpoint: own(metadata.authorization_endpoint, '/oauth/authorize'),
-      token_endpoint: own(metadata.token_endpoint, '/oauth/token'),
-    },
-    options.clientId,
+  const { siteUrl, clientId, clientSecret } = options;
+  const isLocal = new URL(siteUrl).protocol === 'http:';
+  const configuration = await openid.discovery(
+    new URL(`${siteUrl.replace(/\/+$/, '')}/.well-known/oauth-authorization-server`),
+    clientId,
     {},
-    openid.ClientSecretPost(options.clientSecret),
+    openid.ClientSecretPost(clientSecret),
+    {
+      [openid.customFetch]: fetchFor(options),
+      timeout: TIMEOUT_S,
+      ...(isLocal ? { execute: [openid.allowInsecureRequests] } : {}),
+    },
   );
-  configuration[openid.customFetch] = fetchFor(options);
-  configuration.timeout = TIMEOUT_S;
-  if (isLocal(options)) openid.allowInsecureRequests(configuration);
+  const { authorization_endpoint, token_endpoint } = configuration.serverMetadata();
+  for (const endpoint of [authorization_endpoint, token_endpoint])
+    if (!isSafeEndpoint(endpoint, isLocal))
+      throw new OauthError('unexpected', 'the metadata names no endpoint over https');
   return configuration;
 }
 
-async function metadataOf(options: OauthOptions): Promise<openid.ServerMetadata> {
-  try {
-    const found = await openid.discovery(new URL(options.authUrl), options.clientId, {}, openid.None(), {
-      algorithm: 'oauth2',
-      [openid.customFetch]: fetchFor(options),
-      timeout: TIMEOUT_S,
-      ...(isLocal(options) ? { execute: [openid.allowInsecureRequests] } : {}),
-    });
-    return found.serverMetadata();
-  } catch (error) {
-    if (kindOf(error) === 'unreachable') throw error;
-    return { issuer: options.authUrl };
-  }
+/** Over https, or on this machine where the site is too. */
+function isSafeEndpoint(endpoint: string | undefined, isLocal: boolean): boolean {
+  const url = URL.parse(endpoint ?? '');
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (isLocal && findAddressFault(url.origin) === undefined);
 }
 
 /** No redirects, a size limit, our own name. */
@@ -197,8 +190,4 @@ function reasonOf(error: unknown): string {
 function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
-}
-
-function isLocal({ authUrl }: OauthOptions): boolean {
-  return new URL(authUrl).protocol === 'http:';
 }

@@ -17,6 +17,16 @@ describe('the pause before the next look', () => {
     );
   });
 
+  it('is never under two seconds, whatever interval from 2 to 3 seconds is configured', () => {
+    fc.assert(
+      fc.property(random, fc.integer({ min: 2_000, max: 3_000 }), (given, intervalMs) => {
+        const pause = nextPollMs({ ...INTERVAL, intervalMs, random: given });
+        expect(pause).toBeGreaterThanOrEqual(2_000);
+        expect(pause).toBeLessThanOrEqual(intervalMs);
+      }),
+    );
+  });
+
   it('doubles with each failure, up to a minute', () => {
     const pauses = [1, 2, 3, 4, 5, 6, 50].map((failures) => nextPollMs({ ...INTERVAL, failures, random: 0 }));
     expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);

@@ -56,6 +56,11 @@ export interface TestWorldOptions {
   page?: boolean;
   /** Applications registered with the service. */
   oauthClients?: NonNullable<Parameters<typeof startSimulatedService>[0]>['oauthClients'] & object;
+  /** OAuth's endpoints on an origin apart from the main site; whether callbacks name the issuer. */
+  authorisation?: Pick<
+    NonNullable<Parameters<typeof startSimulatedService>[0]>,
+    'ownAuthOrigin' | 'oauthIss'
+  >;
   /** Deckhand's time; the system's by default. */
   clock?: Clock;
   /** The time of all three, which a test moves. */
@@ -81,6 +86,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
     seed: options.seed ?? 'empty',
     ...(options.time === undefined ? { speed: options.speed ?? 20 } : { now: options.time.now, speed: 1 }),
     oauthClients: options.oauthClients ?? [],
+    ...options.authorisation,
   });
   const pageDir = options.page ? await buildPage() : undefined;
   const slack = await startSlack({
@@ -97,7 +103,11 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
   const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-world-'));
   const env = environment(slack, service, botToken, folder);
   const many = options.byOauth === true ? await manyWorkspaces(slack) : {};
-  const config = parseConfig({ ...env, ...many, ...options.env });
+  const bySocket =
+    options.slackApp?.socketMode === true
+      ? { SLACK_APP_TOKEN: slack.appToken, SLACK_SIGNING_SECRET: '' }
+      : {};
+  const config = parseConfig({ ...env, ...many, ...bySocket, ...options.env });
   const { logs, write, logged } = keepLog();
   const { app, close } = await openUnderTest(config, write, options);
   let running = { app, close, origin: '' };
@@ -190,6 +200,7 @@ export function environment(
     SERVICE_BASE_URL: service.baseUrl,
     SERVICE_SIGNUP_URL: service.signupUrl,
     SERVICE_AUTH_URL: service.authUrl,
+    SERVICE_SITE_URL: service.siteUrl,
     SERVICE_SITES_DOMAIN: service.sitesDomain,
     STORE_URL: `sqlite://${join(folder, 'deckhand.sqlite')}`,
     ENCRYPTION_KEYS: `k1:${KEY}`,

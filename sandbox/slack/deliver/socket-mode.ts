@@ -77,8 +77,14 @@ function takeAck(world: World, text: string): boolean {
   const ack = Ack.safeParse(parseJson(text));
   if (!ack.success) return false;
   const { envelope_id, payload } = ack.data;
-  world.socketAcks.get(envelope_id)?.(payload === undefined ? '' : JSON.stringify(payload));
+  world.socketAcks.get(envelope_id)?.(bodyOf(payload));
   return true;
+}
+
+/** Slack's own library sends `{}` where an app answers nothing. */
+function bodyOf(payload: unknown): string {
+  const body = payload === undefined ? '' : JSON.stringify(payload);
+  return body === '{}' ? '' : body;
 }
 
 function parseJson(text: string): unknown {

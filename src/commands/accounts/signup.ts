@@ -3,10 +3,17 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
-import { parseAccountName } from '../../service/addresses.ts';
+import { accountUrl, parseAccountName } from '../../service/addresses.ts';
 import { ServiceError } from '../../service/errors.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/signup.ts';
-import { leftWords, PACKAGES, SIGNUP, SIGNUP_TITLE, signupModal } from '../../views/accounts/signup.ts';
+import {
+  leftWords,
+  PACKAGES,
+  SIGNUP,
+  SIGNUP_TITLE,
+  signupModal,
+  webSignupModal,
+} from '../../views/accounts/signup.ts';
 import { signupFault } from '../../views/accounts/signup-failures.ts';
 import { type DeployKey, signedUpMessage } from '../../views/accounts/signup-reply.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
@@ -119,6 +126,7 @@ async function keepAccount(
   }
   const message = signedUpMessage({
     account: name,
+    url: accountUrl(name, SERVICE_BASE_URL),
     displayName,
     email,
     keyTail: made.api_key.slice(-4),
@@ -157,8 +165,9 @@ function refused(
     { event: 'signup_refused', user: caller.user, kind: error.kind, status: error.status },
     'a sign-up was refused',
   );
-  const { errors, base } = signupFault(error, { now, webSignup });
+  const { errors, base, onWebOnly } = signupFault(error, { now, webSignup });
   const left = error.status === 429 ? '' : ` ${leftWords({ perHour: SIGNUPS_PER_HOUR, ...limit })}`;
+  if (base !== undefined && onWebOnly) return { kind: 'view', view: webSignupModal(base, webSignup) };
   if (base !== undefined) return { kind: 'errors', errors, base: base + left };
   const withLimit = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);
   return { kind: 'errors', errors: Object.fromEntries(withLimit) };

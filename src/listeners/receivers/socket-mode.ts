@@ -1,6 +1,6 @@
-import { type App, type Receiver, type ReceiverEvent, SocketModeReceiver } from '@slack/bolt';
+import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
 import type { Logger } from '../../observability/log.ts';
-import { libraryLogger } from '../../slack/web.ts';
+import { createSocketConnections, type Pending } from './socket-connections.ts';
 
 export interface SocketModeOptions {
   appToken: string;
@@ -10,27 +10,54 @@ export interface SocketModeOptions {
   onAck: (ms: number) => void;
 }
 
+/** A payload that came, by its envelope: Slack sends it again over another connection where it saw no ack. */
+interface Envelope {
+  send: ReceiverEvent['ack'];
+  answer?: { value: Parameters<ReceiverEvent['ack']>[0] };
+  acknowledged: PromiseWithResolvers<void>;
+}
+
+/** Slack sends an envelope again within seconds. */
+const MOST_ENVELOPES = 500;
+
 /**
- * Slack over a connection that we open, for where there is no public address. `stop` takes nothing more, and closes the
+ * Slack over connections that we open, for where there is no public address. `stop` takes nothing more, and closes each
  * connection once what came before is acknowledged, since that is the way an ack takes; Slack sends the rest again or
  * to another replica.
  */
-export function createSocketModeReceiver({ appToken, apiUrl, log, onAck }: SocketModeOptions): Receiver {
-  const receiver = new SocketModeReceiver({
-    appToken,
-    logger: libraryLogger(log, 'slack_socket'),
-    installerOptions: { clientOptions: { slackApiUrl: apiUrl } },
-  });
-  const unacknowledged = new Set<Promise<void>>();
+export function createSocketModeReceiver(options: SocketModeOptions): Receiver {
+  const { log, onAck } = options;
+  const envelopes = new Map<string, Envelope>();
+  let app: App | undefined;
   let isStopping = false;
 
-  async function take(app: App, event: ReceiverEvent): Promise<void> {
-    if (isStopping) return;
+  /** Each envelope is carried out once; sent again, it gets the first one's answer. */
+  async function take(event: ReceiverEvent, pending: Pending): Promise<void> {
+    const id = String(event.customProperties?.envelopeId);
+    const known = envelopes.get(id);
+    if (known !== undefined) {
+      known.send = event.ack;
+      pending.add(known.acknowledged.promise);
+      return answer(known);
+    }
+    if (isStopping || app === undefined) return;
+    const envelope: Envelope = { send: event.ack, acknowledged: Promise.withResolvers() };
+    remember(id, envelope);
+    await carryOut(app, event, envelope, pending);
+  }
+
+  async function carryOut(
+    app: App,
+    event: ReceiverEvent,
+    envelope: Envelope,
+    pending: Pending,
+  ): Promise<void> {
     const arrived = performance.now();
-    const acknowledged = Promise.withResolvers<void>();
-    unacknowledged.add(acknowledged.promise);
-    const ack: ReceiverEvent['ack'] = async (answer) => {
-      await event.ack(answer);
+    const { acknowledged } = envelope;
+    pending.add(acknowledged.promise);
+    const ack: ReceiverEvent['ack'] = async (value) => {
+      envelope.answer = { value };
+      await answer(envelope);
       onAck(performance.now() - arrived);
       acknowledged.resolve();
     };
@@ -38,20 +65,39 @@ export function createSocketModeReceiver({ appToken, apiUrl, log, onAck }: Socke
       await app.processEvent({ ...event, ack });
     } finally {
       acknowledged.resolve();
-      unacknowledged.delete(acknowledged.promise);
+      pending.delete(acknowledged.promise);
     }
   }
 
+  /** A connection that is gone takes no ack. What was asked is carried out all the same. */
+  async function answer({ send, answer }: Envelope): Promise<void> {
+    if (answer === undefined) return;
+    try {
+      await send(answer.value);
+    } catch (error) {
+      log.warn({ event: 'ack_not_sent', err: error }, 'an acknowledgement could not be sent');
+    }
+  }
+
+  function remember(id: string, envelope: Envelope): void {
+    envelopes.set(id, envelope);
+    const [oldest = id] = envelopes.keys();
+    if (envelopes.size > MOST_ENVELOPES) envelopes.delete(oldest);
+  }
+
+  const connections = createSocketConnections(options, (pending) =>
+    Object.create(app ?? null, {
+      processEvent: { value: (event: ReceiverEvent) => take(event, pending) },
+    }),
+  );
   return {
-    init: (app) =>
-      receiver.init(
-        Object.create(app, { processEvent: { value: (event: ReceiverEvent) => take(app, event) } }) as App,
-      ),
-    start: () => receiver.start(),
+    init(given) {
+      app = given;
+    },
+    start: () => connections.start(),
     async stop() {
       isStopping = true;
-      await Promise.all(unacknowledged);
-      await receiver.stop();
+      await connections.stop();
     },
   };
 }

@@ -6,6 +6,8 @@ import { dateTime } from '../blocks/time.ts';
 export interface SignupFault {
   errors: Record<string, string>;
   base?: string;
+  /** The person can only sign up in a browser: `base` with a button takes the form’s place. */
+  onWebOnly?: true;
 }
 
 /** The sentence under each field that the service refuses. API 7.2 (docs/service-api.md), 400 and 422. */
@@ -30,11 +32,14 @@ const FIELD_WORDS: ReadonlyArray<[field: string, words: RegExp]> = [
   ['full_name', /\bfull[ _]name\b/i],
 ];
 
-const TWO_FACTOR = /\btwo[- ]?factor\b|\b2fa\b/i;
+/** Two-factor, 2FA, multi-factor, MFA, OTP and their like, however they are joined. */
+const TWO_FACTOR =
+  /(?<![a-z0-9])(?:(?:two|2|multi)[\s\p{Pd}_]*(?:factor|step)|[2m]fa(?![a-z])|t?otp(?![a-z])|one[\s\p{Pd}_]*time[\s\p{Pd}_]*(?:pass|code)|authenticator)/iu;
 
 /** Every refusal of a sign-up in words, under the right field where it has one. API 7.2. */
 export function signupFault(error: ServiceError, at: { now: number; webSignup: string }): SignupFault {
   const said = textsOf(error);
+  if (said.some(({ field = '', text }) => TWO_FACTOR.test(`${field} ${text}`))) return TWO_FACTOR_FAULT;
   switch (error.status) {
     case 400:
       return misfits(said, {
@@ -43,11 +48,11 @@ export function signupFault(error: ServiceError, at: { now: number; webSignup: s
     case 401:
       return { errors: { password: WRONG_PASSWORD } };
     case 403:
-      return blocked(said);
+      return blocked(said, at.webSignup);
     case 409:
       return taken(said);
     case 422:
-      return said.some(({ text }) => TWO_FACTOR.test(text)) ? twoFactor(at.webSignup) : misfits(said);
+      return misfits(said);
     case 429:
       return inGeneral(
         `There were too many sign-up attempts. Try again ${when(error, at.now, 'in an hour')}.`,
@@ -99,36 +104,54 @@ function misfits(said: readonly Said[], otherwise: Record<string, string> = {}):
   return rest.length > 0 || Object.keys(errors).length === 0 ? { errors, base } : { errors };
 }
 
-function blocked(said: readonly Said[]): SignupFault {
+/** Why a sign-up is blocked, by the words of the service; the first that fits. */
+const BLOCKS: ReadonlyArray<[words: RegExp, said: string]> = [
+  [
+    /\block(?:ed|out)?\b|too many/i,
+    'This e-mail address is locked for a while after too many failed attempts. Wait before you try again.',
+  ],
+  [/\bban(?:s|ned)?\b|\bIP\b/i, 'The service has banned the network address of Deckhand.'],
+  [/\bsuspicious\b|\bpattern\b|\bspam\b/i, 'The service blocked the sign-up because it looked suspicious.'],
+];
+
+function blocked(said: readonly Said[], webSignup: string): SignupFault {
   const texts = said.map(({ text }) => text).join(' ');
   if (/\bdisposable\b/i.test(texts))
     return {
       errors: { email: 'The service does not accept disposable e-mail addresses. Use a lasting one.' },
     };
-  const locked =
-    'This e-mail address is locked for a while after too many failed attempts. Wait before you try again.';
-  if (/\block|too many/i.test(texts)) return inGeneral(locked);
-  return inGeneral(
-    `The service blocked the sign-up: it looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.${reason(said, mrkdwn)} Try another e-mail address, or sign up on the web.`,
-  );
+  const why =
+    BLOCKS.find(([words]) => words.test(texts))?.[1] ??
+    `The service blocked the sign-up: it looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.${reason(said, mrkdwn)}`;
+  return inGeneral(`${why} You can also sign up <${webSignup}|on the web>.`);
 }
+
+const NAME_EXHAUSTED = 'This account name and its variations are in use. Choose another.';
+const NAME_TAKEN = 'This account name is already in use. Choose another.';
+const EMAIL_TAKEN = 'This e-mail address is already in use. If the account is yours, connect it instead.';
+/** Where the service does not say which of the two it is. */
+const EITHER_TAKEN = {
+  account_name: 'This account name or the e-mail address is already in use. Choose another name.',
+  email:
+    'This e-mail address or the account name is already in use. If the account is yours, connect it instead.',
+};
 
 /** The service may mean the name or the e-mail address. */
 function taken(said: readonly Said[]): SignupFault {
   const texts = said.map(({ field = '', text }) => `${field} ${text}`).join(' ');
   const isEmail = /e-?mail/i.test(texts);
   const isName = /\bname\b|account_name|subdomain/i.test(texts);
-  const name = 'This account name and its variations are in use. Choose another.';
-  const email = 'This e-mail address is already in use. If the account is yours, connect it instead.';
-  if (isEmail && !isName) return { errors: { email } };
-  return { errors: isEmail ? { account_name: name, email } : { account_name: name } };
+  if (isEmail === isName) return { errors: EITHER_TAKEN };
+  if (isEmail) return { errors: { email: EMAIL_TAKEN } };
+  const isExhausted = /unavailable|not available|variation|exhausted/i.test(texts);
+  return { errors: { account_name: isExhausted ? NAME_EXHAUSTED : NAME_TAKEN } };
 }
 
-function twoFactor(webSignup: string): SignupFault {
-  return inGeneral(
-    `This person’s login has two-factor authentication, so the account must be created <${webSignup}|on the web>. Connect it here afterwards.`,
-  );
-}
+const TWO_FACTOR_FAULT: SignupFault = {
+  errors: {},
+  base: 'This person’s login has two-factor authentication, so the account must be created on the web. Connect it here afterwards.',
+  onWebOnly: true,
+};
 
 function when(error: ServiceError, now: number, otherwise: string): string {
   return error.retryAt === undefined ? otherwise : dateTime(Math.max(error.retryAt, now));

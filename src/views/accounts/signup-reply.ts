@@ -9,6 +9,8 @@ export interface SignedUp {
   /** The account's name in its address, and for people. */
   account: string;
   displayName: string;
+  /** The account’s own address, by our configuration. */
+  url: string;
   email: string;
   keyTail: string;
   isVerified: boolean;
@@ -28,8 +30,8 @@ const MOST_PROVIDERS = 10;
 
 /** Only for the person who signed up. API 2.2 and 5.1 (docs/service-api.md). */
 export function signedUpMessage(view: SignedUp): Message {
-  const { account, displayName, keyTail, email, isVerified, word } = view;
-  const said = `:tada: The account ${bold(displayName)} (${code(account)}) is created and connected, with the key ${code(maskedKey(keyTail))}.`;
+  const { account, displayName, url, keyTail, email, isVerified, word } = view;
+  const said = `:tada: The account ${bold(displayName)} (${code(account)}) is created at <${url}> and connected, with the key ${code(maskedKey(keyTail))}.`;
   const next = isVerified
     ? `Next: ${code(`${word} projects`)}.`
     : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. Until then commands cannot use the account. Deckhand checks for 7 days, and sends you a direct message once it works.`;

@@ -1,6 +1,6 @@
 import type { ModalView } from '../../core/message.ts';
-import { section } from '../blocks/message.ts';
-import { checkboxesInput, emailInput, modal, selectInput, textInput } from '../blocks/modal.ts';
+import { buttons, section } from '../blocks/message.ts';
+import { checkboxesInput, emailInput, modal, notice, selectInput, textInput } from '../blocks/modal.ts';
 import { dateTime } from '../blocks/time.ts';
 
 export const SIGNUP = 'signup';
@@ -71,6 +71,17 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
       }),
     ],
   });
+}
+
+/** In place of the form, where only a browser can go on. `said` is mrkdwn. */
+export function webSignupModal(said: string, webSignup: string): ModalView {
+  const onTheWeb = {
+    label: 'Sign up on the web',
+    actionId: 'link:open',
+    style: 'primary',
+    url: webSignup,
+  } as const;
+  return notice(SIGNUP_TITLE, `:information_source: ${said}`, ...buttons(onTheWeb));
 }
 
 /** The limit, before it is reached. */

@@ -47,6 +47,7 @@ describe('signing up', () => {
     expect(reply).toContain(publicKey);
     expect(reply).toContain(fingerprint);
     expect(reply).toContain('commands cannot use the account');
+    expect(reply).toContain(`<${world.service.origin}/northwind>`);
     expect(reply).toContain(`••••${user?.apiKey?.slice(-4)}`);
     expect(reply).toContain(`${world.service.origin}/oauth/repositories/codehost_a?account=northwind`);
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
@@ -152,11 +153,25 @@ describe('signing up', () => {
     expect(world.service.world.state.accounts.size).toBe(1);
   });
 
-  it('sends a person with two-factor authentication to the web', async () => {
-    world.service.world.setIdentity({ email: FORM.email, password: PASSWORD, twoFactor: true });
+  it.each(['usual', 'two-factor', '2fa', 'multi-factor', 'otp'])(
+    'sends a person with two-factor authentication to the web by a button, in the wording %s',
+    async (wording) => {
+      world.service.world.setSignupWording({ condition: 'two_factor', wording });
+      world.service.world.setIdentity({ email: FORM.email, password: PASSWORD, twoFactor: true });
+      await openForm(world);
+      await world.as('admin').submit('signup', FORM);
+      expect(shown(world)).toContain('must be created on the web');
+      expect(shown(world)).toContain(`"url":"${world.service.origin}"`);
+    },
+  );
+
+  it('shows a 409 that names neither field at both', async () => {
+    world.service.world.setSignupWording({ condition: 'name_taken', wording: 'neither' });
+    world.service.world.addAccount({ name: 'other', displayName: 'Northwind', users: [] });
     await openForm(world);
-    await world.as('admin').submit('signup', FORM);
-    expect(shown(world)).toContain(`<${world.service.origin}|on the web>`);
+    const { errors } = await world.as('admin').submit('signup', FORM);
+    expect(errors?.account_name).toContain('Choose another name');
+    expect(errors?.email).toContain('connect it instead');
   });
 
   it('does not call the service unless the terms are accepted', async () => {

@@ -1,11 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../../support/asking.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { CHANNEL, EMAIL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import {
+  CHANNEL,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+  type TestWorldOptions,
+} from '../../support/test-world.ts';
 
 const PUBLIC_URL = 'https://deckhand.example.com';
 const SECRET = 'CanaryClientSecret-0a1b2c3d4e5f';
@@ -207,35 +213,17 @@ describe('linking', () => {
     expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
   });
 
-  it('works without discovery, by the addresses of the specification', async () => {
-    world.service.faults.add({ path: '/.well-known/**', status: 404, body: {} });
-    const away = await browser.open(await linkButton(world));
-    expect(away.location).toContain(`${world.service.authUrl}/oauth/authorize?`);
-    expect(away.location).not.toContain('code_challenge');
-    expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
-  });
-
-  it('sends the secret to no other host, whatever discovery says', async () => {
-    const foreign = await listen();
-    const elsewhere = `http://127.0.0.1:${(foreign.server.address() as AddressInfo).port}`;
-    const { authUrl } = world.service;
-    world.service.faults.add({
-      path: '/.well-known/**',
-      status: 200,
-      headers: { 'content-type': 'application/json' },
-      body: {
-        issuer: authUrl,
-        authorization_endpoint: `${elsewhere}/oauth/authorize`,
-        token_endpoint: `${elsewhere}/oauth/token`,
-      },
-    });
-    try {
-      const away = await browser.open(await linkButton(world));
-      expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
-      expect(foreign.requests).toBe(0);
-    } finally {
-      foreign.server.close();
-    }
+  it.each([
+    ['publishes no metadata', { status: 404, body: {} }],
+    ['has metadata without endpoints', metadata({})],
+    ['names a token endpoint over plain http elsewhere', metadata({ token: 'http://login.example.com' })],
+    ['names an authorisation page over plain http', metadata({ authorise: 'http://login.example.com' })],
+  ])('does not link at a service that %s', async (_, fault) => {
+    world.service.faults.add({ path: '/.well-known/**', ...fault });
+    const page = await browser.open(await linkButton(world));
+    expect(page.status).toBe(502);
+    expect(page.text).toContain('answered unexpectedly');
+    await expectNoLink(world);
   });
 
   it.each([
@@ -253,6 +241,49 @@ describe('linking', () => {
     expect((await browser.open(callback)).status).toBe(200);
     expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();
   });
+});
+
+describe('linking where the endpoints have an origin of their own', () => {
+  let world: TestWorld;
+  let browser: ReturnType<typeof openBrowser>;
+  beforeEach(async () => {
+    world = await openLinkable({ authorisation: { ownAuthOrigin: true, oauthIss: true } });
+    browser = openBrowser(world);
+  });
+  afterEach(() => world.stop());
+
+  it('asks the main site for the metadata, keeps PKCE and takes the issuer that it names', async () => {
+    const away = await browser.open(await linkButton(world));
+    expect(new URL(away.location).origin).toBe(world.service.authUrl);
+    expect(new URL(away.location).searchParams.get('code_challenge_method')).toBe('S256');
+    const callback = await browser.decide(away.location, 'approve');
+    expect(new URL(callback).searchParams.get('iss')).toBe(world.service.siteUrl);
+    expect((await browser.open(callback)).status).toBe(200);
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();
+  });
+
+  it.each([
+    ['names another issuer', (url: URL) => url.searchParams.set('iss', 'https://login.example.com')],
+    ['leaves the issuer out', (url: URL) => url.searchParams.delete('iss')],
+  ])('refuses a callback that %s', async (_, change) => {
+    const away = await browser.open(await linkButton(world));
+    const callback = new URL(await browser.decide(away.location, 'approve'));
+    change(callback);
+    const page = await browser.open(callback.href);
+    expect(page.status).toBe(502);
+    await expectNoLink(world);
+  });
+});
+
+it('asks the origin of SERVICE_AUTH_URL for the metadata where no main site is named', async () => {
+  const world = await openLinkable({ env: { SERVICE_SITE_URL: '' } });
+  const browser = openBrowser(world);
+  try {
+    const away = await browser.open(await linkButton(world));
+    expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
+  } finally {
+    await world.stop();
+  }
 });
 
 describe('linking that is not set up', () => {
@@ -277,10 +308,9 @@ describe('linking that is not set up', () => {
   });
 });
 
-async function openLinkable(options: {
-  clock?: ManualClock;
-  env?: Record<string, string>;
-}): Promise<TestWorld> {
+async function openLinkable(
+  options: Pick<TestWorldOptions, 'clock' | 'env' | 'authorisation'>,
+): Promise<TestWorld> {
   return openTestWorld({
     ...options,
     oauthClients: [CLIENT],
@@ -307,14 +337,15 @@ async function expectNoLink({ app, slack }: TestWorld): Promise<void> {
   expect(slack.dms(TEAM, PEOPLE.member)).toEqual([]);
 }
 
-async function listen(): Promise<{ server: Server; requests: number }> {
-  const heard = { server: createServer(), requests: 0 };
-  heard.server.on('request', (_, response) => {
-    heard.requests += 1;
-    response.end();
-  });
-  await new Promise<void>((resolve) => heard.server.listen(0, '127.0.0.1', resolve));
-  return heard;
+/** An answer of the main site in place of its own; endpoints that are not given are left out. */
+function metadata({ authorise, token }: { authorise?: string; token?: string }) {
+  const named = authorise ?? token;
+  const endpoints = named && {
+    authorization_endpoint: `${authorise ?? 'https://login.example.com'}/oauth/authorize`,
+    token_endpoint: `${token ?? 'https://login.example.com'}/oauth/token`,
+  };
+  const headers = { 'content-type': 'application/json' };
+  return { status: 200, headers, body: { issuer: 'https://login.example.com', ...(endpoints || {}) } };
 }
 
 async function bytesIn(folder: string): Promise<string> {

@@ -38,18 +38,31 @@ describe('what a refused sign-up says', () => {
     ],
     ['409 of the name', faultFor('rejected', 409, 'Account name taken'), ['account_name'], 'Choose another'],
     ['409 of the e-mail', faultFor('rejected', 409, 'E-mail in use'), ['email'], 'connect it instead'],
-    ['409 of either', faultFor('rejected', 409), ['account_name'], 'Choose another'],
+    [
+      '409 of a name whose variations are gone',
+      faultFor('rejected', 409, 'Subdomain is unavailable'),
+      ['account_name'],
+      'and its variations',
+    ],
+    [
+      '409 of neither',
+      faultFor('rejected', 409),
+      ['account_name', 'email'],
+      'or the account name is already',
+    ],
+    [
+      '409 of either',
+      faultFor('rejected', 409, 'Account name or email taken'),
+      ['account_name', 'email'],
+      'or the e-mail',
+    ],
+    ['403, suspicious', faultFor('forbidden', 403, 'Suspicious pattern'), [], 'because it looked suspicious'],
+    ['403, banned', faultFor('forbidden', 403, 'Banned IP'), [], 'banned the network address'],
     ['422 of the password', faultFor('invalid', 422, 'Password too short'), ['password'], 'too short'],
     ['422 of the terms', faultFor('invalid', 422, 'Terms missing'), ['terms_accepted'], 'must be accepted'],
     ['422 of the package', faultFor('invalid', 422, 'No such package'), ['package'], 'no such package'],
     ['422 of nothing in particular', faultFor('invalid', 422, 'No'), [], 'did not accept the sign-up'],
     ['422 without a word', faultFor('invalid', 422), [], 'did not accept the sign-up'],
-    [
-      '422, two-factor',
-      faultFor('invalid', 422, 'Two-factor is on'),
-      [],
-      '<https://signup.example.com|on the web>',
-    ],
     ['429', faultFor('busy', 429), [], 'Try again <!date^'],
     ['503', faultFor('busy', 503), [], 'billing is unavailable'],
     ['another', faultFor('rejected', 418, 'Tea'), [], 'Tea'],
@@ -57,6 +70,27 @@ describe('what a refused sign-up says', () => {
     expect(Object.keys(fault.errors)).toEqual(fields);
     expect([...Object.values(fault.errors), fault.base].join(' ')).toContain(words);
   });
+
+  it.each([
+    'Two-factor is on',
+    'two factor authentication enabled',
+    'This login uses 2FA',
+    'Multi‑factor authentication required',
+    'MFA is required',
+    'otp_required',
+    'An OTP code is needed',
+    'Enter your one-time password',
+    '2-step verification is on',
+  ])('leads to the web where it says “%s”', (text) => {
+    const fault = faultFor('invalid', 422, text);
+    expect(fault).toMatchObject({ errors: {}, onWebOnly: true });
+    expect(fault.base).toContain('two-factor authentication');
+  });
+
+  it.each(['The footpath is closed', 'Password is too short', 'That plan has two features'])(
+    'does not take “%s” for two-factor authentication',
+    (text) => expect(faultFor('invalid', 422, text).onWebOnly).toBeUndefined(),
+  );
 
   it('takes the fields that the service names, and keeps the rest on top', () => {
     const fields = { password: ['is weak'], colour: ['is odd'], base: ['<!here> no'] };
@@ -85,6 +119,7 @@ describe('whatever the service sends, Slack takes', () => {
     const view = fc.record({
       account: foreign,
       displayName: foreign,
+      url: fc.webUrl(),
       email: foreign,
       keyTail: fc.string({ maxLength: 4 }),
       isVerified: fc.boolean(),

@@ -1,0 +1,66 @@
+import { describe, expect } from 'vitest';
+import type { LocalSlack } from '../../../sandbox/slack/local-slack.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../../support/test-world.ts';
+
+const it = test.extend('worldOptions', () => ({ slackApp: { socketMode: true } }));
+
+const ids = (slack: LocalSlack) => slack.connections().map(({ id }) => id);
+
+/** Resolves when the one connection is another than before, with the milliseconds that this took. */
+async function untilReplaced(slack: LocalSlack, old: readonly string[]): Promise<number> {
+  const start = performance.now();
+  await slack.until(() => ids(slack).length === 1 && !old.includes(ids(slack)[0] ?? ''));
+  return performance.now() - start;
+}
+
+describe('Socket Mode', () => {
+  it.for(['warning', 'refresh_requested'] as const)(
+    'has a new connection before the old one closes, on %s, and misses no command meanwhile',
+    async (reason, { world }) => {
+      const { slack } = world;
+      const old = ids(slack);
+      const counts: number[] = [];
+      const stop = slack.onChange(() => counts.push(slack.connections().length));
+      slack.refreshConnections({ reason });
+      const { outcome } = await world.as('member').command(CHANNEL, '/deckhand help');
+      await untilReplaced(slack, old);
+      stop();
+      expect(outcome).toBe('ok');
+      expect(Math.min(...counts)).toBe(1);
+      expect(Math.max(...counts)).toBe(2);
+    },
+  );
+
+  it('is back within a second after each of two drops', async ({ world }) => {
+    const { slack } = world;
+    for (let drops = 0; drops < 2; drops += 1) {
+      const old = ids(slack);
+      slack.dropConnections();
+      expect(await untilReplaced(slack, old)).toBeLessThan(1000);
+    }
+    expect((await world.as('member').command(CHANNEL, '/deckhand help')).outcome).toBe('ok');
+  });
+
+  it('carries out once what a lost connection could not acknowledge, and answers over the next', async ({
+    world,
+  }) => {
+    const { slack, service } = world;
+    await world.as('admin').command(CHANNEL, '/deckhand connect');
+    await slack.until(() => world.as('admin').openView()?.content.callback_id === 'connect');
+    service.faults.add({ path: `/${ACCOUNT}/projects`, delayMs: 500, times: 1 });
+    const asked = service.requests.nextArrival(({ path }) => path.includes('projects'));
+    const form = { account: ACCOUNT, email: EMAIL, api_key: API_KEY };
+    const sent = world.as('admin').submit('connect', form);
+    await asked;
+    slack.dropConnections();
+    const { outcome, delivery } = await sent;
+    expect(outcome).toBe('ok');
+    expect(delivery?.connections).toHaveLength(2);
+    await slack.until(() =>
+      slack.ephemerals(TEAM, PEOPLE.admin).some(({ text }) => text.includes('Connected')),
+    );
+    expect(service.requests.all.filter(({ path }) => path.includes('projects'))).toHaveLength(1);
+    expect(world.logs.join('\n')).not.toContain('"event":"bug"');
+  });
+});
