@@ -46,7 +46,7 @@ describe('integration edit', () => {
   it('sends a new name alone, and remembers it', async () => {
     const { id } = await setUp('Before', 'http_req', { url: 'https://a.example.com' });
     await me.open(`integration edit ${id}`);
-    expect(me.fields()).toEqual(['name', 'properties.url', 'flags']);
+    expect(me.fields()).toEqual(['name', 'properties.url', 'clear', 'flags']);
     expect(me.block('name')).toMatchObject({ element: { initial_value: 'Before' } });
     const told = saved();
     await me.submit({ name: 'After' });
@@ -95,10 +95,49 @@ describe('integration edit', () => {
     expect(me.kept().at(-1)?.properties).toMatchObject({ repository: 'website', api_key: 'CANARYhub' });
   });
 
+  it('sends the properties that are ticked under "Clear" as null, and leaves the empty ones alone', async () => {
+    const { id } = await setUp('Cache', 'cdn_cache', { zone_id: 'zone-1', path_prefix: '/assets' });
+    await me.open(`integration edit ${id}`);
+    expect(me.fields()).toEqual(['name', 'properties.zone_id', 'properties.path_prefix', 'clear', 'flags']);
+    const told = saved();
+    await me.submit({ clear: ['path_prefix'] });
+    await told;
+    expect(me.sent('PATCH')).toEqual([{ integration: { properties: { path_prefix: null } } }]);
+    expect(me.kept().at(-1)?.properties).toEqual({ zone_id: 'zone-1' });
+    expect(me.told().at(-1)).toContain('Path prefix (cleared)');
+  });
+
+  it('does not guess where a property is both filled in and ticked to be cleared', async () => {
+    const { id } = await setUp('Both', 'cdn_cache', { zone_id: 'zone-1' });
+    await me.open(`integration edit ${id}`);
+    const answer = await me.submit({ 'properties.zone_id': 'zone-2', clear: ['zone_id'] });
+    expect(Object.keys(answer.errors ?? {})).toEqual(['properties.zone_id']);
+    expect(me.sent('PATCH')).toEqual([]);
+  });
+
+  it('shows what the service will not have cleared under its field', async () => {
+    const { id } = await setUp('Needed', 'cdn_cache', { zone_id: 'zone-1' });
+    await me.open(`integration edit ${id}`);
+    const answer = await me.submit({ clear: ['zone_id'] });
+    expect(answer.errors).toEqual({ 'properties.zone_id': expect.stringContaining('blank') });
+  });
+
+  it.each(['chat_a_oauth', 'chat_b'])('offers the channel of %s', async (hookType) => {
+    const { identifier } = world.service.world.addIntegration({ ...PROJECT, hookType, name: 'Room' });
+    world.service.requests.clear();
+    await me.open(`integration edit ${identifier} storefront`);
+    await me.choose('hook_type', hookType);
+    expect(me.fields()).toContain('properties.channel');
+    const told = saved();
+    await me.submit({ 'properties.channel': '#releases' });
+    await told;
+    expect(me.sent('PATCH')).toEqual([{ integration: { properties: { channel: '#releases' } } }]);
+  });
+
   it('draws the version’s own fields once it is chosen', async () => {
     const { id } = await setUp('Errors', 'error_tracker_d', { api_key: 'k' }, 'cloud');
     await me.open(`integration edit ${id}`);
-    expect(me.fields()).toEqual(['name', 'properties.hook_version', 'properties.api_key', 'flags']);
+    expect(me.fields()).toEqual(['name', 'properties.hook_version', 'properties.api_key', 'clear', 'flags']);
     await me.choose('properties.hook_version', 'on_premise');
     expect(me.fields()).toContain('properties.url');
     const told = saved();
