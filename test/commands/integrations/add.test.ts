@@ -113,6 +113,7 @@ describe('integration add', () => {
     const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     expect(JSON.stringify(message)).toContain(`${world.service.origin}/integrations/authorise/`);
     expect(message?.text).toContain('becomes active at once');
+    expect(message?.text).toContain('asks for its identifier');
   });
 
   it('opens no authorisation page but over https', async () => {
