@@ -1,7 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { CronError } from '../jobs/cron.ts';
-import { parseZone } from '../jobs/zone.ts';
+import { isZone, parseZone, zoneNames } from '../jobs/zone.ts';
 import { menuTarget } from '../views/blocks/choices.ts';
 import type { Choice } from '../views/blocks/modal.ts';
 import { chosenText } from '../views/projects/projects.ts';
@@ -16,6 +15,8 @@ import { splitWords } from './tokenize.ts';
  * fills; any form may use it with `searchInput`. A form's metadata says which `account`, and which `project` where
  * that matters; otherwise the channel's count.
  */
+
+export { isZone };
 
 const MOST = 100;
 const LONGEST_VALUE = 150;
@@ -87,41 +88,65 @@ export const integrationPicker: OptionSource = {
   },
 };
 
-/** Fills `zone`: the value is an IANA name; the person's own comes first. */
+/** Fills `zone`: the value is the present IANA name, found by any name of the zone; the person's own comes first. */
 export const zonePicker: OptionSource = {
   actionId: 'zone',
   role: 'member',
   async options(typed, { caller, workspace }) {
-    const own = typed === '' ? [await zoneOf(workspace, caller.user)] : [];
-    const known = matching(typed.replaceAll(' ', '_'), [...own, ...ZONES], zoneChoice);
-    // Older names of zones are valid, but not listed.
-    return known.length > 0 || !isZone(typed) ? known : [zoneChoice(parseZone(typed))];
+    const found = zonesMatching(typed);
+    if (found.length === 0 && isZone(typed)) return [zoneChoice(parseZone(typed))];
+    if (typed !== '') return found.slice(0, MOST);
+    const own = zoneChoice(await zoneOf(workspace, caller.user));
+    return [own, ...found.filter(({ value }) => value !== own.value)].slice(0, MOST);
   },
 };
 
-const ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
-
-export function isZone(text: string): boolean {
-  try {
-    return parseZone(text) !== '';
-  } catch (error) {
-    if (error instanceof CronError) return false;
-    throw error;
-  }
+/** Those of which a city begins with what was typed, then those of which a whole name does, then all that contain it. */
+function zonesMatching(typed: string): Choice[] {
+  const wanted = spelled(typed.trim());
+  const fits = [
+    (name: string) => spelled(cityOf(name)).startsWith(wanted),
+    (name: string) => spelled(name).startsWith(wanted),
+    (name: string) => spelled(name).includes(wanted),
+  ];
+  const chosen = new Map<string, Choice>();
+  for (const fit of fits)
+    for (const [zone, names] of zoneNames()) {
+      const name = names.find(fit);
+      if (name !== undefined && !chosen.has(zone)) chosen.set(zone, zoneChoice(zone, name));
+    }
+  return [...chosen.values()];
 }
 
-/** The zone that reads most like what was typed, as a whole name or as the city alone. */
+/** `São Paulo` and `sao_paulo` are the same. */
+function spelled(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('_', ' ');
+}
+
+function cityOf(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
+}
+
+/** The zone with a name that reads most like what was typed, as a whole or as the city alone; by its present name. */
 export function nearestZone(typed: string): string {
-  const wanted = typed.toLowerCase();
-  const far = (zone: string): number => {
-    const name = zone.toLowerCase();
-    return Math.min(distance(wanted, name), distance(wanted, name.slice(name.lastIndexOf('/') + 1)));
-  };
-  return ZONES.reduce((best, zone) => (far(zone) < far(best) ? zone : best), 'UTC');
+  const wanted = spelled(typed);
+  let best = { zone: 'UTC', far: Number.POSITIVE_INFINITY };
+  for (const [zone, names] of zoneNames()) {
+    const spellings = names.flatMap((name) => [spelled(name), spelled(cityOf(name))]);
+    const far = Math.min(...spellings.map((each) => distance(wanted, each)));
+    if (far < best.far) best = { zone, far };
+  }
+  return best.zone;
 }
 
-function zoneChoice(zone: string): Choice {
-  return { value: zone, text: zone.replaceAll('_', ' ') };
+/** `name`: the name by which the zone was found. */
+function zoneChoice(zone: string, name = zone): Choice {
+  const also = name === zone ? {} : { description: `Also ${shown(name)}` };
+  return { value: zone, text: shown(zone), ...also };
+}
+
+function shown(zone: string): string {
+  return zone.replaceAll('_', ' ');
 }
 
 /** The items with what was typed in any of their words; those that begin with it come first. */

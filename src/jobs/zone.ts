@@ -1,10 +1,12 @@
 import { type CalendarDay, CronError } from './cron.ts';
+import { OTHER_NAMES, presentName } from './zone-names.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /**
- * Checks an IANA time zone and gives it its usual spelling (`europe/lisbon` becomes `Europe/Lisbon`).
+ * Checks an IANA time zone and gives its present name: `europe/lisbon` becomes `Europe/Lisbon`, `Asia/Calcutta` becomes
+ * `Asia/Kolkata`, `US/Pacific` becomes `America/Los_Angeles`.
  * @throws CronError for a person
  */
 export function parseZone(text: string): string {
@@ -13,11 +15,40 @@ export function parseZone(text: string): string {
     // An offset as `+02:00` is taken by Intl too, but it does not follow daylight saving.
     if (!/^[a-z]/i.test(zone)) throw new RangeError('not a name');
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
-    // Intl knows some zones by an old name; then what was typed is the better one.
-    return timeZone.toLowerCase() === zone.toLowerCase() ? timeZone : zone;
+    return presentName(timeZone);
   } catch {
     throw new CronError('This is no time zone. Give one by its IANA name, e.g. `Europe/Lisbon` or `UTC`.');
   }
+}
+
+/** Whether this is the name of a time zone, of today or of the past. */
+export function isZone(text: string): boolean {
+  try {
+    return parseZone(text) !== '';
+  } catch (error) {
+    if (error instanceof CronError) return false;
+    throw error;
+  }
+}
+
+let known: ReadonlyMap<string, readonly string[]> | undefined;
+
+/** Every zone by its present name, with all names that it has or had, the present one first. */
+export function zoneNames(): ReadonlyMap<string, readonly string[]> {
+  known ??= collectNames();
+  return known;
+}
+
+function collectNames(): ReadonlyMap<string, readonly string[]> {
+  const listed = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+  const pairs = [
+    ...listed.map((name) => [presentName(name), name] as const),
+    ...OTHER_NAMES.filter(isZone).map((name) => [parseZone(name), name] as const),
+  ];
+  const names = new Map<string, string[]>();
+  for (const [zone, name] of pairs.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    names.set(zone, [...new Set([...(names.get(zone) ?? [zone]), name])]);
+  return names;
 }
 
 /** The date at an instant in a zone. */

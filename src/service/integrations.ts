@@ -19,9 +19,10 @@ export type Integration = z.infer<typeof Integration>;
 const AuthRequired = z.object({
   auth_required: z.literal(true),
   auth_url: z.url({ protocol: /^https?$/ }),
+  /** Not in API 4.8, but the answer may look like an integration too. */
+  identifier: Identifier.optional().catch(undefined),
 });
 
-/** An answer that asks for authorisation may look like an integration too. */
 const NoAuthRequired = Integration.extend({ auth_required: z.literal(false).nullish() });
 
 /** When an integration sends something. API 4.8. */
@@ -33,7 +34,8 @@ export interface IntegrationChanges {
   send_on_start?: boolean;
   send_on_completion?: boolean;
   send_on_failure?: boolean;
-  properties?: Record<string, string>;
+  /** Null takes a property away. */
+  properties?: Record<string, string | null>;
 }
 
 export interface NewIntegration extends IntegrationChanges {
@@ -45,7 +47,7 @@ export interface NewIntegration extends IntegrationChanges {
 /** The integration, or where a person has to authorise it in a browser before it works. */
 export type IntegrationResult =
   | { kind: 'integration'; integration: Integration }
-  | { kind: 'auth_required'; authUrl: string };
+  | { kind: 'auth_required'; authUrl: string; identifier: string | undefined };
 
 /** Adds an integration to a project. API 4.8. `project`: permalink or identifier. */
 export function createIntegration(
@@ -76,9 +78,10 @@ export function updateIntegration(
 }
 
 function resultSchema(account: AccountClient): z.ZodType<IntegrationResult> {
-  const auth = AuthRequired.transform(({ auth_url }) => ({
+  const auth = AuthRequired.transform(({ auth_url, identifier }) => ({
     kind: 'auth_required' as const,
     authUrl: auth_url,
+    identifier,
   }));
   const integration = recordUnder('integration', NoAuthRequired).transform(
     ({ auth_required, ...record }) => ({

@@ -7,7 +7,8 @@ import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-sto
 export const RememberedIntegration = z.object({
   /** Short, for people; the same for the same integration. */
   id: z.string(),
-  identifier: z.string(),
+  /** Absent where the service gave none, as for a new one of an OAuth type. */
+  identifier: z.string().optional(),
   /** The neutral label of API 4.8 (docs/service-api.md). */
   hookType: z.string(),
   name: z.string(),
@@ -20,8 +21,11 @@ export const RememberedIntegration = z.object({
 export type RememberedIntegration = z.infer<typeof RememberedIntegration>;
 
 export interface Integrations {
-  /** Stores the integration, replacing an older record of it, and gives it its short id. */
-  remember(integration: Omit<RememberedIntegration, 'id'>): Promise<RememberedIntegration>;
+  /**
+   * Stores the integration, replacing an older record of it, and gives it its short id.
+   * @param id the short id that it has already
+   */
+  remember(integration: Omit<RememberedIntegration, 'id'>, id?: string): Promise<RememberedIntegration>;
   /** By short id, identifier, or a name that only one has; undefined for any other. */
   find(named: string): Promise<RememberedIntegration | undefined>;
   /** Latest first. */
@@ -43,7 +47,12 @@ export function createIntegrations(store: WorkspaceStore): Integrations {
 
   return {
     list,
-    async remember(integration) {
+    async remember(integration, id) {
+      if (id !== undefined) {
+        const doc = { ...integration, id };
+        await stored.update(id, () => doc);
+        return doc;
+      }
       const digest = digestOf(integration);
       for (let length = ID_LENGTH; length <= digest.length; length += 1) {
         const doc = { ...integration, id: digest.slice(0, length) };
@@ -58,7 +67,7 @@ export function createIntegrations(store: WorkspaceStore): Integrations {
     async find(named) {
       const wanted = named.toLowerCase();
       const all = await list();
-      const exact = all.find(({ id, identifier }) => id === wanted || identifier.toLowerCase() === wanted);
+      const exact = all.find(({ id, identifier }) => id === wanted || identifier?.toLowerCase() === wanted);
       const byName = all.filter(({ name }) => name.toLowerCase() === wanted);
       return exact ?? (byName.length === 1 ? byName[0] : undefined);
     },
@@ -66,13 +75,17 @@ export function createIntegrations(store: WorkspaceStore): Integrations {
 }
 
 function isSame(one: RememberedIntegration, other: RememberedIntegration): boolean {
-  return one.account === other.account && one.identifier === other.identifier;
+  return keyOf(one) === keyOf(other);
 }
 
-function digestOf({ account, identifier }: Omit<RememberedIntegration, 'id'>): string {
-  const bytes = createHash('sha256')
-    .update(JSON.stringify([account, identifier]))
-    .digest();
+/** What one integration has alone: its identifier, or without one its type and name in its project. */
+function keyOf({ account, identifier, project, hookType, name }: Omit<RememberedIntegration, 'id'>): string {
+  const own = identifier === undefined ? [project.permalink, hookType, name] : [identifier];
+  return JSON.stringify([account, ...own]);
+}
+
+function digestOf(integration: Omit<RememberedIntegration, 'id'>): string {
+  const bytes = createHash('sha256').update(keyOf(integration)).digest();
   // Without letters that are easily confused or that form words.
   return [...bytes].map((byte) => 'bcdfghjkmnpqrstvwxz23456789'[byte % 27]).join('');
 }

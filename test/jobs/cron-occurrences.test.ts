@@ -1,8 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CronError, parseCron } from '../../src/jobs/cron.ts';
 import { lastSlot, nextSlot } from '../../src/jobs/cron-occurrences.ts';
-import { parseZone } from '../../src/jobs/zone.ts';
+import { parseZone, zoneNames } from '../../src/jobs/zone.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -193,6 +194,38 @@ describe('what a person types', () => {
   ])('“%s” is refused, saying what is wrong: %s', (text, part) => {
     expect(() => parseCron(text)).toThrow(CronError);
     expect(() => parseCron(text)).toThrow(part);
+  });
+
+  test.each([
+    ['asia/calcutta', 'Asia/Kolkata'],
+    ['asia/kolkata', 'Asia/Kolkata'],
+    ['Europe/Kiev', 'Europe/Kyiv'],
+    ['Asia/Katmandu', 'Asia/Kathmandu'],
+    ['America/Godthab', 'America/Nuuk'],
+    ['US/Pacific', 'America/Los_Angeles'],
+    ['America/Indianapolis', 'America/Indiana/Indianapolis'],
+    ['Etc/GMT+5', 'Etc/GMT+5'],
+  ])('the zone typed as %s goes by its present name, %s', (typed, zone) => {
+    expect(parseZone(typed)).toBe(zone);
+  });
+
+  test('no zone is listed by two names, and each that is listed is one by which it is known', () => {
+    const all = [...zoneNames()];
+    expect(all.length).toBeGreaterThan(400);
+    for (const [zone, names] of all) expect([...new Set(names.map(parseZone))]).toEqual([zone]);
+  });
+
+  const DATABASE = '/usr/share/zoneinfo/tzdata.zi';
+  test.skipIf(!existsSync(DATABASE))('every name in this machine’s zone database is listed', () => {
+    const lines = readFileSync(DATABASE, 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '));
+    const names = lines.flatMap(([kind, first = '', second = '']) =>
+      kind === 'L' ? [second] : kind === 'Z' ? [first] : [],
+    );
+    const listed = new Set([...zoneNames().values()].flat());
+    // `Factory` stands for a clock that was not set.
+    expect(names.filter((name) => name !== 'Factory' && !listed.has(name))).toEqual([]);
   });
 
   test('a time zone gets its usual spelling, and what is none is refused', () => {

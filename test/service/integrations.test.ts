@@ -37,14 +37,18 @@ test('an update sends only what changed', async () => {
 test('a type that needs authorisation answers with the page for it, even beside a record', async () => {
   const auth = { auth_required: true, auth_url: 'https://chat.example.com/authorize?x=1' };
   await using wire = await startWire({
-    [CREATE]: [{ json: auth }],
+    [CREATE]: [{ json: auth }, { json: { ...auth, identifier: 7 } }],
     [UPDATE]: [{ json: { ...RECORD, ...auth } }, { json: { ...RECORD, auth_required: false } }],
   });
   await using client = openAccount(wire.origin);
-  const asked = { kind: 'auth_required', authUrl: auth.auth_url };
+  const asked = { kind: 'auth_required', authUrl: auth.auth_url, identifier: undefined };
   const oauth = { hook_type: 'chat_b', name: 'Chat' };
   expect(await createIntegration(client.account, 'store', oauth)).toEqual(asked);
-  expect(await updateIntegration(client.account, 'store', 'i-1', { name: 'New' })).toEqual(asked);
+  expect(await createIntegration(client.account, 'store', oauth)).toEqual({ ...asked, identifier: '7' });
+  expect(await updateIntegration(client.account, 'store', 'i-1', { name: 'New' })).toEqual({
+    ...asked,
+    identifier: 'i-1',
+  });
   expect(await updateIntegration(client.account, 'store', 'i-1', {})).toMatchObject({ kind: 'integration' });
 });
 

@@ -1,7 +1,11 @@
 import { code } from '../../core/mrkdwn.ts';
-import { getProfile } from '../../service/profile.ts';
+import type { AccountClient } from '../../service/client.ts';
+import { listHostedResources } from '../../service/hosted-resources.ts';
+import { listInvoices } from '../../service/invoices.ts';
+import { getProfile, type Profile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
+import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 export const doctor = defineCommand({
@@ -14,9 +18,9 @@ export const doctor = defineCommand({
       checkScheduler(context),
       checkSlack(context),
       checkChannel(context),
-      ...(await checkAccounts(context)),
+      checkAccounts(context),
     ]);
-    return { kind: 'private', message: doctorMessage(findings) };
+    return { kind: 'private', message: doctorMessage(findings.flat()) };
   },
 });
 
@@ -24,12 +28,12 @@ type Check = Promise<Finding>;
 
 async function check(what: string, context: CommandContext, work: () => Promise<string>): Check {
   try {
-    return { what, isWell: true, said: await work() };
+    return { what, health: 'well', said: await work() };
   } catch (error) {
     const { workspace } = context;
     const explained = workspace.explain(error);
     workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'a check failed');
-    return { what, isWell: false, said: [explained.text, explained.next].filter(Boolean).join(' ') };
+    return { what, health: 'broken', said: [explained.text, explained.next].filter(Boolean).join(' ') };
   }
 }
 
@@ -71,18 +75,79 @@ function checkChannel(context: CommandContext): Check {
   });
 }
 
-async function checkAccounts(context: CommandContext): Promise<Check[]> {
+async function checkAccounts(context: CommandContext): Promise<Finding[]> {
   const { workspace } = context;
   const accounts = await workspace.accounts.list();
   if (accounts.length === 0) {
     const said = `none is connected; an admin can run ${code(`${workspace.config.SLACK_COMMAND} connect`)}`;
-    return [Promise.resolve({ what: 'Accounts', isWell: false, said })];
+    return [{ what: 'Accounts', health: 'broken', said }];
   }
-  return accounts.map((account) =>
-    check(`Account ${code(account.name)}`, context, async () => {
-      const profile = await workspace.accounts.use(account, (client) => getProfile(client));
-      if (profile.account.suspended) return 'the key works, but the account is suspended';
-      return 'the key works';
+  const findings = await Promise.all(accounts.map((account) => checkAccount(context, account)));
+  return findings.flat();
+}
+
+/** The key, then what it may do; nothing more is asked where the key itself is refused. */
+async function checkAccount(context: CommandContext, account: Account): Promise<Finding[]> {
+  const { workspace } = context;
+  let profile: Profile | undefined;
+  const key = await check(`Account ${code(account.name)}`, context, async () => {
+    profile = await workspace.accounts.use(account, (client) => getProfile(client));
+    return profile.account.suspended ? 'the key works, but the account is suspended' : 'the key works';
+  });
+  if (profile === undefined) return [key];
+  const word = workspace.config.SLACK_COMMAND;
+  const { beta_features: isEnabled } = profile.account;
+  const permissions = await Promise.all([
+    checkPermission('Invoices', context, account, {
+      ask: listInvoices,
+      granted: 'the key may read them',
+      refused: 'the key may not read them; only the key of a billing manager may',
     }),
-  );
+    checkPermission('Managed hosting', context, account, {
+      ask: listHostedResources,
+      granted: isEnabled ? 'the key may use it' : `is not enabled; ${code(`${word} beta enroll`)} enables it`,
+      refused: 'the key may not use it; its owner needs that permission at the service',
+      isLimited: !isEnabled,
+    }),
+  ]);
+  return [key, ...permissions, administrator(account, isEnabled)];
+}
+
+/** The service says who is an administrator only when the beta is being enabled, and asking would enable it. */
+function administrator(account: Account, isEnabled: boolean): Finding {
+  const what = `Administrator of ${code(account.name)}`;
+  if (isEnabled) return { what, health: 'well', said: 'is not needed: managed hosting is enabled' };
+  const said =
+    'only an administrator’s key can enable managed hosting; the service does not say whose key is one';
+  return { what, health: 'limited', said };
+}
+
+interface Permission {
+  ask: (client: AccountClient) => Promise<unknown>;
+  granted: string;
+  refused: string;
+  /** What is granted is of no use yet. */
+  isLimited?: boolean;
+}
+
+/** Asks for something that only those with the permission may read. */
+async function checkPermission(
+  name: string,
+  context: CommandContext,
+  account: Account,
+  { ask, granted, refused, isLimited = false }: Permission,
+): Check {
+  const what = `${name} of ${code(account.name)}`;
+  let isRefused = false;
+  const finding = await check(what, context, async () => {
+    try {
+      await context.workspace.accounts.use(account, ask);
+      return granted;
+    } catch (error) {
+      isRefused = error instanceof AccountFailure && error.cause.kind === 'forbidden';
+      if (isRefused) return refused;
+      throw error;
+    }
+  });
+  return finding.health === 'well' && (isRefused || isLimited) ? { ...finding, health: 'limited' } : finding;
 }

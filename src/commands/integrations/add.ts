@@ -61,7 +61,7 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
       (client) => createIntegration(client, project.permalink, newIntegration(filled, type)),
       { what: `project ${code(project.permalink)}`, list: 'projects' },
     );
-    const message = await outcomeOf(context, target, filled.name ?? '', result);
+    const message = await outcomeOf(context, target, newIntegration(filled, type), result);
     const audit = { target: `${account.name}/${project.permalink}` };
     return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
   } catch (error) {
@@ -89,17 +89,28 @@ function newIntegration({ name = '', flags, properties }: FilledIn, type: HookTy
   };
 }
 
+const OFF = { send_on_start: false, send_on_completion: false, send_on_failure: false };
+
 async function outcomeOf(
   context: CommandContext,
   target: { account: string; project: FormProject },
-  name: string,
+  sent: NewIntegration,
   result: IntegrationResult,
 ): Promise<Message> {
   const { workspace } = context;
   const word = workspace.config.SLACK_COMMAND;
   const project = target.project.name;
-  if (result.kind === 'auth_required')
-    return authoriseMessage({ name, project, authUrl: result.authUrl, isNew: true, word });
+  if (result.kind === 'auth_required') {
+    const { identifier, authUrl } = result;
+    const { id, name } = await remember(context, { ...OFF, ...sent, identifier }, target);
+    return authoriseMessage({
+      name,
+      project,
+      authUrl,
+      word,
+      added: { id, isIdentified: identifier !== undefined },
+    });
+  }
   const saved = await remember(context, result.integration, target);
   const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
   return addedMessage({ id: saved.id, name: saved.name, type, project, word });

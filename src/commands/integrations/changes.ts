@@ -2,7 +2,6 @@ import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { findHookType } from '../../service/hook-types.ts';
 import {
-  type Integration,
   type IntegrationChanges,
   type IntegrationFlag,
   type IntegrationResult,
@@ -13,7 +12,7 @@ import { type IntegrationOrigin, typeName } from '../../views/integrations/form.
 import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { chosenProject, type FormProject, isAnyHidden } from '../form-target.ts';
-import { drawn, remember } from './form.ts';
+import { drawn, type Known, remember } from './form.ts';
 
 /** Sends what the person changed in the form, and nothing else; then stores the integration as it is now. API 4.8 (docs/service-api.md). */
 export async function saveChanges(
@@ -37,7 +36,7 @@ export async function saveChanges(
     account,
     (client) => updateIntegration(client, project.permalink, identifier, changes),
     {
-      what: `integration ${code(shown?.id ?? identifier)} in ${code(project.permalink)}`,
+      what: `integration ${code(origin.identifier === undefined ? identifier : (shown?.id ?? identifier))} in ${code(project.permalink)}`,
       list: 'integration edit',
     },
   );
@@ -71,21 +70,17 @@ async function outcomeOf(
   if (result.kind === 'auth_required') {
     const assumed = assume(edited);
     // Too little is known of an integration that was set up elsewhere.
-    if (edited.shown !== undefined) await remember(context, assumed, target);
-    return authoriseMessage({ name: assumed.name, project, authUrl: result.authUrl, isNew: false, word });
+    if (edited.shown !== undefined) await remember(context, assumed, target, edited.shown.id);
+    return authoriseMessage({ name: assumed.name, project, authUrl: result.authUrl, word });
   }
-  const saved = await remember(context, { ...result.integration, identifier: edited.identifier }, target);
+  const answered = { ...result.integration, identifier: edited.identifier };
+  const saved = await remember(context, answered, target, edited.shown?.id);
   const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
   return changedMessage({ id: saved.id, name: saved.name, type, project, word }, edited.changes);
 }
 
 /** An answer that asks for authorisation does not contain the integration: it is what it was, with the changes. */
-function assume({
-  identifier,
-  type,
-  shown,
-  changes,
-}: Edited): Omit<Integration, 'created_at' | 'updated_at'> {
+function assume({ identifier, type, shown, changes }: Edited): Known & { name: string } {
   const isOn = (flag: IntegrationFlag): boolean => changes[flag] ?? shown?.flags.includes(flag) ?? false;
   return {
     identifier,

@@ -3,6 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import {
+  IDENTIFIER_FIELD,
   INTEGRATION_EDIT,
   INTEGRATION_FIELD,
   type IntegrationOrigin,
@@ -105,7 +106,8 @@ async function pick(value: string | undefined, context: ActionContext): Promise<
   const origin = await pickedOrigin(context, originOf(state), value);
   const { identifier: _, shown: __, ...before } = origin;
   const values = { [INTEGRATION_FIELD]: value };
-  if (originOf(state).identifier !== undefined)
+  const last = originOf(state);
+  if (last.identifier !== undefined || last.shown !== undefined)
     await context.updateModal(drawn(context, state, { origin: before, values }), 'anyway');
   await context.updateModal(drawn(context, state, { origin, values }), 'anyway');
   return { kind: 'nothing' };
@@ -126,11 +128,21 @@ async function pickedOrigin(
 /** A form in which no integration was chosen yet is drawn for the one chosen now; any other is saved. */
 async function submitEdit(state: ViewState, context: CommandContext): Promise<Submitted> {
   const origin = originOf(state);
-  if (origin.identifier !== undefined) return saveChanges(state, context, origin, origin.identifier);
+  const identifier = origin.identifier ?? typedIdentifier(state);
+  if (identifier !== undefined) return saveChanges(state, context, origin, identifier);
+  if (origin.shown !== undefined)
+    return { kind: 'errors', errors: { [IDENTIFIER_FIELD]: 'Enter the identifier.' } };
   const value = state.values[INTEGRATION_FIELD];
   if (typeof value !== 'string') return { kind: 'errors', errors: { [INTEGRATION_FIELD]: 'Choose one.' } };
   return {
     kind: 'view',
     view: drawn(context, state, { origin: await pickedOrigin(context, origin, value) }),
   };
+}
+
+/** Of one whose identifier the service did not give when it was added. */
+function typedIdentifier({ values }: ViewState): string | undefined {
+  const typed = values[IDENTIFIER_FIELD];
+  const identifier = typeof typed === 'string' ? typed.trim() : '';
+  return identifier === '' ? undefined : identifier;
 }

@@ -58,19 +58,29 @@ async function redraw(field: string, value: string | undefined, context: ActionC
   return { kind: 'nothing' };
 }
 
-/** Remembers an integration as the service answered it. */
+/** What is known of an integration; `identifier` is absent where the service gave none. */
+export type Known = Omit<Integration, 'created_at' | 'updated_at' | 'identifier'> & {
+  identifier: string | undefined;
+};
+
+/**
+ * Remembers an integration as the service answered it.
+ * @param id Deckhand's short id of it, where it is remembered already
+ */
 export function remember(
   { caller, workspace }: CommandContext,
-  { identifier, hook_type: hookType, name, ...flags }: Omit<Integration, 'created_at' | 'updated_at'>,
+  { identifier, hook_type: hookType, name, ...flags }: Known,
   target: { account: string; project: FormProject },
+  id?: string,
 ): Promise<RememberedIntegration> {
-  return workspace.integrations.remember({
-    identifier,
+  const integration = {
+    ...(identifier === undefined ? {} : { identifier }),
     hookType,
-    name: shownName(name || identifier),
+    name: shownName(name || (identifier ?? hookType)),
     ...target,
     flags: INTEGRATION_FLAGS.filter((flag) => flags[flag]),
     savedBy: caller.user,
     savedAt: workspace.clock.now(),
-  });
+  };
+  return workspace.integrations.remember(integration, id);
 }

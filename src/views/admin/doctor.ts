@@ -2,19 +2,32 @@ import type { Message } from '../../core/message.ts';
 import { count } from '../../core/mrkdwn.ts';
 import { header, section } from '../blocks/message.ts';
 
+/** `limited`: nothing is broken, but something is not allowed or not known. */
+export type Health = 'well' | 'limited' | 'broken';
+
 export interface Finding {
   /** The thing checked; mrkdwn, escaped. */
   what: string;
-  isWell: boolean;
+  health: Health;
   /** Mrkdwn, escaped. */
   said: string;
 }
 
+const MARKS: Record<Health, string> = {
+  well: ':white_check_mark:',
+  limited: ':information_source:',
+  broken: ':x:',
+};
+/** Each finding is a sentence or two, so that these fit into one section. */
+const LINES_A_SECTION = 8;
+const MOST_SECTIONS = 40;
+
 export function doctorMessage(findings: readonly Finding[]): Message {
-  const faults = findings.filter((finding) => !finding.isWell).length;
+  const faults = findings.filter(({ health }) => health === 'broken').length;
   const title = faults === 0 ? 'Everything works' : `${count(faults, 'problem')} found`;
-  const lines = findings.map(
-    ({ what, isWell, said }) => `${isWell ? ':white_check_mark:' : ':x:'} *${what}*  ${said}`,
-  );
-  return { text: title, blocks: [header(title), section(lines.join('\n'))] };
+  const lines = findings.map(({ what, health, said }) => `${MARKS[health]} *${what}*  ${said}`);
+  const sections = [];
+  for (let at = 0; at < lines.length; at += LINES_A_SECTION)
+    sections.push(section(lines.slice(at, at + LINES_A_SECTION).join('\n')));
+  return { text: title, blocks: [header(title), ...sections.slice(0, MOST_SECTIONS)] };
 }

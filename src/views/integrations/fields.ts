@@ -13,6 +13,17 @@ import {
 import type { Values } from '../blocks/modal-state.ts';
 
 export const VERSION_FIELD = 'properties.hook_version';
+/** The checkboxes of properties that an edit takes away. */
+export const CLEAR_FIELD = 'clear';
+
+/** API 4.8 shows no property of the OAuth types for a new integration, and a channel for an update. */
+const CHANNEL: HookProperty = {
+  key: 'channel',
+  required: false,
+  secret: false,
+  format: 'text',
+  version: undefined,
+};
 
 /** The values of an integration's form. `errors` by `block_id`. */
 export interface FilledIn {
@@ -22,13 +33,17 @@ export interface FilledIn {
   /** Flags to be switched off, where the form does not know the current ones. */
   flagsOff: IntegrationFlag[];
   properties: Record<string, string>;
+  /** The names of the properties to be taken away. */
+  cleared: string[];
   errors: Record<string, string>;
 }
 
-/** `new`: the type's required fields must be filled in. `change`: empty fields are left unchanged. */
+/** Fields left empty are not sent. `new`: there must be a name, and a version where the type has versions. */
 export function readIntegration(values: Values, mode: 'new' | 'change', type = chosenType(values)): FilledIn {
   const isNew = mode === 'new';
-  const { properties, errors } = type === undefined ? NOTHING : readProperties(values, type, isNew);
+  const read = type === undefined ? NOTHING : readProperties(values, type, isNew);
+  const cleared = isNew || type === undefined ? [] : clearedIn(values, type);
+  const twice = cleared.filter((key) => Object.hasOwn(read.properties, key));
   const name = textOf(values.name);
   const nameless: Record<string, string> = isNew && name === undefined ? { name: 'Enter a name.' } : {};
   return {
@@ -36,8 +51,9 @@ export function readIntegration(values: Values, mode: 'new' | 'change', type = c
     name,
     flags: flagsIn(values.flags),
     flagsOff: flagsIn(values.flags_off),
-    properties,
-    errors: { ...nameless, ...errors },
+    properties: read.properties,
+    cleared,
+    errors: { ...nameless, ...read.errors, ...Object.fromEntries(twice.map((key) => [fieldOf(key), TWICE])) },
   };
 }
 
@@ -48,6 +64,19 @@ export function chosenType(values: Values): HookType | undefined {
 /** The version chosen, if the type has it. */
 export function chosenVersion(values: Values, type: HookType): HookVersion | undefined {
   return type.versions.find((version) => version === values[VERSION_FIELD]);
+}
+
+/** The properties that the form asks for, in the version chosen so far. */
+export function formProperties(type: HookType, values: Values, isNew: boolean): HookProperty[] {
+  const properties = propertiesOf(type, chosenVersion(values, type));
+  return type.oauth && !isNew ? [...properties, CHANNEL] : properties;
+}
+
+/** The properties that an edit may take away; all of the type's where its version is not known. */
+export function clearableProperties(type: HookType, values: Values): string[] {
+  const isKnown = chosenVersion(values, type) !== undefined;
+  const properties = isKnown || type.oauth ? formProperties(type, values, false) : type.properties;
+  return [...new Set(properties.map(({ key }) => key))];
 }
 
 /** The integration as the form showed it when it was opened. */
@@ -65,11 +94,14 @@ export function changesOf(filled: FilledIn, shown: ShownIntegration | undefined)
     if (shown === undefined ? isOn : isOn !== shown.flags.includes(flag)) changes[flag] = isOn;
     else if (filled.flagsOff.includes(flag)) changes[flag] = false;
   }
-  if (Object.keys(filled.properties).length > 0) changes.properties = filled.properties;
+  const taken = Object.fromEntries(filled.cleared.map((key) => [key, null]));
+  const properties = { ...filled.properties, ...taken };
+  if (Object.keys(properties).length > 0) changes.properties = properties;
   return changes;
 }
 
 const NOTHING = { properties: {}, errors: {} };
+const TWICE = 'Either fill this in or clear it, not both.';
 
 function readProperties(
   values: Values,
@@ -81,18 +113,23 @@ function readProperties(
   const version = chosenVersion(values, type);
   if (version !== undefined) properties.hook_version = version;
   else if (isNew && type.versions.length > 0) errors[VERSION_FIELD] = 'Choose where it runs.';
-  for (const property of propertiesOf(type, version)) {
-    const field = `properties.${property.key}`;
+  for (const property of formProperties(type, values, isNew)) {
+    const field = fieldOf(property.key);
     const text = textOf(values[field]);
-    const fault = text === undefined ? emptyFault(property, isNew) : formatFault(property, text);
+    const fault = text === undefined ? undefined : formatFault(property, text);
     if (fault !== undefined) errors[field] = fault;
     else if (text !== undefined) properties[property.key] = text;
   }
   return { properties, errors };
 }
 
-function emptyFault(property: HookProperty, isNew: boolean): string | undefined {
-  return isNew && property.required ? 'This field is required.' : undefined;
+function clearedIn(values: Values, type: HookType): string[] {
+  const ticked = values[CLEAR_FIELD];
+  return clearableProperties(type, values).filter((key) => Array.isArray(ticked) && ticked.includes(key));
+}
+
+export function fieldOf(key: string): string {
+  return `properties.${key}`;
 }
 
 function formatFault({ format }: HookProperty, text: string): string | undefined {

@@ -16,13 +16,15 @@ import {
 } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
 import { chosenType } from './fields.ts';
-import { propertyBlocks } from './property-inputs.ts';
+import { clearBlocks, propertyBlocks } from './property-inputs.ts';
 
 export const INTEGRATION_ADD = 'integration.add';
 export const INTEGRATION_EDIT = 'integration.edit';
 
 /** The menu of integrations that were set up with Deckhand. */
 export const INTEGRATION_FIELD = 'integration';
+/** The service's identifier of a remembered integration, where it is not known. */
+export const IDENTIFIER_FIELD = 'identifier';
 export const PROJECT_FIELD = 'project';
 
 /** The form's data, kept while it is drawn again. Never a secret. */
@@ -32,7 +34,7 @@ export const IntegrationOrigin = z.object({
   account: z.string(),
   /** Absent: the form asks for it. */
   project: z.object({ permalink: z.string(), name: z.string() }).optional(),
-  /** The edited integration; absent in a form that asks for it, or that adds one. */
+  /** The edited integration; absent in a form that asks for it, or that adds one. A remembered one may have none yet. */
   identifier: z.string().optional(),
   /** The edited integration when the form was opened, where Deckhand remembers it. */
   shown: z
@@ -105,16 +107,21 @@ function addBlocks(form: IntegrationForm): KnownBlock[] {
 function editBlocks(form: IntegrationForm): KnownBlock[] {
   const { identifier, shown, picks } = form.origin;
   const picker = picks ? [integrationPicker(form)] : [];
-  if (identifier === undefined) return picker;
+  if (identifier === undefined && shown === undefined) return picker;
   const type = shown === undefined ? chosenType(form.values) : findHookType(shown.type);
   return [
     ...picker,
-    ...(shown === undefined ? unknownBlocks(form, identifier) : knownBlocks(form, shown)),
+    ...(shown === undefined ? unknownBlocks(form, identifier ?? '') : knownBlocks(form, shown)),
+    ...(identifier === undefined ? [identifierInput()] : []),
     nameInput({ optional: true, initial: shown?.name }),
-    ...(type === undefined ? [] : propertyBlocks(type, form.values, false)),
+    ...(type === undefined
+      ? []
+      : [...propertyBlocks(type, form.values, false), ...clearBlocks(type, form.values)]),
     flagsInput(shown?.flags),
     ...(shown === undefined ? [flagsOffInput()] : []),
-    context('Fields that you leave empty or as they are do not change.'),
+    context(
+      'Fields that you leave empty or as they are do not change. Tick a field under “Clear” to empty it.',
+    ),
   ];
 }
 
@@ -142,6 +149,17 @@ function knownBlocks(
       `${code(shown.id)}  ${bold(shown.name)}, ${mrkdwn(typeName(shown.type, wireNames))}${project} of ${code(origin.account)}`,
     ),
   ];
+}
+
+/** An OAuth type is added with an answer that has no identifier, and no operation lists integrations. */
+function identifierInput(): KnownBlock {
+  return textInput({
+    field: IDENTIFIER_FIELD,
+    label: 'Identifier',
+    optional: false,
+    maxLength: LONGEST_NAME,
+    hint: 'The service did not give it when this was added. Copy it from the project’s integrations there.',
+  });
 }
 
 function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] {

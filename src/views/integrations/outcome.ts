@@ -34,20 +34,22 @@ export function authoriseMessage(about: {
   name: string;
   project: string;
   authUrl: string;
-  isNew: boolean;
   word: string;
+  /** Of one that was added just now. `isIdentified`: the service gave its identifier. */
+  added?: { id: string; isIdentified: boolean };
 }): Message {
-  const { name, project, authUrl, isNew, word } = about;
+  const { name, project, authUrl, word, added } = about;
   const what = `${bold(name)} in ${bold(project)}`;
   const url = safeUrl(authUrl);
   if (url === undefined)
     return say(
       `:warning: ${what} must be authorised in a browser, but the address from the service is not safe to open. Authorise it on the service’s own pages.`,
     );
-  const state = isNew ? 'set up. Authorise it' : 'saved. Authorise it again';
-  const next = isNew
-    ? `It becomes active at once. To change it later with ${code(`${word} integration edit <id>`)}, find its identifier at the service.`
-    : 'It works again at once.';
+  const state = added ? 'set up. Authorise it' : 'saved. Authorise it again';
+  const next =
+    added === undefined
+      ? 'It works again at once.'
+      : `It becomes active at once. Change it later with ${code(`${word} integration edit ${added.id}`)}${added.isIdentified ? '' : ', which asks for its identifier at the service'}.`;
   return say(
     `:key: ${what} is ${state} in your browser. ${next}`,
     ...buttons({ label: 'Authorise in the browser', actionId: 'link:open', style: 'primary', url }),
@@ -72,6 +74,8 @@ const CHANGE_NAMES: Record<string, string> = {
 
 function changedWords({ properties = {}, ...own }: IntegrationChanges): string {
   const names = Object.keys(own).map((key) => CHANGE_NAMES[key] ?? key);
-  const keys = Object.keys(properties).map((key) => mrkdwn(propertyLabel(key)));
+  const keys = Object.entries(properties).map(
+    ([key, value]) => `${mrkdwn(propertyLabel(key))}${value === null ? ' (cleared)' : ''}`,
+  );
   return linesWithin([...names, ...keys], 1000).replaceAll('\n', ', ');
 }

@@ -1,14 +1,9 @@
 import type { KnownBlock } from '../../core/message.ts';
-import {
-  type HookProperty,
-  type HookType,
-  type HookVersion,
-  propertiesOf,
-} from '../../service/hook-types.ts';
+import type { HookProperty, HookType, HookVersion } from '../../service/hook-types.ts';
 import { context } from '../blocks/message.ts';
-import { type Choice, selectInput, textInput } from '../blocks/modal.ts';
+import { type Choice, checkboxesInput, selectInput, textInput } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
-import { chosenVersion, VERSION_FIELD } from './fields.ts';
+import { CLEAR_FIELD, clearableProperties, fieldOf, formProperties, VERSION_FIELD } from './fields.ts';
 
 const VERSION_NAMES: Record<HookVersion, string> = {
   cloud: 'The vendor’s cloud',
@@ -17,8 +12,7 @@ const VERSION_NAMES: Record<HookVersion, string> = {
 
 /** The inputs for the type's own fields, in the version chosen so far. */
 export function propertyBlocks(type: HookType, values: Values, isNew: boolean): KnownBlock[] {
-  const version = chosenVersion(values, type);
-  const properties = propertiesOf(type, version);
+  const properties = formProperties(type, values, isNew);
   const inputs = properties.map((property) => propertyInput(property, isNew));
   const hasSecret = properties.some((property) => property.secret);
   return [
@@ -26,6 +20,14 @@ export function propertyBlocks(type: HookType, values: Values, isNew: boolean): 
     ...inputs,
     ...(hasSecret ? [context(SECRECY)] : []),
   ];
+}
+
+/** What an edit can take away: an empty field means "unchanged". */
+export function clearBlocks(type: HookType, values: Values): KnownBlock[] {
+  const keys = clearableProperties(type, values);
+  if (keys.length === 0) return [];
+  const choices = keys.map((value): Choice => ({ value, text: propertyLabel(value) }));
+  return [checkboxesInput({ field: CLEAR_FIELD, label: 'Clear', optional: true, choices })];
 }
 
 function versionInput({ versions }: HookType, isNew: boolean): KnownBlock {
@@ -56,16 +58,16 @@ export function propertyLabel(key: string): string {
   return LABELS[key] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-function propertyInput({ key, required, secret, format }: HookProperty, isNew: boolean): KnownBlock {
+function propertyInput({ key, secret, format }: HookProperty, isNew: boolean): KnownBlock {
   const hints = [
     ...(secret ? ['Secret, but readable while you type.'] : []),
     ...(format === 'chat_id' ? ['A numeric id, or a name that begins with @.'] : []),
     ...(isNew ? [] : ['Leave empty to keep the current value.']),
   ];
   return textInput({
-    field: `properties.${key}`,
+    field: fieldOf(key),
     label: propertyLabel(key),
-    optional: !(isNew && required),
+    optional: true,
     hint: hints.length === 0 ? undefined : hints.join(' '),
     ...(format === 'url' ? { placeholder: 'https://' } : {}),
   });

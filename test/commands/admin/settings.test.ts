@@ -88,13 +88,43 @@ describe('settings', () => {
     expect(await stored()).toMatchObject({ project: { permalink: 'gone-since' } });
   });
 
+  it.each([
+    ['Kolkata', 'Asia/Kolkata'],
+    ['calcutta', 'Asia/Kolkata'],
+    ['Kyiv', 'Europe/Kyiv'],
+    ['kiev', 'Europe/Kyiv'],
+    ['Kathmandu', 'Asia/Kathmandu'],
+    ['Yangon', 'Asia/Yangon'],
+    ['rangoon', 'Asia/Yangon'],
+    ['Ho Chi Minh', 'Asia/Ho_Chi_Minh'],
+    ['saigon', 'Asia/Ho_Chi_Minh'],
+    ['Nuuk', 'America/Nuuk'],
+    ['São Paulo', 'America/Sao_Paulo'],
+    ['chongqing', 'Asia/Shanghai'],
+  ])('finds the time zone of %s, and shows it by its present name', async (query, zone) => {
+    await me.open('settings');
+    const [first] = (await look('zone', query)).options;
+    expect(first).toMatchObject({ value: zone, text: { text: zone.replaceAll('_', ' ') } });
+  });
+
+  it('stores a zone by its present name that was found by a former one', async () => {
+    await me.open('settings');
+    const [found] = (await look('zone', 'Europe/Kiev')).options;
+    expect(found).toMatchObject({ value: 'Europe/Kyiv', description: { text: 'Also Europe/Kiev' } });
+    await me.submit({ zone: 'Europe/Kyiv' });
+    await world.slack.until(() => me.told().at(-1)?.includes('Europe/Kyiv') === true);
+    expect(await stored()).toMatchObject({ zone: 'Europe/Kyiv' });
+  });
+
   it('offers the person’s own zone first, and takes older names', async () => {
     await me.open('settings');
     const all = await look('zone', '');
     expect(all.options).toHaveLength(100);
     expect(all.options[0]?.value).toBe('Europe/Lisbon');
     expect((await look('zone', 'new york')).options.map(({ value }) => value)).toContain('America/New_York');
-    expect((await look('zone', 'US/Pacific')).options.map(({ value }) => value)).toEqual(['US/Pacific']);
+    expect((await look('zone', 'US/Pacific')).options.map(({ value }) => value)).toEqual([
+      'America/Los_Angeles',
+    ]);
     expect((await look('zone', '+02:00')).options).toEqual([]);
   });
 

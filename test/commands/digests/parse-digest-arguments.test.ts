@@ -33,6 +33,7 @@ describe('the words of a digest', () => {
       'Europe/Lisbon',
       'this_week',
     ],
+    ['daily 09:00 asia/calcutta', { kind: 'daily', time: '09:00' }, 'Asia/Kolkata', undefined],
     ['daily 12pm', { kind: 'daily', time: '12:00' }, undefined, undefined],
     ['daily 9.30 last 7 days', { kind: 'daily', time: '09:30' }, undefined, 'last_7_days'],
   ])('%s', (text, cadence, zone, range) => {
@@ -53,6 +54,8 @@ describe('the words of a digest', () => {
     ['daily 9:75 UTC', 'Did you mean `09:59`?'],
     ['daily 09:00 Europe/Lisbonn', 'Did you mean `Europe/Lisbon`?'],
     ['daily 09:00 lisbon', 'Did you mean `Europe/Lisbon`?'],
+    ['daily 09:00 Kyiv', 'Did you mean `Europe/Kyiv`?'],
+    ['daily 09:00 Calcutta', 'Did you mean `Asia/Kolkata`?'],
     ['daily 09:00 tokyo today', 'Did you mean `Asia/Tokyo`?'],
     ['daily 09:00 +02:00', 'There is no time zone'],
     ['daily 09:00 UTC 90d', 'There is no range `90d`'],

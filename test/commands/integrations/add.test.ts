@@ -48,6 +48,7 @@ describe('integration add', () => {
   beforeEach(async () => {
     world.service.faults.clear();
     world.service.requests.clear();
+    world.service.world.updateAccount({ account: ACCOUNT, integrationRules: 'usual' });
     me = ann(world);
     for (const view of me.actor.openViews()) await me.actor.close(view.id);
   });
@@ -112,6 +113,7 @@ describe('integration add', () => {
     const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     expect(JSON.stringify(message)).toContain(`${world.service.origin}/integrations/authorise/`);
     expect(message?.text).toContain('becomes active at once');
+    expect(message?.text).toContain('asks for its identifier');
   });
 
   it('opens no authorisation page but over https', async () => {
@@ -139,6 +141,27 @@ describe('integration add', () => {
     const answer = await me.submit({ name: 'x', ...values });
     expect(Object.keys(answer.errors ?? {})).toEqual([field]);
     expect(me.sent('POST')).toEqual([]);
+  });
+
+  it.each(TYPES)('asks for no property of %s (%s) but the version', async (type, version, properties) => {
+    const { world: service } = world.service;
+    service.updateAccount({ account: ACCOUNT, integrationRules: 'documented' });
+    await me.open('integration add storefront');
+    await me.choose('hook_type', type);
+    if (version !== undefined) await me.choose('properties.hook_version', version);
+    for (const key of Object.keys(properties))
+      expect(me.block(`properties.${key}`)).toMatchObject({ optional: true });
+    expect(await me.submit({ name: 'Bare' })).toMatchObject({ outcome: 'ok' });
+    const sent = version === undefined ? {} : { properties: { hook_version: version } };
+    const none = { send_on_start: false, send_on_completion: false, send_on_failure: false };
+    expect(me.sent('POST')).toEqual([{ integration: { hook_type: type, name: 'Bare', ...none, ...sent } }]);
+  });
+
+  it('shows a property that the service demands under its field', async () => {
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'perf_monitor');
+    const answer = await me.submit({ name: 'x', 'properties.application_id': '12' });
+    expect(answer.errors).toEqual({ 'properties.api_key': expect.stringContaining('blank') });
   });
 
   it('takes a chat’s numeric id, also a negative one', async () => {

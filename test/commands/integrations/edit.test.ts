@@ -34,8 +34,8 @@ describe('integration edit', () => {
     await world.slack.until(() => me.told().some((text) => text.includes(name)));
     world.service.requests.clear();
     const saved = await world.app.workspaces.open(TEAM).integrations.find(name);
-    if (saved === undefined) throw new Error(`${name} is not remembered`);
-    return saved;
+    if (saved?.identifier === undefined) throw new Error(`${name} is not remembered`);
+    return { id: saved.id, identifier: saved.identifier };
   }
 
   async function saved(): Promise<void> {
@@ -46,7 +46,7 @@ describe('integration edit', () => {
   it('sends a new name alone, and remembers it', async () => {
     const { id } = await setUp('Before', 'http_req', { url: 'https://a.example.com' });
     await me.open(`integration edit ${id}`);
-    expect(me.fields()).toEqual(['name', 'properties.url', 'flags']);
+    expect(me.fields()).toEqual(['name', 'properties.url', 'clear', 'flags']);
     expect(me.block('name')).toMatchObject({ element: { initial_value: 'Before' } });
     const told = saved();
     await me.submit({ name: 'After' });
@@ -95,10 +95,49 @@ describe('integration edit', () => {
     expect(me.kept().at(-1)?.properties).toMatchObject({ repository: 'website', api_key: 'CANARYhub' });
   });
 
+  it('sends the properties that are ticked under "Clear" as null, and leaves the empty ones alone', async () => {
+    const { id } = await setUp('Cache', 'cdn_cache', { zone_id: 'zone-1', path_prefix: '/assets' });
+    await me.open(`integration edit ${id}`);
+    expect(me.fields()).toEqual(['name', 'properties.zone_id', 'properties.path_prefix', 'clear', 'flags']);
+    const told = saved();
+    await me.submit({ clear: ['path_prefix'] });
+    await told;
+    expect(me.sent('PATCH')).toEqual([{ integration: { properties: { path_prefix: null } } }]);
+    expect(me.kept().at(-1)?.properties).toEqual({ zone_id: 'zone-1' });
+    expect(me.told().at(-1)).toContain('Path prefix (cleared)');
+  });
+
+  it('does not guess where a property is both filled in and ticked to be cleared', async () => {
+    const { id } = await setUp('Both', 'cdn_cache', { zone_id: 'zone-1' });
+    await me.open(`integration edit ${id}`);
+    const answer = await me.submit({ 'properties.zone_id': 'zone-2', clear: ['zone_id'] });
+    expect(Object.keys(answer.errors ?? {})).toEqual(['properties.zone_id']);
+    expect(me.sent('PATCH')).toEqual([]);
+  });
+
+  it('shows what the service will not have cleared under its field', async () => {
+    const { id } = await setUp('Needed', 'cdn_cache', { zone_id: 'zone-1' });
+    await me.open(`integration edit ${id}`);
+    const answer = await me.submit({ clear: ['zone_id'] });
+    expect(answer.errors).toEqual({ 'properties.zone_id': expect.stringContaining('blank') });
+  });
+
+  it.each(['chat_a_oauth', 'chat_b'])('offers the channel of %s', async (hookType) => {
+    const { identifier } = world.service.world.addIntegration({ ...PROJECT, hookType, name: 'Room' });
+    world.service.requests.clear();
+    await me.open(`integration edit ${identifier} storefront`);
+    await me.choose('hook_type', hookType);
+    expect(me.fields()).toContain('properties.channel');
+    const told = saved();
+    await me.submit({ 'properties.channel': '#releases' });
+    await told;
+    expect(me.sent('PATCH')).toEqual([{ integration: { properties: { channel: '#releases' } } }]);
+  });
+
   it('draws the version’s own fields once it is chosen', async () => {
     const { id } = await setUp('Errors', 'error_tracker_d', { api_key: 'k' }, 'cloud');
     await me.open(`integration edit ${id}`);
-    expect(me.fields()).toEqual(['name', 'properties.hook_version', 'properties.api_key', 'flags']);
+    expect(me.fields()).toEqual(['name', 'properties.hook_version', 'properties.api_key', 'clear', 'flags']);
     await me.choose('properties.hook_version', 'on_premise');
     expect(me.fields()).toContain('properties.url');
     const told = saved();
@@ -219,6 +258,66 @@ describe('integration edit', () => {
     expect(JSON.stringify(message)).toContain('/integrations/authorise/');
     const remembered = await world.app.workspaces.open(TEAM).integrations.find(identifier);
     expect(remembered).toMatchObject({ name: 'Big room', flags: ['send_on_start'] });
+  });
+
+  it('offers an OAuth one that was just added by its name, and asks for the identifier it lacks', async () => {
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'chat_b');
+    await me.submit({ name: 'Release room', flags: ['send_on_failure'] });
+    await world.slack.until(() => me.told().at(-1)?.includes('Release room') === true);
+    const made = me.kept().at(-1);
+    if (made === undefined) throw new Error('nothing was added');
+    made.active = true;
+    world.service.requests.clear();
+
+    await me.open('integration edit');
+    const place = { viewId: me.view().id };
+    const menu = await me.actor.suggest(place, { actionId: 'integration', query: 'release r' });
+    const id = String(menu.options[0]?.value);
+    expect(menu.options[0]).toMatchObject({ text: { text: 'Release room' } });
+    expect(me.told().at(-1)).toContain(`/deckhand integration edit ${id}`);
+    await me.choose('integration', id);
+    await world.slack.until(() => me.fields().includes('name'));
+    expect(me.fields()).toEqual([
+      'integration',
+      'identifier',
+      'name',
+      'properties.channel',
+      'clear',
+      'flags',
+    ]);
+    expect(me.block('flags')).toMatchObject({ element: { initial_options: [{ value: 'send_on_failure' }] } });
+
+    const told = saved();
+    await me.submit({ identifier: ` ${made.identifier} `, name: 'Big release room' });
+    await told;
+    expect(me.sent('PATCH')).toEqual([{ integration: { name: 'Big release room' } }]);
+    expect(world.service.requests.all.at(-1)?.path).toMatch(new RegExp(`/integrations/${made.identifier}$`));
+    expect(await world.app.workspaces.open(TEAM).integrations.find(made.identifier)).toMatchObject({
+      id,
+      name: 'Big release room',
+      hookType: 'chat_b',
+    });
+    await me.open(`integration edit ${id}`);
+    expect(me.fields()).not.toContain('identifier');
+  });
+
+  it('does not mistake a second OAuth one of the same name for the first', async () => {
+    const { integrations } = world.app.workspaces.open(TEAM);
+    const room = {
+      hookType: 'chat_a_oauth',
+      name: 'Twins',
+      account: ACCOUNT,
+      project: { permalink: 'storefront', name: 'Storefront' },
+      flags: [],
+      savedBy: PEOPLE.admin,
+      savedAt: 0,
+    };
+    const first = await integrations.remember(room);
+    await integrations.remember({ ...room, identifier: 'int-one' }, first.id);
+    const second = await integrations.remember(room);
+    expect(second.id).not.toBe(first.id);
+    expect(await integrations.find('int-one')).toMatchObject({ id: first.id });
   });
 
   it('says what the service does not have, and keeps the form', async () => {

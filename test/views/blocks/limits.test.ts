@@ -232,7 +232,11 @@ const explained = fc.record({
   reference: maybe(fc.constant('0a1b2c3d')),
   link: maybe(fc.record({ label: text, url: fc.webUrl() })),
 });
-const finding = fc.record({ what: safe, isWell: fc.boolean(), said: safe });
+const finding = fc.record({
+  what: safe,
+  health: fc.constantFrom('well' as const, 'limited' as const, 'broken' as const),
+  said: safe,
+});
 const start = fc.record({
   word: fc.constant(WORD),
   accounts: many(fc.record({ name: slug, state: fc.constantFrom('ok', 'unverified', 'broken') }), 3),

@@ -26,6 +26,7 @@ const values = fc
     name: shortText,
     flags,
     project: shortText,
+    clear: fc.subarray(['url', 'token', 'channel']),
     'properties.url': fc.webUrl(),
     'properties.environment': shortText,
   })
@@ -106,10 +107,10 @@ describe('reading the form', () => {
 
   it.each([
     [{}, ['name']],
-    [{ hook_type: 'http_req' }, ['name', 'properties.url']],
-    [{ hook_type: 'http_req', name: '  ', 'properties.url': ' ' }, ['name', 'properties.url']],
-    [{ hook_type: 'error_tracker_d', name: 'x' }, ['properties.api_key', 'properties.hook_version']],
-    [{ ...CLOUD, name: 'x' }, ['properties.organization_slug', 'properties.project', 'properties.token']],
+    [{ hook_type: 'http_req' }, ['name']],
+    [{ hook_type: 'http_req', name: '  ', 'properties.url': ' ' }, ['name']],
+    [{ hook_type: 'error_tracker_d', name: 'x' }, ['properties.hook_version']],
+    [{ ...CLOUD, name: 'x' }, []],
     [{ hook_type: 'chat_a_oauth', name: 'x' }, []],
     [{ hook_type: 'chat_d', name: 'x', 'properties.bot_token': 't', 'properties.chat_id': '12' }, []],
     [
@@ -147,6 +148,7 @@ describe('what was changed', () => {
     [{ name: 'After', flags: ['send_on_failure'] }, { name: 'After' }],
     [{ name: 'Before', flags: [] }, { send_on_failure: false }],
     [{ flags: ['send_on_failure', 'send_on_start'] }, { send_on_start: true }],
+    [{ flags: ['send_on_failure'], clear: ['url', 'zone_id'] }, { properties: { url: null } }],
     [
       { flags: ['send_on_failure'], 'properties.url': 'https://a.example.com' },
       { properties: { url: 'https://a.example.com' } },
@@ -175,7 +177,13 @@ describe('what is said of an integration', () => {
         const messages = [
           addedMessage(saved),
           changedMessage(saved, { name, properties: { [type]: 'x', token: 'secret-value' } }),
-          authoriseMessage({ name, project: name, authUrl, isNew: true, word: '/deckhand' }),
+          authoriseMessage({
+            name,
+            project: name,
+            authUrl,
+            word: '/deckhand',
+            added: { id: 'k3m9x', isIdentified: false },
+          }),
         ];
         for (const message of messages) {
           expect(checkMessageBlocks(message.blocks)).toEqual([]);

@@ -1,0 +1,57 @@
+import { describe, expect } from 'vitest';
+import { ask } from '../../support/asking.ts';
+import { test as base } from '../../support/fixtures.ts';
+import { ACCOUNT, EMAIL } from '../../support/test-world.ts';
+
+const test = base.extend('connected', () => true);
+
+describe('doctor', () => {
+  test('says that the key may read invoices and use managed hosting, where it may', async ({ world }) => {
+    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+    const said = await ask(world, '/deckhand doctor');
+    expect(said).toContain('Everything works');
+    for (const line of [
+      '*Store*  answers',
+      '*Scheduler*  runs',
+      '*Slack*  the token works',
+      '*Account `acme`*  the key works',
+      ':white_check_mark: *Invoices of `acme`*  the key may read them',
+      ':white_check_mark: *Managed hosting of `acme`*  the key may use it',
+      ':white_check_mark: *Administrator of `acme`*  is not needed',
+    ])
+      expect(said).toContain(line);
+  });
+
+  test('says what the key may not do, and who may, without calling it a problem', async ({ world }) => {
+    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: false, permissions: [] });
+    const said = await ask(world, '/deckhand doctor');
+    expect(said).toContain('Everything works');
+    expect(said).toContain(':information_source: *Invoices of `acme`*  the key may not read them');
+    expect(said).toContain('only the key of a billing manager may');
+    expect(said).toContain(':information_source: *Managed hosting of `acme`*  the key may not use it');
+  });
+
+  test('says that managed hosting is not enabled, and enables nothing itself', async ({ world }) => {
+    world.service.world.updateAccount({ account: ACCOUNT, betaFeatures: false });
+    const said = await ask(world, '/deckhand doctor');
+    expect(said).toContain('*Managed hosting of `acme`*  is not enabled; `/deckhand beta enroll` enables it');
+    expect(said).toContain('only an administrator’s key can enable managed hosting');
+    expect(world.service.world.state.accounts.get(ACCOUNT)?.betaFeatures).toBe(false);
+  });
+
+  test('does not take an outage for a missing permission', async ({ world }) => {
+    world.service.faults.add({ path: `/${ACCOUNT}/account/invoices`, status: 500 });
+    const said = await ask(world, '/deckhand doctor');
+    expect(said).toContain('1 problem found');
+    expect(said).toContain(':x: *Invoices of `acme`*');
+  });
+
+  test('asks for no permissions where the key is refused', async ({ world }) => {
+    world.service.faults.add({ path: `/${ACCOUNT}/profile`, status: 401 });
+    world.service.requests.clear();
+    const said = await ask(world, '/deckhand doctor');
+    expect(said).toContain('1 problem found');
+    expect(said).not.toContain('Invoices of');
+    expect(world.service.requests.all.map(({ path }) => path)).toEqual(['/profile']);
+  });
+});
