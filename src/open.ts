@@ -73,7 +73,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
 
 function openService(
   config: Config,
-  { version, serviceTimeoutMs, clock, tracing }: OpenOptions & { clock: Clock },
+  { log, version, serviceTimeoutMs, clock, tracing }: OpenOptions & { clock: Clock },
   metrics: Metrics,
 ): Service {
   return createService({
@@ -86,6 +86,7 @@ function openService(
     ...(tracing === undefined ? {} : { tracing }),
     ...(serviceTimeoutMs === undefined ? {} : { timeoutMs: serviceTimeoutMs }),
     observe: ({ operation, kind, ms }) => metrics.serviceCall(operation, kind, ms),
+    onSkipped: (rows) => log.warn({ event: 'rows_skipped', ...rows }, 'Rows of a list could not be read'),
   });
 }
 

@@ -1,7 +1,9 @@
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
+import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
 import { listServers } from '../service/servers.ts';
+import { skippedWords } from '../views/blocks/skipped.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import { ServerNeeded } from '../workspace/servers.ts';
@@ -55,7 +57,11 @@ export async function serverOf(
   const named = picked ?? typed;
   if (named === undefined) throw new ServerNeeded('Which server do you mean?', here);
   // Not from the cache, because a server may have been added a moment ago.
-  const servers = await workspace.accounts.use(account, (client) => listServers(client, project));
+  const skipped: SkippedRows[] = [];
+  const onSkipped = (rows: SkippedRows) => skipped.push(rows);
+  const servers = await workspace.accounts.use(account, (client) =>
+    listServers(client, project, { onSkipped }),
+  );
   if (servers === undefined) return { identifier: named, name: named };
   const wanted = named.toLowerCase();
   const exact = servers.find((server) => server.identifier.toLowerCase() === wanted);
@@ -65,8 +71,9 @@ export async function serverOf(
   if (byName.length > 1)
     throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, here);
   const known = servers.slice(0, 10).map((server) => code(server.name, 40));
+  const missing = skipped.length === 0 ? '' : ` ${skippedWords(skipped)}`;
   throw new ServerNeeded(
-    `There is no server ${code(named)} in this project. It has ${known.join(', ') || 'none'}.`,
+    `There is no server ${code(named)} in this project. It has ${known.join(', ') || 'none'}.${missing}`,
     here,
   );
 }

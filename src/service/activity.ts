@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { type CallOptions, requestJson } from './call.ts';
+import { requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { isObject, NullableText, Numeric, OptionalText, Timestamp } from './shapes.ts';
+import { type ListOptions, readRows } from './rows.ts';
+import { Identifier, isObject, NullableText, Numeric, OptionalText, Timestamp } from './shapes.ts';
 
 export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
 export type ActivityRange = (typeof ACTIVITY_RANGES)[number];
@@ -14,11 +15,12 @@ const EventProperties = z
 
 /** API 2.11 (docs/service-api.md). `event` may be any word: there is no complete list. */
 export const ActivityEvent = z.object({
-  event: z.string(),
+  event: Identifier,
   properties: EventProperties,
   project: z
     .object({ name: OptionalText, permalink: OptionalText, identifier: OptionalText })
     .nullish()
+    .catch(null)
     .transform((project) => project ?? null),
   user: NullableText,
   created_at: Timestamp,
@@ -36,17 +38,19 @@ export const ActivityStats = z.object({
   /** Percentage points. */
   success_rate_delta: Figure,
   /** For people, e.g. `1m 12s`. */
-  avg_duration: z.string().nullish().catch(undefined),
+  avg_duration: z
+    .union([z.string(), z.number().transform(String)])
+    .nullish()
+    .catch(undefined),
   active_servers: Figure,
 });
 export type ActivityStats = z.infer<typeof ActivityStats>;
 
-const Activity = z
-  .union([
-    z.array(ActivityEvent).transform((events) => ({ events, stats: undefined })),
-    z.object({ events: z.array(ActivityEvent), stats: ActivityStats.optional().catch(undefined) }),
-  ])
-  .transform(({ events, stats }): Activity => ({ events, stats }));
+/** Events alone, or with statistics beside them. */
+const Answer = z.preprocess(
+  (value) => (Array.isArray(value) ? { events: value } : value),
+  z.object({ events: z.array(z.unknown()), stats: ActivityStats.optional().catch(undefined) }),
+);
 export interface Activity {
   /** Most recent first, at most the latest 100. */
   events: ActivityEvent[];
@@ -55,14 +59,16 @@ export interface Activity {
 }
 
 /** The events of a range, by default the last seven days, and its statistics if wanted. API 4.9. */
-export function getActivity(
+export async function getActivity(
   account: AccountClient,
   { range, stats }: { range?: ActivityRange | undefined; stats?: boolean | undefined } = {},
-  options?: CallOptions,
+  options?: ListOptions,
 ): Promise<Activity> {
   const query = { ...(range === undefined ? {} : { range }), ...(stats ? { include: 'stats' } : {}) };
-  const call = { operation: 'getActivity', scope: 'account', path: ['activity'], query } as const;
-  return requestJson(account, Activity, call, options);
+  const operation = 'getActivity';
+  const answer = await requestJson(account, Answer, { operation, path: ['activity'], query }, options);
+  const events = readRows(account, ActivityEvent, answer.events, operation, options);
+  return { events, stats: answer.stats };
 }
 
 /** The names in a list, or one name by itself. */

@@ -26,9 +26,21 @@ export interface Call<T> {
   read: Reader<T>;
 }
 
+/** Rows of a list that could not be read, while the others were. */
+export interface SkippedRows {
+  operation: string;
+  count: number;
+  /** For the person and the log. */
+  reference: string;
+  /** What was wrong with the first ones: paths and kinds, never values. */
+  reason: string;
+}
+
 /** Something that calls can be sent to. Rejects with a ServiceError, or with the reason of the caller's signal. */
 export interface Endpoint {
   send<T>(call: Call<T>, options?: CallOptions): Promise<T>;
+  /** Reports rows of a good answer that could not be read. */
+  reportSkipped(rows: SkippedRows): void;
 }
 
 /** Where an endpoint's paths begin; without a slash at the end. */
@@ -37,7 +49,7 @@ export interface Address {
   path: string;
 }
 
-/** A call with a JSON answer: a GET about a record, unless it says otherwise. */
+/** A call with a JSON answer: a GET of an account, unless it says otherwise. */
 export type JsonCall = Omit<Call<unknown>, 'read' | 'pdf' | 'method' | 'scope'> &
   Partial<Pick<Call<unknown>, 'method' | 'scope'>>;
 
@@ -48,7 +60,7 @@ export function requestJson<T>(
   call: JsonCall,
   options?: CallOptions,
 ): Promise<T> {
-  return endpoint.send({ method: 'GET', scope: 'record', ...call, read: jsonOf(schema) }, options);
+  return endpoint.send({ method: 'GET', scope: 'account', ...call, read: jsonOf(schema) }, options);
 }
 
 /** Both JSON headers on every request; only a PDF is accepted as something else. API 1 (docs/service-api.md). */
@@ -116,7 +128,7 @@ function jsonOf<T>(schema: z.ZodType<T>): Reader<T> {
     const parsed = schema.safeParse(parseJson(answer, operation));
     if (parsed.success) return parsed.data;
     // Only the paths and kinds of the faults: the values belong in no log.
-    const cause = new Error(parsed.error.issues.slice(0, 5).map(describeIssue).join('; '));
+    const cause = new Error(describeIssues(parsed.error));
     throw unexpected(operation, answer.status, 'the answer has another shape', { cause });
   };
 }
@@ -152,6 +164,10 @@ function parseJson(answer: Answer, operation: string): unknown {
 
 function textOf(answer: Answer): string {
   return new TextDecoder().decode(answer.body);
+}
+
+export function describeIssues({ issues }: z.ZodError): string {
+  return issues.slice(0, 5).map(describeIssue).join('; ');
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {

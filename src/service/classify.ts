@@ -2,8 +2,8 @@ import type { ServiceErrorKind } from '../core/errors.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { ServiceError } from './errors.ts';
 
-/** What a path names: the account as a whole, a record inside it, or sign-up, which has no account yet. */
-export type Scope = 'account' | 'record' | 'signup';
+/** What a path belongs to: an account, or sign-up, which has none yet. */
+export type Scope = 'account' | 'signup';
 
 export interface ErrorAnswer {
   operation: string;
@@ -63,10 +63,10 @@ function kindOf({ status, scope }: ErrorAnswer, body: ErrorBody): ServiceErrorKi
   return status >= 400 && status < 500 ? 'rejected' : 'unexpected';
 }
 
-/** A wrong account name is answered by the host, without the JSON that records have. API 5.1. */
-function notFound(scope: Scope, body: ErrorBody): ServiceErrorKind {
+/** A wrong account name is answered by the host, without the service's own error body. API 5.1. */
+function notFound(scope: Scope, { errorCode, isObject }: ErrorBody): ServiceErrorKind {
   if (scope === 'signup') return 'unexpected';
-  return scope === 'record' && body.isObject ? 'record_not_found' : 'account_not_found';
+  return isObject && errorCode !== 'account_not_found' ? 'record_not_found' : 'account_not_found';
 }
 
 /** A refusal that names no field is about the whole form, so that it is always shown. */

@@ -2,7 +2,16 @@ import type { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
-import { type Address, type Call, type Endpoint, failureOf, headersOf, pathOf, readValue } from './call.ts';
+import {
+  type Address,
+  type Call,
+  type Endpoint,
+  failureOf,
+  headersOf,
+  pathOf,
+  readValue,
+  type SkippedRows,
+} from './call.ts';
 import { ServiceError } from './errors.ts';
 import { createOauth, type ServiceOauth } from './oauth.ts';
 import { withRetries } from './retry.ts';
@@ -59,6 +68,8 @@ export interface ServiceOptions {
   hookTypes?: Readonly<Record<string, string>>;
   tracing?: Tracing;
   observe?: (call: Observed) => void;
+  /** Rows that no list shows, for the log. */
+  onSkipped?: (rows: SkippedRows) => void;
 }
 
 /** One account with one person's credentials, which cannot be read from it. */
@@ -108,6 +119,7 @@ type Settings = Omit<ServiceOptions, keyof typeof DEFAULTS> & typeof DEFAULTS;
 function openEndpoint(pools: Agent, settings: Settings, address: Address, authorization?: string): Endpoint {
   const { clock, random, timeoutMs } = settings;
   return {
+    reportSkipped: (rows) => settings.onSkipped?.(rows),
     async send(call, { signal, retries = DEFAULT_RETRIES } = {}) {
       const outgoing = {
         origin: address.origin,

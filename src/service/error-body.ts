@@ -71,7 +71,8 @@ function textsOf(value: unknown): string[] {
   return values
     .map((item: unknown) => (isObject(item) ? item.message : item))
     .filter((item): item is string => typeof item === 'string' && item.trim() !== '')
-    .map((item) => item.slice(0, LONGEST_TEXT));
+    .map((item) => item.slice(0, LONGEST_TEXT))
+    .filter((item, at, all) => all.indexOf(item) === at);
 }
 
 function isCode(value: unknown): value is string {

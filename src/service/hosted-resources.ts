@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
+import { type ListOptions, requestRows } from './rows.ts';
 import {
   Identifier,
   isObject,
   listUnder,
+  NullableNumber,
   NullableText,
   NullableTimestamp,
-  Numeric,
   OptionalText,
+  YesOrNo,
 } from './shapes.ts';
-
-const NullableNumber = Numeric.nullish().transform((number) => number ?? null);
 
 /** API 2.6 (docs/service-api.md). A static site may be listed too: without region, size, address, cost and key. */
 export const HostedResource = z.object({
@@ -21,7 +21,7 @@ export const HostedResource = z.object({
   region: NullableText,
   size: NullableText,
   /** Usually one of API 3.1. */
-  status: z.string(),
+  status: NullableText.transform((status) => status || 'unknown'),
   ip_address: NullableText,
   /** In the account's currency. */
   monthly_cost: NullableNumber,
@@ -34,6 +34,7 @@ export const HostedResource = z.object({
       fingerprint: OptionalText,
     })
     .nullish()
+    .catch(null)
     .transform((key) => key ?? null),
   created_at: NullableTimestamp,
   updated_at: NullableTimestamp,
@@ -42,13 +43,13 @@ export type HostedResource = z.infer<typeof HostedResource>;
 
 /** API 2.7. */
 export const Region = z
-  .object({ slug: z.string(), name: OptionalText, available: z.boolean().nullish() })
-  .transform(({ slug, name, available }) => ({ slug, name: name || slug, available: available ?? true }));
+  .object({ slug: Identifier, name: OptionalText, available: YesOrNo.catch(true) })
+  .transform(({ slug, name, available }) => ({ slug, name: name || slug, available }));
 export type Region = z.infer<typeof Region>;
 
 /** API 2.7. `monthly_cost` is in `currency`, a lower-case code. */
 export const Size = z
-  .object({ slug: z.string(), label: OptionalText, monthly_cost: NullableNumber, currency: OptionalText })
+  .object({ slug: Identifier, label: OptionalText, monthly_cost: NullableNumber, currency: OptionalText })
   .transform(({ slug, label, ...price }) => ({ slug, label: label || slug, ...price }));
 export type Size = z.infer<typeof Size>;
 
@@ -58,10 +59,10 @@ export type SyncRequest = z.infer<typeof SyncRequest>;
 /** The managed resources of the account. API 4.5. */
 export function listHostedResources(
   account: AccountClient,
-  options?: CallOptions,
+  options?: ListOptions,
 ): Promise<HostedResource[]> {
   const call = { operation: 'listHostedResources', path: ['hosted_resources'] };
-  return requestJson(account, z.array(HostedResource), call, options);
+  return requestRows(account, listUnder('hosted_resources'), HostedResource, call, options);
 }
 
 /** One managed resource. API 4.5. */
@@ -86,17 +87,17 @@ export function syncHostedResource(
 }
 
 /** The regions that can be chosen now. API 4.5. */
-export async function listRegions(account: AccountClient, options?: CallOptions): Promise<Region[]> {
-  const schema = z.preprocess(regionsIn, z.array(Region));
+export async function listRegions(account: AccountClient, options?: ListOptions): Promise<Region[]> {
+  const schema = z.preprocess(regionsIn, z.array(z.unknown()));
   const call = { operation: 'listRegions', path: ['managed_hosting', 'regions'] };
-  const regions = await requestJson(account, schema, call, options);
+  const regions = await requestRows(account, schema, Region, call, options);
   return regions.filter((region) => region.available);
 }
 
 /** The sizes with their prices in the account's currency. API 4.5. */
-export function listSizes(account: AccountClient, options?: CallOptions): Promise<Size[]> {
+export function listSizes(account: AccountClient, options?: ListOptions): Promise<Size[]> {
   const call = { operation: 'listSizes', path: ['managed_hosting', 'sizes'] };
-  return requestJson(account, listUnder('sizes', Size), call, options);
+  return requestRows(account, listUnder('sizes'), Size, call, options);
 }
 
 /** Under `regions`, grouped, or bare. */

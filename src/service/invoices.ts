@@ -1,7 +1,16 @@
 import { z } from 'zod';
-import { type CallOptions, foreignAddress, headerOf, requestJson, unexpected } from './call.ts';
+import { type CallOptions, foreignAddress, headerOf, unexpected } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { NullableText, NullableTimestamp, Numeric, OptionalText, Timestamp } from './shapes.ts';
+import { type ListOptions, requestRows } from './rows.ts';
+import {
+  listUnder,
+  NullableText,
+  NullableTimestamp,
+  Numeric,
+  OptionalText,
+  Timestamp,
+  YesOrNo,
+} from './shapes.ts';
 import type { Answer } from './transport.ts';
 
 const Amount = z.union([z.string(), z.number()]).transform(String);
@@ -13,8 +22,10 @@ export const Invoice = z.object({
   /** Lower-case code. */
   currency: OptionalText,
   total: Amount,
-  vat: Amount.nullish().transform((vat) => vat ?? null),
-  paid: z.boolean(),
+  vat: Amount.nullish()
+    .catch(null)
+    .transform((vat) => vat ?? null),
+  paid: YesOrNo,
   paid_at: NullableTimestamp,
   created_at: Timestamp,
   /** Foreign: only `downloadInvoice` may follow it. */
@@ -25,9 +36,9 @@ export type Invoice = z.infer<typeof Invoice>;
 const PDF_MAGIC = Buffer.from('%PDF-');
 
 /** The finalised invoices, most recent first. `forbidden` unless the key is a billing manager's. API 4.10. */
-export function listInvoices(account: AccountClient, options?: CallOptions): Promise<Invoice[]> {
-  const call = { operation: 'listInvoices', scope: 'account', path: ['account', 'invoices'] } as const;
-  return requestJson(account, z.array(Invoice), call, options);
+export function listInvoices(account: AccountClient, options?: ListOptions): Promise<Invoice[]> {
+  const call = { operation: 'listInvoices', path: ['account', 'invoices'] };
+  return requestRows(account, listUnder('invoices'), Invoice, call, options);
 }
 
 /**
@@ -46,7 +57,7 @@ export async function downloadInvoice(
       operation: 'downloadInvoice',
       method: 'GET',
       path: downloadUrl ? addressIn(downloadUrl) : ['account', 'invoices', `${number}.pdf`],
-      scope: 'record',
+      scope: 'account',
       pdf: true,
       read: readPdf,
     },

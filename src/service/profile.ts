@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { Flag, NullableText, OptionalText } from './shapes.ts';
+import { Flag, isObject, NullableText, OptionalText, YesOrNo } from './shapes.ts';
 
 /** API 2.3 (docs/service-api.md); `time_zone`, `suspended` and `trialling` come from such services too. */
 export const Profile = z.object({
@@ -11,7 +11,7 @@ export const Profile = z.object({
   /** IANA or the service's own name; null where it is not given. */
   time_zone: NullableText,
   account: z.preprocess(
-    (account) => account ?? {},
+    (account) => (isObject(account) ? account : {}),
     z.object({
       name: OptionalText,
       permalink: OptionalText,
@@ -27,12 +27,12 @@ export type Profile = z.infer<typeof Profile>;
 
 /** Who the key belongs to, and what their account may do. API 4.3. Rejects with a ServiceError. */
 export function getProfile(account: AccountClient, options?: CallOptions): Promise<Profile> {
-  const call = { operation: 'getProfile', scope: 'account', path: ['profile'] } as const;
+  const call = { operation: 'getProfile', path: ['profile'] };
   return requestJson(account, Profile, call, options);
 }
 
 /** API 2.4. */
-export const BetaEnrollment = z.object({ enrolled: z.boolean(), beta_features: z.boolean() });
+export const BetaEnrollment = z.object({ enrolled: YesOrNo, beta_features: Flag });
 export type BetaEnrollment = z.infer<typeof BetaEnrollment>;
 
 /**
@@ -47,6 +47,6 @@ export function enrollInBeta(
 ): Promise<BetaEnrollment> {
   const body = protocol === undefined ? {} : { protocol };
   const path = ['beta', 'enrollments'];
-  const call = { operation: 'enrollInBeta', method: 'POST', scope: 'account', path, body } as const;
+  const call = { operation: 'enrollInBeta', method: 'POST', path, body } as const;
   return requestJson(account, BetaEnrollment, call, options);
 }

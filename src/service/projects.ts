@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
+import { type ListOptions, requestRows } from './rows.ts';
 import { Flag, Identifier, listUnder, NullableTimestamp, OptionalText } from './shapes.ts';
 
 /** Only the fields we need: the whole record holds an address that starts deployments. API 4.11 shows no shape. */
 export const Project = z
   .object({
     name: OptionalText,
-    permalink: Identifier.optional(),
-    identifier: Identifier.optional(),
+    permalink: Identifier.optional().catch(undefined),
+    identifier: Identifier.optional().catch(undefined),
     last_deployed_at: NullableTimestamp,
     starred: Flag,
   })
@@ -23,8 +23,8 @@ export const Project = z
 export type Project = z.infer<typeof Project>;
 
 /** The account's projects, starred ones first, otherwise in the service's order. API 4.11 (docs/service-api.md). */
-export async function listProjects(account: AccountClient, options?: CallOptions): Promise<Project[]> {
-  const call = { operation: 'listProjects', scope: 'account', path: ['projects.json'] } as const;
-  const projects = await requestJson(account, listUnder('projects', Project), call, options);
+export async function listProjects(account: AccountClient, options?: ListOptions): Promise<Project[]> {
+  const call = { operation: 'listProjects', path: ['projects.json'] };
+  const projects = await requestRows(account, listUnder('projects'), Project, call, options);
   return projects.toSorted((one, other) => Number(other.starred) - Number(one.starred));
 }

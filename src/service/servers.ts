@@ -2,20 +2,32 @@ import { z } from 'zod';
 import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import { ServiceError } from './errors.ts';
+import { type ListOptions, readRows, requestRows } from './rows.ts';
 import { Flag, Identifier, listUnder, NullableText, OptionalText, recordUnder } from './shapes.ts';
+
+/** Without it a managed server cannot be followed, but is still a server. */
+const Status = NullableText.transform((status) => status || 'unknown');
+
+/** A yes or no, or the address that gets the e-mails. */
+const NotifyEmail = z
+  .unknown()
+  .optional()
+  .transform((value) =>
+    typeof value === 'string' ? /\S/.test(value) && !/^(?:false|0|no)$/i.test(value) : Boolean(value),
+  );
 
 const StaticHosting = z.object({
   hosted_website_identifier: NullableText,
   subdomain: OptionalText,
   url: NullableText,
   spa_mode: Flag,
-  status: z.string(),
+  status: Status,
   active_deployment_uuid: NullableText,
 });
 
 const ManagedVps = z.object({
   hosted_resource_identifier: NullableText,
-  status: z.string(),
+  status: Status,
   ip_address: NullableText,
   region: OptionalText,
   size: OptionalText,
@@ -30,15 +42,15 @@ export const Server = z
     server_path: NullableText,
     last_revision: NullableText,
     preferred_branch: NullableText,
-    notify_email: Flag,
+    notify_email: NotifyEmail,
     server_group_identifier: NullableText,
     hostname: NullableText,
-    port: Identifier.nullish().transform((port) => port ?? null),
+    port: NullableText.transform((port) => port || null),
     username: NullableText,
     use_ssh_keys: Flag,
     host_key: NullableText,
-    static_hosting: StaticHosting.nullish(),
-    managed_vps: ManagedVps.nullish(),
+    static_hosting: StaticHosting.nullish().catch(null),
+    managed_vps: ManagedVps.nullish().catch(null),
   })
   .transform((server) => ({ ...server, name: server.name || server.identifier }));
 export type Server = z.infer<typeof Server>;
@@ -88,11 +100,11 @@ export function createServer(
 export async function listServers(
   account: AccountClient,
   project: string,
-  options?: CallOptions,
+  options?: ListOptions,
 ): Promise<Server[] | undefined> {
   const call = { operation: 'listServers', path: ['projects', project, 'servers'] };
   try {
-    return await requestJson(account, listUnder('servers', Server), call, options);
+    return await requestRows(account, listUnder('servers'), Server, call, options);
   } catch (error) {
     if (error instanceof ServiceError && (error.status === 403 || error.status === 404)) return undefined;
     throw error;
@@ -112,24 +124,29 @@ function bodyOf(server: NewServer): Record<string, unknown> {
 export const BuildConfiguration = z.object({
   identifier: Identifier,
   packages: z
-    .record(z.string(), Identifier.nullable())
+    .record(z.string(), NullableText)
     .nullish()
+    .catch(null)
     .transform((packages) => packages ?? {}),
   default: Flag,
   servers: z
-    .array(Server)
+    .array(z.unknown())
     .nullish()
+    .catch(null)
     .transform((servers) => servers ?? []),
 });
-export type BuildConfiguration = z.infer<typeof BuildConfiguration>;
+export type BuildConfiguration = Omit<z.infer<typeof BuildConfiguration>, 'servers'> & { servers: Server[] };
 
 /** The language and tool versions of a project's builds. API 4.7. `project`: permalink or identifier. */
-export function getBuildConfiguration(
+export async function getBuildConfiguration(
   account: AccountClient,
   project: string,
   id: string,
-  options?: CallOptions,
+  options?: ListOptions,
 ): Promise<BuildConfiguration> {
   const path = ['projects', project, 'build_configurations', id];
-  return requestJson(account, BuildConfiguration, { operation: 'getBuildConfiguration', path }, options);
+  const operation = 'getBuildConfiguration';
+  const configuration = await requestJson(account, BuildConfiguration, { operation, path }, options);
+  const servers = readRows(account, Server, configuration.servers, operation, options);
+  return { ...configuration, servers };
 }

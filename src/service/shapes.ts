@@ -13,10 +13,18 @@ export const NullableText = z
 /** Text that is not essential, or empty. */
 export const OptionalText = NullableText.transform((text) => text ?? '');
 
-export const Flag = z
-  .boolean()
-  .nullish()
-  .transform((flag) => flag ?? false);
+/** A yes or no that something depends on; services also write it as text or as 0 and 1. */
+export const YesOrNo = z.preprocess((value) => FLAG_WORDS.get(String(value)) ?? value, z.boolean());
+
+const FLAG_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** A yes or no that is not essential: false where it is absent or anything else. */
+export const Flag = YesOrNo.catch(false);
 
 /** ISO 8601 text that is a date. API 1 (docs/service-api.md). */
 export const Timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
@@ -36,11 +44,16 @@ export const Numeric = z.union([
     .transform(Number),
 ]);
 
-/** A list, by itself or under a key. */
-export function listUnder<T extends z.ZodType>(key: string, item: T) {
+/** A number that is not essential: null where it is absent, null or no number. */
+export const NullableNumber = Numeric.nullish()
+  .catch(null)
+  .transform((number) => number ?? null);
+
+/** The rows of a list, by itself or under a key; each is read by itself (`rows.ts`). */
+export function listUnder(key: string) {
   return z.preprocess(
     (value) => (isObject(value) && !Array.isArray(value) ? value[key] : value),
-    z.array(item),
+    z.array(z.unknown()),
   );
 }
 

@@ -4,6 +4,7 @@ import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import { listProjects, type Project } from '../service/projects.ts';
+import type { ListOptions } from '../service/rows.ts';
 import type { Account, Accounts } from './accounts.ts';
 
 /** The account's projects. */
@@ -11,19 +12,19 @@ export interface Projects {
   /** A few seconds old at most, for menus that search with every letter. @throws AccountFailure */
   list(account: Account): Promise<Project[]>;
   /** Read now, for a command. @throws AccountFailure */
-  look(account: Account): Promise<Project[]>;
+  look(account: Account, options?: ListOptions): Promise<Project[]>;
 }
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }): Projects {
   const fresh = createTtlCache<Project[]>(parts.clock);
   // The sealed key is part of the cache's key, so that a new key never shows the answers to an old one.
   const keyOf = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
-  const load = (account: Account) => (): Promise<Project[]> =>
-    parts.accounts.use(account, (client) => listProjects(client));
+  const load = (account: Account, options?: ListOptions) => (): Promise<Project[]> =>
+    parts.accounts.use(account, (client) => listProjects(client, options));
 
   return {
     list: (account) => fresh.get(keyOf(account), load(account)),
-    look: (account) => fresh.renew(keyOf(account), load(account)),
+    look: (account, options) => fresh.renew(keyOf(account), load(account, options)),
   };
 }
 

@@ -74,11 +74,19 @@ test.each<[string, object, object]>([
   expect(events).toEqual([{ ...EVENT, event: 'something_new', project: null, user: null, properties }]);
 });
 
-test.each([{ events: 'none' }, [{ ...EVENT, created_at: 'today' }], [{ ...EVENT, event: 7 }], 'x'])(
-  '%j is unexpected',
-  async (json) => {
-    await using wire = await startWire({ 'GET /acme/activity': [{ json }] });
-    await using client = openAccount(wire.origin);
-    expect(await failure(getActivity(client.account))).toMatchObject({ kind: 'unexpected' });
-  },
-);
+test.each([{ events: 'none' }, {}, 'x'])('%j is unexpected', async (json) => {
+  await using wire = await startWire({ 'GET /acme/activity': [{ json }] });
+  await using client = openAccount(wire.origin);
+  expect(await failure(getActivity(client.account))).toMatchObject({ kind: 'unexpected' });
+});
+
+test('an event without a date costs itself alone, and is counted', async () => {
+  const json = [{ ...EVENT, created_at: 'today' }, EVENT];
+  await using wire = await startWire({ 'GET /acme/activity': [{ json }] });
+  await using client = openAccount(wire.origin);
+  const skipped: number[] = [];
+  const options = { onSkipped: ({ count }: { count: number }) => skipped.push(count) };
+  const { events } = await getActivity(client.account, {}, options);
+  expect(events).toHaveLength(1);
+  expect(skipped).toEqual([1]);
+});

@@ -8,7 +8,7 @@ const NOW = Date.UTC(2026, 0, 5, 12);
 
 function classify(status: number, body: unknown, more: Partial<ErrorAnswer> = {}): ServiceError {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const answer = { operation: 'getThing', scope: 'record', retryAfter: undefined, now: NOW } as const;
+  const answer = { operation: 'getThing', scope: 'account', retryAfter: undefined, now: NOW } as const;
   return classifyAnswer({ ...answer, status, body: text, ...more });
 }
 
@@ -52,11 +52,12 @@ test.each([
 });
 
 test.each([
-  ['profile or projects', { error_code: 'record_not_found' }, 'account_not_found'],
-  ['profile or projects', '', 'account_not_found'],
+  ['a list or the profile', { error_code: 'record_not_found' }, 'record_not_found'],
+  ['any path', { error_code: 'account_not_found', hint: 'Check it' }, 'account_not_found'],
+  ['a list or the profile', '', 'account_not_found'],
   ['an endpoint the service lacks', { error_code: 'invalid_api_method' }, 'unexpected'],
 ])('404 at %s with %j is %s', (_where, body, kind) => {
-  expect(classify(404, body, { scope: 'account' })).toMatchObject({ kind });
+  expect(classify(404, body)).toMatchObject({ kind });
 });
 
 test.each([

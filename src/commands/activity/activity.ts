@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
+import type { SkippedRows } from '../../service/call.ts';
+import type { ListOptions } from '../../service/rows.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import {
@@ -11,6 +14,7 @@ import {
   chartOf,
 } from '../../views/activity/activity.ts';
 import { altText } from '../../views/activity/deployments-chart.ts';
+import { withSkipped } from '../../views/blocks/skipped.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
@@ -52,7 +56,7 @@ export const activity = defineCommand({
     const words = readActivityWords(args.words?.split(' ') ?? []);
     const project = args.project ?? words.project;
     const ask = await askOf({ range: words.range, stats: args.stats ?? words.stats, project }, context);
-    return { kind: 'private', message: activityMessage(ask, await fetchOf(ask, context), TO_ASKER) };
+    return { kind: 'private', message: messageOf(ask, await fetchOf(ask, context), TO_ASKER) };
   },
   actions: [
     { actionId: 'activity:page', role: 'member', run: turnPage },
@@ -79,7 +83,7 @@ async function askOf(
 
 async function turnPage(value: string | undefined, context: ActionContext): Promise<Reply> {
   const ask = Ask.parse(JSON.parse(value ?? '{}'));
-  return { kind: 'replace', message: activityMessage(ask, await fetchOf(ask, context), TO_ASKER) };
+  return { kind: 'replace', message: messageOf(ask, await fetchOf(ask, context), TO_ASKER) };
 }
 
 /** What the asker sees, as it stands now, for the whole channel. */
@@ -90,12 +94,12 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const ask = Ask.parse(JSON.parse(value ?? '{}'));
   const feed = await fetchOf(ask, context);
   // Posted before the reply, so that where Slack refuses the button can be pressed again.
-  const message = activityMessage(ask, feed, { kind: 'channel', sharedBy: user });
+  const message = messageOf(ask, feed, { kind: 'channel', sharedBy: user });
   const shown = await workspace.slack.post({ channel, message });
   if (ask.stats) await addPicture(ask, feed, shown, context);
   return {
     kind: 'replace',
-    message: activityMessage(ask, feed, { kind: 'asker', isShared: true }),
+    message: messageOf(ask, feed, { kind: 'asker', isShared: true }),
     audit: { target: ask.account },
   };
 }
@@ -124,9 +128,19 @@ async function addPicture(
   }
 }
 
-async function fetchOf(ask: ActivityAsk, { workspace }: CommandContext): Promise<Activity> {
+/** A feed, and what could not be read of it. */
+type Fetched = Activity & { skipped: readonly SkippedRows[] };
+
+function messageOf(ask: ActivityAsk, feed: Fetched, audience: ActivityAudience): Message {
+  return withSkipped(activityMessage(ask, feed, audience), feed.skipped);
+}
+
+async function fetchOf(ask: ActivityAsk, { workspace }: CommandContext): Promise<Fetched> {
   const account = await workspace.accounts.resolve(ask.account, undefined);
-  return workspace.accounts.use(account, (client) =>
-    getActivity(client, { range: ask.range, stats: ask.stats }),
+  const skipped: SkippedRows[] = [];
+  const options: ListOptions = { onSkipped: (rows) => skipped.push(rows) };
+  const feed = await workspace.accounts.use(account, (client) =>
+    getActivity(client, { range: ask.range, stats: ask.stats }, options),
   );
+  return { ...feed, skipped };
 }

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
 import { menuTarget } from '../../views/blocks/choices.ts';
+import { withSkipped } from '../../views/blocks/skipped.ts';
 import {
   invoiceComment,
   invoiceSentMessage,
@@ -41,11 +43,13 @@ export const invoices = defineCommand({
 
 async function list(account: Account, { caller, workspace }: CommandContext): Promise<Reply> {
   const { user } = caller;
+  const skipped: SkippedRows[] = [];
+  const onSkipped = (rows: SkippedRows) => skipped.push(rows);
   const [all, zone] = await Promise.all([
-    workspace.accounts.use(account, (client) => listInvoices(client)),
+    workspace.accounts.use(account, (client) => listInvoices(client, { onSkipped })),
     zoneOf(workspace, user),
   ]);
-  return { kind: 'private', message: invoicesMessage(account.name, all, zone) };
+  return { kind: 'private', message: withSkipped(invoicesMessage(account.name, all, zone), skipped) };
 }
 
 async function sendPressed(value: string | undefined, context: ActionContext): Promise<Reply> {

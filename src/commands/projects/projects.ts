@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { SkippedRows } from '../../service/call.ts';
+import { withSkipped } from '../../views/blocks/skipped.ts';
 import { chosenText, projectsMessage } from '../../views/projects/projects.ts';
 import { defineCommand } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
@@ -17,10 +19,12 @@ export const projects = defineCommand({
   args: z.object({ filter: z.string().optional() }),
   async run({ filter }, context) {
     const account = await accountOf(context);
-    const all = await context.workspace.projects.look(account);
+    const skipped: SkippedRows[] = [];
+    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
+    const all = await context.workspace.projects.look(account, { onSkipped });
     const wanted = filter?.toLowerCase() ?? '';
     const shown = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
-    return { kind: 'private', message: projectsMessage(account.name, shown, filter) };
+    return { kind: 'private', message: withSkipped(projectsMessage(account.name, shown, filter), skipped) };
   },
   // The menu in a message, where there are more projects than a plain one can hold.
   optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration } from '../../service/servers.ts';
+import { withSkipped } from '../../views/blocks/skipped.ts';
 import { buildMessage } from '../../views/servers/build.ts';
 import { defineCommand } from '../command.ts';
 import { projectOf } from '../resolve-target.ts';
@@ -16,11 +18,14 @@ export const build = defineCommand({
   args: z.object({ id: z.string(), project: z.string().optional() }),
   async run({ id, project: named }, context) {
     const { account, project } = await projectOf(context, named);
+    const skipped: SkippedRows[] = [];
+    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
     const configuration = await context.workspace.accounts.use(
       account,
-      (client) => getBuildConfiguration(client, project.permalink, id),
+      (client) => getBuildConfiguration(client, project.permalink, id, { onSkipped }),
       { what: `build configuration ${code(id)} in ${code(project.permalink)}`, list: 'projects' },
     );
-    return { kind: 'private', message: buildMessage({ configuration, account: account.name, project }) };
+    const message = buildMessage({ configuration, account: account.name, project });
+    return { kind: 'private', message: withSkipped(message, skipped) };
   },
 });

@@ -3,12 +3,15 @@ import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Change } from '../../core/reply.ts';
 import { followSync } from '../../scheduler/servers/sync.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import {
   listHostedResources,
   listRegions,
   listSizes,
   syncHostedResource,
 } from '../../service/hosted-resources.ts';
+import type { ListOptions } from '../../service/rows.ts';
+import { withSkipped } from '../../views/blocks/skipped.ts';
 import {
   hostingMessage,
   regionsMessage,
@@ -39,24 +42,31 @@ export const hosting = defineCommand({
   args: Args,
   async run({ what, id }, context) {
     const account = await accountOf(context);
-    return { kind: 'private', message: await answer(context, account, what, id) };
+    const skipped: SkippedRows[] = [];
+    const message = await answer(context, account, { what, id, onSkipped: (rows) => skipped.push(rows) });
+    return { kind: 'private', message: withSkipped(message, skipped) };
   },
 });
 
 async function answer(
   context: CommandContext,
   account: Account,
-  what: string,
-  id: string | undefined,
+  { what, id, onSkipped }: z.infer<typeof Args> & Pick<ListOptions, 'onSkipped'>,
 ): Promise<Message> {
   const { accounts, config } = context.workspace;
   if (id !== undefined) return showOne(context, account, id);
   if (what === 'regions')
-    return regionsMessage(account.name, await accounts.use(account, (client) => listRegions(client)));
+    return regionsMessage(
+      account.name,
+      await accounts.use(account, (client) => listRegions(client, { onSkipped })),
+    );
   if (what === 'sizes')
-    return sizesMessage(account.name, await accounts.use(account, (client) => listSizes(client)));
+    return sizesMessage(
+      account.name,
+      await accounts.use(account, (client) => listSizes(client, { onSkipped })),
+    );
   const [resources, currency] = await Promise.all([
-    accounts.use(account, (client) => listHostedResources(client)),
+    accounts.use(account, (client) => listHostedResources(client, { onSkipped })),
     currencyOf(context.workspace, account),
   ]);
   return hostingMessage(account.name, resources, currency, config.SLACK_COMMAND);

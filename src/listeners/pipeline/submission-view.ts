@@ -51,9 +51,9 @@ export function invalidFields(failure: ServiceError): Submitted {
   const errors = Object.fromEntries(
     Object.entries(fields).map(([field, messages]) => [field, plain(messages.join('; '), 300)]),
   );
-  const whole = [...new Set([...base, ...(failure.messages ?? [])])];
-  if (Object.keys(errors).length === 0 && whole.length === 0)
-    whole.push(failure.hint ?? 'The service did not accept this.');
+  const { messages = [], hint } = failure;
+  const whole = [...new Set([...base, ...messages, ...(hint === undefined ? [] : [hint])])];
+  if (Object.keys(errors).length === 0 && whole.length === 0) whole.push('The service did not accept this.');
   return { kind: 'errors', errors, ...(whole.length === 0 ? {} : { base: mrkdwn(whole.join('; '), 500) }) };
 }
 

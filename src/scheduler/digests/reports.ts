@@ -13,8 +13,13 @@ import type { Workspace } from '../../workspace/workspace.ts';
 /** The report of an account, and the failure where there is none. */
 export type Gathered = AccountReport & { error?: AccountFailure };
 
-/** Failures that may be over in a minute. */
-const PASSING: ReadonlySet<ServiceErrorKind> = new Set(['busy', 'unreachable', 'unexpected']);
+/** Failures that may be over in a minute. A feed that is not found says nothing about the account. */
+const PASSING: ReadonlySet<ServiceErrorKind> = new Set([
+  'busy',
+  'unreachable',
+  'unexpected',
+  'record_not_found',
+]);
 
 /** Asks each account that the digest covers; one that fails does not stop the others. API 4.9 (docs/service-api.md). */
 export async function gatherReports(

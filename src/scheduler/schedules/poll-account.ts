@@ -6,11 +6,11 @@ import { explain } from '../../views/blocks/failures.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type PollState, STEADY } from '../polling.ts';
+import { STEADY } from '../polling.ts';
 import type { ScheduleKind } from './lifecycle.ts';
 import { type FeedChannel, feedChannelId, type Outbox, outboxJob, postPending } from './outbox.ts';
 import { pauseAndNotify } from './pause.ts';
-import { type Poll, type PollInterval, pollerJob } from './poller.ts';
+import { type AccountPace, type Poll, type PollInterval, pollerJob } from './poller.ts';
 
 /** Something of an account that is polled for all channels that follow it. */
 export interface Feed<Doc extends FeedChannel, Page> {
@@ -71,6 +71,9 @@ const REFUSALS: ReadonlySet<ServiceErrorKind> = new Set([
   'rejected',
 ]);
 
+/** A list that is not found may be there a moment later, so only this many polls in a row make it a refusal. */
+const NOT_FOUND_POLLS = 3;
+
 /**
  * Asks an account once for all its channels. Where the service refuses, their schedules are paused with its reason;
  * any other failure of the service slows polling down.
@@ -80,7 +83,7 @@ async function pollAccount<Doc extends FeedChannel, Page>(
   feed: Feed<Doc, Page>,
   kind: ScheduleKind,
   { account: name, id, pace, signal }: Poll,
-): Promise<PollState> {
+): Promise<AccountPace> {
   const pausing = {
     concerns: ({ account }: { account: string | undefined }) => account === name,
     during: id,
@@ -99,7 +102,9 @@ async function pollAccount<Doc extends FeedChannel, Page>(
     const { kind: failure, operation, status, retryAt } = error.cause;
     const fields = { account: name, operation, kind: failure, status };
     workspace.log.warn({ event: 'look_failed', ...fields }, 'Poll of an account failed');
-    if (!REFUSALS.has(failure)) return { failures: pace.failures + 1, retryAt };
+    const notFound = failure === 'record_not_found' ? (pace.notFound ?? 0) + 1 : undefined;
+    const isPassing = !REFUSALS.has(failure) || (notFound ?? NOT_FOUND_POLLS) < NOT_FOUND_POLLS;
+    if (isPassing) return { failures: pace.failures + 1, retryAt, notFound };
     const { text } = explain(error, { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() });
     await pauseAndNotify(workspace, kind, {
       ...pausing,

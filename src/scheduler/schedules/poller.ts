@@ -14,6 +14,8 @@ const Polled = z.object({
   dueAt: z.number(),
   failures: z.number(),
   retryAt: z.number().optional(),
+  /** Polls in a row that met `record_not_found`. */
+  notFound: z.number().optional(),
   /** When the service answered last, milliseconds since the epoch. */
   lookedAt: z.number().optional(),
 });
@@ -27,8 +29,14 @@ export interface Poll {
   account: string;
   /** The same for each attempt. */
   id: string;
-  pace: PollState;
+  pace: AccountPace;
   signal: AbortSignal;
+}
+
+/** How the last polls of an account went. */
+export interface AccountPace extends PollState {
+  /** Polls in a row that met `record_not_found`. */
+  notFound?: number | undefined;
 }
 
 /** How often something is polled. */
@@ -44,7 +52,7 @@ export interface Poller {
   interval: PollInterval;
   isWanted(workspace: Workspace, account: string): Promise<boolean>;
   /** @returns how it went; rejects only for a bug, and then the poll is repeated */
-  poll(workspace: Workspace, poll: Poll): Promise<PollState>;
+  poll(workspace: Workspace, poll: Poll): Promise<AccountPace>;
 }
 
 export function pollerJob(poller: Poller): JobDefinition<PollJob> {
@@ -97,9 +105,9 @@ async function runPoll(workspace: Workspace, poller: Poller, { data, signal }: J
     if (standing.goesOn) await send(workspace, poller.interval, account, standing);
     return;
   }
-  const { failures, retryAt } = standing;
+  const { failures, retryAt, notFound } = standing;
   const id = `${poller.interval.queue} ${account} ${number}`;
-  const poll = { account, id, pace: { failures, retryAt }, signal };
+  const poll = { account, id, pace: { failures, retryAt, notFound }, signal };
   await planNext(workspace, poller, data, await poller.poll(workspace, poll));
 }
 
@@ -108,14 +116,14 @@ async function planNext(
   workspace: Workspace,
   poller: Poller,
   { account, number }: PollJob,
-  pace: PollState,
+  pace: AccountPace,
 ): Promise<void> {
   const { interval } = poller;
   const now = workspace.clock.now();
   const goesOn = await poller.isWanted(workspace, account);
   const standing = await polls(workspace.store).update(pollId(interval, account), (current) => {
     if (current?.number !== number) return current;
-    const { failures, retryAt } = pace;
+    const { failures, retryAt, notFound } = pace;
     const lookedAt = failures === 0 ? now : current.lookedAt;
     return {
       number: number + 1,
@@ -123,6 +131,7 @@ async function planNext(
       dueAt: now + pauseMs(workspace, interval, pace),
       failures,
       ...(retryAt === undefined ? {} : { retryAt }),
+      ...(notFound === undefined ? {} : { notFound }),
       ...(lookedAt === undefined ? {} : { lookedAt }),
     };
   });

@@ -93,14 +93,15 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
   });
   const shown = new Set(view.blocks.map((block) => block.block_id));
   const errors: Record<string, string> = {};
-  const rest = [...new Set([...base, ...(cause.messages ?? [])])];
+  const hints = cause.hint === undefined ? [] : [cause.hint];
+  const rest = [...new Set([...base, ...(cause.messages ?? []), ...hints])];
   for (const [field, messages] of Object.entries(fields)) {
     if (shown.has(field)) errors[field] = messages.join('; ');
     else rest.push(`${field.replaceAll('_', ' ')} ${messages.join('; ')}`);
   }
   const marked = withFieldErrors(view, errors);
   if (rest.length === 0 && Object.keys(errors).length > 0) return marked;
-  return withBanner(marked, mrkdwn(rest.join('; ') || cause.hint || 'The service did not accept this.', 500));
+  return withBanner(marked, mrkdwn(rest.join('; ') || 'The service did not accept this.', 500));
 }
 
 /** What the form offers; undefined where it needs nothing to choose from, or that cannot be read now. */

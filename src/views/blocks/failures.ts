@@ -2,6 +2,7 @@ import { type AnswerFault, isFailure, type ServiceFailure, type Sought } from '.
 import type { Message } from '../../core/message.ts';
 import { code, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, safeUrl, say } from './message.ts';
+import { closed, listMessages, reasonsOf, unnamedRecord } from './service-reasons.ts';
 import { explainSlackFailure } from './slack-failures.ts';
 import { dateTime } from './time.ts';
 
@@ -63,7 +64,16 @@ interface ServiceCase extends FailureContext {
   sought?: Sought | undefined;
 }
 
+/** The service's own reason and hint follow our sentence, each text once. */
 function explainServiceFailure(error: ServiceFailure, at: ServiceCase): Explained {
+  const explained = sentenceOf(error, at);
+  const said = reasonsOf(error).map((text) => mrkdwn(text, 500));
+  const unsaid = said.filter((text) => !explained.text.includes(text));
+  if (unsaid.length === 0) return explained;
+  return { ...explained, text: `${explained.text} The service says: ${closed(unsaid.join(' '))}` };
+}
+
+function sentenceOf(error: ServiceFailure, at: ServiceCase): Explained {
   const account = code(at.account);
   switch (error.kind) {
     case 'unauthorized':
@@ -86,6 +96,7 @@ function explainServiceFailure(error: ServiceFailure, at: ServiceCase): Explaine
         link: linkTo('Open the beta page', error.betaUrl),
       };
     case 'forbidden':
+      if (reasonsOf(error).length > 0) return explainGivenRefusal(error, at);
       if (BILLING.has(error.operation)) return explainBillingRefusal(at);
       return {
         text: `The service refused: the key’s owner lacks the permission, or the account ${account} is suspended.`,
@@ -97,10 +108,7 @@ function explainServiceFailure(error: ServiceFailure, at: ServiceCase): Explaine
         next: 'Check the name: it is the first part of the account’s address.',
       };
     case 'record_not_found':
-      return {
-        text: at.sought ? `The service has no ${at.sought.what}.` : 'The service did not find it.',
-        next: `See what there is with ${code(`${at.word} ${at.sought?.list ?? 'projects'}`)}.`,
-      };
+      return explainNotFound(error.operation, at);
     case 'invalid':
       return {
         text: `The service did not accept this: ${listMessages(error)}`,
@@ -147,8 +155,34 @@ const BILLING = new Set(['listInvoices', 'downloadInvoice']);
 function explainBillingRefusal(at: ServiceCase): Explained {
   return {
     text: `Invoices need a billing manager, and the key’s owner is none, or the account ${code(at.account)} is suspended.`,
-    next: `A billing manager can connect with their own key: ${code(`${at.word} connect ${at.account}`)}.`,
+    next: billingNext(at),
   };
+}
+
+function billingNext({ word, account }: ServiceCase): string {
+  return `A billing manager can connect with their own key: ${code(`${word} connect ${account}`)}.`;
+}
+
+/** Where the service gives its reason, ours would be a guess. */
+function explainGivenRefusal({ operation }: ServiceFailure, at: ServiceCase): Explained {
+  const account = code(at.account);
+  if (BILLING.has(operation))
+    return { text: `The service refused the invoices of the account ${account}.`, next: billingNext(at) };
+  return {
+    text: `The service refused this for the account ${account}.`,
+    next: 'Ask an administrator of the account.',
+  };
+}
+
+function explainNotFound(operation: string, { sought, account, word }: ServiceCase): Explained {
+  if (sought) {
+    const next = `See what there is with ${code(`${word} ${sought.list}`)}.`;
+    return { text: `The service has no ${sought.what}.`, next };
+  }
+  const what = unnamedRecord(operation);
+  const next = `See what there is with ${code(`${word} projects`)}.`;
+  if (what === undefined) return { text: 'The service did not find it.', next };
+  return { text: `The service did not find the ${what} of the account ${code(account)}.`, next: IN_A_MINUTE };
 }
 
 function whenToRetry(retryAt: number | undefined, now: number): string {
@@ -177,13 +211,4 @@ export function failureMessage(explained: Explained): Message {
 function linkTo(label: string, url: string | undefined): Explained['link'] {
   const safe = safeUrl(url);
   return safe === undefined ? undefined : { label, url: safe };
-}
-
-function listMessages({ fields = {}, messages = [], hint = 'no reason given' }: ServiceFailure): string {
-  const byField = Object.entries(fields).flatMap(([field, texts]) =>
-    texts.map((text) => (field === 'base' ? text : `${field.replaceAll('_', ' ')} ${text}`)),
-  );
-  const all = [...byField, ...messages];
-  const text = mrkdwn((all.length > 0 ? all : [hint]).join('; '), 500);
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

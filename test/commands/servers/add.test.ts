@@ -78,6 +78,22 @@ describe('server add', () => {
     expect(roots(world)).toHaveLength(1);
   });
 
+  test('server add follows a server whose record gives an address for notify_email', async ({ world }) => {
+    await confirmSite(world);
+    const body = {
+      identifier: 77,
+      name: 'shop',
+      protocol_type: 'static_hosting',
+      notify_email: 'ops@example.com',
+      port: false,
+      static_hosting: { status: 'provisioning', subdomain: 'shop-front', spa_mode: 'false', url: 5 },
+    };
+    world.service.faults.add({ ...POST, status: 201, body });
+    await ann(world).submit('server.add');
+    await shows(world, 'The service has accepted the order');
+    expect(roots(world)[0]?.text).toContain('*shop* in *Storefront*: provisioning');
+  });
+
   test('server add makes a managed VPS, with its total on the confirmation', async ({ world }) => {
     await openFilled(world);
     await ann(world).click(

@@ -104,7 +104,7 @@ describe('invoice notices', () => {
   }) => {
     setBilling(world, false);
     expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain(
-      'Invoices need a billing manager',
+      'The service refused the invoices',
     );
     setBilling(world, true);
     world.slack.kick(TEAM, CHANNEL, 'bot');
@@ -118,7 +118,7 @@ describe('invoice notices', () => {
     await begin(world);
     setBilling(world, false);
     await until(world, () => dms(world).length > 0, 'the message');
-    expect(dms(world)[0]).toContain('invoices need a billing manager');
+    expect(dms(world)[0]).toContain('the service refused the invoices');
     expect(dms(world)[0]).toContain('/deckhand invoices notify here --account acme');
     world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
     setBilling(world, true);
@@ -143,6 +143,16 @@ describe('invoice notices', () => {
     world.service.world.addInvoice({ account: ACCOUNT, number: 2002 });
     await until(world, () => shown(world).includes('`2002`'), 'the next notice');
     expect(dms(world)).toHaveLength(1);
+  });
+
+  test('invoice notices go on where the invoices are not found twice in a row', async ({ world }) => {
+    await begin(world);
+    const body = { error_code: 'record_not_found' };
+    world.service.faults.add({ path: '/acme/account/invoices', status: 404, body, times: 2 });
+    await looks(world);
+    world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
+    await until(world, () => shown(world).includes('`2001`'), 'the notice');
+    expect(dms(world)).toHaveLength(0);
   });
 
   test('invoice notices of one account do not wait for another that fails', async ({ world }) => {

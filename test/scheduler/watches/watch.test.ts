@@ -328,6 +328,25 @@ describe('watch', () => {
       expect(dms(world)).toHaveLength(1);
     });
 
+    test('watch goes on where the feed is not found twice, and pauses once it is not found three times in a row', async ({
+      world,
+    }) => {
+      await watch(world, 'all');
+      const body = { error_code: 'record_not_found', hint: 'The feed is being moved.' };
+      const missing = { path: '/acme/activity', status: 404, body };
+      for (let time = 0; time < 2; time += 1) {
+        world.service.faults.add({ ...missing, times: 2 });
+        deploy(world, `after0${time}`);
+        await until(world, () => blocks(world).includes(`after0${time}`), 'what comes');
+      }
+      expect(dms(world)).toHaveLength(0);
+      world.service.faults.add({ ...missing, times: 3 });
+      await until(world, () => dms(world).length > 0, 'the message');
+      expect(dms(world)[0]).toContain('did not find the activity of the account `acme`');
+      expect(dms(world)[0]).toContain('The feed is being moved');
+      expect(dms(world)[0]).not.toContain('no account named');
+    });
+
     test('watch what cannot be told pauses with the key and goes on with a new one, with one message for the whole workspace', async ({
       world,
     }) => {

@@ -1,0 +1,103 @@
+import { describe, expect } from 'vitest';
+import { ask } from '../support/asking.ts';
+import { test } from '../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, EMAIL, TEAM, type TestWorld } from '../support/test-world.ts';
+
+/** A server as such services send it: with fields of other types than documented. */
+const SERVER = {
+  identifier: 4711,
+  name: 'web-1',
+  protocol_type: 'ssh',
+  hostname: 'host.example.net',
+  port: '22',
+  use_ssh_keys: 'true',
+  last_revision: 20_260_101,
+  preferred_branch: false,
+  static_hosting: '',
+};
+const NOTIFY_EMAIL = [
+  ['true', true],
+  ['false', false],
+  ['an address', 'ops@example.com'],
+  ['empty text', ''],
+  ['null', null],
+  ['absent', undefined],
+  ['a list', ['ops@example.com']],
+] as const;
+const UNREADABLE = /1 entry could not be read\. Reference `[0-9a-f]{8}`/;
+
+function answer(world: TestWorld, path: string, body: unknown, method = 'GET'): void {
+  world.service.faults.add({ method, path: `/${ACCOUNT}/${path}`, status: 200, body });
+}
+
+describe('records that differ from the documents', () => {
+  test.override({ connected: true });
+
+  test.for(NOTIFY_EMAIL)(
+    'server show and build work where notify_email is %s',
+    async ([, notify], { world }) => {
+      const server = { ...SERVER, notify_email: notify };
+      answer(world, 'projects/storefront/servers', [server]);
+      answer(world, 'projects/storefront/servers/4711', server);
+      const build = { identifier: 7, packages: { node: 24, php: '8.4', odd: true }, default: 'yes' };
+      answer(world, 'projects/storefront/build_configurations/7', { ...build, servers: [server] });
+      const shown = await ask(world, '/deckhand server show web-1 storefront');
+      expect(shown).toContain('`host.example.net:22`');
+      const built = await ask(world, '/deckhand build 7 storefront');
+      expect(built).toContain('*web-1*');
+      expect(built).toContain('`24`');
+      expect(built.includes('notifies by e-mail')).toBe(
+        notify === true || notify === 'ops@example.com' || Array.isArray(notify),
+      );
+    },
+  );
+
+  test('test <project> <server> works with servers in odd weather', async ({ world }) => {
+    world.service.weather.set({ strength: 'wild', share: 1, only: ['types', 'odd_rows', 'absent', 'nulls'] });
+    await world.as('admin').command(CHANNEL, '/deckhand test storefront web-1');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
+    expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain('web-1');
+  });
+
+  test('a build configuration shows its other servers where one cannot be read', async ({ world }) => {
+    const build = { identifier: '7', packages: {}, default: true, servers: [SERVER, { name: 'nameless' }] };
+    answer(world, 'projects/storefront/build_configurations/7', build);
+    const built = await ask(world, '/deckhand build 7 storefront');
+    expect(built).toContain('*web-1*');
+    expect(built).toMatch(UNREADABLE);
+  });
+
+  test.for([
+    ['projects', 'Storefront'],
+    ['activity', 'nothing happened'],
+    ['invoices', 'no invoices yet'],
+    ['hosting', 'no managed resources'],
+    ['hosting regions', 'Regions for managed servers'],
+    ['hosting sizes', 'Sizes of managed servers'],
+  ] as const)(
+    '%s shows everything else where one entry cannot be read',
+    async ([command, shown], { world }) => {
+      world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+      world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
+      const said = await ask(world, `/deckhand ${command}`, 'admin');
+      expect(said).toContain(shown);
+      expect(said).toMatch(UNREADABLE);
+      const reference = /Reference `([0-9a-f]{8})`/.exec(said)?.[1] ?? 'none';
+      expect(await world.logged(reference)).toContain('rows_skipped');
+    },
+  );
+
+  test('several entries that cannot be read are counted', async ({ world }) => {
+    answer(world, 'projects', [null, { name: 'Shop', permalink: 'shop' }, 42]);
+    const said = await ask(world, '/deckhand projects');
+    expect(said).toContain('`shop`');
+    expect(said).toContain('2 entries could not be read');
+  });
+
+  test('the menu of servers holds those that can be read', async ({ world }) => {
+    answer(world, 'projects/storefront/servers', [{ ...SERVER, notify_email: 'ops@example.com' }, 'gone']);
+    const said = await ask(world, '/deckhand server show nothing storefront');
+    expect(said).toContain('It has `web-1`');
+    expect(said).toMatch(UNREADABLE);
+  });
+});
