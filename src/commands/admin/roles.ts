@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
 import {
   COMMANDS_FIELD,
+  GUESTS_FIELD,
   groupsField,
   ROLES_MODAL,
   rolesMessage,
@@ -48,6 +49,7 @@ async function openRoles({ caller, workspace }: CommandContext, restrictable: st
   const view = rolesModal({
     users: grants ?? { ...NO_HOLDERS, admin: [user] },
     groups: all && { held: grants?.groups ?? NO_HOLDERS, all },
+    areGuestsAllowed: grants?.guests === true,
     channel:
       channel === undefined
         ? undefined
@@ -69,7 +71,8 @@ async function submitRoles(
   // The person who sets the roles can act; otherwise one of the others must, or the roles could never be set again.
   const isKept = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
   if (!isKept) return { kind: 'errors', errors: { admin: 'Name at least one person who can act.' } };
-  const grants: Grants = { ...users, groups, setBy: user, setAt: workspace.clock.now() };
+  const guests = guestsOf(state, before);
+  const grants: Grants = { ...users, groups, guests, setBy: user, setAt: workspace.clock.now() };
   await workspace.roles.set(grants);
   const allowed = await restrictChannel(state, context, restrictable);
   const mentions = {
@@ -79,7 +82,7 @@ async function submitRoles(
   };
   return {
     kind: 'close',
-    after: async () => ({ kind: 'private', message: rolesMessage(mentions, allowed) }),
+    after: async () => ({ kind: 'private', message: rolesMessage(mentions, { guests, allowed }) }),
     audit: { target: changesOf(before, grants) },
   };
 }
@@ -90,6 +93,12 @@ function groupsOf({ values, view }: ViewState, before: Holders = NO_HOLDERS): Ho
   const of = (role: keyof Holders): string[] =>
     shown.has(groupsField(role)) ? Chosen.parse(values[groupsField(role)]) : before[role];
   return { admin: of('admin'), operator: of('operator'), billing: of('billing') };
+}
+
+/** A form that was opened before there was such a field leaves it as it is. */
+function guestsOf({ values, view }: ViewState, before: Grants | undefined): boolean {
+  if (!view.blocks.some((block) => block.block_id === GUESTS_FIELD)) return before?.guests === true;
+  return Chosen.parse(values[GUESTS_FIELD]).length > 0;
 }
 
 /** What may run in the channel from now on; undefined where the form was not about one. */
@@ -123,5 +132,7 @@ function changesOf(before: Grants | undefined, after: Grants): string {
     const given = now.filter((id) => !old.includes(id)).map((id) => `+${role} ${id}`);
     return [...given, ...old.filter((id) => !now.includes(id)).map((id) => `-${role} ${id}`)];
   });
+  if ((before?.guests === true) !== (after.guests === true))
+    changes.push(`${after.guests ? '+' : '-'}guests`);
   return changes.join(', ').slice(0, 500) || 'unchanged';
 }
