@@ -97,8 +97,7 @@ export function readShortcut(raw: unknown): IncomingRequest {
 export function readInteraction(body: Interaction & { view?: View | null | undefined }): Incoming {
   const origin = originOf(body.view?.private_metadata);
   const action = ActionBody.safeParse(body).data;
-  const team = body.team?.id ?? body.user.team_id;
-  const workspace = workspaceOf(body.enterprise?.id, team, body.is_enterprise_install === true);
+  const workspace = installationOf(body);
   const caller = {
     user: body.user.id,
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
@@ -109,6 +108,17 @@ export function readInteraction(body: Interaction & { view?: View | null | undef
     requestId: requestIdOf(body),
   };
   return { workspace, caller };
+}
+
+/**
+ * A modal comes with the team and organisation of the person, who may be of another workspace that shares a channel:
+ * it belongs to the installation that opened it.
+ */
+function installationOf(body: Interaction & { view?: View | null | undefined }): string {
+  const installed = body.view?.app_installed_team_id;
+  if (installed?.startsWith('E')) return installed;
+  const team = installed ?? body.view?.team_id ?? body.team?.id ?? body.user.team_id;
+  return workspaceOf(body.enterprise?.id, team, body.is_enterprise_install === true);
 }
 
 /** Handles of Slack are secrets that expire, so they are not stored. */
