@@ -88,16 +88,11 @@ async function excludedOf({ roles }: { roles: Roles }, user: string): Promise<Ex
     if (NOT_SHOWN.has(error.reason)) return 'stranger';
     // Trying again would not help.
     if (isSlackFailure(error, 'revoked', 'forbidden')) throw error;
-    throw new UserError(
-      'Slack cannot say at the moment who you are, so nothing was done.',
-      'Try again in a minute.',
-      {
-        cause: error,
-      },
-    );
+    throw new UserError(UNKNOWN, undefined, { cause: error });
   }
 }
 
+const UNKNOWN = 'Slack cannot say at the moment who you are, so nothing was done. Try again in a minute.';
 const NOT_SHOWN: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible']);
 
 async function whoCan({ roles }: Pick<Rules, 'roles'>, role: Role): Promise<string> {
