@@ -20,6 +20,8 @@ export type Holders = z.infer<typeof Holders>;
 const Grants = Holders.extend({
   /** User groups by id. */
   groups: Holders.optional(),
+  /** The team of each group, by its id. */
+  groupTeams: z.record(z.string(), z.string()).optional(),
   /** True where guests of a single channel are members too. */
   guests: z.boolean().optional(),
   setBy: z.string(),
@@ -66,13 +68,15 @@ export function createRoles({ store, people, installer }: RolesParts): Roles {
   async function isIn(user: string, grants: Grants, role: Exclude<Role, 'member'>): Promise<boolean> {
     if (grants[role].includes(user)) return true;
     for (const group of grants.groups?.[role] ?? [])
-      if ((await people.membersOf(group)).includes(user)) return true;
+      if ((await people.membersOf(group, grants.groupTeams?.[group])).includes(user)) return true;
     return false;
   }
 
   /** True if every admin has left: then Slack's admins are admins again. */
-  async function isOrphaned({ admin, groups }: Grants): Promise<boolean> {
-    const inGroups = await Promise.all((groups?.admin ?? []).map((group) => people.membersOf(group)));
+  async function isOrphaned({ admin, groups, groupTeams }: Grants): Promise<boolean> {
+    const inGroups = await Promise.all(
+      (groups?.admin ?? []).map((group) => people.membersOf(group, groupTeams?.[group])),
+    );
     return !(await people.hasActive([...admin, ...inGroups.flat()]));
   }
 

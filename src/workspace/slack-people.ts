@@ -38,10 +38,10 @@ export interface SlackPeople {
   isAdmin(user: string): Promise<boolean>;
   /** True if at least one of the users is a person with an active login. */
   hasActive(users: readonly string[]): Promise<boolean>;
-  /** Empty for a group that cannot be read. */
-  membersOf(usergroup: string): Promise<string[]>;
-  /** Undefined where the scope `usergroups:read` is not granted. */
-  userGroups(): Promise<UserGroup[] | undefined>;
+  /** Empty for a group that cannot be read. @param team the group's, where Deckhand serves an organisation */
+  membersOf(usergroup: string, team: string | undefined): Promise<string[]>;
+  /** Those of the team. Undefined where the scope `usergroups:read` is not granted. */
+  userGroups(team: string | undefined): Promise<UserGroup[] | undefined>;
 }
 
 interface SlackPeopleParts {
@@ -86,9 +86,14 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
     }
   }
 
-  async function readMembers(usergroup: string): Promise<string[]> {
+  /** A token of an organisation has to name the team, and one of a workspace needs none. */
+  function ofTeam(team: string | undefined): { team_id?: string } {
+    return id.startsWith('E') && team !== undefined ? { team_id: team } : {};
+  }
+
+  async function readMembers(usergroup: string, team: string | undefined): Promise<string[]> {
     const answer = await slack.call('usergroups.users.list', (client) =>
-      client.usergroups.users.list({ usergroup }),
+      client.usergroups.users.list({ usergroup, ...ofTeam(team) }),
     );
     return answer.users ?? [];
   }
@@ -108,9 +113,9 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
       for (const user of users) if (await isActive(user)) return true;
       return false;
     },
-    async membersOf(usergroup) {
+    async membersOf(usergroup, team) {
       try {
-        return await members.get([usergroup], () => readMembers(usergroup));
+        return await members.get([usergroup], () => readMembers(usergroup, team));
       } catch (error) {
         if (!isSlackFailure(error)) throw error;
         log.warn(
@@ -120,9 +125,9 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
         return [];
       }
     },
-    async userGroups() {
+    async userGroups(team) {
       const request = slack
-        .call('usergroups.list', (client) => client.usergroups.list({ include_count: true }))
+        .call('usergroups.list', (client) => client.usergroups.list({ include_count: true, ...ofTeam(team) }))
         .catch((error: unknown) => {
           if (isSlackFailure(error)) return undefined;
           throw error;

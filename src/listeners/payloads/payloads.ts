@@ -31,6 +31,7 @@ export function readCommand(raw: unknown): IncomingRequest {
   const isEnterprise = String(body.is_enterprise_install) === 'true';
   const caller = {
     user: body.user_id,
+    team: body.team_id ?? undefined,
     channel: body.channel_id,
     threadTs: body.thread_ts ?? undefined,
     triggerId: body.trigger_id ?? undefined,
@@ -100,6 +101,7 @@ export function readInteraction(body: Interaction & { view?: View | null | undef
   const workspace = installationOf(body);
   const caller = {
     user: body.user.id,
+    team: body.user.team_id ?? body.team?.id ?? undefined,
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
     messageTs: action?.message?.ts ?? action?.container?.message_ts ?? undefined,
     threadTs: action?.message?.thread_ts ?? origin.thread,
