@@ -8,6 +8,7 @@ import { countRepeated } from './observability/uncertain-delivery.ts';
 import { openBackend } from './open-backend.ts';
 import { createPictures } from './pictures/pictures.ts';
 import { createService, type Service } from './service/client.ts';
+import { responseHostsOf } from './slack/domains.ts';
 import { type Installations, singleInstallation } from './slack/installations.ts';
 import { createSlackOauth } from './slack/oauth.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
@@ -102,7 +103,7 @@ function openInstallations(
 }
 
 function openSlack(
-  { SLACK_RESPONSE_HOSTS: hosts }: Config,
+  { SLACK_RESPONSE_HOSTS: hosts, SLACK_API_URL: apiUrl }: Config,
   parts: {
     web: Web;
     installations: Installations;
@@ -114,7 +115,7 @@ function openSlack(
 ): Slack {
   return createSlack({
     ...parts,
-    responseHosts: hosts.split(',').map((host) => host.trim()),
+    responseHosts: responseHostsOf(hosts, apiUrl),
     observe: parts.metrics.slackCall,
     onRepeat: (workspace, { channel, label, clientMsgId }) => {
       const log = parts.log.child({ workspace });

@@ -95,7 +95,7 @@ function slackAnswer(method: string, team: string, body: string): object {
     case 'conversations.open':
       return { ok: true, channel: { id: 'D0ANN' } };
     case 'users.info':
-      return { ok: true, user: { id: form.get('user'), is_admin: true, tz: 'UTC' } };
+      return { ok: true, user: { id: form.get('user'), team_id: team, is_admin: true, tz: 'UTC' } };
     case 'files.getUploadURLExternal':
       return { ok: true, upload_url: `http://127.0.0.1:${port()}/upload/1`, file_id: 'F0BENCH' };
     default:

@@ -59,7 +59,8 @@ function slackAnswer(method: string, body: string): unknown {
   }
   if (method === 'files.getUploadURLExternal')
     return { ok: true, upload_url: `http://127.0.0.1:${port()}/upload/1`, file_id: 'F0BENCH' };
-  if (method === 'users.info') return { ok: true, user: { id: form.get('user'), is_admin: true } };
+  if (method === 'users.info')
+    return { ok: true, user: { id: form.get('user'), team_id: 'T0BENCH', is_admin: true } };
   return { ok: true, channel, ts: form.get('ts') ?? '1.1' };
 }
 

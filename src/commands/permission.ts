@@ -1,6 +1,7 @@
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
-import type { Role } from '../workspace/roles.ts';
+import { isSlackFailure } from '../slack/failure.ts';
+import type { Excluded, Role, Roles } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** Cannot be switched off in a channel, so that the people there can always find out what to do. */
@@ -29,9 +30,14 @@ export class Refusal extends UserError {
   }
 }
 
-/** Why the command may not run; undefined where it may. A missing role is named before a channel's restriction. */
+/**
+ * Why the command may not run; undefined where it may. A missing role is named before a channel's restriction.
+ * @throws UserError where Slack cannot say who it is
+ */
 export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal | undefined> {
   const { user, command, role, channels } = wanted;
+  const exclusion = role === undefined ? undefined : await exclusionOf(rules, user);
+  if (exclusion !== undefined) return exclusion;
   if (role !== undefined && !(await rules.roles.holds(user, role)))
     return new Refusal(`This needs the role *${role}*. Ask ${await whoCan(rules, role)}.`);
   for (const channel of new Set(channels)) {
@@ -46,7 +52,50 @@ export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal |
   return undefined;
 }
 
-async function whoCan({ roles }: Rules, role: Role): Promise<string> {
+/**
+ * Why a person may do nothing here at all; undefined for people of the workspace.
+ * @throws UserError where Slack cannot say who it is
+ */
+export async function exclusionOf(
+  rules: Pick<Workspace, 'roles' | 'config'>,
+  user: string,
+): Promise<Refusal | undefined> {
+  const excluded = await excludedOf(rules, user);
+  switch (excluded) {
+    case undefined:
+      return undefined;
+    case 'stranger':
+      return new Refusal('Only people of the workspace that installed Deckhand can use it here.');
+    case 'inactive':
+      return new Refusal(
+        'Only active people of this workspace can use Deckhand, not apps or people who left.',
+      );
+    case 'guest': {
+      const roles = code(`${rules.config.SLACK_COMMAND} roles`);
+      return new Refusal(
+        `Single-channel guests cannot use Deckhand. Ask ${await whoCan(rules, 'admin')} to allow guests with ${roles}.`,
+      );
+    }
+  }
+}
+
+/** Somebody whom Slack does not show to Deckhand at all is of elsewhere; any other failure lets no one in. */
+async function excludedOf({ roles }: { roles: Roles }, user: string): Promise<Excluded | undefined> {
+  try {
+    return await roles.excluded(user);
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    if (NOT_SHOWN.has(error.reason)) return 'stranger';
+    // Trying again would not help.
+    if (isSlackFailure(error, 'revoked', 'forbidden')) throw error;
+    throw new UserError(UNKNOWN, undefined, { cause: error });
+  }
+}
+
+const UNKNOWN = 'Slack cannot say at the moment who you are, so nothing was done. Try again in a minute.';
+const NOT_SHOWN: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible']);
+
+async function whoCan({ roles }: Pick<Rules, 'roles'>, role: Role): Promise<string> {
   const holders = await roles.holders(role);
   return holders.slice(0, 5).join(', ') || 'an admin of this Slack workspace';
 }

@@ -4,6 +4,8 @@ import type { Message, ModalView } from './message.ts';
 export interface Caller {
   /** Empty where a workflow or an event asks. */
   user: string;
+  /** The person's own team, which some calls have to name where Deckhand serves a whole organisation. */
+  team?: string | undefined;
   /** Undefined on App Home and in workflow steps. */
   channel: string | undefined;
   /** The message a button stands on, and the thread it is in. */

@@ -10,6 +10,7 @@ const SEEN_MS = 60 * 60 * 1000;
 
 const StoredCaller = z.object({
   user: z.string(),
+  team: z.string().optional(),
   channel: z.string().optional(),
   messageTs: z.string().optional(),
   threadTs: z.string().optional(),

@@ -1,5 +1,6 @@
 import type { FilesCompleteUploadExternalArguments } from '@slack/web-api';
 import type { Clock } from '../core/clock.ts';
+import { fileDomainsOf, isWithin } from './domains.ts';
 import { isSlackFailure, SlackFailure } from './failure.ts';
 import { type Call, type RetryPolicy, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
 import type { Web } from './web.ts';
@@ -90,7 +91,7 @@ function isSlacks(url: URL, apiOrigin: string): boolean {
   if (url.origin === apiOrigin) return true;
   // A Slack on this machine, as in tests, may take files on another port.
   if (isThisMachine(new URL(apiOrigin)) && isThisMachine(url)) return url.protocol === 'http:';
-  const isHost = url.hostname === 'slack.com' || url.hostname.endsWith('.slack.com');
+  const isHost = isWithin(url.hostname, fileDomainsOf(new URL(apiOrigin).hostname));
   return isHost && url.protocol === 'https:' && url.port === '';
 }
 

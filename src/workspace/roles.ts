@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
-import type { SlackPeople } from './slack-people.ts';
+import type { SlackPeople, Standing } from './slack-people.ts';
 
 export const ROLES = ['member', 'operator', 'billing', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The roles that are given to people; everyone is a member. */
+/** The roles that are given to people; everyone else of the workspace is a member. */
 export const GIVEN_ROLES = ['admin', 'operator', 'billing'] as const;
 
 const Holders = z.object({
@@ -20,6 +20,10 @@ export type Holders = z.infer<typeof Holders>;
 const Grants = Holders.extend({
   /** User groups by id. */
   groups: Holders.optional(),
+  /** The team of each group, by its id. */
+  groupTeams: z.record(z.string(), z.string()).optional(),
+  /** True where guests of a single channel are members too. */
+  guests: z.boolean().optional(),
   setBy: z.string(),
   setAt: z.number(),
 });
@@ -27,7 +31,15 @@ export type Grants = z.infer<typeof Grants>;
 
 const GRANTS_ID = 'grants';
 
+/** Why a person holds no role at all. */
+export type Excluded = Exclude<Standing, 'member'>;
+
 export interface Roles extends Pick<SlackPeople, 'userGroups' | 'hasActive'> {
+  /**
+   * Why the person holds no role, whatever was given to them; undefined for members.
+   * @throws SlackFailure where Slack cannot say who it is
+   */
+  excluded(user: string): Promise<Excluded | undefined>;
   /**
    * True if the person may do things that need the role; an admin may do everything. Read each time; changes of a user
    * group count within half a minute.
@@ -56,13 +68,15 @@ export function createRoles({ store, people, installer }: RolesParts): Roles {
   async function isIn(user: string, grants: Grants, role: Exclude<Role, 'member'>): Promise<boolean> {
     if (grants[role].includes(user)) return true;
     for (const group of grants.groups?.[role] ?? [])
-      if ((await people.membersOf(group)).includes(user)) return true;
+      if ((await people.membersOf(group, grants.groupTeams?.[group])).includes(user)) return true;
     return false;
   }
 
   /** True if every admin has left: then Slack's admins are admins again. */
-  async function isOrphaned({ admin, groups }: Grants): Promise<boolean> {
-    const inGroups = await Promise.all((groups?.admin ?? []).map((group) => people.membersOf(group)));
+  async function isOrphaned({ admin, groups, groupTeams }: Grants): Promise<boolean> {
+    const inGroups = await Promise.all(
+      (groups?.admin ?? []).map((group) => people.membersOf(group, groupTeams?.[group])),
+    );
     return !(await people.hasActive([...admin, ...inGroups.flat()]));
   }
 
@@ -76,8 +90,17 @@ export function createRoles({ store, people, installer }: RolesParts): Roles {
     }
   }
 
+  async function excluded(user: string): Promise<Excluded | undefined> {
+    const standing = await people.standing(user);
+    if (standing === 'member') return undefined;
+    if (standing === 'guest' && (await stored.get(GRANTS_ID))?.guests) return undefined;
+    return standing;
+  }
+
   return {
+    excluded,
     async holds(user, role) {
+      if ((await excluded(user)) !== undefined) return false;
       if (role === 'member') return true;
       const grants = await stored.get(GRANTS_ID);
       if (grants === undefined) return isSlackAdmin(user);

@@ -1,74 +1,121 @@
+import type { UsersInfoResponse } from '@slack/web-api';
 import type { Clock } from '../core/clock.ts';
 import { withTimeout } from '../core/timeout.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
-import { isSlackFailure } from '../slack/failure.ts';
+import { isSlackFailure, SlackFailure } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
 /** A modal has to open within 3 s of the command. */
 const GROUPS_TIMEOUT_MS = 1_000;
 /** Slack returns the members of a group about 20 times a minute. */
 const MEMBERS_FRESH_MS = 30_000;
+/** Every request asks who the person is; Slack answers about 100 times a minute. */
+const PERSON_FRESH_MS = 30_000;
+/** An organisation takes a workspace in about as often as a workspace is founded. */
+const HOME_FRESH_MS = 60 * 60_000;
+
+type Person = NonNullable<UsersInfoResponse['user']>;
 
 export interface UserGroup {
   id: string;
   name: string;
 }
 
+/**
+ * What a person is to the workspace.
+ * - `member`: of the workspace or its organisation, multi-channel guests too
+ * - `guest`: a guest of a single channel
+ * - `stranger`: of another company, in a shared channel
+ * - `inactive`: has left, or is an app
+ */
+export type Standing = 'member' | 'guest' | 'stranger' | 'inactive';
+
 /** Slack's people and user groups, as roles need them. */
 export interface SlackPeople {
+  /** Changes count within half a minute. @throws SlackFailure where Slack cannot say who it is */
+  standing(user: string): Promise<Standing>;
   isAdmin(user: string): Promise<boolean>;
   /** True if at least one of the users is a person with an active login. */
   hasActive(users: readonly string[]): Promise<boolean>;
-  /** Empty for a group that cannot be read. */
-  membersOf(usergroup: string): Promise<string[]>;
-  /** Undefined where the scope `usergroups:read` is not granted. */
-  userGroups(): Promise<UserGroup[] | undefined>;
+  /** Empty for a group that cannot be read. @param team the group's, where Deckhand serves an organisation */
+  membersOf(usergroup: string, team: string | undefined): Promise<string[]>;
+  /** Those of the team. Undefined where the scope `usergroups:read` is not granted. */
+  userGroups(team: string | undefined): Promise<UserGroup[] | undefined>;
 }
 
-export function createSlackPeople(parts: { slack: WorkspaceSlack; clock: Clock; log: Logger }): SlackPeople {
-  const { slack, clock, log } = parts;
-  const members = createTtlCache<string[]>(clock, MEMBERS_FRESH_MS);
-  const requestUser = async (user: string) =>
-    (await slack.call('users.info', (client) => client.users.info({ user }))).user;
-  /** Requests under way, since one command may need several roles at once. */
-  const requests = new Map<string, ReturnType<typeof requestUser>>();
+interface SlackPeopleParts {
+  /** The workspace's, or the organisation's for which Deckhand is installed. */
+  id: string;
+  slack: WorkspaceSlack;
+  clock: Clock;
+  log: Logger;
+}
 
-  function userInfo(user: string): ReturnType<typeof requestUser> {
-    const request = requests.get(user) ?? requestUser(user).finally(() => requests.delete(user));
-    requests.set(user, request);
-    return request;
+export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): SlackPeople {
+  const members = createTtlCache<string[]>(clock, MEMBERS_FRESH_MS);
+  const people = createTtlCache<Person>(clock, PERSON_FRESH_MS);
+  const home = createTtlCache<string | undefined>(clock, HOME_FRESH_MS);
+
+  async function requestUser(user: string): Promise<Person> {
+    const answer = await slack.call('users.info', (client) => client.users.info({ user }));
+    if (answer.user === undefined) throw new SlackFailure('users.info', 'unreachable', 'no_user');
+    return answer.user;
   }
 
+  async function requestEnterprise(): Promise<string | undefined> {
+    return (await slack.call('auth.test', (client) => client.auth.test())).enterprise_id;
+  }
+
+  const userInfo = (user: string): Promise<Person> => people.get([user], () => requestUser(user));
+
+  async function isOurs({ team_id: team, enterprise_user: user }: Person): Promise<boolean> {
+    const enterprise = user?.enterprise_id;
+    if (team === id || enterprise === id) return true;
+    return enterprise !== undefined && enterprise === (await home.get([], requestEnterprise));
+  }
+
+  /** Asked anew: roles are given and come back rarely, and then who left counts at once. */
   async function isActive(user: string): Promise<boolean> {
     try {
-      const person = await userInfo(user);
-      return person !== undefined && !person.deleted && !person.is_bot;
+      const person = await people.renew([user], () => requestUser(user));
+      return !person.deleted && !person.is_bot;
     } catch (error) {
       if (isSlackFailure(error, 'gone', 'rejected')) return false;
       throw error;
     }
   }
 
-  async function readMembers(usergroup: string): Promise<string[]> {
+  /** A token of an organisation has to name the team, and one of a workspace needs none. */
+  function ofTeam(team: string | undefined): { team_id?: string } {
+    return id.startsWith('E') && team !== undefined ? { team_id: team } : {};
+  }
+
+  async function readMembers(usergroup: string, team: string | undefined): Promise<string[]> {
     const answer = await slack.call('usergroups.users.list', (client) =>
-      client.usergroups.users.list({ usergroup }),
+      client.usergroups.users.list({ usergroup, ...ofTeam(team) }),
     );
     return answer.users ?? [];
   }
 
   return {
+    async standing(user) {
+      const person = await userInfo(user);
+      if (person.is_stranger || !(await isOurs(person))) return 'stranger';
+      if (person.deleted || person.is_bot) return 'inactive';
+      return person.is_ultra_restricted ? 'guest' : 'member';
+    },
     async isAdmin(user) {
       const person = await userInfo(user);
-      return Boolean(person?.is_admin || person?.is_owner || person?.is_primary_owner);
+      return Boolean(person.is_admin || person.is_owner || person.is_primary_owner);
     },
     async hasActive(users) {
       for (const user of users) if (await isActive(user)) return true;
       return false;
     },
-    async membersOf(usergroup) {
+    async membersOf(usergroup, team) {
       try {
-        return await members.get([usergroup], () => readMembers(usergroup));
+        return await members.get([usergroup], () => readMembers(usergroup, team));
       } catch (error) {
         if (!isSlackFailure(error)) throw error;
         log.warn(
@@ -78,9 +125,9 @@ export function createSlackPeople(parts: { slack: WorkspaceSlack; clock: Clock; 
         return [];
       }
     },
-    async userGroups() {
+    async userGroups(team) {
       const request = slack
-        .call('usergroups.list', (client) => client.usergroups.list({ include_count: true }))
+        .call('usergroups.list', (client) => client.usergroups.list({ include_count: true, ...ofTeam(team) }))
         .catch((error: unknown) => {
           if (isSlackFailure(error)) return undefined;
           throw error;

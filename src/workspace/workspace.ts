@@ -157,7 +157,7 @@ function openWorkspace(parts: Parts, id: string): Workspace {
     projects: createProjects({ accounts, clock }),
     roles: createRoles({
       store,
-      people: createSlackPeople({ slack, clock, log }),
+      people: createSlackPeople({ id, slack, clock, log }),
       installer: () => installations.installer(id),
     }),
     runs: createTestRuns(store, home.refresh),

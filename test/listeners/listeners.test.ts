@@ -110,13 +110,20 @@ describe('the front door', () => {
 
   test('the front door refuses the replay of a signed request', async ({ world }) => {
     const { send } = await signed(world);
-    const body = 'ssl_check=1&token=t';
-    expect((await send(body)).status).toBe(200);
-    expect((await send(body)).status).toBe(401);
+    const body = '{"type":"url_verification","challenge":"abc"}';
+    const type = 'application/json';
+    expect((await send(body, { type })).status).toBe(200);
+    expect((await send(body, { type })).status).toBe(401);
   });
 
   test.for([
-    ['a wrong signature', { signature: 'v0=00' }, 'ssl_check=1', 401],
+    ['a wrong signature', { signature: 'v0=00' }, 'command=%2Fdeckhand', 401],
+    [
+      'a wrong signature, and a payload beside the ssl check',
+      { signature: 'v0=00' },
+      'ssl_check=0&payload=%7B%7D',
+      401,
+    ],
     ['an unknown content type', { type: 'text/xml' }, '<a/>', 400],
     ['JSON that is none', { type: 'application/json' }, '{', 400],
     ['a list', { type: 'application/json' }, '[]', 400],
@@ -156,13 +163,31 @@ describe('the front door', () => {
     await told(world, 'member', 'There is no command');
   });
 
+  test('the front door answers Slack’s unsigned ssl check, however often, and does nothing', async ({
+    world,
+  }) => {
+    for (const _ of [1, 2]) expect((await world.slack.checkCertificate()).outcome).toBe('ok');
+    const body = new URLSearchParams({
+      ssl_check: '1',
+      command: '/deckhand',
+      text: 'help',
+      team_id: TEAM,
+      user_id: PEOPLE.member,
+      channel_id: CHANNEL,
+    });
+    const { send } = await signed(world);
+    expect(await send(body.toString(), { signature: 'v0=00' })).toEqual({ status: 200, text: '' });
+    await world.app.stop(500);
+    expect(world.slack.ephemerals(TEAM, PEOPLE.member)).toEqual([]);
+    expect(world.logs.join('')).not.toContain('request_refused');
+  });
+
   test('the front door takes a form with a charset, and answers the ssl check and the url verification', async ({
     world,
   }) => {
     const { send } = await signed(world);
-    expect(
-      (await send('ssl_check=1', { type: 'application/x-www-form-urlencoded; charset=utf-8' })).status,
-    ).toBe(200);
+    const form = 'application/x-www-form-urlencoded; charset=utf-8';
+    expect((await send('ssl_check=1', { type: form })).status).toBe(200);
     const challenge = await send('{"type":"url_verification","challenge":"abc"}', {
       type: 'application/json',
     });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
 import {
   COMMANDS_FIELD,
+  GUESTS_FIELD,
   groupsField,
   ROLES_MODAL,
   rolesMessage,
@@ -42,12 +43,13 @@ async function openRoles({ caller, workspace }: CommandContext, restrictable: st
   const { user, channel } = caller;
   const [grants, all, settings] = await Promise.all([
     workspace.roles.grants(),
-    workspace.roles.userGroups(),
+    workspace.roles.userGroups(caller.team),
     workspace.channels.get(channel),
   ]);
   const view = rolesModal({
     users: grants ?? { ...NO_HOLDERS, admin: [user] },
     groups: all && { held: grants?.groups ?? NO_HOLDERS, all },
+    areGuestsAllowed: grants?.guests === true,
     channel:
       channel === undefined
         ? undefined
@@ -65,11 +67,13 @@ async function submitRoles(
   const { user } = caller;
   const before = await workspace.roles.grants();
   const users = Fields.parse(state.values);
-  const groups = groupsOf(state, before?.groups);
+  const groups = groupsOf(state, before, caller.team);
+  const groupTeams = teamsOf(groups, before, caller.team);
   // The person who sets the roles can act; otherwise one of the others must, or the roles could never be set again.
   const isKept = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
   if (!isKept) return { kind: 'errors', errors: { admin: 'Name at least one person who can act.' } };
-  const grants: Grants = { ...users, groups, setBy: user, setAt: workspace.clock.now() };
+  const guests = guestsOf(state, before);
+  const grants: Grants = { ...users, groups, groupTeams, guests, setBy: user, setAt: workspace.clock.now() };
   await workspace.roles.set(grants);
   const allowed = await restrictChannel(state, context, restrictable);
   const mentions = {
@@ -79,17 +83,46 @@ async function submitRoles(
   };
   return {
     kind: 'close',
-    after: async () => ({ kind: 'private', message: rolesMessage(mentions, allowed) }),
+    after: async () => ({ kind: 'private', message: rolesMessage(mentions, { guests, allowed }) }),
     audit: { target: changesOf(before, grants) },
   };
 }
 
-/** A form without the fields of groups, where Slack did not show them, leaves them as they are. */
-function groupsOf({ values, view }: ViewState, before: Holders = NO_HOLDERS): Holders {
+/** A form leaves groups that it did not show as they are: all, or those of other teams of an organisation. */
+function groupsOf(
+  { values, view }: ViewState,
+  before: Grants | undefined,
+  team: string | undefined,
+): Holders {
+  const { groups: held = NO_HOLDERS, groupTeams = {} } = before ?? {};
+  const isOfOtherTeam = (group: string): boolean => (groupTeams[group] ?? team) !== team;
   const shown = new Set(view.blocks.map((block) => block.block_id));
   const of = (role: keyof Holders): string[] =>
-    shown.has(groupsField(role)) ? Chosen.parse(values[groupsField(role)]) : before[role];
+    shown.has(groupsField(role))
+      ? [...Chosen.parse(values[groupsField(role)]), ...held[role].filter(isOfOtherTeam)]
+      : held[role];
   return { admin: of('admin'), operator: of('operator'), billing: of('billing') };
+}
+
+/** A group that was just chosen is of the team of the person who chose it. */
+function teamsOf(
+  groups: Holders,
+  before: Grants | undefined,
+  team: string | undefined,
+): Record<string, string> {
+  const ids = new Set(Object.values(groups).flat());
+  return Object.fromEntries(
+    [...ids].flatMap((id) => {
+      const of = before?.groupTeams?.[id] ?? team;
+      return of === undefined ? [] : [[id, of]];
+    }),
+  );
+}
+
+/** A form that was opened before there was such a field leaves it as it is. */
+function guestsOf({ values, view }: ViewState, before: Grants | undefined): boolean {
+  if (!view.blocks.some((block) => block.block_id === GUESTS_FIELD)) return before?.guests === true;
+  return Chosen.parse(values[GUESTS_FIELD]).length > 0;
 }
 
 /** What may run in the channel from now on; undefined where the form was not about one. */
@@ -123,5 +156,7 @@ function changesOf(before: Grants | undefined, after: Grants): string {
     const given = now.filter((id) => !old.includes(id)).map((id) => `+${role} ${id}`);
     return [...given, ...old.filter((id) => !now.includes(id)).map((id) => `-${role} ${id}`)];
   });
+  if ((before?.guests === true) !== (after.guests === true))
+    changes.push(`${after.guests ? '+' : '-'}guests`);
   return changes.join(', ').slice(0, 500) || 'unchanged';
 }

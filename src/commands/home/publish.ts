@@ -3,11 +3,12 @@ import type { EventBody } from '../../core/event.ts';
 import type { Job } from '../../core/job.ts';
 import { withTimeout } from '../../core/timeout.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { homeView, type ShownFigures } from '../../views/home/home.ts';
+import { homeView, refusedHomeView, type ShownFigures } from '../../views/home/home.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
+import { exclusionOf } from '../permission.ts';
 import { figuresOf, loadHome } from './load-home.ts';
 
 const LATELY_MS = 60 * 60_000;
@@ -26,10 +27,12 @@ const Opened = z.object({
 export async function homeOpened({ workspace }: CommandContext, { event }: EventBody): Promise<void> {
   const { user, tab, view } = Opened.parse(event);
   if (tab === 'messages') return;
+  const openedAt = workspace.clock.now();
+  // No figures are asked for where they are not shown.
+  if (await exclusionOf(workspace, user)) return publish(workspace, user, { figures: {}, openedAt });
   const figures = figuresOf(workspace);
   const early = await withTimeout(workspace.clock, FIGURES_TIMEOUT_MS, figures);
   const hash = view?.hash ?? undefined;
-  const openedAt = workspace.clock.now();
   await publish(workspace, user, { figures: early ?? 'loading', openedAt, hash });
   if (early === undefined) await publish(workspace, user, { figures: await figures, openedAt });
 }
@@ -73,7 +76,11 @@ async function publish(
       await viewers.put(user, { ...known, openedAt }, openedAt + LATELY_MS);
       workspace.home.opened();
     }
-    const view = homeView({ ...(await loadHome(workspace, user)), figures });
+    const refusal = await exclusionOf(workspace, user);
+    const view =
+      refusal === undefined
+        ? homeView({ ...(await loadHome(workspace, user)), figures })
+        : refusedHomeView(refusal.message);
     const send = (hash: string | undefined): Promise<string | undefined> =>
       workspace.slack
         .call('views.publish', (client) =>

@@ -109,19 +109,10 @@ function skipped({ log }: Workspace, reason: string): void {
   log.info({ event: 'unfurl_skipped', reason }, 'a link was not unfurled');
 }
 
-/**
- * True for a person of the workspace, or of the organisation that it stands for: not for people of
- * a shared channel's other side, people who left, or applications.
- */
-async function isMember(
-  { id, slack, log }: Pick<Workspace, 'id' | 'slack' | 'log'>,
-  user: string,
-): Promise<boolean> {
+/** Where Slack cannot say who posted the link, nothing is shown. */
+async function isMember({ roles, log }: Pick<Workspace, 'roles' | 'log'>, user: string): Promise<boolean> {
   try {
-    const { user: found } = await slack.call('users.info', (client) => client.users.info({ user }));
-    if (found === undefined || found.deleted || found.is_bot || found.is_stranger) return false;
-    const homes = [found.team_id, found.enterprise_user?.enterprise_id].filter(Boolean);
-    return homes.length === 0 || homes.includes(id);
+    return (await roles.excluded(user)) === undefined;
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     log.info({ event: 'member_unknown', user, reason: error.reason }, 'a person could not be looked up');

@@ -31,6 +31,7 @@ export function readCommand(raw: unknown): IncomingRequest {
   const isEnterprise = String(body.is_enterprise_install) === 'true';
   const caller = {
     user: body.user_id,
+    team: body.team_id ?? undefined,
     channel: body.channel_id,
     threadTs: body.thread_ts ?? undefined,
     triggerId: body.trigger_id ?? undefined,
@@ -97,10 +98,10 @@ export function readShortcut(raw: unknown): IncomingRequest {
 export function readInteraction(body: Interaction & { view?: View | null | undefined }): Incoming {
   const origin = originOf(body.view?.private_metadata);
   const action = ActionBody.safeParse(body).data;
-  const team = body.team?.id ?? body.user.team_id;
-  const workspace = workspaceOf(body.enterprise?.id, team, body.is_enterprise_install === true);
+  const workspace = installationOf(body);
   const caller = {
     user: body.user.id,
+    team: body.user.team_id ?? body.team?.id ?? undefined,
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
     messageTs: action?.message?.ts ?? action?.container?.message_ts ?? undefined,
     threadTs: action?.message?.thread_ts ?? origin.thread,
@@ -109,6 +110,17 @@ export function readInteraction(body: Interaction & { view?: View | null | undef
     requestId: requestIdOf(body),
   };
   return { workspace, caller };
+}
+
+/**
+ * A modal comes with the team and organisation of the person, who may be of another workspace that shares a channel:
+ * it belongs to the installation that opened it.
+ */
+function installationOf(body: Interaction & { view?: View | null | undefined }): string {
+  const installed = body.view?.app_installed_team_id;
+  if (installed?.startsWith('E')) return installed;
+  const team = installed ?? body.view?.team_id ?? body.team?.id ?? body.user.team_id;
+  return workspaceOf(body.enterprise?.id, team, body.is_enterprise_install === true);
 }
 
 /** Handles of Slack are secrets that expire, so they are not stored. */

@@ -33,6 +33,9 @@ const View = z.looseObject({
   id: Id,
   hash: z.string().default(''),
   type: z.string(),
+  /** Where Deckhand is installed; the team is that of the person. */
+  app_installed_team_id: MaybeId,
+  team_id: MaybeId,
   callback_id: z.string().default(''),
   private_metadata: z.string().default(''),
   state: z.unknown().optional(),

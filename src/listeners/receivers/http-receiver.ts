@@ -6,6 +6,7 @@ import type { Handler } from './http-server.ts';
 
 /** Slack's own payloads stay far below; a view may have 250 kB and travels url-encoded. */
 const MOST_BYTES = 1_500_000;
+const MOST_OF_CHECK = 1_000;
 
 export interface ReceiverOptions {
   signingSecret: string;
@@ -32,6 +33,7 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
     const arrived = performance.now();
     const raw = await readBody(request);
     if (raw === undefined) return refuse(response, 413, 'too_large');
+    if (isCertificateCheck(raw, header(request, 'content-type'))) return send(response, '');
     const retryNum = numberOf(header(request, 'x-slack-retry-num'));
     const fault = verify(
       {
@@ -45,7 +47,6 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
       return refuse(response, 401, fault);
     const body = parseBody(raw.toString('utf8'), header(request, 'content-type'));
     if (body === undefined) return refuse(response, 400, 'malformed');
-    if (body.ssl_check !== undefined) return send(response, '');
     if (body.type === 'url_verification') return send(response, { challenge: String(body.challenge) });
     await app?.processEvent(eventOf(body, response, arrived, retryNum));
     if (!response.headersSent) refuse(response, 400, 'not understood');
@@ -164,14 +165,27 @@ function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   });
 }
 
+/** Slack looks at the certificate now and then, and signs nothing for that: `ssl_check=1&token=…`. */
+function isCertificateCheck(raw: Buffer, contentType: string | undefined): boolean {
+  if (raw.length > MOST_OF_CHECK || !isForm(contentType)) return false;
+  return new URLSearchParams(raw.toString('utf8')).get('ssl_check') === '1';
+}
+
 /** JSON, or a form whose `payload` may hold JSON; undefined for anything that is not an object. */
 function parseBody(raw: string, contentType: string | undefined): Record<string, unknown> | undefined {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase();
-  if (type === 'application/json') return parseObject(raw);
-  if (type !== 'application/x-www-form-urlencoded') return undefined;
+  if (typeOf(contentType) === 'application/json') return parseObject(raw);
+  if (!isForm(contentType)) return undefined;
   const form = new URLSearchParams(raw);
   const payload = form.get('payload');
   return payload === null ? Object.fromEntries(form) : parseObject(payload);
+}
+
+function isForm(contentType: string | undefined): boolean {
+  return typeOf(contentType) === 'application/x-www-form-urlencoded';
+}
+
+function typeOf(contentType: string | undefined): string | undefined {
+  return contentType?.split(';')[0]?.trim().toLowerCase();
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -2,7 +2,7 @@ import type { InputBlock } from '@slack/types';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { say, section } from '../blocks/message.ts';
-import { type Choice, input, modal, optionsOf } from '../blocks/modal.ts';
+import { type Choice, checkboxesInput, input, modal, optionsOf } from '../blocks/modal.ts';
 
 export const ROLES_MODAL = 'roles';
 
@@ -13,6 +13,7 @@ export interface ShownRoles {
   users: Holders;
   /** Ids of the groups that hold a role, and all groups; absent where Slack does not show them. */
   groups?: { held: Holders; all: ReadonlyArray<{ id: string; name: string }> } | undefined;
+  areGuestsAllowed: boolean;
   /** The commands of the channel that the form was opened in. */
   channel?: { id: string; commands: readonly string[]; all: readonly string[] } | undefined;
 }
@@ -30,7 +31,7 @@ const FIELDS: Record<Role, { label: string; hint: string }> = {
 };
 const NAMES: readonly Role[] = ['admin', 'operator', 'billing'];
 
-export function rolesModal({ users, groups, channel }: ShownRoles): ModalView {
+export function rolesModal({ users, groups, areGuestsAllowed, channel }: ShownRoles): ModalView {
   const blocks = NAMES.flatMap((role): KnownBlock[] => {
     const people = usersInput(role, users[role]);
     const inGroups = groups === undefined ? [] : groupsInput(role, groups.held[role], groups.all);
@@ -42,8 +43,11 @@ export function rolesModal({ users, groups, channel }: ShownRoles): ModalView {
     submit: 'Save',
     ...(channel === undefined ? {} : { metadata: { channel: channel.id } }),
     blocks: [
-      section('Everyone else is a member: they can see projects, servers and activity, and run tests.'),
+      section(
+        'Everyone else of this workspace is a member: they can see projects, servers and activity, and run tests. People of other workspaces in shared channels can do nothing.',
+      ),
       ...blocks,
+      guestsInput(areGuestsAllowed),
       ...(channel === undefined ? [] : [commandsInput(channel)]),
     ],
   });
@@ -55,15 +59,17 @@ export function groupsField(role: Role): string {
 }
 
 export const COMMANDS_FIELD = 'commands';
+export const GUESTS_FIELD = 'guests';
 
 /** All roles, briefly; the ids are Slack's own, so they show as names. */
 export function rolesMessage(
   mentions: Readonly<Record<Role, readonly string[]>>,
-  allowed?: readonly string[],
+  { guests, allowed }: { guests: boolean; allowed: readonly string[] | undefined },
 ): Message {
   const lines = NAMES.map(
     (role) => `${FIELDS[role].label}: ${mentions[role].slice(0, 50).join(', ') || '—'}`,
   );
+  if (guests) lines.push('Single-channel guests: allowed');
   if (allowed !== undefined)
     lines.push(
       allowed.length === 0
@@ -96,6 +102,16 @@ function groupsInput(
   return [
     multiSelect({ field: groupsField(role), label: `${FIELDS[role].label}: user groups` }, choices, held),
   ];
+}
+
+function guestsInput(areAllowed: boolean): InputBlock {
+  return checkboxesInput({
+    field: GUESTS_FIELD,
+    label: 'Guests',
+    optional: true,
+    choices: [{ value: 'single', text: 'Single-channel guests are members too' }],
+    initial: areAllowed ? ['single'] : [],
+  });
 }
 
 function commandsInput({ commands, all }: NonNullable<ShownRoles['channel']>): InputBlock {

@@ -61,6 +61,11 @@ export function homeView(data: HomeData): HomeView {
   return { type: 'home', blocks: blocks.slice(0, LIMITS.blocksInView) };
 }
 
+/** For those who may not use Deckhand: why, and nothing of the workspace. @param words mrkdwn of our own making */
+export function refusedHomeView(words: string): HomeView {
+  return { type: 'home', blocks: [section(words)] };
+}
+
 function firstSteps(data: HomeData): KnownBlock[] {
   const { word, canSignUp } = data;
   const isAdmin = data.roles.includes('admin');

@@ -181,6 +181,45 @@ describe('an organisation', () => {
   });
 });
 
+describe('user groups of an organisation', () => {
+  it('are asked for and read with the team of the person who sets the roles', async () => {
+    world = await openTestWorld({ byOauth: true });
+    for (const id of ['T0EAST', 'T0WEST'])
+      world.slack.addWorkspace({
+        id,
+        name: id,
+        enterprise: { id: 'E0GROUP', name: 'House Group' },
+        installed: false,
+        users: Object.values(PEOPLE).map((user) => ({ id: user })),
+        channels: [{ id: `C0${id}`, name: 'deploys', members: Object.values(PEOPLE) }],
+      });
+    const group = (id: string) => ({ id, name: id, handle: id.toLowerCase(), users: [PEOPLE.billing] });
+    world.slack.workspace('T0EAST').userGroups.set('S0EAST', group('S0EAST'));
+    world.slack.workspace('T0WEST').userGroups.set('S0WEST', group('S0WEST'));
+    const browser = openBrowser(world);
+    const authorize = await browser.begin('Add with user groups');
+    await browser.open(world.slack.as('T0EAST', PEOPLE.member).install(authorize, { orgWide: true }));
+    for (const [team, chosen, hidden] of [
+      ['T0WEST', 'S0WEST', 'S0EAST'],
+      ['T0EAST', 'S0EAST', 'S0WEST'],
+    ] as const) {
+      const ben = world.slack.as(team, PEOPLE.member);
+      await ben.command('deploys', '/deckhand roles');
+      await world.slack.until(() => ben.openView()?.content.callback_id === 'roles');
+      const blocks = JSON.stringify(ben.openView()?.content.blocks);
+      expect(blocks).toContain(chosen);
+      expect(blocks).not.toContain(hidden);
+      const answer = await ben.submit('roles', { admin: [PEOPLE.member], operator_groups: [chosen] });
+      expect(answer.outcome).toBe('ok');
+    }
+    const { roles } = world.app.workspaces.open('E0GROUP');
+    expect((await roles.grants())?.groups?.operator).toEqual(['S0EAST', 'S0WEST']);
+    expect(await roles.holds(PEOPLE.billing, 'operator')).toBe(true);
+    const asked = world.slack.calls.filter(({ method }) => method.startsWith('usergroups.'));
+    expect(asked.every(({ args }) => String(args.team_id).startsWith('T0'))).toBe(true);
+  });
+});
+
 const soon = () => Math.floor(Date.now() / 1000) + 1;
 
 /** An event as Slack sends it when it happened at `seconds`. */

@@ -332,10 +332,11 @@ const BUILDERS = [
     fc.record({
       users: holders,
       groups: maybe(fc.record({ held: holders, all: many(fc.record({ id: slackId, name: text })) })),
+      areGuestsAllowed: fc.boolean(),
       channel: maybe(fc.constant({ id: 'C0', commands: ['test'], all: ['test', 'activity'] })),
     }),
   ),
-  row(rolesMessage, holders, maybe(many(slug, 40))),
+  row(rolesMessage, holders, fc.record({ guests: fc.boolean(), allowed: maybe(many(slug, 40)) })),
   row(
     testModal,
     fc.record({ account: slug, project: maybe(shortPlace), channel: maybe(fc.constant('C0')) }),

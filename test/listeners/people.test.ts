@@ -1,0 +1,180 @@
+import { describe, expect } from 'vitest';
+import type { PersonOptions } from '../../sandbox/slack/state/new-person.ts';
+import { answerTo, ask } from '../support/asking.ts';
+import { test } from '../support/fixtures.ts';
+import { sendPayload } from '../support/signed.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+const WHO = 'U0OUTSIDE';
+const SECRET = 'storefront';
+let serial = 0;
+
+/** The kinds of people who hold nothing, and what they read. */
+const OUTSIDE: ReadonlyArray<[name: string, person: Omit<PersonOptions, 'id'>, sentence: string]> = [
+  ['a person of another company', { team_id: 'T0FAR' }, 'Only people of the workspace that installed'],
+  ['a stranger', { stranger: true }, 'Only people of the workspace that installed'],
+  ['an admin of another company', { team_id: 'T0FAR', is_admin: true }, 'Only people of the workspace that'],
+  ['a single-channel guest', { guest: 'single' }, 'Single-channel guests cannot use Deckhand'],
+  ['an app', { is_bot: true }, 'Only active people of this workspace'],
+  ['a person who left', { deleted: true }, 'Only active people of this workspace'],
+];
+
+function admit(world: TestWorld, person: Omit<PersonOptions, 'id'>): void {
+  world.slack.addPerson(TEAM, { ...person, id: WHO });
+  world.slack.invite(TEAM, CHANNEL, WHO);
+}
+
+/** What anyone could forge or send late: signed by Slack, about this person. */
+function asked() {
+  serial += 1;
+  return { team: { id: TEAM }, user: { id: WHO }, trigger_id: `outside-${serial}` };
+}
+
+const said = ({ slack }: TestWorld) => JSON.stringify(slack.ephemerals(TEAM, WHO));
+const reads = (world: TestWorld, words: string) =>
+  world.slack.until(() => said(world).includes(words), { what: `"${words}"` });
+
+async function send(world: TestWorld, parts: object): Promise<string> {
+  return (await sendPayload(world, { ...asked(), channel: { id: CHANNEL }, ...parts })).text;
+}
+
+const click = (action_id: string, value: string) => ({
+  type: 'block_actions',
+  actions: [{ type: 'button', action_id, block_id: 'b', value, action_ts: '1' }],
+});
+const form = (callback_id: string) => ({
+  type: 'view_submission',
+  view: {
+    id: `V${serial}`,
+    hash: 'h',
+    type: 'modal',
+    callback_id,
+    private_metadata: JSON.stringify({ channel: CHANNEL, account: ACCOUNT }),
+    blocks: [],
+    state: { values: {} },
+  },
+});
+
+describe('people who hold nothing', () => {
+  test.override({ connected: true });
+
+  test.for(OUTSIDE)(
+    'people who hold nothing: %s is refused every way in, with the reason, and the service is not asked',
+    async ([_, person, sentence], { world }) => {
+      admit(world, person);
+      const { roles } = world.app.workspaces.open(TEAM);
+      const all = [PEOPLE.admin, WHO];
+      await roles.set({ admin: all, operator: all, billing: all, setBy: PEOPLE.admin, setAt: 0 });
+      const before = world.service.requests.all.length;
+      const shown = () => world.slack.ephemerals(TEAM, WHO).length;
+
+      const post = (body: object) => send(world, body);
+      for (const body of [
+        click('test:again', JSON.stringify({ account: ACCOUNT, project: SECRET })),
+        click('activity:share', '{}'),
+        { type: 'message_action', callback_id: 'test_from_message', message: { ts: '1.1', text: SECRET } },
+      ]) {
+        const count = shown();
+        await post(body);
+        await world.slack.until(() => shown() > count, { what: `an answer to ${body.type}` });
+      }
+      expect(await post(form('test'))).toContain(sentence);
+      const menu = { type: 'block_suggestion', action_id: 'project', block_id: 'project', value: '' };
+      expect(JSON.parse(await post(menu))).toEqual({ options: [] });
+
+      expect(said(world)).toContain(sentence);
+      expect(said(world)).not.toContain('Storefront');
+      expect(world.service.requests.all.length).toBe(before);
+      for (const role of ['member', 'operator', 'billing', 'admin'] as const)
+        expect(await roles.holds(WHO, role), role).toBe(false);
+    },
+  );
+});
+
+describe('guests', () => {
+  test.override({ connected: true });
+
+  test('guests of a single channel type commands once an admin ticks the box, and not after', async ({
+    world,
+  }) => {
+    admit(world, { guest: 'single' });
+    const guest = world.slack.as(TEAM, WHO);
+    const tick = async (guests: string[]): Promise<string> => {
+      await world.as('admin').command(CHANNEL, '/deckhand roles');
+      await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'roles');
+      return answerTo(world, 'admin', () =>
+        world.as('admin').submit('roles', { admin: [PEOPLE.admin], operator: [], billing: [], guests }),
+      );
+    };
+    await guest.command(CHANNEL, '/deckhand projects');
+    await reads(world, 'to allow guests with `/deckhand roles`');
+    expect(world.service.requests.all.some(({ path }) => path.includes('/servers'))).toBe(false);
+
+    expect(await tick(['single'])).toContain('Single-channel guests: allowed');
+    await guest.command(CHANNEL, '/deckhand projects');
+    await reads(world, 'Storefront');
+    const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
+    expect(latest?.entry.target).toContain('+guests');
+    await world.as('admin').command(CHANNEL, '/deckhand roles');
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'roles');
+    expect(JSON.stringify(world.as('admin').openView()?.content.blocks)).toContain(
+      '"initial_options":[{"text"',
+    );
+
+    expect(await tick([])).not.toContain('guests');
+    const { roles } = world.app.workspaces.open(TEAM);
+    expect(await roles.holds(WHO, 'member')).toBe(false);
+  });
+
+  test('guests of several channels are members', async ({ world }) => {
+    admit(world, { guest: 'multi' });
+    await world.slack.as(TEAM, WHO).command(CHANNEL, '/deckhand projects');
+    await reads(world, 'Storefront');
+  });
+
+  test('guests see no figures on App Home, only why', async ({ world }) => {
+    admit(world, { guest: 'single' });
+    const before = world.service.requests.all.length;
+    await world.slack.as(TEAM, WHO).openHome();
+    const home = () => JSON.stringify(world.slack.home(TEAM, WHO)?.content.blocks ?? []);
+    await world.slack.until(() => home().includes('Single-channel guests cannot use Deckhand'));
+    expect(home()).not.toContain(ACCOUNT);
+    expect(world.service.requests.all.length).toBe(before);
+  });
+});
+
+describe('who it is', () => {
+  test.override({ connected: true });
+
+  test('who it is counts across the organisation of the workspace', async ({ world }) => {
+    const enterprise = { id: 'E0HOUSE', name: 'House Group' };
+    world.slack.workspace(TEAM).enterprise = enterprise;
+    world.slack.addWorkspace({
+      id: 'T0SISTER',
+      name: 'Sister',
+      installed: false,
+      enterprise,
+      users: [{ id: 'U0PIA', name: 'pia' }],
+      channels: [{ id: 'C0LOUNGE', name: 'lounge' }],
+    });
+    world.slack.shareChannel(TEAM, CHANNEL, 'T0SISTER');
+    const { roles } = world.app.workspaces.open(TEAM);
+    expect(await roles.excluded('U0PIA')).toBeUndefined();
+  });
+
+  test('who it is cannot be said: everyone is asked to try again, and nothing is done', async ({ world }) => {
+    const before = world.service.requests.all.length;
+    world.slack.fault({ method: 'users.info', error: 'internal_error' });
+    expect(await ask(world, '/deckhand projects')).toMatch(/cannot say at the moment who you are.*Try again/);
+    expect(world.service.requests.all.length).toBe(before);
+    world.slack.clearFaults();
+    expect(await ask(world, '/deckhand projects')).toContain('Storefront');
+  });
+
+  test('who it is is asked once for several requests of a person', async ({ world }) => {
+    const asks = () =>
+      world.slack.calls.filter(({ method, args }) => method === 'users.info' && args.user === PEOPLE.member);
+    for (const _ of [1, 2, 3]) await ask(world, '/deckhand help');
+    expect(asks()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,63 @@
+import { expect } from 'vitest';
+import { test } from '../support/fixtures.ts';
+import { sendPayload } from '../support/signed.ts';
+import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+const SISTER = 'T0SISTER';
+const PIA = 'U0PIA';
+
+/** Pia works in another workspace of the same organisation, where Deckhand is not installed, and is an admin here. */
+async function share(world: TestWorld): Promise<void> {
+  const enterprise = { id: 'E0HOUSE', name: 'House Group' };
+  world.slack.workspace(TEAM).enterprise = enterprise;
+  world.slack.addWorkspace({
+    id: SISTER,
+    name: 'Sister',
+    installed: false,
+    enterprise,
+    users: [{ id: PIA, name: 'pia' }],
+    channels: [{ id: 'C0LOUNGE', name: 'lounge' }],
+  });
+  world.slack.shareChannel(TEAM, CHANNEL, SISTER);
+  world.slack.invite(TEAM, CHANNEL, 'bot');
+  const { roles } = world.app.workspaces.open(TEAM);
+  const admin = [PEOPLE.admin, PIA];
+  await roles.set({ admin, operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 });
+}
+
+test('a modal that is sent from another workspace of a shared channel connects the account where Deckhand is installed', async ({
+  world,
+}) => {
+  await share(world);
+  const { slack } = world.app.workspaces.open(TEAM);
+  const text = { type: 'plain_text', text: 'Connect' } as const;
+  const button = { type: 'button', action_id: 'connect:open', value: '{}', text } as const;
+  const message = { text: 'Connect', blocks: [{ type: 'actions' as const, elements: [button] }] };
+  const shown = await slack.post({ channel: CHANNEL, message });
+  const pia = world.slack.as(SISTER, PIA);
+  await pia.click(shown, { actionId: 'connect:open' });
+  await world.slack.until(() => pia.openView()?.content.callback_id === 'connect');
+  const sent = await pia.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+  expect(sent.outcome).toBe('ok');
+  await world.slack.until(() => JSON.stringify(world.slack.ephemerals(SISTER, PIA)).includes('Connected *'));
+  expect(await world.app.workspaces.open(TEAM).accounts.get(ACCOUNT)).toMatchObject({ name: ACCOUNT });
+  expect(await world.app.workspaces.open(SISTER).accounts.get(ACCOUNT)).toBeUndefined();
+});
+
+test.for([
+  ['the installation that it names', { app_installed_team_id: TEAM, team_id: SISTER }, false],
+  ['the organisation that it names', { app_installed_team_id: 'E0HOUSE', team_id: SISTER }, false],
+  ['its own team, where it names no installation', { team_id: TEAM }, false],
+  ['the team of the click, where there is nothing else', {}, true],
+] as const)('a form belongs to %s', async ([_, about, isOfTeam], { world }) => {
+  await sendPayload(world, {
+    type: 'view_submission',
+    team: { id: isOfTeam ? TEAM : SISTER },
+    user: { id: PEOPLE.member, team_id: SISTER },
+    trigger_id: 'shared-form',
+    view: { id: 'V1', hash: 'h', type: 'modal', callback_id: 'connect', ...about, blocks: [], state: {} },
+  });
+  const workspace = 'app_installed_team_id' in about ? about.app_installed_team_id : TEAM;
+  const line = await world.logged('"workspace"');
+  expect(line).toContain(`"workspace":"${workspace}"`);
+});

@@ -1,0 +1,65 @@
+import { getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { responseHostsOf } from '../../src/slack/domains.ts';
+import type { Call } from '../../src/slack/rate-limit.ts';
+import { postToResponseUrl } from '../../src/slack/response-url.ts';
+import { uploadFile } from '../../src/slack/uploads.ts';
+import { createWeb } from '../../src/slack/web.ts';
+
+const GOV = 'https://slack-gov.com/api/';
+const COMMERCIAL = 'https://slack.com/api/';
+const log = createLog('silent', () => undefined);
+
+/** Uploads where Slack answers with this address; the addresses that got the bytes. */
+async function upload(apiUrl: string, address: string): Promise<string[]> {
+  const sent: string[] = [];
+  const web = createWeb(apiUrl, log);
+  onTestFinished(() => web.close());
+  const call = (async () => ({ ok: true, upload_url: address, file_id: 'F0' })) as unknown as Call;
+  const sendBytes = async (url: URL): Promise<number> => sent.push(url.href) && 200;
+  const file = { filename: 'a.pdf', bytes: Buffer.from('%PDF'), title: 'A' };
+  await uploadFile({ call, web: { ...web, sendBytes }, clock: systemClock }, file);
+  return sent;
+}
+
+it.each([
+  'https://files.slack-gov.com/u/1',
+  'https://slack-files-gov.com/u/1',
+  'https://a.slack-files-gov.com/u/1',
+])('GovSlack takes files at %s, and no other Slack does', async (address) => {
+  expect(await upload(GOV, address)).toEqual([address]);
+  await expect(upload(COMMERCIAL, address)).rejects.toMatchObject({ reason: 'foreign_upload_url' });
+});
+
+it.each([
+  'https://files.slack.com/u/1',
+  'https://slack-gov.com.evil.example/u',
+  'https://evilslack-gov.com/u',
+])('GovSlack’s files go to no other host: %s', async (address) => {
+  await expect(upload(GOV, address)).rejects.toMatchObject({ reason: 'foreign_upload_url' });
+});
+
+it('GovSlack’s response_urls are answered where its Web API is used, and refused otherwise', async () => {
+  const before = getGlobalDispatcher();
+  const agent = new MockAgent();
+  agent.disableNetConnect();
+  setGlobalDispatcher(agent);
+  onTestFinished(() => setGlobalDispatcher(before));
+  agent
+    .get('https://hooks.slack-gov.com')
+    .intercept({ path: '/actions/T/1/s', method: 'POST' })
+    .reply(200, 'ok');
+  const respond = (apiUrl: string) =>
+    postToResponseUrl(
+      'https://hooks.slack-gov.com/actions/T/1/s',
+      { text: 'hello', blocks: [] },
+      'ephemeral',
+      responseHostsOf('hooks.slack.com', apiUrl),
+      log,
+    );
+  expect(await respond(COMMERCIAL)).toBe(false);
+  expect(agent.pendingInterceptors()).toHaveLength(1);
+  expect(await respond(GOV)).toBe(true);
+});
