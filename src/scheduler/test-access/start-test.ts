@@ -82,11 +82,12 @@ async function postRoot(
 /** @param known what the service and the thread have of it already */
 async function sendToFollow(
   { channels, jobs }: Pick<Workspace, 'channels' | 'jobs'>,
-  { target, requestId, askedBy, channel, rootTs, startedAt }: Run,
+  { target, requestId, askedBy, channel, rootTs, startedAt, serviceStatus }: Run,
   known: Pick<FollowedTest, 'run' | 'told'> = { told: [] },
 ): Promise<void> {
   const { threads = true, layout = 'full' } = await channels.get(channel);
-  const followed = { target, requestId, askedBy, channel, rootTs, startedAt, threads, layout, ...known };
+  const shown = { channel, rootTs, startedAt, serviceStatus, threads, layout };
+  const followed = { target, requestId, askedBy, ...shown, ...known };
   const key = rootTs === undefined ? requestId : `${channel} ${rootTs}`;
   await jobs.send(FOLLOW_TEST, followed, { key });
 }
