@@ -3,7 +3,7 @@ import { code } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/test-access.ts';
-import { outcomeOf } from '../../views/test-access/outcome.ts';
+import { outcomeOf, timesOf } from '../../views/test-access/outcome.ts';
 import {
   countTested,
   newsOf,
@@ -33,6 +33,8 @@ export const FollowedTest = z.object({
   run: z.string().optional(),
   /** The service's word while the run goes on, which may be any. */
   serviceStatus: z.string().optional(),
+  /** When it was created at the service, milliseconds since the epoch. */
+  createdAt: z.number().optional(),
   told: z.array(z.string()),
   telling: z.string().optional(),
 });
@@ -57,6 +59,7 @@ async function follow(started: Following<FollowedTest, TestState>): Promise<void
     await close(following, { status: 'lost', reason });
     return thread.show({ kind: 'lost', run });
   }
+  await saveStanding(following, ended);
   // The target is free before the buttons appear; the root comes first, since it is what the channel sees.
   await close(following, { run: ended });
   await thread.show({ kind: 'ended', run: ended });
@@ -109,10 +112,12 @@ async function poll(following: FollowingTest, run: string, recovered: boolean): 
 
 /** @returns true where the service says something else of the run than before */
 async function saveStanding({ workspace, thread }: FollowingTest, run: TestRun): Promise<boolean> {
-  const serviceStatus = run.status;
-  if (hasEnded(run) || serviceStatus === thread.state.serviceStatus) return false;
-  await thread.save({ serviceStatus });
-  await workspace.runs.change(thread.state, { serviceStatus });
+  const { state } = thread;
+  const serviceStatus = hasEnded(run) ? state.serviceStatus : run.status;
+  const { createdAt = state.createdAt } = timesOf(run);
+  if (serviceStatus === state.serviceStatus && createdAt === state.createdAt) return false;
+  await thread.save({ serviceStatus, createdAt });
+  await workspace.runs.change(state, { serviceStatus, createdAt });
   return true;
 }
 
@@ -150,7 +155,7 @@ export async function closeRun(
 function changeOf(ending: RunEnding): Partial<Run> {
   if ('status' in ending) return { status: ending.status };
   const status = ending.run.status === 'failed' ? 'failed' : 'completed';
-  return { status, ...outcomeOf(ending.run) };
+  return { status, ...outcomeOf(ending.run), ...timesOf(ending.run) };
 }
 
 function logFields({ target, run }: FollowedTest): Record<string, unknown> {

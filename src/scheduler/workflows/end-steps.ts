@@ -20,7 +20,7 @@ const EndStep = z.object({ execution: z.string(), ending: Ending });
 type EndStep = z.infer<typeof EndStep>;
 
 export type RunEnding =
-  | { run: Pick<TestRun, 'status' | 'results'> }
+  | { run: Omit<TestRun, 'identifier'> }
   /** Mrkdwn: why the outcome is not known. */
   | { status: 'stopped' | 'lost'; reason: string };
 

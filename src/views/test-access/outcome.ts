@@ -43,6 +43,19 @@ function endWords(serviceStatus: string): string {
   return `ended, the service says “${statusWord(serviceStatus)}”`;
 }
 
+/** The service's own times, milliseconds since the epoch; absent where it gives none. */
+export interface ServiceTimes {
+  createdAt?: number | undefined;
+  completedAt?: number | undefined;
+}
+
+export function timesOf(run: Pick<TestRun, 'created_at' | 'completed_at'>): ServiceTimes {
+  return {
+    createdAt: run.created_at === null ? undefined : Date.parse(run.created_at),
+    completedAt: run.completed_at === null ? undefined : Date.parse(run.completed_at),
+  };
+}
+
 /** How a run that goes on stands: the service's word as it is; mrkdwn. */
 export function statusWord(serviceStatus: string | undefined): string {
   return mrkdwn(serviceStatus ?? 'running', 60);

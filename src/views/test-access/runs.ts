@@ -1,25 +1,27 @@
 import { bold } from '../../core/mrkdwn.ts';
 import { dateTime } from '../blocks/time.ts';
-import { outcomeWords, type RunOutcome, statusWord } from './outcome.ts';
+import { outcomeWords, type RunOutcome, type ServiceTimes, statusWord } from './outcome.ts';
 
 /** A test run as lists show it; times are milliseconds since the epoch. */
-export interface ShownRun extends RunOutcome {
+export interface ShownRun extends RunOutcome, ServiceTimes {
   target: {
     account: string;
     project: { permalink: string; name: string };
     server?: { identifier: string; name: string } | undefined;
   };
   status: 'running' | 'completed' | 'failed' | 'stopped' | 'lost';
+  /** When Deckhand began and ended to follow it. */
   startedAt: number;
   endedAt?: number | undefined;
 }
 
 /** ":white_check_mark: completed: 6 of 6 reachable, repository ok, today at 9:00"; mrkdwn. */
 export function runWords(run: ShownRun): string {
-  const { status, serviceStatus, startedAt, endedAt } = run;
+  const { status, serviceStatus } = run;
+  const startedAt = run.createdAt ?? run.startedAt;
   if (status === 'running')
     return `:arrows_counterclockwise: ${statusWord(serviceStatus)} since ${dateTime(startedAt)}`;
-  return `${endedWords(run)}, ${dateTime(endedAt ?? startedAt)}`;
+  return `${endedWords(run)}, ${dateTime(run.completedAt ?? run.endedAt ?? startedAt)}`;
 }
 
 /** "*web-1* in *Storefront*"; mrkdwn. */

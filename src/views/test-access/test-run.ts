@@ -5,14 +5,14 @@ import { hasEnded, type TestResults, type TestRun } from '../../service/test-acc
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
-import { outcomeOf, outcomeWords, statusWord } from './outcome.ts';
+import { outcomeOf, outcomeWords, statusWord, timesOf } from './outcome.ts';
 
 /** The state of a followed test run. */
 export type TestState =
   | { kind: 'starting' }
   /** `tested`: how many results there are so far. */
   | { kind: 'running'; trouble?: string | undefined; tested?: number | undefined }
-  | { kind: 'ended'; run: Pick<TestRun, 'status' | 'results'> }
+  | { kind: 'ended'; run: Omit<TestRun, 'identifier'> }
   /** It could not be started or followed; `reason` is mrkdwn, escaped. */
   | { kind: 'stopped'; reason: string }
   /** No longer followed; it may still be running. */
@@ -22,9 +22,11 @@ export interface TestView {
   target: TestTarget;
   /** Undefined for a workflow. */
   askedBy?: string | undefined;
-  /** Milliseconds since the epoch. */
+  /** When Deckhand began to follow it, milliseconds since the epoch. */
   startedAt: number;
   now: number;
+  /** When it was created at the service, where it says so. */
+  createdAt?: number | undefined;
   /** The service's word while the run goes on. */
   serviceStatus?: string | undefined;
   state: TestState;
@@ -43,7 +45,7 @@ export function testRootMessage(view: TestView): Message {
       context(
         `Account ${code(view.target.account)}`,
         `asked by ${askerWords(view.askedBy)}`,
-        `started ${dateTime(view.startedAt)}`,
+        `started ${dateTime(view.createdAt ?? view.startedAt)}`,
         elapsedWords(view),
       ),
       ...buttons(...buttonsOf(view)),
@@ -145,11 +147,15 @@ function failingLines(results: TestResults | undefined): string[] {
   return lines;
 }
 
-function elapsedWords(view: TestView): string {
-  const elapsed = duration(view.now - view.startedAt);
-  return view.state.kind === 'running' || view.state.kind === 'starting'
-    ? `${elapsed} so far`
-    : `took ${elapsed}`;
+function elapsedWords({ state, now, startedAt, createdAt = startedAt }: TestView): string {
+  // A service whose clock is ahead must not make the time stand still.
+  const elapsed = duration(now - Math.min(createdAt, startedAt));
+  if (state.kind === 'running' || state.kind === 'starting') return `${elapsed} so far`;
+  if (state.kind !== 'ended') return `took ${elapsed}`;
+  const { createdAt: began, completedAt: ended } = timesOf(state.run);
+  // One clock for both ends: the service's, or ours.
+  if (began === undefined || ended === undefined) return `took ${duration(now - startedAt)}`;
+  return `took ${duration(ended - began)}`;
 }
 
 function buttonsOf(view: TestView): ButtonSpec[] {
