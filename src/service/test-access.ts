@@ -16,20 +16,25 @@ const Results = z.object({
     .transform((servers) => servers ?? []),
 });
 
-/** API 2.8 (docs/service-api.md), with `pending` read as `running`. */
+/** API 2.8 (docs/service-api.md). `status` may be any word; `hasEnded` says whether the run goes on. */
 export const TestRun = z
   .object({
     identifier: Identifier,
-    status: z.enum(['running', 'pending', 'completed', 'failed']),
+    status: z.string().min(1),
     created_at: NullableTimestamp,
     completed_at: NullableTimestamp,
     results: Results.nullish(),
   })
-  .transform(({ results, ...run }) => {
-    const status = run.status === 'pending' ? 'running' : run.status;
-    return { ...run, status, results: results ? decided(results, status === 'running') : undefined };
-  });
+  .transform(({ results, ...run }) => ({
+    ...run,
+    results: results ? decided(results, !hasEnded(run)) : undefined,
+  }));
 export type TestRun = z.infer<typeof TestRun>;
+
+/** A word other than `completed` and `failed` ends a run only together with the time at which it ended. */
+export function hasEnded({ status, completed_at }: { status: string; completed_at: string | null }): boolean {
+  return status === 'completed' || status === 'failed' || completed_at !== null;
+}
 
 /** A test result item. API 3.1. */
 type TestStatus = 'ok' | 'error';
@@ -80,7 +85,7 @@ export function startTestAccess(
   return requestJson(account, TestRun, call, options);
 }
 
-/** The run as it stands; poll it every 2 to 3 seconds while it is `running`. API 4.6. */
+/** The run as it stands; poll it every 2 to 3 seconds until it has ended. API 4.6. */
 export function getTestAccess(
   account: AccountClient,
   project: string,

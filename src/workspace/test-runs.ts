@@ -20,10 +20,19 @@ export const Run = z.object({
   rootTs: z.string().optional(),
   /** Undefined for a workflow. */
   askedBy: z.string().optional(),
+  /** When Deckhand began and ended to follow it. */
   startedAt: z.number(),
   endedAt: z.number().optional(),
+  /** The service's own times, milliseconds since the epoch, where it gives them. */
+  createdAt: z.number().optional(),
+  completedAt: z.number().optional(),
   /** `lost`: no longer followed. */
   status: z.enum(['running', 'completed', 'failed', 'stopped', 'lost']),
+  /** The service's word for how it stands, which may be any. */
+  serviceStatus: z.string().optional(),
+  /** Absent in a run of one server, or without results. */
+  repository: z.enum(['ok', 'error']).optional(),
+  /** Of the servers. */
   reachable: z.number().optional(),
   total: z.number().optional(),
   /** The executions of workflow steps that wait for its end. */

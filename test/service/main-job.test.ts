@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { getProfile } from '../../src/service/profile.ts';
 import { listProjects } from '../../src/service/projects.ts';
-import { getTestAccess, startTestAccess } from '../../src/service/test-access.ts';
+import { getTestAccess, hasEnded, startTestAccess } from '../../src/service/test-access.ts';
 import { failure, openAccount, type Reply, startWire } from './wire.ts';
 
 describe('profile', () => {
@@ -102,9 +102,9 @@ describe('test access', () => {
       ],
     });
     await using client = openAccount(wire.origin);
-    const running = { ...RUN, results: undefined };
-    expect(await startTestAccess(client.account, 'store')).toEqual(running);
-    expect(await startTestAccess(client.account, 'store', 's-1')).toEqual(running);
+    const started = { ...RUN, results: undefined };
+    expect(await startTestAccess(client.account, 'store')).toEqual(started);
+    expect(await startTestAccess(client.account, 'store', 's-1')).toEqual({ ...started, status: 'pending' });
     expect(wire.requests.map((request) => request.body)).toEqual(['{}', '{}']);
   });
 
@@ -141,7 +141,26 @@ describe('test access', () => {
   });
 
   test.each([
-    { status: 'finished' },
+    ['running', null, false],
+    ['pending', null, false],
+    ['resting', null, false],
+    ['completed', null, true],
+    ['failed', null, true],
+    ['finished', END, true],
+    ['running', END, true],
+  ])('a run that is “%s” with completed_at %s has ended: %s', async (status, completed_at, isOver) => {
+    const results = { servers: [ok, { ...bad, status: 'waiting' }] };
+    await using wire = await startWire({ [GET]: [{ json: { ...RUN, status, completed_at, results } }] });
+    await using client = openAccount(wire.origin);
+    const run = await getTestAccess(client.account, 'store', 'r-1');
+    expect(run.status).toBe(status);
+    expect(hasEnded(run)).toBe(isOver);
+    expect(run.results?.servers).toHaveLength(isOver ? 2 : 1);
+  });
+
+  test.each([
+    { status: '' },
+    { status: null },
     { identifier: '' },
     { status: 'completed', results: { repository: { status: null }, servers: [] } },
   ])('%j is unexpected: a run is never called better than it is', async (change) => {

@@ -3,6 +3,7 @@ import { getActivity } from '../../service/activity.ts';
 import { eventsOf, isCut } from '../../views/activity/activity.ts';
 import { deploymentsByDay, type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
 import { RANGE_WORDS } from '../../views/activity/ranges.ts';
+import { unlistedFailures } from '../../views/activity/stats.ts';
 import { explain } from '../../views/blocks/failures.ts';
 import { dayOf } from '../../views/blocks/time.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
@@ -56,7 +57,10 @@ async function reportOf(
         { day: dayOf(zone, now), rate: whole.stats?.success_rate ?? null },
       ],
     };
-    return { kind: 'reported', account: account.name, activity: { ...whole, events }, data };
+    const activity = { ...whole, events };
+    const words = unlistedFailures(whole);
+    const unlisted = words === undefined || project === undefined ? words : `Whole account: ${words}`;
+    return { kind: 'reported', account: account.name, activity, data, unlisted };
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
     const { text, next } = explain(error, { word: workspace.config.SLACK_COMMAND, now });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceError } from '../../service/errors.ts';
-import { getTestAccess, startTestAccess, type TestRun } from '../../service/test-access.ts';
+import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/test-access.ts';
+import { outcomeOf, timesOf } from '../../views/test-access/outcome.ts';
 import {
-  countReachable,
   countTested,
   newsOf,
   startedMessage,
@@ -31,6 +31,10 @@ export const FollowedTest = z.object({
   layout: z.enum(['full', 'compact']),
   /** The service's identifier, once the run is started. */
   run: z.string().optional(),
+  /** The service's word while the run goes on, which may be any. */
+  serviceStatus: z.string().optional(),
+  /** When it was created at the service, milliseconds since the epoch. */
+  createdAt: z.number().optional(),
   told: z.array(z.string()),
   telling: z.string().optional(),
 });
@@ -55,6 +59,7 @@ async function follow(started: Following<FollowedTest, TestState>): Promise<void
     await close(following, { status: 'lost', reason });
     return thread.show({ kind: 'lost', run });
   }
+  await saveStanding(following, ended);
   // The target is free before the buttons appear; the root comes first, since it is what the channel sees.
   await close(following, { run: ended });
   await thread.show({ kind: 'ended', run: ended });
@@ -78,13 +83,14 @@ async function start(following: FollowingTest): Promise<string> {
         startTestAccess(client, project.permalink, server?.identifier),
       );
       await thread.save({ run: run.identifier });
+      await saveStanding(following, run);
       await thread.show({ kind: 'running' });
     } catch (error) {
       state = await polling.slowDown(error, state, isFinal);
       if (!(await polling.wait(state))) throw error;
     }
   }
-  await thread.post([{ key: 'started', message: startedMessage(target) }]);
+  await thread.post([{ key: 'started', message: startedMessage(target, thread.state.serviceStatus) }]);
   return thread.state.run;
 }
 
@@ -96,11 +102,23 @@ async function poll(following: FollowingTest, run: string, recovered: boolean): 
   const seen = await call(following, `such test run in project ${code(permalink)}`, (client) =>
     getTestAccess(client, permalink, run, { signal, retries: 0 }),
   );
-  if (seen.status !== 'running') return seen;
-  if (recovered || isRefreshDue(following))
+  if (hasEnded(seen)) return seen;
+  const isNews = await saveStanding(following, seen);
+  if (isNews || recovered || isRefreshDue(following))
     await thread.show({ kind: 'running', tested: countTested(seen.results) });
   await thread.post(newsOf(target, seen, layout));
   return undefined;
+}
+
+/** @returns true where the service says something else of the run than before */
+async function saveStanding({ workspace, thread }: FollowingTest, run: TestRun): Promise<boolean> {
+  const { state } = thread;
+  const serviceStatus = hasEnded(run) ? state.serviceStatus : run.status;
+  const { createdAt = state.createdAt } = timesOf(run);
+  if (serviceStatus === state.serviceStatus && createdAt === state.createdAt) return false;
+  await thread.save({ serviceStatus, createdAt });
+  await workspace.runs.change(state, { serviceStatus, createdAt });
+  return true;
 }
 
 async function call<T>(
@@ -130,14 +148,14 @@ export async function closeRun(
   run: Pick<Run, 'target' | 'requestId'>,
   ending: RunEnding,
 ): Promise<void> {
-  const closed = await workspace.runs.change(run, { ...outcomeOf(ending), endedAt: workspace.clock.now() });
+  const closed = await workspace.runs.change(run, { ...changeOf(ending), endedAt: workspace.clock.now() });
   if (closed?.steps !== undefined) await endStepsOfRun(workspace, closed, closed.steps, ending);
 }
 
-function outcomeOf(ending: RunEnding): Pick<Run, 'status' | 'reachable' | 'total'> {
+function changeOf(ending: RunEnding): Partial<Run> {
   if ('status' in ending) return { status: ending.status };
   const status = ending.run.status === 'failed' ? 'failed' : 'completed';
-  return { status, ...countReachable(ending.run.results) };
+  return { status, ...outcomeOf(ending.run), ...timesOf(ending.run) };
 }
 
 function logFields({ target, run }: FollowedTest): Record<string, unknown> {

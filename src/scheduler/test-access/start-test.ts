@@ -82,22 +82,23 @@ async function postRoot(
 /** @param known what the service and the thread have of it already */
 async function sendToFollow(
   { channels, jobs }: Pick<Workspace, 'channels' | 'jobs'>,
-  { target, requestId, askedBy, channel, rootTs, startedAt }: Run,
+  { target, requestId, askedBy, channel, rootTs, startedAt, serviceStatus, createdAt }: Run,
   known: Pick<FollowedTest, 'run' | 'told'> = { told: [] },
 ): Promise<void> {
   const { threads = true, layout = 'full' } = await channels.get(channel);
-  const followed = { target, requestId, askedBy, channel, rootTs, startedAt, threads, layout, ...known };
+  const shown = { channel, rootTs, startedAt, serviceStatus, createdAt, threads, layout };
+  const followed = { target, requestId, askedBy, ...shown, ...known };
   const key = rootTs === undefined ? requestId : `${channel} ${rootTs}`;
   await jobs.send(FOLLOW_TEST, followed, { key });
 }
 
 async function pointTo(
   { slack }: Pick<Workspace, 'slack'>,
-  { channel, rootTs: ts, target, askedBy, startedAt }: Run,
+  { channel, rootTs: ts, target, askedBy, startedAt, createdAt = startedAt }: Run,
 ): Promise<Reply> {
   const isShown = channel !== undefined && ts !== undefined;
   const link = isShown ? await slack.permalink({ channel, ts }) : undefined;
-  return { kind: 'private', message: alreadyRunningMessage(target, askedBy, startedAt, link) };
+  return { kind: 'private', message: alreadyRunningMessage(target, askedBy, createdAt, link) };
 }
 
 /** Follows a run again that was given up: the same root message, the same run. */

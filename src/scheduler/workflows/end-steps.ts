@@ -20,7 +20,7 @@ const EndStep = z.object({ execution: z.string(), ending: Ending });
 type EndStep = z.infer<typeof EndStep>;
 
 export type RunEnding =
-  | { run: Pick<TestRun, 'status' | 'results'> }
+  | { run: Omit<TestRun, 'identifier'> }
   /** Mrkdwn: why the outcome is not known. */
   | { status: 'stopped' | 'lost'; reason: string };
 
@@ -50,7 +50,8 @@ async function endingOf(
   ending: RunEnding,
 ): Promise<Ending> {
   if ('status' in ending) return { error: unmarked(ending.reason) };
-  const { status, reachable = 0, total = 0, channel, rootTs: ts } = closed;
+  const { reachable = 0, total = 0, channel, rootTs: ts } = closed;
+  const status = plain(ending.run.status, 60);
   const outputs = { status, reachable, total, failing: failingItems(ending.run) };
   if (channel === undefined || ts === undefined) return { outputs };
   try {
@@ -65,10 +66,11 @@ async function endingOf(
 
 const MOST_FAILING = 100;
 
-/** One a line, as plain text; empty where all is well. */
+/** One a line, as plain text; empty where all is well, and a run without results is not. */
 function failingItems({ results }: Pick<TestRun, 'results'>): string {
   const { repository, servers = [] } = results ?? {};
   const items = [...(repository ? [{ name: 'Repository', ...repository }] : []), ...servers];
+  if (items.length === 0) return 'No results';
   return items
     .filter(({ status }) => status === 'error')
     .slice(0, MOST_FAILING)

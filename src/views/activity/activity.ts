@@ -7,7 +7,7 @@ import { dayName, dayOf, timeOnly } from '../blocks/time.ts';
 import { type DeploymentsData, deploymentsByDay } from './deployments-chart.ts';
 import { outcomeIcon } from './outcomes.ts';
 import { RANGE_WORDS } from './ranges.ts';
-import { statsBlocks } from './stats.ts';
+import { statsBlocks, unlistedFailures } from './stats.ts';
 
 /** What was asked for; a button carries it, so that a click survives a restart. */
 export interface ActivityAsk {
@@ -83,7 +83,13 @@ export function isCut(activity: Activity): boolean {
 
 function figuresOf(ask: ActivityAsk, activity: Activity): KnownBlock[] {
   const whole = context('The figures are of the whole account: the service has none for one project.');
-  return [...statsBlocks(activity.stats, ask.range), ...(ask.project === undefined ? [] : [whole])];
+  const unlisted = unlistedFailures(activity);
+  const failures = unlisted === undefined ? [] : [section(`:x: *${unlisted}*`)];
+  return [
+    ...statsBlocks(activity.stats, ask.range),
+    ...failures,
+    ...(ask.project === undefined ? [] : [whole]),
+  ];
 }
 
 /** The events by day, in sections. */

@@ -1,7 +1,8 @@
 import type { KnownBlock } from '../../core/message.ts';
-import { mrkdwn } from '../../core/mrkdwn.ts';
-import type { ActivityRange, ActivityStats } from '../../service/activity.ts';
+import { count, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Activity, ActivityRange, ActivityStats } from '../../service/activity.ts';
 import { context } from '../blocks/message.ts';
+import { outcomeOf } from './outcomes.ts';
 import { RANGE_WORDS } from './ranges.ts';
 
 /** Made once: formatters are slow to make. */
@@ -22,6 +23,29 @@ export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRan
     },
     context(`Figures for ${name}; ▲ ▼ compare with ${compared}. Active servers are counted now.`),
   ];
+}
+
+/**
+ * "40 failed; the newest 100 events hold 3 of them", where the figures imply failures that the feed of the whole
+ * account does not hold; undefined otherwise. A cancelled deployment may be what did not succeed.
+ */
+export function unlistedFailures({ events, stats }: Activity): string | undefined {
+  const { success_rate: rate, total_deployments: total } = stats ?? {};
+  if (typeof rate !== 'number' || rate >= 100) return undefined;
+  const amountOf = (outcome: string): number =>
+    events.filter(({ event }) => outcomeOf(event) === outcome).length;
+  const held = amountOf('failed');
+  const cancelled = amountOf('cancelled');
+  const feed = `the newest ${count(events.length, 'event')} hold ${held === 0 ? 'none' : held} of them`;
+  if (!total) return held + cancelled > 0 ? undefined : `Some failed; ${feed}`;
+  const failed = Math.max(1, Math.round((total * (100 - rate)) / 100)) - cancelled;
+  return failed > held ? `${rounded(failed)} failed; ${feed}` : undefined;
+}
+
+/** True where the figures leave no room for a failure. */
+export function sayNothingFailed({ stats }: Activity): boolean {
+  const { success_rate: rate, total_deployments: total } = stats ?? {};
+  return typeof rate === 'number' ? rate >= 100 : rate === null && total === 0;
 }
 
 function tilesOf(stats: ActivityStats): Array<[label: string, value: string]> {

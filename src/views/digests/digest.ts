@@ -11,7 +11,7 @@ import {
 } from '../activity/deployments-chart.ts';
 import { outcomeOf } from '../activity/outcomes.ts';
 import { RANGE_WORDS } from '../activity/ranges.ts';
-import { statsBlocks } from '../activity/stats.ts';
+import { sayNothingFailed, statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
@@ -19,7 +19,14 @@ import { type ShownDigest, zoneWords } from './words.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
 export type AccountReport =
-  | { kind: 'reported'; account: string; activity: Activity; data: DeploymentsData }
+  | {
+      kind: 'reported';
+      account: string;
+      activity: Activity;
+      data: DeploymentsData;
+      /** Failures of the whole account that its feed does not hold, in words. */
+      unlisted?: string | undefined;
+    }
   | { kind: 'failed'; account: string; said: string };
 
 export type ReportedAccount = Extract<AccountReport, { kind: 'reported' }>;
@@ -112,20 +119,24 @@ function reportBlocks(
 }
 
 /** The failed deployments in the window, the latest first. */
-function failureBlocks({ activity, data }: ReportedAccount, room: number): KnownBlock[] {
+function failureBlocks({ activity, data, unlisted }: ReportedAccount, room: number): KnownBlock[] {
   const failures = activity.events.filter((event) => outcomeOf(event.event) === 'failed');
+  if (failures.length === 0 && unlisted !== undefined) return [section(`:x: *${unlisted}*`)];
   if (failures.length === 0) return [context(`${noFailures(activity, data)}${cutNote(data)}`)];
   const lines = failures.map((event: ActivityEvent) => eventLine(event, dateTime));
-  const title = `*${count(failures.length, 'failed deployment')}*`;
+  const title = `*${unlisted ?? count(failures.length, 'failed deployment')}*`;
   return [
     section(`${title}\n${linesWithin(lines, room, 'more')}`),
     ...(data.isCut ? [context(cutNote(data).trim())] : []),
   ];
 }
 
-function noFailures({ stats }: Activity, data: DeploymentsData): string {
+function noFailures(activity: Activity, data: DeploymentsData): string {
+  const { stats } = activity;
   const isQuiet = totalOf(data) === 0 && !(stats?.total_deployments ?? 0);
-  return isQuiet ? ':zzz: No deployments in this time.' : ':white_check_mark: No failed deployments.';
+  if (isQuiet) return ':zzz: No deployments in this time.';
+  if (sayNothingFailed(activity)) return ':white_check_mark: No failed deployments.';
+  return ':information_source: None of the events that the service lists is a failed deployment.';
 }
 
 function cutNote({ isCut }: DeploymentsData): string {

@@ -1,17 +1,18 @@
 import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { TestTarget } from '../../core/test-target.ts';
-import type { TestResults, TestRun } from '../../service/test-access.ts';
+import { hasEnded, type TestResults, type TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
+import { outcomeOf, outcomeWords, statusWord, timesOf } from './outcome.ts';
 
 /** The state of a followed test run. */
 export type TestState =
   | { kind: 'starting' }
   /** `tested`: how many results there are so far. */
   | { kind: 'running'; trouble?: string | undefined; tested?: number | undefined }
-  | { kind: 'ended'; run: Pick<TestRun, 'status' | 'results'> }
+  | { kind: 'ended'; run: Omit<TestRun, 'identifier'> }
   /** It could not be started or followed; `reason` is mrkdwn, escaped. */
   | { kind: 'stopped'; reason: string }
   /** No longer followed; it may still be running. */
@@ -21,9 +22,13 @@ export interface TestView {
   target: TestTarget;
   /** Undefined for a workflow. */
   askedBy?: string | undefined;
-  /** Milliseconds since the epoch. */
+  /** When Deckhand began to follow it, milliseconds since the epoch. */
   startedAt: number;
   now: number;
+  /** When it was created at the service, where it says so. */
+  createdAt?: number | undefined;
+  /** The service's word while the run goes on. */
+  serviceStatus?: string | undefined;
   state: TestState;
   layout: 'full' | 'compact';
 }
@@ -40,7 +45,7 @@ export function testRootMessage(view: TestView): Message {
       context(
         `Account ${code(view.target.account)}`,
         `asked by ${askerWords(view.askedBy)}`,
-        `started ${dateTime(view.startedAt)}`,
+        `started ${dateTime(view.createdAt ?? view.startedAt)}`,
         elapsedWords(view),
       ),
       ...buttons(...buttonsOf(view)),
@@ -51,7 +56,7 @@ export function testRootMessage(view: TestView): Message {
 /** All news of the run so far, in the order of the thread. */
 export function newsOf(
   target: TestTarget,
-  run: Pick<TestRun, 'status' | 'results'>,
+  run: Pick<TestRun, 'status' | 'completed_at' | 'results'>,
   layout: TestView['layout'],
 ): News[] {
   const news: News[] = [];
@@ -65,13 +70,16 @@ export function newsOf(
         key: `server:${server.identifier}`,
         message: itemMessage(bold(server.name), server, serverButton(target, server)),
       });
-  if (run.status !== 'running') news.push({ key: 'summary', message: say(summaryLine(run)) });
+  if (hasEnded(run)) news.push({ key: 'summary', message: say(summaryLine(run)) });
   return news;
 }
 
-export function startedMessage(target: TestTarget): Message {
+export function startedMessage(target: TestTarget, serviceStatus: string | undefined): Message {
+  const name = targetName(target);
+  if (serviceStatus === undefined || serviceStatus === 'running')
+    return say(`:arrows_counterclockwise: The test of ${name} is running on a deployment worker.`);
   return say(
-    `:arrows_counterclockwise: The test of ${targetName(target)} is running on a deployment worker.`,
+    `:hourglass_flowing_sand: The test of ${name} has been requested; the service says “${statusWord(serviceStatus)}”.`,
   );
 }
 
@@ -88,49 +96,26 @@ export function alreadyRunningMessage(
   );
 }
 
-/** How many of the tested servers were reachable. A run without results has none to count. */
-export function countReachable(results: TestResults | undefined): { reachable: number; total: number } {
-  const servers = results?.servers ?? [];
-  return { reachable: servers.filter((server) => server.status === 'ok').length, total: servers.length };
-}
-
 /** How many results a run has so far, the repository's included. */
 export function countTested(results: TestResults | undefined): number {
   return (results?.servers.length ?? 0) + (results?.repository === undefined ? 0 : 1);
 }
 
 export function summaryLine(run: Pick<TestRun, 'status' | 'results'>): string {
-  const { icon, words } = outcome(run);
+  const { icon, words } = outcomeWords(outcomeOf(run));
   return `${icon} ${words}`;
-}
-
-function outcome(run: Pick<TestRun, 'status' | 'results'>): { icon: string; words: string } {
-  const { results } = run;
-  if (results === undefined)
-    return run.status === 'failed'
-      ? { icon: ':x:', words: 'failed; the service gave no results' }
-      : { icon: ':white_check_mark:', words: `${run.status}, without results` };
-  const { reachable, total } = countReachable(results);
-  const isRepositoryOk = results.repository?.status !== 'error';
-  const isAllWell = run.status === 'completed' && isRepositoryOk && reachable === total;
-  const repository =
-    results.repository === undefined ? [] : [`repository ${isRepositoryOk ? 'ok' : 'not reachable'}`];
-  const servers = total === 0 ? [] : [`${reachable} of ${total} reachable`];
-  const words = `${run.status}: ${[...servers, ...repository].join(', ') || 'nothing was tested'}`;
-  return { icon: isAllWell ? ':white_check_mark:' : run.status === 'failed' ? ':x:' : ':warning:', words };
 }
 
 function headline(view: TestView): { icon: string; words: string } {
   switch (view.state.kind) {
     case 'starting':
       return { icon: ':hourglass_flowing_sand:', words: 'running' };
-    case 'running':
-      return {
-        icon: ':arrows_counterclockwise:',
-        words: view.state.tested ? `running, ${view.state.tested} tested so far` : 'running',
-      };
+    case 'running': {
+      const tested = view.state.tested ? `, ${view.state.tested} tested so far` : '';
+      return { icon: ':arrows_counterclockwise:', words: `${statusWord(view.serviceStatus)}${tested}` };
+    }
     case 'ended':
-      return outcome(view.state.run);
+      return outcomeWords(outcomeOf(view.state.run));
     case 'stopped':
       return { icon: ':x:', words: 'stopped' };
     case 'lost':
@@ -162,11 +147,15 @@ function failingLines(results: TestResults | undefined): string[] {
   return lines;
 }
 
-function elapsedWords(view: TestView): string {
-  const elapsed = duration(view.now - view.startedAt);
-  return view.state.kind === 'running' || view.state.kind === 'starting'
-    ? `${elapsed} so far`
-    : `took ${elapsed}`;
+function elapsedWords({ state, now, startedAt, createdAt = startedAt }: TestView): string {
+  // A service whose clock is ahead must not make the time stand still.
+  const elapsed = duration(now - Math.min(createdAt, startedAt));
+  if (state.kind === 'running' || state.kind === 'starting') return `${elapsed} so far`;
+  if (state.kind !== 'ended') return `took ${elapsed}`;
+  const { createdAt: began, completedAt: ended } = timesOf(state.run);
+  // One clock for both ends: the service's, or ours.
+  if (began === undefined || ended === undefined) return `took ${duration(now - startedAt)}`;
+  return `took ${duration(ended - began)}`;
 }
 
 function buttonsOf(view: TestView): ButtonSpec[] {

@@ -59,7 +59,7 @@ describe('a pasted link', () => {
       world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),
     );
     const after = await unfurled((await paste(address('storefront'), ELSEWHERE)).ts);
-    expect(after).toContain('completed, 2 of 2 reachable');
+    expect(after).toContain('completed: 2 of 2 reachable');
   });
 
   it('to a server shows its name, protocol and status', async () => {

@@ -63,6 +63,34 @@ describe('a digest', () => {
     expect(world.slack.files(TEAM)).toEqual([]);
   });
 
+  it('T5: gives the number of failures that the figures imply, where the feed of 100 events holds fewer', async () => {
+    const many = { account: ACCOUNT, project: 'storefront', everyMs: 1000 };
+    const { addDeployments } = world.service.world;
+    addDeployments({ ...many, count: 37, succeeded: false, endedAt: world.time.now() - 9 * HOUR });
+    addDeployments({ ...many, count: 3, succeeded: false, endedAt: world.time.now() - 2 * HOUR });
+    addDeployments({ ...many, count: 97, endedAt: world.time.now() - HOUR });
+    addDeployments({ ...many, count: 3, endedAt: world.time.now() - 10 * HOUR });
+    await world.say('digest add daily 09:00 UTC');
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    expect(shown()).toContain('*40 failed; the newest 100 events hold 3 of them*');
+    await world.as('admin').command(CHANNEL, '/deckhand activity stats');
+    const answer = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.blocks);
+    await world.slack.until(() => answer()?.includes('*40 failed; the newest 100 events hold 3 of them*'));
+  });
+
+  it('T5: says that the feed lists no failure, not that there was none, where all of them are older', async () => {
+    const many = { account: ACCOUNT, project: 'storefront', everyMs: 1000 };
+    const { addDeployments } = world.service.world;
+    addDeployments({ ...many, count: 40, succeeded: false, endedAt: world.time.now() - 9 * HOUR });
+    addDeployments({ ...many, count: 100, endedAt: world.time.now() - HOUR });
+    await world.say('digest add daily 09:00 UTC');
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    expect(shown()).toContain('*40 failed; the newest 100 events hold none of them*');
+    expect(shown()).not.toContain('No failed deployments');
+  });
+
   it('comes once a day, at the same local time over a change of the clocks', async () => {
     await world.time.advance(25 * DAY);
     await world.say('digest add daily 09:00 Europe/Lisbon');

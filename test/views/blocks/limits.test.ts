@@ -96,8 +96,10 @@ const named = fc.record({ identifier: text, name: text });
 const place = fc.record({ permalink: text, name: text });
 const target = fc.record({ account: slug, project: place, server: maybe(named) });
 const outcome = { status: fc.constantFrom('ok' as const, 'error' as const), message: fc.option(text) };
-const run: fc.Arbitrary<Pick<TestRun, 'status' | 'results'>> = fc.record({
-  status: fc.constantFrom('running' as const, 'completed' as const, 'failed' as const),
+const run: fc.Arbitrary<Omit<TestRun, 'identifier'>> = fc.record({
+  status: fc.oneof(fc.constantFrom('running', 'completed', 'failed'), text),
+  created_at: fc.option(fc.constant('2026-03-02T09:00:00Z')),
+  completed_at: fc.option(fc.constant('2026-03-02T09:05:00Z')),
   results: maybe(
     fc.record(
       {
@@ -120,6 +122,7 @@ const testView = fc.record({
   askedBy: fc.constant('U0ANN'),
   startedAt: fc.constant(NOW),
   now: fc.constant(NOW + 90_000),
+  serviceStatus: maybe(text),
   state: testState,
   layout: fc.constantFrom('full' as const, 'compact' as const),
 });
@@ -316,7 +319,7 @@ const BUILDERS = [
   row(startMessage, start),
   row(testRootMessage, testView),
   row(newsOf, target, run, fc.constantFrom('full', 'compact')),
-  row(startedMessage, target),
+  row(startedMessage, target, maybe(text)),
   row(alreadyRunningMessage, target, asker, fc.constant(NOW), maybe(fc.webUrl())),
   row(workingMessage),
   row(welcomeMessage, start),

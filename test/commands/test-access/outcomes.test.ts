@@ -1,0 +1,100 @@
+import { describe, expect } from 'vitest';
+import { test as base } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const test = base
+  .extend('connected', true)
+  .extend('worldOptions', { slackApp: { unfurlDomains: ['127.0.0.1'] } });
+const STOREFRONT = { account: ACCOUNT, project: 'storefront' };
+
+type Outcome = Omit<Parameters<TestWorld['service']['world']['setRunOutcome']>[0], 'account' | 'project'>;
+
+async function runWith(world: TestWorld, outcome: Outcome): Promise<void> {
+  world.service.world.setRunOutcome({ ...STOREFRONT, ...outcome });
+  await world.as('member').command(CHANNEL, '/deckhand test storefront');
+}
+
+const root = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL)[0];
+const rootText = (world: TestWorld) => JSON.stringify(root(world)?.blocks ?? []);
+const thread = (world: TestWorld) =>
+  world.slack.thread(TEAM, CHANNEL, root(world)?.ts ?? '').map(({ text }) => text);
+const homeText = (world: TestWorld) =>
+  JSON.stringify(world.slack.home(TEAM, PEOPLE.member)?.content.blocks ?? []);
+const rootSays = (world: TestWorld, words: string) =>
+  world.slack.until(() => rootText(world).includes(words), { what: `"${words}" in the root message` });
+const homeSays = (world: TestWorld, words: string) =>
+  world.slack.until(() => homeText(world).includes(words), { what: `"${words}" on App Home` });
+
+async function unfurlText(world: TestWorld): Promise<string> {
+  const address = `${world.service.baseUrl.replace('{account}', ACCOUNT)}/projects/storefront`;
+  const { ts } = await world.as('member').postMessage(CHANNEL, address);
+  const attachments = () => world.slack.messages(TEAM, CHANNEL).find((one) => one.ts === ts)?.attachments;
+  await world.slack.until(() => attachments()?.length === 1, { what: 'the unfurl' });
+  return JSON.stringify(attachments());
+}
+
+describe('words of a run', () => {
+  test('T2: words that nothing describes are shown as they are, and the run is followed to its end', async ({
+    world,
+  }) => {
+    await world.as('member').openHome();
+    await runWith(world, { words: ['pending', 'resting <!here>'], durationMs: 3_600_000 });
+    await rootSays(world, ': pending');
+    await homeSays(world, 'pending since');
+    world.service.clock.advance(1_800_000);
+    await rootSays(world, ': resting &lt;!here&gt;');
+    await homeSays(world, 'resting &lt;!here&gt; since');
+    world.service.clock.advance(1_800_000);
+    await rootSays(world, 'completed: 2 of 2 reachable, repository ok');
+    await world.slack.until(() => thread(world).length === 5);
+    expect(thread(world)[0]).toContain('the service says “pending”');
+  });
+
+  test('T2: a run ends with any word once it has completed_at, and only `completed` is a success', async ({
+    world,
+  }) => {
+    await runWith(world, { status: 'finished' });
+    const words = ':warning: ended, the service says “finished”: 2 of 2 reachable, repository ok';
+    await world.slack.until(() => thread(world).at(-1) === words, { what: 'the summary' });
+    await rootSays(world, 'test:again');
+    await world.as('member').openHome();
+    await homeSays(world, words);
+  });
+});
+
+describe('the sign of a run', () => {
+  const cases: Array<[string, Outcome, string]> = [
+    [
+      'whose repository was not reachable',
+      { results: 'repository_unreachable' },
+      ':warning: completed: 2 of 2 reachable, repository not reachable',
+    ],
+    ['completed without any result', { results: 'none' }, ':warning: completed: no results'],
+    ['that failed without results', { status: 'failed' }, ':x: failed; the service gave no results'],
+    ['where all is well', {}, ':white_check_mark: completed: 2 of 2 reachable, repository ok'],
+  ];
+  test.for(cases)(
+    'T4: root, thread, App Home and unfurl agree on a run %s',
+    async ([, outcome, shown], { world }) => {
+      const [icon, words] = [shown.split(' ')[0], shown.split(' ').slice(1).join(' ')];
+      await runWith(world, outcome);
+      await rootSays(world, `${icon} *Test access* of *Storefront*: ${words}`);
+      await world.slack.until(() => thread(world).at(-1) === shown, { what: 'the summary' });
+      await world.as('member').openHome();
+      await homeSays(world, shown);
+      expect(await unfurlText(world)).toContain(shown);
+    },
+  );
+});
+
+describe('the times of a run', () => {
+  test('T3: a run took as long as the service says, however long it was watched', async ({ world }) => {
+    await runWith(world, { tookMs: 300_000 });
+    await rootSays(world, 'took 5 min');
+    const { createdAt = 0, completedAt = 0 } = (await world.app.workspaces.open(TEAM).runs.list())[0] ?? {};
+    expect(completedAt - createdAt).toBe(300_000);
+    expect(rootText(world)).toContain(`started <!date^${Math.floor(createdAt / 1000)}^`);
+    await world.as('member').openHome();
+    await homeSays(world, `<!date^${Math.floor(completedAt / 1000)}^`);
+  });
+});
