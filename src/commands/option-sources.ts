@@ -16,8 +16,6 @@ import { splitWords } from './tokenize.ts';
  * that matters; otherwise the channel's count.
  */
 
-export { isZone };
-
 const MOST = 100;
 const LONGEST_VALUE = 150;
 

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
+import { isZone } from '../../jobs/zone.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Channel } from '../../workspace/channels.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { chosenProject, messagesByField } from '../form-target.ts';
-import { isZone, zonePicker } from '../option-sources.ts';
+import { zonePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
 
 const Origin = z.object({ channel: z.string(), account: z.string().optional() });

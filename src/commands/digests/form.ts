@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import { cut } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { CronError } from '../../jobs/cron.ts';
-import { parseZone } from '../../jobs/zone.ts';
+import { isZone, parseZone } from '../../jobs/zone.ts';
 import type { DigestChoices } from '../../scheduler/digests/schedule.ts';
 import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
@@ -13,7 +13,6 @@ import { Cadence, nextTimes } from '../../workspace/cadence.ts';
 import { findProject } from '../../workspace/projects.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import { messagesByField } from '../form-target.ts';
-import { isZone } from '../option-sources.ts';
 import { readTime } from './parse-digest-arguments.ts';
 
 /** The digest's form: drawn anew with each choice, to show the next times, and read when it is sent. */

@@ -13,13 +13,16 @@ import { accountsMessage } from '../../../src/views/accounts/accounts.ts';
 import { connectFirstMessage, connectModal } from '../../../src/views/accounts/connect.ts';
 import { linkedMessage, notLinkedMessage, unlinkedMessage } from '../../../src/views/accounts/link.ts';
 import { profileMessage } from '../../../src/views/accounts/profile.ts';
+import { webSignupModal } from '../../../src/views/accounts/signup.ts';
 import { neverVerifiedMessage, verifiedButRefusedMessage } from '../../../src/views/accounts/signup-reply.ts';
 import { feedBlocks } from '../../../src/views/activity/activity.ts';
 import { auditMessage } from '../../../src/views/admin/audit.ts';
 import { doctorMessage } from '../../../src/views/admin/doctor.ts';
 import { rolesMessage, rolesModal } from '../../../src/views/admin/roles.ts';
 import { failureMessage } from '../../../src/views/blocks/failures.ts';
-import { workingMessage } from '../../../src/views/blocks/message.ts';
+import { say, workingMessage } from '../../../src/views/blocks/message.ts';
+import { withSkipped } from '../../../src/views/blocks/skipped.ts';
+import { pictureLeftOutMessage } from '../../../src/views/digests/thread.ts';
 import { startMessage, welcomeMessage } from '../../../src/views/help/start.ts';
 import { notifyStateMessage } from '../../../src/views/invoices/channel.ts';
 import { invoiceSentMessage } from '../../../src/views/invoices/invoices.ts';
@@ -310,6 +313,13 @@ const BUILDERS = [
     }),
   ),
   row(projectsMessage, slug, many(project), maybe(text)),
+  row(
+    withSkipped,
+    fc.constant(say('Projects')),
+    many(fc.record({ count: fc.nat(500), reference: fc.constant('0a1b2c3d') }), 3),
+  ),
+  row(pictureLeftOutMessage, fc.record({ reason: fc.oneof(fc.constant('storage_limit_reached'), text) })),
+  row(webSignupModal, safe, fc.webUrl()),
   row(orderedNews, fc.record({ account: slug, project: place, server: named, cost: maybe(text) })),
   row(handOverModal, draft, url),
   row(creatingNotice, text),
