@@ -84,7 +84,7 @@ describe('invoices', () => {
 
   test.for<[string, string, (world: TestWorld) => void]>([
     ['a number that is unknown', 'The service has no invoice `1001`', forget],
-    ['no billing manager', 'Invoices need a billing manager', (at) => setBilling(at, false)],
+    ['no billing manager', 'The service refused the invoices', (at) => setBilling(at, false)],
     [
       'an address on another host',
       'another host than the account’s',
