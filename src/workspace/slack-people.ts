@@ -72,6 +72,8 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
   async function isOurs({ team_id: team, enterprise_user: user }: Person): Promise<boolean> {
     const enterprise = user?.enterprise_id;
     if (team === id || enterprise === id) return true;
+    // Slack names everybody's team; an answer without one says nothing of another company.
+    if (team === undefined && enterprise === undefined) return true;
     return enterprise !== undefined && enterprise === (await home.get([], requestEnterprise));
   }
 

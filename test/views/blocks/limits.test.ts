@@ -316,7 +316,15 @@ const BUILDERS = [
   row(
     withSkipped,
     fc.constant(say('Projects')),
-    many(fc.record({ count: fc.nat(500), reference: fc.constant('0a1b2c3d') }), 3),
+    many(
+      fc.record({
+        operation: fc.constant('listProjects'),
+        count: fc.nat(500),
+        reference: fc.constant('0a1b2c3d'),
+        reason: text,
+      }),
+      3,
+    ),
   ),
   row(pictureLeftOutMessage, fc.record({ reason: fc.oneof(fc.constant('storage_limit_reached'), text) })),
   row(webSignupModal, safe, fc.webUrl()),
