@@ -254,7 +254,9 @@ describe('linking where the endpoints have an origin of their own', () => {
 
   it('asks the main site for the metadata, keeps PKCE and takes the issuer that it names', async () => {
     const away = await browser.open(await linkButton(world));
-    expect(new URL(away.location).origin).toBe(world.service.authUrl);
+    const discovery = world.service.requests.all.find(({ path }) => path.includes('.well-known'));
+    expect(discovery?.path).toBe('/.well-known/oauth-authorization-server');
+    expect(away.location.split('?')[0]).toBe(`${world.service.authUrl}/oauth/authorize`);
     expect(new URL(away.location).searchParams.get('code_challenge_method')).toBe('S256');
     const callback = await browser.decide(away.location, 'approve');
     expect(new URL(callback).searchParams.get('iss')).toBe(world.service.siteUrl);
