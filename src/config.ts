@@ -107,14 +107,15 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
  */
 export function oauthClientOf(
   config: Config,
-): { siteUrl: string; clientId: string; clientSecret: string } | undefined {
+): { siteUrl: string; authUrl: string; clientId: string; clientSecret: string } | undefined {
   const {
     SERVICE_AUTH_URL: authUrl,
     SERVICE_OAUTH_CLIENT_ID: clientId,
     SERVICE_OAUTH_CLIENT_SECRET: clientSecret,
   } = config;
   if (authUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
-  return { siteUrl: config.SERVICE_SITE_URL ?? new URL(authUrl).origin, clientId, clientSecret };
+  const siteUrl = config.SERVICE_SITE_URL ?? new URL(authUrl).origin;
+  return { siteUrl, authUrl, clientId, clientSecret };
 }
 
 /** What is wrong between variables, each of which may be valid alone. */

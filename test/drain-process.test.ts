@@ -35,7 +35,7 @@ describe.each([
 
   beforeEach(async () => {
     service = await startSimulatedService({ speed: 20 });
-    slack = await startSlack({ app: { socketMode } });
+    slack = await startSlack({ app: { socketMode }, ackTimeoutMs: 3_000 });
     proxy = await openProxy();
     proxy.target = slack.origin;
     onTestFinished(async () => {

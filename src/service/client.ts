@@ -52,7 +52,7 @@ export interface ServiceOptions {
   /** Deckhand's, for the User-Agent. */
   version: string;
   /** Our registered OAuth client. API 5.3 (docs/service-api.md). */
-  oauth?: { siteUrl: string; clientId: string; clientSecret: string } | undefined;
+  oauth?: { siteUrl: string; authUrl: string; clientId: string; clientSecret: string } | undefined;
   /** Waits between repetitions go through it. */
   clock: Clock;
   /** In [0, 1), for jitter. */

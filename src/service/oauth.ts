@@ -12,6 +12,8 @@ const DISCOVERY_TTL_MS = 10 * 60_000;
 export interface OauthOptions {
   /** The main site, which has the metadata; https unless its host is loopback. */
   siteUrl: string;
+  /** The authorisation server, whose endpoints API 5.3 names. */
+  authUrl: string;
   clientId: string;
   clientSecret: string;
   /** Deckhand's, for the User-Agent. */
@@ -81,10 +83,41 @@ export function createOauth(options: OauthOptions): ServiceOauth {
 }
 
 /**
- * The metadata that the main site publishes. The secret goes only to the token endpoint named there, so without metadata
- * there is no link. Its issuer may be another address than the site's; `iss` in a callback is checked against it.
+ * The metadata that the main site publishes. The secret goes only to the token endpoint named there, or where none is
+ * published to the one that API 5.3 names. Its issuer may be another address than the site's; `iss` in a callback is
+ * checked against it.
  */
 async function discover(options: OauthOptions): Promise<openid.Configuration> {
+  try {
+    return await discoverAtSite(options);
+  } catch (error) {
+    const isUnpublished =
+      error instanceof Error && error.cause instanceof Response && error.cause.status === 404;
+    if (!isUnpublished) throw error;
+    return documented(options);
+  }
+}
+
+/** The addresses of API 5.3, for a service that publishes no metadata: then without PKCE. */
+function documented(options: OauthOptions): openid.Configuration {
+  const base = options.authUrl.replace(/\/+$/, '');
+  const configuration = new openid.Configuration(
+    {
+      issuer: options.siteUrl,
+      authorization_endpoint: `${base}/oauth/authorize`,
+      token_endpoint: `${base}/oauth/token`,
+    },
+    options.clientId,
+    {},
+    openid.ClientSecretPost(options.clientSecret),
+  );
+  configuration[openid.customFetch] = fetchFor(options);
+  configuration.timeout = TIMEOUT_S;
+  if (new URL(base).protocol === 'http:') openid.allowInsecureRequests(configuration);
+  return configuration;
+}
+
+async function discoverAtSite(options: OauthOptions): Promise<openid.Configuration> {
   const { siteUrl, clientId, clientSecret } = options;
   const isLocal = new URL(siteUrl).protocol === 'http:';
   const configuration = await openid.discovery(

@@ -213,8 +213,15 @@ describe('linking', () => {
     expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
   });
 
+  it('works without metadata, by the addresses that the service documents', async () => {
+    world.service.faults.add({ path: '/.well-known/**', status: 404, body: {} });
+    const away = await browser.open(await linkButton(world));
+    expect(away.location).toContain(`${world.service.authUrl}/oauth/authorize?`);
+    expect(away.location).not.toContain('code_challenge');
+    expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
+  });
+
   it.each([
-    ['publishes no metadata', { status: 404, body: {} }],
     ['has metadata without endpoints', metadata({})],
     ['names a token endpoint over plain http elsewhere', metadata({ token: 'http://login.example.com' })],
     ['names an authorisation page over plain http', metadata({ authorise: 'http://login.example.com' })],
