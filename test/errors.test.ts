@@ -213,7 +213,11 @@ describe('a service that cannot be reached', () => {
   it.each<[string, TestWorldOptions, (world: TestWorld) => unknown]>([
     ['does not answer in time', { serviceTimeoutMs: 200 }, failing({ delayMs: 60_000 })],
     ['is not there', {}, ({ service }) => service.stop()],
-    ['has no address', { env: { SERVICE_BASE_URL: 'https://{account}.service.invalid' } }, nothing],
+    [
+      'has no address',
+      { env: { SERVICE_BASE_URL: 'https://{account}.service.invalid', POLL_INTERVAL_MS: '2500' } },
+      nothing,
+    ],
   ])('because it %s is called that', async (_, options, given) => {
     const world = await worldOfItsOwn(options);
     await given(world);
@@ -341,7 +345,7 @@ describe('what a sign-up meets', () => {
       '403, banned',
       ({ service }) => service.world.banIp({ ip: '127.0.0.1' }),
       '',
-      'Try another e-mail address',
+      'domain is a disposable one',
     ],
     ['409, the e-mail', refusing(409, 'Email is in use'), '{"email":"', 'connect it instead'],
     ['422, the terms', refusing(422, 'Terms missing'), '{"terms_accepted":"', 'must be accepted'],

@@ -267,7 +267,7 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
     'activity last_30_days stats',
     answering('activity', { events: [EVENT], stats: STATS }),
     [
-      ['2.11 event', ':x: '],
+      ['2.11 event', ':x: <!date'],
       ['2.11 properties', '`fedcba9`  on web-9'],
       ['2.11 project', '*Shop*'],
       ['2.11 user', 'by Grace'],

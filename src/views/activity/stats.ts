@@ -1,5 +1,5 @@
 import type { KnownBlock } from '../../core/message.ts';
-import { count, mrkdwn } from '../../core/mrkdwn.ts';
+import { mrkdwn } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityRange, ActivityStats } from '../../service/activity.ts';
 import { context } from '../blocks/message.ts';
 import { outcomeOf } from './outcomes.ts';
@@ -36,7 +36,8 @@ export function unlistedFailures({ events, stats }: Activity): string | undefine
     events.filter(({ event }) => outcomeOf(event) === outcome).length;
   const held = amountOf('failed');
   const cancelled = amountOf('cancelled');
-  const feed = `the newest ${count(events.length, 'event')} hold ${held === 0 ? 'none' : held} of them`;
+  const newest = events.length === 1 ? 'newest event holds' : `newest ${events.length} events hold`;
+  const feed = `the ${newest} ${held === 0 ? 'none' : held} of them`;
   if (!total) return held + cancelled > 0 ? undefined : `Some failed; ${feed}`;
   const failed = Math.max(1, Math.round((total * (100 - rate)) / 100)) - cancelled;
   return failed > held ? `${rounded(failed)} failed; ${feed}` : undefined;

@@ -42,7 +42,9 @@ describe('roles', () => {
     expect(said).toContain(`<@${PEOPLE.member}>`);
     await world.as('member').command(CHANNEL, '/deckhand use storefront');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length === 1);
-    expect(await ask(world, '/deckhand invoices', 'billing')).toContain('Invoices need');
+    expect(await ask(world, '/deckhand invoices', 'billing')).toContain(
+      'refused the invoices of the account',
+    );
     expect(await ask(world, '/deckhand whoami', 'billing')).toContain('billing');
 
     await set(world, { admin: [PEOPLE.admin], operator: [], billing: [] });
