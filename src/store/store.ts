@@ -9,7 +9,7 @@ export interface Store {
   collection<T>(name: string, schema: z.ZodType<T>): Collection<T>;
   /**
    * Runs `work` alone among all replicas that ask for the same key. Not re-entrant: asking for a key inside
-   * its own `work` waits for ever. Different keys may be nested, always in the same order.
+   * its own `work` never returns. Different keys may be nested, always in the same order.
    */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** Deletes every document of the workspace, in every collection, and its data key: sealed copies stay shut. */

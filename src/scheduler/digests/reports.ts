@@ -4,7 +4,6 @@ import { eventsOf, isCut } from '../../views/activity/activity.ts';
 import { deploymentsByDay, type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
 import { RANGE_WORDS } from '../../views/activity/ranges.ts';
 import { unlistedFailures } from '../../views/activity/stats.ts';
-import { explain } from '../../views/blocks/failures.ts';
 import { dayOf } from '../../views/blocks/time.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
@@ -63,7 +62,7 @@ async function reportOf(
     return { kind: 'reported', account: account.name, activity, data, unlisted };
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
-    const { text, next } = explain(error, { word: workspace.config.SLACK_COMMAND, now });
+    const { text, next } = workspace.explain(error);
     const { operation, kind, status } = error.cause;
     const fields = { account: account.name, digest: digest.id, operation, kind, status };
     workspace.log.warn({ event: 'digest_account_failed', ...fields }, 'Account of a digest did not answer');

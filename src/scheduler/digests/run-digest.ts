@@ -1,7 +1,6 @@
 import type { Job } from '../../core/job.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS } from '../../jobs/jobs.ts';
-import { explain } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import { accountsChanged, type Paused } from '../../workspace/schedules.ts';
@@ -111,7 +110,7 @@ async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Prom
   }
   const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');
   if (refused !== undefined) {
-    const { text } = explain(refused, { word: workspace.config.SLACK_COMMAND, now });
+    const { text } = workspace.explain(refused);
     await pause(run, { cause: 'service', reason: asClause(text) });
     return true;
   }

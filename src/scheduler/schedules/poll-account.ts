@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
-import { explain } from '../../views/blocks/failures.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -105,7 +104,7 @@ async function pollAccount<Doc extends FeedChannel, Page>(
     const notFound = failure === 'record_not_found' ? (pace.notFound ?? 0) + 1 : undefined;
     const isPassing = !REFUSALS.has(failure) || (notFound ?? NOT_FOUND_POLLS) < NOT_FOUND_POLLS;
     if (isPassing) return { failures: pace.failures + 1, retryAt, notFound };
-    const { text } = explain(error, { word: workspace.config.SLACK_COMMAND, now: workspace.clock.now() });
+    const { text } = workspace.explain(error);
     await pauseAndNotify(workspace, kind, {
       ...pausing,
       paused: { cause: 'service', reason: asClause(text) },
