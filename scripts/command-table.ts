@@ -1,5 +1,5 @@
-import { usageLine } from '../src/commands/command-router.ts';
 import { allCommands } from '../src/commands/registry.ts';
+import { usageLine } from '../src/views/help/help.ts';
 
 /** Prints the README's table of commands; `npm test` holds them equal. */
 const WHO = { member: 'everybody', operator: 'operators', billing: 'billing', admin: 'admins' } as const;

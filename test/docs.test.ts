@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { EVENT_TYPES } from '../src/app.ts';
-import { usageLine } from '../src/commands/command-router.ts';
 import { allCommands } from '../src/commands/registry.ts';
 import { SCOPE_NAMES } from '../src/slack/scopes.ts';
+import { usageLine } from '../src/views/help/help.ts';
 
 interface FunctionSpec {
   input_parameters: Record<string, unknown>;

@@ -2,13 +2,17 @@ import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
+import { usageLine } from '../views/help/help.ts';
 import type { Command } from './command.ts';
+import { ALONE, SYNONYMS } from './synonyms.ts';
 import { splitWords, type Words } from './tokenize.ts';
 
 export interface Matched {
   command: Command;
   /** What stood after the command's name. */
   rest: Words;
+  /** What was typed in place of the name, where it is another word for it. */
+  synonym?: string | undefined;
 }
 
 /** In words, and more than any has. */
@@ -20,9 +24,14 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
   const { words, flags } = splitWords(text, switches);
   const lower = words.map((word) => word.toLowerCase());
   for (let length = LONGEST_NAME; length > 0; length -= 1) {
-    const name = lower.slice(0, length).join(' ');
-    const command = commands.find((one) => one.name === name);
-    if (command !== undefined) return { command, rest: { words: words.slice(length), flags } };
+    const typed = lower.slice(0, length).join(' ');
+    const alone = words.length === length ? ALONE.get(typed) : undefined;
+    const synonym = SYNONYMS.get(typed);
+    const meant = [typed, alone, synonym].find((name) => commands.some((one) => one.name === name));
+    const command = commands.find(({ name }) => name === meant);
+    if (command === undefined) continue;
+    const rest = { words: words.slice(length), flags };
+    return meant === synonym ? { command, rest, synonym: typed } : { command, rest };
   }
   return undefined;
 }
@@ -33,21 +42,33 @@ export function isDurable({ command, rest }: Matched): boolean {
   return typeof durable === 'function' ? durable(rest.words) : durable;
 }
 
-/** For a word that is no command: names the nearest command, where one is near. */
+/** For words that are no command: names the nearest one, or what may follow the first word. */
 export function unknownCommand(commands: readonly Command[], text: string): UserError {
   const typed = splitWords(text)
     .words.map((word) => word.toLowerCase())
     .slice(0, 2);
-  const names = commands.map((command) => command.name);
+  const [first = ''] = typed;
+  const names = commands.map(({ name }) => name);
+  const best = nearest(names, typed);
+  const meant = best === undefined ? '' : ` Did you mean ${code(best)}?`;
+  const following = names.filter((name) => name.startsWith(`${first} `));
+  if (following.length === 0)
+    return new UserError(`There is no command ${code(first, 40)}.${meant}`, best ?? 'help');
+  const words = following.map((name) => code(name.slice(first.length + 1))).join(', ');
+  const fault =
+    typed.length === 1
+      ? `${code(first)} needs another word: ${words}.`
+      : `There is no ${code(typed.join(' '), 80)}.${meant} The words after ${code(first)} are ${words}.`;
+  return new UserError(fault, typed.length === 1 ? `help ${first}` : (best ?? `help ${first}`));
+}
+
+function nearest(names: readonly string[], typed: readonly string[]): string | undefined {
   const ranked = names
     .map((name) => ({ name, far: mistakes(typed.slice(0, name.split(' ').length).join(' '), name) }))
     .toSorted((one, other) => one.far - other.far);
   const best = ranked[0];
-  const first = code(typed[0] ?? '', 40);
   const isNear = best !== undefined && best.far <= Math.max(2, Math.floor(best.name.length / 2));
-  return isNear
-    ? new UserError(`There is no command ${first}. Did you mean ${code(best.name)}?`, best.name)
-    : new UserError(`There is no command ${first}.`, 'help');
+  return isNear ? best.name : undefined;
 }
 
 const MOST_COMPARED = 40;
@@ -84,10 +105,6 @@ export function parseArguments(command: Command, rest: Words): unknown {
   const parsed = command.args.safeParse({ ...Object.fromEntries(named), ...flags });
   if (parsed.success) return parsed.data;
   throw usageError(command, faultOf(parsed.error));
-}
-
-export function usageLine(command: Command): string {
-  return command.usage === '' ? command.name : `${command.name} ${command.usage}`;
 }
 
 function usageError(command: Command, fault: string): UserError {

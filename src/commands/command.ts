@@ -178,6 +178,15 @@ export interface Command<Args = unknown> {
   shortcuts?: readonly Shortcut[];
 }
 
+/** A part of the help: what people do with its commands. */
+export interface CommandGroup {
+  id: string;
+  title: string;
+  /** Goes on from the title, e.g. *Test* that servers can be reached. */
+  summary: string;
+  commands: readonly Command[];
+}
+
 /** A command as it is written down: what most commands do not need may be left out. */
 type CommandSpec<Args> = Omit<Command<Args>, keyof typeof DEFAULTS> &
   Partial<Pick<Command<Args>, keyof typeof DEFAULTS>>;

@@ -1,9 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { isZone, parseZone, zoneNames } from '../jobs/zone.ts';
-import { menuTarget } from '../views/blocks/choices.ts';
+import { chosenText, menuTarget } from '../views/blocks/choices.ts';
 import type { Choice } from '../views/blocks/modal.ts';
-import { chosenText } from '../views/projects/projects.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { zoneOf } from '../workspace/user-timezone.ts';
 import type { OptionContext, OptionSource } from './command.ts';

@@ -1,14 +1,32 @@
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
+import type { Caller } from '../core/reply.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Excluded, Role, Roles } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import type { Command } from './command.ts';
 
 /** Cannot be switched off in a channel, so that the people there can always find out what to do. */
 const ALWAYS_ALLOWED: readonly string[] = ['help', 'start', 'roles'];
 
 export function isAlwaysAllowed(command: string): boolean {
   return ALWAYS_ALLOWED.includes(command);
+}
+
+/** Those of the commands that a person may run in a channel. */
+export async function runnable(
+  { roles, channels }: Pick<Workspace, 'roles' | 'channels'>,
+  { user, channel }: Pick<Caller, 'user' | 'channel'>,
+  commands: readonly Command[],
+): Promise<readonly Command[]> {
+  const needed = [...new Set(commands.map(({ role }) => role))];
+  const held = await Promise.all(needed.map(async (role) => ((await roles.holds(user, role)) ? [role] : [])));
+  const { commands: allowed } = await channels.get(channel);
+  return commands.filter(
+    ({ name, role }) =>
+      held.flat().includes(role) &&
+      (allowed === undefined || allowed.includes(name) || isAlwaysAllowed(name)),
+  );
 }
 
 /** Who wants to run which command, and where it would act or post. */

@@ -10,7 +10,7 @@ import { audit } from './admin/audit.ts';
 import { doctor } from './admin/doctor.ts';
 import { createRolesCommand } from './admin/roles.ts';
 import { settings } from './admin/settings.ts';
-import type { Command } from './command.ts';
+import type { Command, CommandGroup } from './command.ts';
 import { digestAdd } from './digests/add.ts';
 import { digestEdit } from './digests/edit.ts';
 import { digestList, digestPause, digestRemove, digestResume } from './digests/lifecycle.ts';
@@ -21,6 +21,7 @@ import { integrationAdd } from './integrations/add.ts';
 import { integrationEdit } from './integrations/edit.ts';
 import { invoices } from './invoices/invoices.ts';
 import { invoicesNotify } from './invoices/notify.ts';
+import { deploy } from './projects/deploy.ts';
 import { projects } from './projects/projects.ts';
 import { use } from './projects/use.ts';
 import { serverAdd } from './servers/add.ts';
@@ -37,62 +38,89 @@ import { watch } from './watches/watch.ts';
 export const START = start.name;
 
 /** Every command, in the order of the help. @param all what help and roles are about */
-function commandsOf(all: () => readonly Command[]): readonly Command[] {
+function groupsOf(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
   return [
-    createHelp(all),
-    start,
-    connect,
-    disconnect,
-    accounts,
-    use,
-    settings,
-    signup,
-    whoami,
-    link,
-    unlink,
-    projects,
-    test,
-    serverShow,
-    serverAdd,
-    hosting,
-    hostingSync,
-    beta,
-    betaEnroll,
-    build,
-    integrationAdd,
-    integrationEdit,
-    activity,
-    digestAdd,
-    digestEdit,
-    digestList,
-    digestPause,
-    digestResume,
-    digestRemove,
-    digestPreview,
-    watch,
-    watchEdit,
-    watchList,
-    watchPause,
-    watchResume,
-    unwatch,
-    invoices,
-    invoicesNotify,
-    createRolesCommand(all),
-    audit,
-    doctor,
+    {
+      id: 'test',
+      title: 'Test',
+      summary: 'that repositories and servers can be reached',
+      commands: [test, projects, serverShow, build, deploy],
+    },
+    {
+      id: 'follow',
+      title: 'Follow',
+      summary: 'what is deployed, now or on a schedule',
+      commands: [
+        activity,
+        digestAdd,
+        digestEdit,
+        digestList,
+        digestPause,
+        digestResume,
+        digestRemove,
+        digestPreview,
+        watch,
+        watchEdit,
+        watchList,
+        watchPause,
+        watchResume,
+        unwatch,
+      ],
+    },
+    {
+      id: 'set-up',
+      title: 'Set up',
+      summary: 'accounts, this channel, servers and integrations',
+      commands: [
+        connect,
+        disconnect,
+        accounts,
+        signup,
+        whoami,
+        link,
+        unlink,
+        use,
+        settings,
+        serverAdd,
+        hosting,
+        hostingSync,
+        beta,
+        betaEnroll,
+        integrationAdd,
+        integrationEdit,
+      ],
+    },
+    {
+      id: 'billing',
+      title: 'Billing',
+      summary: 'invoices, and notices of them',
+      commands: [invoices, invoicesNotify],
+    },
+    {
+      id: 'administer',
+      title: 'Administer',
+      summary: 'who may do what, and whether everything works',
+      commands: [createRolesCommand(() => commandsIn(all())), audit, doctor, createHelp(all), start],
+    },
   ];
+}
+
+function commandsIn(groups: readonly CommandGroup[]): readonly Command[] {
+  return groups.flatMap(({ commands }) => commands);
 }
 
 /** The commands that the configuration allows. */
 export function commandsFor(settings: Settings): readonly Command[] {
-  const commands: readonly Command[] = commandsOf(() => commands).filter(
-    (command) => command.isAvailable?.(settings) ?? true,
-  );
-  return commands;
+  const isAvailable = (command: Command): boolean => command.isAvailable?.(settings) ?? true;
+  const groups: readonly CommandGroup[] = groupsOf(() => groups).map((group) => ({
+    ...group,
+    commands: group.commands.filter(isAvailable),
+  }));
+  return commandsIn(groups);
 }
 
 /** All of them, for the documentation and the manifest. */
 export function allCommands(): readonly Command[] {
-  const commands: readonly Command[] = commandsOf(() => commands);
-  return commands;
+  const groups: readonly CommandGroup[] = groupsOf(() => groups);
+  return commandsIn(groups);
 }

@@ -24,15 +24,26 @@ export async function projectOf(
   context: CommandContext,
   named: string | undefined,
 ): Promise<{ account: Account; project: Project }> {
-  const { caller, workspace } = context;
   const account = await accountOf(context);
-  const channel = await workspace.channels.get(caller.channel);
-  const isChannels = (channel.account ?? account.name) === account.name;
-  const implied = isChannels ? channel.project?.permalink : undefined;
-  const projects = await workspace.projects.look(account);
-  const project = findProject(projects, named ?? context.project ?? implied);
+  const bound = await boundProject(context, account);
+  const projects = await context.workspace.projects.look(account);
+  const project = findProject(projects, named ?? context.project ?? bound?.permalink);
   if (project === undefined) throw new ProjectNeeded(projects);
   return { account, project };
+}
+
+/** The project that the channel is bound to with `use`, where it is one of the account's. */
+export async function boundProject(
+  { caller, workspace }: CommandContext,
+  account: Account,
+): Promise<{ permalink: string; name: string } | undefined> {
+  const channel = await workspace.channels.get(caller.channel);
+  return (channel.account ?? account.name) === account.name ? channel.project : undefined;
+}
+
+/** True for the word that means all projects, in a channel that is bound to one. */
+export function isEverything(named: string): boolean {
+  return named.toLowerCase() === 'all';
 }
 
 /** The channel that a root message is posted in. @throws UserError where there is none, e.g. on App Home */

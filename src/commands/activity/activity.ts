@@ -4,6 +4,7 @@ import type { Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
+import type { Project } from '../../service/projects.ts';
 import type { ListOptions } from '../../service/rows.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
@@ -15,11 +16,12 @@ import {
 } from '../../views/activity/activity.ts';
 import { altText } from '../../views/activity/deployments-chart.ts';
 import { withSkipped } from '../../views/blocks/skipped.ts';
+import type { Account } from '../../workspace/accounts.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf, boundProject, isEverything } from '../resolve-target.ts';
 import { readActivityWords } from './parse-activity-arguments.ts';
 
 /** What the service takes where no range is named: API 4.9 (docs/service-api.md). */
@@ -39,7 +41,7 @@ const Ask: z.ZodType<ActivityAsk> = z.object({
 export const activity = defineCommand({
   name: 'activity',
   summary: 'Shows what happened lately, and how deployments went',
-  usage: '[range] [stats] [project]',
+  usage: '[range] [stats] [project|all]',
   examples: ['activity', 'activity today', 'activity 30d stats', 'activity week storefront'],
   role: 'member',
   needsAccount: true,
@@ -73,12 +75,22 @@ async function askOf(
   const [zone, project] = await Promise.all([
     zoneOf(workspace, caller.user),
     asked.project === undefined
-      ? undefined
-      : workspace.projects.list(account).then((projects) => findProject(projects, asked.project)),
+      ? boundProject(context, account)
+      : namedProject(context, account, asked.project),
   ]);
   const { stats, range = DEFAULT_RANGE } = asked;
   const filter = project && { permalink: project.permalink, name: project.name.slice(0, 100) };
   return { account: account.name, range, stats, zone, page: 0, ...(filter ? { project: filter } : {}) };
+}
+
+/** @throws UserError where the name fits none or several */
+async function namedProject(
+  { workspace }: CommandContext,
+  account: Account,
+  named: string,
+): Promise<Project | undefined> {
+  if (isEverything(named)) return undefined;
+  return findProject(await workspace.projects.list(account), named);
 }
 
 async function turnPage(value: string | undefined, context: ActionContext): Promise<Reply> {

@@ -10,13 +10,13 @@ export interface ActivityWords {
 
 /** What people call the ranges of API 4.9 (docs/service-api.md), longest first; hyphens and underscores count as spaces. */
 const RANGES: ReadonlyArray<[phrase: RegExp, range: ActivityRange]> = [
-  [/^(?:the )?(?:last|past) (?:7 ?d(?:ays?)?|seven days)$/, 'last_7_days'],
-  [/^(?:the )?(?:last|past) (?:30 ?d(?:ays?)?|thirty days|month)$/, 'last_30_days'],
+  [/^(?:the )?(?:last|past) (?:7(?: ?d(?:ays?)?)?|seven days|week)$/, 'last_7_days'],
+  [/^(?:the )?(?:last|past) (?:30(?: ?d(?:ays?)?)?|thirty days|month)$/, 'last_30_days'],
   [/^(?:this|current) week$/, 'this_week'],
-  [/^7 ?d(?:ays?)?$/, 'last_7_days'],
-  [/^30 ?d(?:ays?)?$/, 'last_30_days'],
+  [/^7(?: ?d(?:ays?)?)?$/, 'last_7_days'],
+  [/^30(?: ?d(?:ays?)?)?$/, 'last_30_days'],
   [/^week$/, 'this_week'],
-  [/^month$/, 'last_30_days'],
+  [/^(?:(?:this|current) )?month$/, 'last_30_days'],
   [/^today$/, 'today'],
 ];
 const LONGEST_PHRASE = 4;

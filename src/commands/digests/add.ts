@@ -5,6 +5,7 @@ import { isUndeliverable } from '../../scheduler/deliver.ts';
 import { addDigest, DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
 import { DIGEST_ADD, digestModal } from '../../views/digests/form.ts';
+import type { Channel } from '../../workspace/channels.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
@@ -31,7 +32,7 @@ export const digestAdd = defineCommand({
   name: 'digest add',
   summary: 'Sets up a digest of the activity in this channel; without words, in a form',
   usage:
-    '[<daily|weekdays|weekly:<day>> <HH:MM> | cron:"<five fields>"] [zone] [range] [--project <project>] [--skip-quiet]',
+    '[<daily|weekdays|weekly:<day>> <HH:MM> | cron:"<five fields>"] [zone] [range] [--project <project>|all] [--skip-quiet]',
   examples: [
     'digest add weekly:mon 09:00 Europe/Lisbon last_7_days',
     'digest add weekdays 09:00 Asia/Tokyo this_week --skip-quiet',
@@ -56,12 +57,13 @@ export const digestAdd = defineCommand({
     const words = readDigestWords(splitWords(context.text, ['skip-quiet']).words.slice(2));
     const { caller, workspace } = context;
     const bound = await workspace.channels.get(channel);
+    const account = context.account ?? bound.account;
     return add(context, channel, {
       cadence: words.cadence,
       zone: words.zone ?? (await zoneOf(workspace, caller.user)),
       range: words.range ?? DEFAULT_RANGE,
-      account: context.account ?? bound.account,
-      project: args.project ?? words.project,
+      account,
+      project: args.project ?? words.project ?? projectFor(account, bound),
       skipQuiet: args['skip-quiet'] ?? false,
     });
   },
@@ -89,10 +91,16 @@ async function openForm(
     zone: zone ?? bound.zone ?? 'UTC',
     range: DEFAULT_RANGE,
     account,
+    project: projectFor(account, bound),
   };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
   const next = nextInForm(values, workspace.clock.now());
   return { kind: 'modal', view: digestModal({ origin, values, next }) };
+}
+
+/** The project that the channel is bound to, unless another account is asked for. */
+function projectFor(account: string | undefined, bound: Channel): string | undefined {
+  return account === bound.account ? bound.project?.permalink : undefined;
 }
 
 async function submitAdd(state: ViewState, context: CommandContext): Promise<Submitted> {

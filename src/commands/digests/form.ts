@@ -13,6 +13,7 @@ import { Cadence, nextTimes } from '../../workspace/cadence.ts';
 import { findProject } from '../../workspace/projects.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import { messagesByField } from '../form-target.ts';
+import { isEverything } from '../resolve-target.ts';
 import { readTime } from './parse-digest-arguments.ts';
 
 /** The digest's form: drawn anew with each choice, to show the next times, and read when it is sent. */
@@ -126,7 +127,8 @@ async function redraw(field: string, value: string | undefined, context: ActionC
  * @throws UserError where there is no such account or project, or none that works
  */
 export async function choicesOf({ workspace }: CommandContext, asked: FilledDigest): Promise<DigestChoices> {
-  const { account: named, project: wanted, cadence, range, skipQuiet } = asked;
+  const { account: named, cadence, range, skipQuiet } = asked;
+  const wanted = asked.project === undefined || isEverything(asked.project) ? undefined : asked.project;
   const account = await workspace.accounts.resolve(named, undefined);
   const kept = named === undefined && wanted === undefined ? {} : { account: account.name };
   const accounts = await workspace.accounts.list();

@@ -98,16 +98,14 @@ async function snooze(context: CommandContext, schedule: Schedule<Digest>): Prom
 }
 
 export const digestList = defineCommand({
-  // Found by the first word alone too, so that `digest` lists what there is.
-  name: 'digest',
+  name: 'digest list',
   summary: 'Lists this channel’s digests: when they come next, how the last went, who set them up',
-  usage: 'list [all]',
+  usage: '[all]',
   examples: ['digest list', 'digest list all'],
   role: 'operator',
   needsAccount: false,
-  positionals: ['what', 'scope'],
+  positionals: ['scope'],
   args: z.object({
-    what: z.string().toLowerCase().pipe(z.literal('list')).optional(),
     scope: z.string().toLowerCase().pipe(z.literal('all')).optional(),
   }),
   async run({ scope }, context) {

@@ -1,73 +1,61 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
-import { code, linesWithin } from '../../core/mrkdwn.ts';
-import { LIMITS } from '../../views/blocks/limits.ts';
-import { context, header, section } from '../../views/blocks/message.ts';
-import type { Command } from '../command.ts';
-import { defineCommand } from '../command.ts';
-import { usageLine } from '../command-router.ts';
+import { code } from '../../core/mrkdwn.ts';
+import { helpAllMessage, helpCommandMessage, helpGroupMessage, helpMessage } from '../../views/help/help.ts';
+import { type Command, type CommandContext, type CommandGroup, defineCommand } from '../command.ts';
+import { runnable } from '../permission.ts';
 
-/** Takes the list that it explains, because it is one of them. */
-export function createHelp(commands: () => readonly Command[]): Command {
+const Chosen = z.object({ group: z.string() });
+
+/** Takes the groups that it explains, because it stands in one of them. */
+export function createHelp(groups: () => readonly CommandGroup[]): Command {
   return defineCommand({
     name: 'help',
     summary: 'Shows what Deckhand can do, or how one command is used',
-    usage: '[command]',
+    usage: '[command|all]',
     role: 'member',
     positionals: ['command'],
     rest: true,
     args: z.object({ command: z.string().optional() }),
-    async run(args, { workspace }) {
-      const word = workspace.config.SLACK_COMMAND;
+    async run(args, context) {
+      const word = context.workspace.config.SLACK_COMMAND;
       const wanted = args.command?.toLowerCase();
-      if (wanted === undefined) return { kind: 'private', message: overview(commands(), word) };
-      const found = commands().filter(({ name }) => name === wanted || name.startsWith(`${wanted} `));
-      if (found.length === 0) throw new UserError(`There is no command ${code(wanted, 40)}.`, 'help');
-      return { kind: 'private', message: details(found, word) };
+      if (wanted === 'all') return { kind: 'private', message: helpAllMessage(groups(), word) };
+      const own = await ownGroups(groups(), context);
+      if (wanted === undefined) return { kind: 'private', message: helpMessage(own, word) };
+      const all = groups().flatMap(({ commands }) => commands);
+      const found = all.filter(({ name }) => name === wanted || name.startsWith(`${wanted} `));
+      if (found.length > 0) return { kind: 'private', message: helpCommandMessage(found, word) };
+      const group = own.find(({ title }) => title.toLowerCase() === wanted);
+      if (group === undefined) throw new UserError(`There is no command ${code(wanted, 40)}.`, 'help');
+      return { kind: 'private', message: helpGroupMessage(group, own, word) };
     },
+    actions: [
+      {
+        actionId: 'help:group',
+        role: 'member',
+        async run(value, context) {
+          const chosen = Chosen.parse(JSON.parse(value ?? '{}'));
+          const own = await ownGroups(groups(), context);
+          const group = own.find(({ id }) => id === chosen.group);
+          if (group === undefined) throw new UserError('There is no such group of commands.', 'help');
+          const word = context.workspace.config.SLACK_COMMAND;
+          return { kind: 'replace', message: helpGroupMessage(group, own, word) };
+        },
+      },
+    ],
   });
 }
 
-function overview(commands: readonly Command[], word: string): Message {
-  const lines = commands.map(
-    (command) => `${code(`${word} ${usageLine(command)}`, 120)}  ${command.summary}`,
-  );
-  const blocks = chunk(lines).map((text) => section(text));
-  const rest = context(
-    `${code(`${word} help <command>`)} explains one command.`,
-    `${code('--account <name>')} picks an account where you have several.`,
-  );
-  return { text: 'What Deckhand can do', blocks: [header('What Deckhand can do'), ...blocks, rest] };
-}
-
-function details(commands: readonly Command[], word: string): Message {
-  const blocks = commands.map((command) => {
-    const who = command.role === 'member' ? 'everyone' : `the role *${command.role}*`;
-    const examples = (command.examples ?? []).map((example) => `e.g. ${code(`${word} ${example}`)}`);
-    const lines = [
-      `*${code(`${word} ${usageLine(command)}`, 200)}*`,
-      command.summary,
-      `For ${who}.`,
-      ...examples,
-    ];
-    return section(lines.join('\n'));
-  });
-  return { text: `How to use ${commands.map((command) => command.name).join(', ')}`, blocks };
-}
-
-/** Lines in as few sections as their limit allows. */
-function chunk(lines: readonly string[]): string[] {
-  const chunks: string[][] = [];
-  let room = 0;
-  for (const line of lines) {
-    room -= line.length + 1;
-    if (room >= 0) {
-      chunks.at(-1)?.push(line);
-      continue;
-    }
-    chunks.push([line]);
-    room = LIMITS.sectionText - 100 - line.length;
-  }
-  return chunks.map((some) => linesWithin(some, LIMITS.sectionText));
+/** The groups, each with what the asker may run here. */
+async function ownGroups(
+  groups: readonly CommandGroup[],
+  { workspace, caller }: CommandContext,
+): Promise<readonly CommandGroup[]> {
+  const all = groups.flatMap(({ commands }) => commands);
+  const own = new Set(await runnable(workspace, caller, all));
+  return groups.map((group) => ({
+    ...group,
+    commands: group.commands.filter((command) => own.has(command)),
+  }));
 }

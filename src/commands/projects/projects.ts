@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { SkippedRows } from '../../service/call.ts';
+import { chosenText } from '../../views/blocks/choices.ts';
 import { withSkipped } from '../../views/blocks/skipped.ts';
-import { chosenText, projectsMessage } from '../../views/projects/projects.ts';
+import { projectsMessage } from '../../views/projects/projects.ts';
 import { defineCommand } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';

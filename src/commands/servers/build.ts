@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration } from '../../service/servers.ts';
@@ -7,16 +8,21 @@ import { buildMessage } from '../../views/servers/build.ts';
 import { defineCommand } from '../command.ts';
 import { projectOf } from '../resolve-target.ts';
 
+/** The service lists no build configurations. */
+const WHERE_IDENTIFIERS_ARE =
+  'Name the build configuration. Its identifier is the last part of the address that the service shows when you open it there, under the project’s build settings.';
+
 export const build = defineCommand({
   name: 'build',
   summary: 'Shows a build configuration: its languages and versions, and its servers',
-  usage: '<id> [project]',
+  usage: '[id] [project]',
   examples: ['build 5f8a2c31 storefront'],
   role: 'member',
   needsAccount: true,
   positionals: ['id', 'project'],
-  args: z.object({ id: z.string(), project: z.string().optional() }),
+  args: z.object({ id: z.string().optional(), project: z.string().optional() }),
   async run({ id, project: named }, context) {
+    if (id === undefined) throw new UserError(WHERE_IDENTIFIERS_ARE, 'build <id> [project]');
     const { account, project } = await projectOf(context, named);
     const skipped: SkippedRows[] = [];
     const onSkipped = (rows: SkippedRows) => skipped.push(rows);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Change } from '../../core/reply.ts';
@@ -11,8 +12,10 @@ import {
   syncHostedResource,
 } from '../../service/hosted-resources.ts';
 import type { ListOptions } from '../../service/rows.ts';
+import { chosenText } from '../../views/blocks/choices.ts';
 import { withSkipped } from '../../views/blocks/skipped.ts';
 import {
+  chooseResourceMessage,
   hostingMessage,
   regionsMessage,
   resourceMessage,
@@ -25,9 +28,7 @@ import { accountOf } from '../resolve-target.ts';
 
 const Args = z
   .object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() })
-  .refine(({ what, id }) => ['list', 'regions', 'sizes'].includes(what) === (id === undefined), {
-    error: 'Say what to show.',
-  })
+  .refine(({ what, id }) => what === 'show' || id === undefined, { error: 'Say what to show.' })
   .refine(({ what }) => ['list', 'show', 'regions', 'sizes'].includes(what), { error: 'Say what to show.' });
 
 export const hosting = defineCommand({
@@ -42,11 +43,33 @@ export const hosting = defineCommand({
   args: Args,
   async run({ what, id }, context) {
     const account = await accountOf(context);
+    if (what === 'show' && id === undefined)
+      return { kind: 'private', message: await chooseOne(context, account, 'hosting show') };
     const skipped: SkippedRows[] = [];
     const message = await answer(context, account, { what, id, onSkipped: (rows) => skipped.push(rows) });
     return { kind: 'private', message: withSkipped(message, skipped) };
   },
+  actions: [
+    {
+      actionId: 'hosting:choose',
+      role: 'member',
+      durable: true,
+      leadsTo: chosenText,
+      async run(id, { blockId }) {
+        const text = chosenText(blockId);
+        if (text === undefined || id === undefined)
+          throw new UserError('This menu is from an older version of Deckhand.', 'help');
+        return { kind: 'run', text: `${text} ${id}` };
+      },
+    },
+  ],
 });
+
+/** Asks which managed resource is meant. @param text what the choice completes */
+async function chooseOne({ workspace }: CommandContext, account: Account, text: string): Promise<Message> {
+  const resources = await workspace.accounts.use(account, (client) => listHostedResources(client));
+  return chooseResourceMessage(account.name, resources, `${text} --account ${account.name}`);
+}
 
 async function answer(
   context: CommandContext,
@@ -92,16 +115,19 @@ const ButtonValue = z.object({ account: z.string(), id: z.string() });
 export const hostingSync = defineCommand({
   name: 'hosting sync',
   summary: 'Asks the hosting provider how a managed resource is, and shows what comes of it',
-  usage: '<id>',
+  usage: '[id]',
   examples: ['hosting sync 1c9e44d0'],
   role: 'operator',
   needsAccount: true,
   durable: true,
   positionals: ['id'],
   rest: true,
-  args: z.object({ id: z.string() }),
+  args: z.object({ id: z.string().optional() }),
   async run({ id }, context) {
-    return { kind: 'private', ...(await sync(context, await accountOf(context), id)) };
+    const account = await accountOf(context);
+    if (id === undefined)
+      return { kind: 'private', message: await chooseOne(context, account, 'hosting sync') };
+    return { kind: 'private', ...(await sync(context, account, id)) };
   },
   actions: [
     {

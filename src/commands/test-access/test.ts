@@ -4,7 +4,7 @@ import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts
 import { Target } from '../../workspace/test-runs.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
+import { accountOf, boundProject, channelOf, projectOf, serverOf } from '../resolve-target.ts';
 import { testFormActions, testFormSubmission } from './form.ts';
 import { testShortcuts } from './shortcuts.ts';
 
@@ -61,18 +61,31 @@ export const test = defineCommand({
   shortcuts: testShortcuts,
 });
 
-/** A name of two words may be typed without quotes: as a project's name it goes before a server's. */
+/**
+ * A name of two words may be typed without quotes: as a project's name it goes before a server's. A single word that
+ * names no project names a server of the channel's project, where there is such a server.
+ */
 async function splitName(
   context: CommandContext,
   named: string | undefined,
   server: string | undefined,
 ): Promise<{ named: string | undefined; server: string | undefined }> {
-  if (named === undefined || server === undefined) return { named, server };
-  const { workspace } = context;
-  const projects = await workspace.projects.look(await accountOf(context));
-  const both = `${named} ${server}`.toLowerCase();
-  const isName = projects.some(({ name }) => name.toLowerCase() === both);
-  return isName ? { named: both, server: undefined } : { named, server };
+  if (named === undefined) return { named, server };
+  const account = await accountOf(context);
+  const projects = await context.workspace.projects.look(account);
+  const whole = server === undefined ? named.toLowerCase() : `${named} ${server}`.toLowerCase();
+  const isName = projects.some(({ name, permalink, identifier }) =>
+    [name, permalink, identifier].some((known) => known.toLowerCase() === whole),
+  );
+  if (isName) return { named: whole, server: undefined };
+  if (server !== undefined) return { named, server };
+  const bound = await boundProject(context, account);
+  if (bound === undefined) return { named, server };
+  const servers = (await context.workspace.hosting.servers(account, bound.permalink)) ?? [];
+  const isServer = servers.some(({ name, identifier }) =>
+    [name, identifier].some((known) => known.toLowerCase() === whole),
+  );
+  return isServer ? { named: undefined, server: named } : { named, server };
 }
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {

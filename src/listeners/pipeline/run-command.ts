@@ -6,6 +6,7 @@ import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { connectFirstMessage } from '../../views/accounts/connect.ts';
 import { chooseServerMessage } from '../../views/blocks/choices.ts';
+import { synonymMessage } from '../../views/help/help.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
@@ -35,6 +36,7 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
   const isBare = splitWords(text).words.length === 0;
   const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
   const command = matched?.command;
+  const word = workspace.config.SLACK_COMMAND;
   await carryOut<Reply>({
     kind: 'command',
     workspace,
@@ -45,7 +47,11 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
     isChange: command?.durable === true,
     showProgress: respondWorking(workspace, caller),
     run: async () => runMatched(scene, matched, { ...typed, text }),
-    respond: (reply) => follow(scene, reply),
+    async respond(reply) {
+      await follow(scene, reply);
+      if (command !== undefined && matched?.synonym !== undefined)
+        await respondPrivately(workspace, caller, synonymMessage(word, matched.synonym, command.name));
+    },
     explain: (error) => answerOrAsk(scene, error, text, command?.name ?? 'unknown'),
   });
 }

@@ -44,3 +44,13 @@ export function chooseServerMessage(text: string, target: MenuTarget): Message {
   const menu = searchMenu({ actionId: 'server', placeholder: 'Choose a server', target });
   return { text, blocks: [section(text), ...menu] };
 }
+
+/** The `block_id` of a menu whose choice completes a typed command, so that it survives a restart. */
+export function runBlock(text: string): string {
+  return `run ${text}`;
+}
+
+/** The typed command of such a menu; undefined for any other block. */
+export function chosenText(blockId: string): string | undefined {
+  return blockId.startsWith('run ') ? blockId.slice('run '.length) : undefined;
+}

@@ -2,6 +2,7 @@ import type { ActionsBlockElement } from '@slack/types';
 import type { Message } from '../../core/message.ts';
 import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
+import { runBlock } from '../blocks/choices.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, header, section } from '../blocks/message.ts';
 import { optionsOf } from '../blocks/modal.ts';
@@ -55,11 +56,6 @@ export function chooseProjectMessage(projects: readonly Project[], text: string)
       : { type: 'static_select', ...menu, options: optionsOf(choices) };
   return {
     text: said,
-    blocks: [section(said), { type: 'actions', block_id: `run ${text}`, elements: [element] }],
+    blocks: [section(said), { type: 'actions', block_id: runBlock(text), elements: [element] }],
   };
-}
-
-/** The typed command, from the `block_id` of the menu. */
-export function chosenText(blockId: string): string | undefined {
-  return blockId.startsWith('run ') ? blockId.slice('run '.length) : undefined;
 }

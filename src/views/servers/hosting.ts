@@ -1,9 +1,12 @@
+import type { ActionsBlockElement } from '@slack/types';
 import type { Message } from '../../core/message.ts';
 import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
+import { runBlock } from '../blocks/choices.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type Column, table } from '../blocks/lists.ts';
-import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, header, plainText, say, section } from '../blocks/message.ts';
+import { optionsOf } from '../blocks/modal.ts';
 import { money, monthly } from '../blocks/money.ts';
 import { dateTime } from '../blocks/time.ts';
 import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
@@ -49,6 +52,30 @@ export function hostingMessage(
       context(`${code(`${word} hosting show <id>`)} shows more about one.`),
     ],
   };
+}
+
+/** Asks which managed resource is meant; the choice runs `text` with its identifier. */
+export function chooseResourceMessage(
+  account: string,
+  resources: readonly HostedResource[],
+  text: string,
+): Message {
+  const choices = resources
+    .filter(({ identifier }) => identifier.length <= LIMITS.optionValue)
+    .map(({ identifier, name, status }) => ({
+      value: identifier,
+      text: name || identifier,
+      ...(status === '' ? {} : { description: status.replaceAll('_', ' ') }),
+    }));
+  if (choices.length === 0) return say(`The account ${code(account)} has no managed resources.`);
+  const said = 'Which managed resource do you mean?';
+  const element: ActionsBlockElement = {
+    type: 'static_select',
+    action_id: 'hosting:choose',
+    placeholder: plainText('Choose a resource', LIMITS.placeholder),
+    options: optionsOf(choices),
+  };
+  return say(said, { type: 'actions', block_id: runBlock(text), elements: [element] });
 }
 
 export interface ResourceView {

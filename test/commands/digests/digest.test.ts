@@ -58,7 +58,7 @@ describe('digest', () => {
     ['digest add daily 09:00 UTC --project storefrnt', 'Did you mean `storefront`?'],
     ['digest pause', 'This channel has no digest yet'],
     ['digest remove d000', 'There is no digest `d000`'],
-    ['digest lst', 'The usage is `digest list [all]`'],
+    ['digest lst', 'Did you mean `digest list`?'],
   ])('%s answers %s', async (line, said) => {
     expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(said);
     expect(await digests()).toEqual([]);

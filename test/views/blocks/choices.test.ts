@@ -4,8 +4,8 @@ import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts'
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
 import { mrkdwn } from '../../../src/core/mrkdwn.ts';
 import { settingsMessage, settingsModal } from '../../../src/views/admin/settings.ts';
-import { chooseServerMessage, menuTarget, searchMenu } from '../../../src/views/blocks/choices.ts';
-import { chooseProjectMessage, chosenText } from '../../../src/views/projects/projects.ts';
+import { chooseServerMessage, chosenText, menuTarget, searchMenu } from '../../../src/views/blocks/choices.ts';
+import { chooseProjectMessage } from '../../../src/views/projects/projects.ts';
 import { hostileText } from '../../support/hostile.ts';
 
 const key = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 });

@@ -1,0 +1,122 @@
+import type { KnownBlock } from '@slack/types';
+import type { Message } from '../../core/message.ts';
+import { code, linesWithin } from '../../core/mrkdwn.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { buttons, context, header, section } from '../blocks/message.ts';
+
+/** What the help says of a command. */
+export interface HelpEntry {
+  name: string;
+  usage: string;
+  summary: string;
+  role: string;
+  examples?: readonly string[];
+}
+
+export interface HelpGroup {
+  id: string;
+  title: string;
+  summary: string;
+  commands: readonly HelpEntry[];
+}
+
+const TITLE = 'What Deckhand can do';
+
+/** In at most 15 lines: what there is, by what people want. @param groups only what the asker may run */
+export function helpMessage(groups: readonly HelpGroup[], word: string): Message {
+  const filled = groups.filter(({ commands }) => commands.length > 0);
+  const parts = filled.map(
+    ({ title, summary, commands }) =>
+      `*${title}* ${summary}\n${firstWords(commands)
+        .map((name) => code(name))
+        .join(' ')}`,
+  );
+  return {
+    text: TITLE,
+    blocks: [
+      header(TITLE),
+      section(parts.join('\n')),
+      ...groupButtons(filled),
+      context(
+        `${code(`${word} help <command>`)} explains one command, ${code(`${word} help all`)} lists them all.`,
+      ),
+    ],
+  };
+}
+
+/** Each command of one group, with its usage. @param all the groups that the asker may choose from */
+export function helpGroupMessage(group: HelpGroup, all: readonly HelpGroup[], word: string): Message {
+  const title = `${group.title} ${group.summary}`;
+  const filled = all.filter(({ commands }) => commands.length > 0);
+  return { text: title, blocks: [header(title), ...table(group.commands, word), ...groupButtons(filled)] };
+}
+
+/** Every command, whoever may run it. */
+export function helpAllMessage(groups: readonly HelpGroup[], word: string): Message {
+  const tables = groups.flatMap(({ title, commands }) => [section(`*${title}*`), ...table(commands, word)]);
+  const account = `${code('--account <name>')} picks an account where you have several.`;
+  return { text: TITLE, blocks: [header(TITLE), ...tables, context(account)] };
+}
+
+/** Below the answer: the command that carried out another word. */
+export function synonymMessage(word: string, typed: string, name: string): Message {
+  const said = `${code(`${word} ${typed}`)} is ${code(`${word} ${name}`)}.`;
+  return { text: said, blocks: [context(said)] };
+}
+
+/** How commands are used, and by whom. */
+export function helpCommandMessage(commands: readonly HelpEntry[], word: string): Message {
+  const blocks = commands.map((command) => {
+    const who = command.role === 'member' ? 'everyone' : `the role *${command.role}*`;
+    const examples = (command.examples ?? []).map((example) => `e.g. ${code(`${word} ${example}`)}`);
+    const usage = `*${code(`${word} ${usageLine(command)}`, 200)}*`;
+    return section([usage, command.summary, `For ${who}.`, ...examples].join('\n'));
+  });
+  return { text: `How to use ${commands.map(({ name }) => name).join(', ')}`, blocks };
+}
+
+/** The command's name and its arguments. */
+export function usageLine({ name, usage }: Pick<HelpEntry, 'name' | 'usage'>): string {
+  return usage === '' ? name : `${name} ${usage}`;
+}
+
+/** Several commands that begin alike are one entry: `digest` stands for `digest add`, `digest list` and so on. */
+function firstWords(commands: readonly HelpEntry[]): string[] {
+  const byWord = Map.groupBy(commands, ({ name }) => name.split(' ')[0] ?? name);
+  return [...byWord].map(([word, [only, ...others]]) =>
+    others.length === 0 && only !== undefined ? only.name : word,
+  );
+}
+
+function groupButtons(groups: readonly HelpGroup[]): KnownBlock[] {
+  return buttons(
+    ...groups.map(({ id, title }) => ({
+      label: title,
+      actionId: `help:group#${id}`,
+      value: { group: id },
+    })),
+  );
+}
+
+function table(commands: readonly HelpEntry[], word: string): KnownBlock[] {
+  const lines = commands.map(
+    (command) => `${code(`${word} ${usageLine(command)}`, 120)}  ${command.summary}`,
+  );
+  return chunk(lines).map((text) => section(text));
+}
+
+/** Lines in as few sections as their limit allows. */
+function chunk(lines: readonly string[]): string[] {
+  const chunks: string[][] = [];
+  let room = 0;
+  for (const line of lines) {
+    room -= line.length + 1;
+    if (room >= 0) {
+      chunks.at(-1)?.push(line);
+      continue;
+    }
+    chunks.push([line]);
+    room = LIMITS.sectionText - 100 - line.length;
+  }
+  return chunks.map((some) => linesWithin(some, LIMITS.sectionText));
+}

@@ -1,0 +1,187 @@
+import { describe, expect } from 'vitest';
+import type { KnownBlock } from '../../../src/core/message.ts';
+import { answerTo, ask } from '../../support/asking.ts';
+import { test } from '../../support/fixtures.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const LONGEST = 15;
+
+function lastBlocks(world: TestWorld, who: keyof typeof PEOPLE): KnownBlock[] {
+  return (world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1)?.blocks ?? []) as unknown as KnownBlock[];
+}
+
+/** Lines as a person sees them: each line of text, and each row of buttons or small print. */
+function linesOf(blocks: readonly KnownBlock[]): number {
+  return blocks
+    .map((block) => (block.type === 'section' ? (block.text?.text ?? '').split('\n').length : 1))
+    .reduce((sum, lines) => sum + lines, 0);
+}
+
+function labels(blocks: readonly KnownBlock[]): string[] {
+  return blocks.flatMap((block) =>
+    block.type === 'actions'
+      ? block.elements.flatMap((element) => (element.type === 'button' ? [element.text.text] : []))
+      : [],
+  );
+}
+
+/** On the message that this person read last. */
+function click(world: TestWorld, who: keyof typeof PEOPLE, use: { actionId: string; selected?: string }) {
+  const ts = world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1)?.ts ?? '';
+  return world.as(who).click({ channel: CHANNEL, ts }, use);
+}
+
+describe('help', () => {
+  test.override({ connected: true });
+
+  test('help is at most 15 lines in groups, each with a button', async ({ world }) => {
+    const said = await ask(world, '/deckhand help', 'admin');
+    expect(said).toContain('`integration`');
+    expect(said).not.toContain('integration edit');
+    const blocks = lastBlocks(world, 'admin');
+    expect(linesOf(blocks)).toBeLessThanOrEqual(LONGEST);
+    expect(labels(blocks)).toEqual(['Test', 'Follow', 'Set up', 'Billing', 'Administer']);
+  });
+
+  test('help shows a member nothing that needs another role', async ({ world }) => {
+    const said = await ask(world, '/deckhand help');
+    expect(said).toContain('`test`');
+    for (const hidden of ['`integration`', '`invoices`', '`roles`', '`disconnect`', 'Billing'])
+      expect(said).not.toContain(hidden);
+    expect(labels(lastBlocks(world, 'member'))).toEqual(['Test', 'Follow', 'Set up', 'Administer']);
+  });
+
+  test('help shows nothing that is switched off in the channel, and `help all` everything', async ({
+    world,
+  }) => {
+    const me = world.as('admin');
+    await me.command(CHANNEL, '/deckhand roles');
+    await world.slack.until(() => me.openView()?.content.callback_id === 'roles');
+    await answerTo(world, 'admin', () =>
+      me.submit('roles', { admin: [PEOPLE.admin], commands: ['activity'] }),
+    );
+    const said = await ask(world, '/deckhand help');
+    expect(said).not.toContain('`test`');
+    expect(await ask(world, '/deckhand help all')).toContain('/deckhand invoices notify');
+  });
+
+  test('a group’s button shows its commands in place of the message', async ({ world }) => {
+    await ask(world, '/deckhand help', 'admin');
+    await click(world, 'admin', { actionId: 'help:group#billing' });
+    await world.slack.until(() =>
+      JSON.stringify(lastBlocks(world, 'admin')).includes('/deckhand invoices notify [here|off]'),
+    );
+    expect(JSON.stringify(lastBlocks(world, 'admin'))).not.toContain('digest');
+  });
+
+  test('help of a group that is no command shows the group', async ({ world }) => {
+    const said = await ask(world, '/deckhand help set up', 'admin');
+    expect(said).toContain('integration edit');
+    expect(said).not.toContain('invoices notify');
+  });
+});
+
+describe('words that are no command', () => {
+  test.override({ connected: true });
+
+  test.for([
+    ['digest foo', ['There is no `digest foo`', '`add`', '`pause`', '`preview`']],
+    ['integration', ['`add`', '`edit`']],
+    ['digest ad daily', ['Did you mean `digest add`?']],
+    ['server remove web-1', ['`show`', '`add`']],
+  ] as const)('a wrong second word names the right ones: %s', async ([typed, expected], { world }) => {
+    const said = await ask(world, `/deckhand ${typed}`);
+    for (const part of expected) expect(said).toContain(part);
+  });
+
+  test.for([
+    ['status', '`/deckhand activity`'],
+    ['keys', '`/deckhand accounts`'],
+  ] as const)('a synonym is carried out, and the command is named: %s', async ([typed, name], { world }) => {
+    await world.as('member').command(CHANNEL, `/deckhand ${typed}`);
+    await world.slack.until(() =>
+      world.slack
+        .ephemerals(TEAM, PEOPLE.member)
+        .some(({ text }) => text.includes(`\`/deckhand ${typed}\` is ${name}`)),
+    );
+  });
+
+  test('a synonym asks what its command asks', async ({ world }) => {
+    expect(await ask(world, '/deckhand servers')).toContain('Which project do you mean?');
+  });
+
+  test('a synonym needs the role of its command', async ({ world }) => {
+    expect(await ask(world, '/deckhand billing')).toContain('This needs the role *billing*');
+    expect(await ask(world, '/deckhand subscribe storefront')).toContain('This needs the role *operator*');
+  });
+
+  test.for(['deploy', 'deploy storefront now', 'rollback'])(
+    'Deckhand says that it does not deploy, and where that is done: %s',
+    async (typed, { world }) => {
+      await world.as('member').command(CHANNEL, `/deckhand ${typed}`);
+      const said = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member));
+      await world.slack.until(() => said().includes('Deckhand does not deploy or roll back'));
+      expect(said()).toContain('Open acme');
+    },
+  );
+});
+
+describe('what a bound channel implies', () => {
+  test.override({ connected: true });
+  test.beforeEach(async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.as('admin').command(CHANNEL, '/deckhand use storefront');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
+  });
+
+  test('test takes a single word for a server, where no project has that name', async ({ world }) => {
+    await world.as('member').command(CHANNEL, '/deckhand test web-1');
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => /web-1/.test(text) && /Storefront/.test(text)),
+    );
+    expect(await ask(world, '/deckhand test nowhere-1')).toContain('There is no project `nowhere-1`');
+  });
+
+  test('activity shows the channel’s project, and all with `all`', async ({ world }) => {
+    expect(await ask(world, '/deckhand activity')).toContain('*Storefront* in `acme`');
+    expect(await ask(world, '/deckhand activity all')).not.toContain('*Storefront* in `acme`');
+  });
+
+  test('a digest covers the channel’s project, and all with `--project all`', async ({ world }) => {
+    const texts = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1));
+    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+    await world.slack.until(() => texts().includes('set up'));
+    expect(texts()).toContain('Storefront');
+    const before = world.slack.messages(TEAM, CHANNEL).length;
+    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 10:00 UTC --project all');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > before);
+    expect(texts()).not.toContain('Storefront');
+  });
+});
+
+describe('what is left out', () => {
+  test.override({ connected: true });
+
+  test('build without an identifier says where one is found', async ({ world }) => {
+    expect(await ask(world, '/deckhand build')).toContain('last part of the address');
+  });
+
+  test('hosting show without an identifier offers a menu, whose choice shows the resource', async ({
+    world,
+  }) => {
+    world.service.world.addHostedResource({ account: 'acme', name: 'box one', identifier: 'r-1' });
+    const said = await ask(world, '/deckhand hosting show');
+    expect(said).toContain('Which managed resource do you mean?');
+    const shown = await answerTo(world, 'member', () =>
+      click(world, 'member', { actionId: 'hosting:choose', selected: 'r-1' }),
+    );
+    expect(shown).toContain('box one');
+  });
+
+  test('hosting sync without an identifier offers a menu too', async ({ world }) => {
+    world.service.world.addHostedResource({ account: 'acme', name: 'box one', identifier: 'r-1' });
+    expect(await ask(world, '/deckhand hosting sync', 'admin')).toContain(
+      'Which managed resource do you mean?',
+    );
+  });
+});
