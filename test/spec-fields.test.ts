@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ask } from './support/asking.ts';
+import { ask, enroll } from './support/asking.ts';
 import { changeField } from './support/changed-field.ts';
 import { briskClock, failing, mend } from './support/faults.ts';
 import {
@@ -296,6 +296,10 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
   ],
 ];
 
+function asked(world: TestWorld, command: string): Promise<string> {
+  return command === 'beta enroll' ? enroll(world) : ask(world, `/deckhand ${command}`, 'admin');
+}
+
 describe('a field of the specification', () => {
   let world: TestWorld;
   beforeAll(async () => {
@@ -309,7 +313,7 @@ describe('a field of the specification', () => {
     beforeAll(async () => {
       await mend(world);
       given(world);
-      said = await ask(world, `/deckhand ${command}`, 'admin');
+      said = await asked(world, command);
     });
     it.each(fields)('%s reads %j', (_, shown) => {
       expect(said).toContain(shown);
@@ -317,7 +321,7 @@ describe('a field of the specification', () => {
     it.each(fields)('%s reads otherwise where the service says otherwise', async (field, shown) => {
       given(world);
       changeField(world, field);
-      const other = await ask(world, `/deckhand ${command}`, 'admin');
+      const other = await asked(world, command);
       expect(other).not.toContain(shown);
       expect(other).not.toContain('unexpected');
     });
@@ -325,10 +329,10 @@ describe('a field of the specification', () => {
 
   it('2.4 enrolled: beta_features decides where the two contradict each other', async () => {
     answering('beta/enrollments', { enrolled: false, beta_features: true }, 'POST')(world);
-    expect(await ask(world, '/deckhand beta enroll', 'admin')).not.toContain('still off');
+    expect(await enroll(world)).not.toContain('still off');
     await mend(world);
     answering('beta/enrollments', { enrolled: true, beta_features: false }, 'POST')(world);
-    expect(await ask(world, '/deckhand beta enroll', 'admin')).toContain('still off');
+    expect(await enroll(world)).toContain('still off');
   });
 
   it('2.13 download_url: followed for the PDF, never shown, and only on the account’s own host', async () => {

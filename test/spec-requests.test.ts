@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ann } from './commands/integrations/support.ts';
-import { ask } from './support/asking.ts';
+import { ask, enroll } from './support/asking.ts';
 import { ACCOUNT, openTestWorld, type TestWorld } from './support/test-world.ts';
 
 /** What Deckhand asks of the service, seen from there. */
@@ -43,7 +43,7 @@ describe('the service is asked', () => {
 
   it('for the profile before anybody is enrolled in the beta', async () => {
     house.service.world.updateAccount({ account: ACCOUNT, betaFeatures: false });
-    await ask(house, '/deckhand beta enroll', 'admin');
+    await enroll(house);
     const lines = asked().map(({ line }) => line);
     expect(lines.indexOf('GET /profile')).toBeGreaterThanOrEqual(0);
     expect(lines.indexOf('GET /profile')).toBeLessThan(lines.indexOf('POST /beta/enrollments'));

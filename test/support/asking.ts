@@ -23,3 +23,15 @@ export async function answerTo(
   const message = seen().at(-1);
   return `${message?.text} ${JSON.stringify(message?.blocks)}`;
 }
+
+/** The answer to `/deckhand beta enroll …` of the admin, who says yes to its question. */
+export async function enroll(world: TestWorld, words = ''): Promise<string> {
+  const { slack } = world;
+  const question = await ask(world, `/deckhand beta enroll ${words}`, 'admin');
+  if (!question.includes('"beta:enroll"')) return question;
+  const ts = slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '';
+  await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'beta:enroll' });
+  const answer = () => slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+  await slack.until(() => !answer()?.text.startsWith('Enrol the account'));
+  return `${answer()?.text} ${JSON.stringify(answer()?.blocks)}`;
+}

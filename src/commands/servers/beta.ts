@@ -10,6 +10,7 @@ import {
   askedToEnrollMessage,
   betaMessage,
   enrolledMessage,
+  enrollQuestion,
   handOverMessage,
   handOverOf,
 } from '../../views/servers/beta.ts';
@@ -55,21 +56,21 @@ async function tellAdmin(
   };
 }
 
-const ButtonValue = z.object({ account: z.string() });
+const ButtonValue = z.object({ account: z.string(), protocol: z.string().optional() });
 
 /** A command of its own, because it needs another role than `beta` does. */
 export const betaEnroll = defineCommand({
   name: 'beta enroll',
-  summary: 'Enrols the account in the managed-resources beta',
+  summary: 'Enrols the account in the managed-resources beta, after a question',
   usage: '[protocol]',
   examples: ['beta enroll', 'beta enroll static_hosting'],
   role: 'admin',
   needsAccount: true,
-  durable: true,
   positionals: ['protocol'],
   args: z.object({ protocol: z.string().optional() }),
   async run({ protocol }, context) {
-    return { kind: 'private', ...(await enroll(context, await accountOf(context), protocol)) };
+    const { name } = await accountOf(context);
+    return { kind: 'private', message: enrollQuestion(name, protocol) };
   },
   actions: [
     {
@@ -78,9 +79,9 @@ export const betaEnroll = defineCommand({
       once: true,
       durable: true,
       async run(value, context) {
-        const { account: name } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+        const { account: name, protocol } = ButtonValue.parse(JSON.parse(value ?? '{}'));
         const account = await context.workspace.accounts.resolve(name, undefined);
-        return { kind: 'replace', ...(await enroll(context, account, undefined)) };
+        return { kind: 'replace', ...(await enroll(context, account, protocol)) };
       },
     },
   ],

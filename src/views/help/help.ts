@@ -35,7 +35,7 @@ export function helpMessage(groups: readonly HelpGroup[], word: string): Message
     text: TITLE,
     blocks: [
       header(TITLE),
-      section(parts.join('\n')),
+      ...(parts.length === 0 ? [] : [section(parts.join('\n'))]),
       ...groupButtons(filled),
       context(
         `${code(`${word} help <command>`)} explains one command, ${code(`${word} help all`)} lists them all.`,

@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
@@ -49,6 +50,20 @@ function enrollBlocks(account: string, mayEnroll: boolean): KnownBlock[] {
       confirm: ENROLL_CONFIRMATION,
     });
   return [section('An admin can enrol the account. Ask one:'), ...handOverBlocks(account, undefined)];
+}
+
+/** Asked before an account is enrolled: the click does it. @param protocol as typed; undefined for all of them */
+export function enrollQuestion(account: string, protocol: string | undefined): Message {
+  const what = protocol === undefined ? '' : ` for ${code(protocol)}`;
+  return say(
+    `Enrol the account ${code(account)} in the managed-resources beta${what}? ${ENROLL_CONFIRMATION.text}`,
+    ...buttons({
+      label: 'Enrol',
+      actionId: 'beta:enroll',
+      style: 'primary',
+      value: { account, ...defined({ protocol }) },
+    }),
+  );
 }
 
 /** `already`: the account was enrolled before, so nothing changed; `off`: the service did not do it. */

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { answerTo, ask } from '../../support/asking.ts';
+import { answerTo, ask, enroll } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -44,11 +44,11 @@ describe('beta', () => {
   test('beta enrols with the protocol that is named, and says when nothing has changed', async ({
     world,
   }) => {
-    const first = await ask(world, '/deckhand beta enroll static-hosting', 'admin');
+    const first = await enroll(world, 'static-hosting');
     expect(first).toContain('is enrolled in the managed-resources beta');
     expect(enrollments(world)[0]?.body).toEqual({ protocol: 'static_hosting' });
     expect(isEnrolled(world)).toBe(true);
-    expect(await ask(world, '/deckhand beta enroll', 'admin')).toContain('nothing has changed');
+    expect(await enroll(world)).toContain('nothing has changed');
     expect(enrollments(world)[1]?.body).toEqual({});
   });
 
@@ -65,13 +65,20 @@ describe('beta', () => {
     expect(enrollments(world)).toHaveLength(1);
   });
 
+  test('beta enroll asks first, and enrols only once that is answered', async ({ world }) => {
+    const said = await ask(world, '/deckhand beta enrol', 'admin');
+    expect(said).toContain('Enrol the account `acme` in the managed-resources beta?');
+    expect(said).toContain('It cannot be undone');
+    expect(enrollments(world)).toHaveLength(0);
+  });
+
   test('beta is enrolled by nobody without the role', async ({ world }) => {
     expect(await ask(world, '/deckhand beta enroll')).toContain('This needs the role *admin*');
     expect(enrollments(world)).toHaveLength(0);
   });
 
   test('beta says in words which protocol there is not', async ({ world }) => {
-    const said = await ask(world, '/deckhand beta enroll ftp', 'admin');
+    const said = await enroll(world, 'ftp');
     expect(said).toContain('The service has no beta for `ftp`');
     expect(said).toContain('static_hosting and managed_vps');
     expect(isEnrolled(world)).toBe(false);
@@ -80,7 +87,7 @@ describe('beta', () => {
   test('beta does not claim what the service denies', async ({ world }) => {
     const body = { enrolled: false, beta_features: false };
     world.service.faults.add({ path: `/${ACCOUNT}/beta/enrollments`, status: 200, body });
-    expect(await ask(world, '/deckhand beta enroll', 'admin')).toContain('the beta is still off');
+    expect(await enroll(world)).toContain('the beta is still off');
   });
 
   test('beta hands over where the key is not an administrator’s: the page, and a message to who is picked', async ({
@@ -88,7 +95,7 @@ describe('beta', () => {
   }) => {
     const { slack, service } = world;
     service.world.updateUser({ account: ACCOUNT, email: EMAIL, role: 'member' });
-    const said = await ask(world, '/deckhand beta enroll', 'admin');
+    const said = await enroll(world);
     expect(said).toContain('Only an administrator of the account `acme`');
     expect(said).toContain(`"url":"${service.origin}/${ACCOUNT}/beta_features"`);
     const card = slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
@@ -108,7 +115,7 @@ describe('beta', () => {
       status: 403,
       body: { error: 'admin_required', message: 'Ask.', beta_url: 'http://evil.example.com/' },
     });
-    const said = await ask(world, '/deckhand beta enroll', 'admin');
+    const said = await enroll(world);
     expect(said).toContain('"type":"users_select"');
     expect(said).not.toContain('evil');
   });

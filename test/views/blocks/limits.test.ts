@@ -23,9 +23,17 @@ import { failureMessage } from '../../../src/views/blocks/failures.ts';
 import { say, workingMessage } from '../../../src/views/blocks/message.ts';
 import { withSkipped } from '../../../src/views/blocks/skipped.ts';
 import { pictureLeftOutMessage } from '../../../src/views/digests/thread.ts';
+import {
+  helpAllMessage,
+  helpCommandMessage,
+  helpGroupMessage,
+  helpMessage,
+  synonymMessage,
+} from '../../../src/views/help/help.ts';
 import { startMessage, welcomeMessage } from '../../../src/views/help/start.ts';
 import { notifyStateMessage } from '../../../src/views/invoices/channel.ts';
 import { invoiceSentMessage } from '../../../src/views/invoices/invoices.ts';
+import { deployMessage } from '../../../src/views/projects/deploy.ts';
 import { projectsMessage } from '../../../src/views/projects/projects.ts';
 import {
   removedCard,
@@ -35,7 +43,12 @@ import {
   scheduleCard,
 } from '../../../src/views/schedules/card.ts';
 import { scheduleList } from '../../../src/views/schedules/list.ts';
-import { betaMessage, enrolledMessage, handOverBlocks } from '../../../src/views/servers/beta.ts';
+import {
+  betaMessage,
+  enrolledMessage,
+  enrollQuestion,
+  handOverBlocks,
+} from '../../../src/views/servers/beta.ts';
 import { createdNotice, creatingNotice, handOverModal } from '../../../src/views/servers/confirm.ts';
 import { orderedNews } from '../../../src/views/servers/provisioning.ts';
 import { openTestMessage, testModal } from '../../../src/views/test-access/form.ts';
@@ -145,6 +158,15 @@ const entry = fc.record({
   target: maybe(text),
   result: fc.constantFrom('done' as const, 'refused' as const, 'failed' as const),
 });
+const words = fc.stringMatching(/^[a-z]{1,20}( [a-z]{1,20})?$/);
+const helpEntry = fc.record({
+  name: words,
+  usage: fc.stringMatching(/^[a-z<>[\]| ]{0,150}$/),
+  summary: fc.stringMatching(/^[A-Za-z ]{1,150}$/),
+  role: fc.constantFrom('member', 'admin'),
+});
+const helpGroup = fc.record({ id: words, title: words, summary: words, commands: many(helpEntry, 16) });
+const helpGroups = fc.array(helpGroup, { maxLength: 5 });
 const shortId = fc.stringMatching(/^[a-z0-9]{5}$/);
 const slackId = fc.stringMatching(/^S[A-Z0-9]{8}$/);
 const userIds = fc.uniqueArray(fc.stringMatching(/^U[A-Z0-9]{8}$/), { maxLength: 60 });
@@ -290,6 +312,13 @@ const BUILDERS = [
   row(accountsMessage, many(account, 60), maybe(slug), word),
   row(betaMessage, fc.record({ account: slug, profile, mayEnroll: fc.boolean(), word })),
   row(enrolledMessage, slug, fc.constantFrom('new', 'already', 'off'), word),
+  row(enrollQuestion, slug, maybe(fc.stringMatching(/^[a-z_]{1,100}$/))),
+  row(deployMessage, fc.record({ word, account: maybe(slug), url: maybe(url), project: maybe(project) })),
+  row(helpMessage, helpGroups, word),
+  row(helpGroupMessage, helpGroup, helpGroups, word),
+  row(helpAllMessage, helpGroups, word),
+  row(helpCommandMessage, fc.array(helpEntry, { minLength: 1, maxLength: 14 }), word),
+  row(synonymMessage, word, fc.stringMatching(/^[a-z]{1,20}$/), fc.constant('activity')),
   row(handOverBlocks, slug, url),
   row(
     connectModal,

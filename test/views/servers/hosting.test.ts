@@ -13,6 +13,7 @@ import {
 } from '../../../src/views/servers/confirm.ts';
 import { readServerForm, serverFormModal, valuesOf } from '../../../src/views/servers/form.ts';
 import {
+  chooseResourceMessage,
   hostingMessage,
   regionsMessage,
   resourceMessage,
@@ -122,6 +123,7 @@ describe('what is shown of servers and hosting', () => {
     fc.assert(
       fc.property(fc.array(resource, { maxLength: 130 }), currency, text, (all, inCurrency, account) => {
         expectAccepted(hostingMessage(account, all, inCurrency, '/deckhand'));
+        expectAccepted(chooseResourceMessage(account, all, 'hosting show'));
         const [one] = all;
         if (one === undefined) return;
         expectAccepted(
