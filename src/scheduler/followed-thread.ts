@@ -1,31 +1,23 @@
 import type { Job } from '../core/job.ts';
 import type { Message, News } from '../core/message.ts';
-import { countWithheld } from '../observability/uncertain-delivery.ts';
-import { isEditRefused, isThreadRefused } from '../slack/failure.ts';
-import { postId } from '../slack/post-journal.ts';
+import { isEditRefused, isSlackFailure } from '../slack/failure.ts';
+import type { MessageRef } from '../slack/slack.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-
-/** The part of a followed job's data that says where it is shown, and what its thread has. */
-export interface FollowedState {
-  /** Both undefined where it is shown nowhere. */
-  channel?: string | undefined;
-  rootTs?: string | undefined;
-  /** False where only the root message is edited. */
-  threads: boolean;
-  /** Keys of the news that the thread has. */
-  told: string[];
-  /** The news being posted: if the process dies now, Slack may or may not have it. */
-  telling?: string | undefined;
-}
+import { type FollowedState, PROGRESS, postOnce, replyOnce } from './thread-replies.ts';
 
 /** The root message and thread of something that is followed, with the state that its job keeps. */
 export interface FollowedThread<State, Shown> {
   readonly state: State;
-  /** When the root message was last edited, milliseconds since the epoch; 0 before. */
-  readonly shownAt: number;
   save(change: Partial<State>): Promise<void>;
-  /** Edits the root message. Where Slack refuses that, an outcome is posted in the thread or else in the channel. */
+  /**
+   * Edits the root message, and the progress reply at the end. Where Slack refuses that, an outcome is posted in the
+   * thread or else in the channel.
+   */
   show(shown: Shown): Promise<void>;
+  /** Shows how long it has taken, in the root message and the progress reply in turn, when that is due. */
+  refresh(shown: Shown): Promise<void>;
+  /** Posts the reply that is edited from then on. */
+  postProgress(shown: Shown): Promise<void>;
   /** Posts news in the thread, each piece at most once, until Slack refuses one. */
   post(news: readonly News[]): Promise<void>;
 }
@@ -33,39 +25,80 @@ export interface FollowedThread<State, Shown> {
 /** What is kept of it. */
 export type FollowedJob<State> = Pick<Job<State>, 'data' | 'save'> & { signal?: AbortSignal };
 
+/** How it looks. */
+export interface FollowedViews<State, Shown> {
+  root(state: State, shown: Shown): Message;
+  /** Left out where the thread has no progress reply. */
+  progress?: ((state: State, shown: Shown) => Message) | undefined;
+}
+
 type Context = Pick<Workspace, 'clock' | 'slack' | 'log' | 'metrics' | 'channels'>;
 
-/** @param draw makes the root message */
+/** An elapsed time is edited the less often the longer it is, in milliseconds: Slack takes 50 edits a minute. */
+const REFRESH_MS = { least: 5_000, most: 20_000 } as const;
+
+function isDue(now: number, shownAt: number, startedAt: number): boolean {
+  const pauseMs = Math.min(REFRESH_MS.most, Math.max(REFRESH_MS.least, (now - startedAt) / 2));
+  return now - shownAt >= pauseMs;
+}
+
+/** A message that is edited; it has no `ref` where it is not shown, or not known. */
+interface Edited<State, Shown> {
+  ref(): MessageRef | undefined;
+  draw(state: State, shown: Shown): Message;
+  /** When it was last edited, milliseconds since the epoch. */
+  shownAt: number;
+}
+
 export function openFollowedThread<State extends FollowedState, Shown extends { kind: string }>(
   context: Context,
   job: FollowedJob<State>,
-  draw: (state: State, shown: Shown) => Message,
+  views: FollowedViews<State, Shown>,
 ): FollowedThread<State, Shown> {
-  const { clock, slack, log, channels } = context;
+  const { clock, slack } = context;
+  const { signal } = job;
   let state = job.data;
-  let shownAt = 0;
 
   async function keep(next: State): Promise<void> {
     state = next;
     await job.save(next);
   }
 
-  const record = { read: () => state, keep, signal: job.signal };
+  const record = { read: () => state, keep, signal };
+  const reply = (news: News) => replyOnce(context, record, news);
+  const edited = (ts: () => string | undefined, draw: (state: State, shown: Shown) => Message) =>
+    ({ ref: () => refOf(state.channel, ts()), draw, shownAt: state.startedAt }) satisfies Edited<
+      State,
+      Shown
+    >;
+  const root = edited(() => state.rootTs, views.root);
+  const progress = views.progress && edited(() => state.progressTs, views.progress);
 
-  /** False where threads are off, or Slack refuses replies there: then they are off from now on. */
-  async function reply(news: News): Promise<boolean> {
-    const { channel, rootTs, threads } = state;
-    if (!threads || channel === undefined || rootTs === undefined) return false;
+  /** @returns the message that Slack refused as an edit, because it must stay as it is */
+  async function edit(one: Edited<State, Shown>, shown: Shown): Promise<Message | undefined> {
+    one.shownAt = clock.now();
+    const ref = one.ref();
+    if (ref === undefined) return undefined;
+    const message = one.draw(state, shown);
     try {
-      await postOnce(context, record, news, rootTs);
-      return true;
+      await slack.update(ref, message, signal);
+      return undefined;
     } catch (error) {
-      if (!isThreadRefused(error)) throw error;
-      const { reason } = error;
-      log.warn({ event: 'threads_refused', channel, reason }, 'Slack refused a reply: threads are off there');
-      await channels.turnThreadsOff(channel);
-      await keep({ ...state, threads: false });
-      return false;
+      if (!isEditRefused(error)) throw error;
+      logRefused(context, state.channel, error.reason);
+      return message;
+    }
+  }
+
+  /** It must not say that something goes on that has ended; where the reply was deleted, it does not. */
+  async function endProgress(shown: Shown): Promise<void> {
+    if (progress === undefined) return;
+    try {
+      const refused = await edit(progress, shown);
+      if (refused !== undefined) await reply({ key: `progress:${shown.kind}`, message: refused });
+    } catch (error) {
+      if (!isSlackFailure(error, 'gone', 'rejected')) throw error;
+      logRefused(context, state.channel, error.reason);
     }
   }
 
@@ -73,25 +106,31 @@ export function openFollowedThread<State extends FollowedState, Shown extends { 
     get state() {
       return state;
     },
-    get shownAt() {
-      return shownAt;
-    },
     save: (change) => keep({ ...state, ...change }),
     async show(shown) {
-      shownAt = clock.now();
-      const { channel, rootTs: ts } = state;
-      if (channel === undefined || ts === undefined) return;
-      const message = draw(state, shown);
+      // First, because the root message then has buttons, which may follow it again.
+      if (shown.kind !== 'running') await endProgress(shown);
+      const message = await edit(root, shown);
+      // What is still running is shown again soon; the outcome is not.
+      if (message === undefined || shown.kind === 'running') return;
+      const news = { key: `outcome:${shown.kind}`, message };
+      if (!(await reply(news))) await postOnce(context, record, news, undefined);
+    },
+    async refresh(shown) {
+      const isProgress = progress?.ref() !== undefined && progress.shownAt < root.shownAt;
+      const one = isProgress ? progress : root;
+      const ref = one.ref();
+      if (ref === undefined || !isDue(clock.now(), one.shownAt, state.startedAt)) return;
       try {
-        await slack.update({ channel, ts }, message, job.signal);
+        if (await slack.refresh(ref, one.draw(state, shown))) one.shownAt = clock.now();
       } catch (error) {
-        if (!isEditRefused(error)) throw error;
-        log.warn({ event: 'edit_refused', channel, reason: error.reason }, 'Slack refused an edit');
-        // What is still running is shown again soon; the outcome is not.
-        if (shown.kind === 'running') return;
-        const news = { key: `outcome:${shown.kind}`, message };
-        if (!(await reply(news))) await postOnce(context, record, news, undefined);
+        if (!isEditRefused(error) && !(isProgress && isSlackFailure(error, 'gone'))) throw error;
+        one.shownAt = clock.now();
+        logRefused(context, state.channel, error.reason);
       }
+    },
+    async postProgress(shown) {
+      if (progress !== undefined) await reply({ key: PROGRESS, message: progress.draw(state, shown) });
     },
     async post(news) {
       for (const item of news) if (!(await reply(item))) return;
@@ -99,40 +138,10 @@ export function openFollowedThread<State extends FollowedState, Shown extends { 
   };
 }
 
-interface FollowedRecord<State> {
-  read(): State;
-  keep(state: State): Promise<void>;
-  signal: AbortSignal | undefined;
+function refOf(channel: string | undefined, ts: string | undefined): MessageRef | undefined {
+  return channel === undefined || ts === undefined ? undefined : { channel, ts };
 }
 
-/**
- * Stores the intent before the post and the fact after it. A process that died in between leaves the intent alone,
- * and then the news counts as posted: Slack cannot be asked without reading the channel's history, the root message
- * shows it anyway, and a reply is never doubled.
- * @param threadTs undefined: as a message of its own
- */
-async function postOnce<State extends FollowedState>(
-  { slack, log, metrics }: Context,
-  { read, keep, signal }: FollowedRecord<State>,
-  { key, message }: News,
-  threadTs: string | undefined,
-): Promise<void> {
-  const { channel, rootTs, told, telling } = read();
-  if (channel === undefined || rootTs === undefined || told.includes(key)) return;
-  const clientMsgId = postId(rootTs, channel, key);
-  if (telling === key) {
-    countWithheld({ log, metrics }, { channel, delivery: clientMsgId });
-    return keep({ ...read(), told: [...told, key], telling: undefined });
-  }
-  await slack.withChannelLock(channel, async (send) => {
-    const intend = (): Promise<void> => keep({ ...read(), telling: key });
-    try {
-      await send({ channel, threadTs, message, clientMsgId, intend }, signal);
-    } catch (error) {
-      // Slack refused or did not answer while this process lived: the next attempt posts it.
-      await keep({ ...read(), telling: undefined });
-      throw error;
-    }
-    await keep({ ...read(), told: [...told, key], telling: undefined });
-  });
+function logRefused({ log }: Context, channel: string | undefined, reason: string): void {
+  log.warn({ event: 'edit_refused', channel, reason }, 'Slack refused an edit');
 }

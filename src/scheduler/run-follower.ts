@@ -7,13 +7,9 @@ import { failureWords } from '../views/blocks/failures.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import {
-  type FollowedJob,
-  type FollowedState,
-  type FollowedThread,
-  openFollowedThread,
-} from './followed-thread.ts';
+import { type FollowedJob, type FollowedThread, openFollowedThread } from './followed-thread.ts';
 import { createPolling, type Polling } from './polling.ts';
+import type { FollowedState } from './thread-replies.ts';
 
 /** Jobs of one queue at once: followed runs are mostly asleep. */
 export const FOLLOWED_AT_ONCE = 20_000;
@@ -24,6 +20,8 @@ export interface FollowedKind<State, Shown> {
   schema: z.ZodType<State>;
   /** Makes the root message. */
   draw(state: State, now: number, shown: Shown | Stopped): Message;
+  /** Makes the first reply, which is edited while it runs; left out where there is none. */
+  drawProgress?(state: State, now: number, shown: Shown | Stopped): Message;
   /** What the log says of it. */
   fields(state: State): Record<string, unknown>;
   /** Follows to the end, and shows it. */
@@ -59,9 +57,14 @@ export function defineFollowJob<State extends FollowedState, Shown extends { kin
   }
 
   function openThread(workspace: Workspace, job: FollowedJob<State>): FollowedThread<State, Shown | Stopped> {
-    const draw = (state: State, shown: Shown | Stopped): Message =>
-      kind.draw(state, workspace.clock.now(), shown);
-    return openFollowedThread(workspace, job, draw);
+    const { draw, drawProgress } = kind;
+    const { now } = workspace.clock;
+    return openFollowedThread(workspace, job, {
+      root: (state, shown: Shown | Stopped) => draw(state, now(), shown),
+      ...(drawProgress === undefined
+        ? {}
+        : { progress: (state, shown: Shown | Stopped) => drawProgress(state, now(), shown) }),
+    });
   }
 
   /** The root message has the reason where the service, or what a person did, ends it. */

@@ -3,6 +3,7 @@ import { createKeyedLock, type KeyedLock } from '../core/keyed-lock.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
+import { createEditBudget, type EditBudget } from './edit-budget.ts';
 import { isSlackFailure } from './failure.ts';
 import type { Installations } from './installations.ts';
 import { BACKGROUND, type Call, ONLY_CHANCE, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
@@ -63,6 +64,8 @@ export interface WorkspaceSlack {
   post: Send;
   /** Edits a message. Of several waiting edits of one message only the latest is sent. */
   update(shown: MessageRef, message: Message, signal?: AbortSignal): Promise<void>;
+  /** An edit that may be left out, tried once. False where Slack's rate has no room for it. */
+  refresh(shown: MessageRef, message: Message): Promise<boolean>;
   /** Shown to one person in a channel. */
   postEphemeral(
     to: { channel: string; user: string; threadTs?: string | undefined },
@@ -93,10 +96,12 @@ interface Shared extends SlackOptions {
   lock: KeyedLock;
   /** The latest version of each message that waits to be edited. */
   edits: Map<string, Message>;
+  budget: EditBudget;
 }
 
 export function createSlack(options: SlackOptions): Slack {
-  const shared = { tracing: NO_TRACING, ...options, lock: createKeyedLock(), edits: new Map() };
+  const budget = createEditBudget(options.clock);
+  const shared = { tracing: NO_TRACING, ...options, lock: createKeyedLock(), edits: new Map(), budget };
   return { of: (workspace) => openWorkspaceSlack(shared, workspace), idle: () => shared.lock.idle() };
 }
 
@@ -109,7 +114,7 @@ function openWorkspaceSlack(shared: Shared, workspace: string): WorkspaceSlack {
   return {
     call,
     ...createPosting(shared, workspace, once),
-    update: createEditing(shared, workspace, once),
+    ...createEditing(shared, workspace, once),
     async openModal(triggerId, view) {
       // A trigger works once, so there is nothing to retry.
       const opened = await once('views.open', (client) => client.views.open({ trigger_id: triggerId, view }));
@@ -198,16 +203,21 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
 }
 
 /** An edit that was overtaken finds nothing left to do. */
-function createEditing(shared: Shared, workspace: string, once: CallOnce): WorkspaceSlack['update'] {
-  const { clock, lock, edits } = shared;
+function createEditing(
+  shared: Shared,
+  workspace: string,
+  once: CallOnce,
+): Pick<WorkspaceSlack, 'update' | 'refresh'> {
+  const { clock, lock, edits, budget } = shared;
+  const edit = (shown: MessageRef, message: Message) =>
+    once('chat.update', (client) => client.chat.update({ ...shown, ...message }));
 
   async function sendLatest(key: string, shown: MessageRef, signal?: AbortSignal): Promise<void> {
     let sending: Message | undefined;
     const send = async (): Promise<void> => {
       const latest = edits.get(key);
       sending = latest;
-      if (latest !== undefined)
-        await once('chat.update', (client) => client.chat.update({ ...shown, ...latest }));
+      if (latest !== undefined) await edit(shown, latest);
     };
     try {
       await withRetries(clock, BACKGROUND, send, signal);
@@ -216,9 +226,22 @@ function createEditing(shared: Shared, workspace: string, once: CallOnce): Works
     }
   }
 
-  return (shown, message, signal) => {
-    const key = `edit ${workspace} ${shown.channel} ${shown.ts}`;
-    edits.set(key, message);
-    return lock(key, () => sendLatest(key, shown, signal));
+  return {
+    update: (shown, message, signal) => {
+      const key = `edit ${workspace} ${shown.channel} ${shown.ts}`;
+      edits.set(key, message);
+      return lock(key, () => sendLatest(key, shown, signal));
+    },
+    async refresh(shown, message) {
+      if (!budget.take(workspace, shown.channel)) return false;
+      try {
+        await edit(shown, message);
+        return true;
+      } catch (error) {
+        if (!isSlackFailure(error, 'busy', 'unreachable')) throw error;
+        budget.pause(workspace, error.retryAt ?? clock.now());
+        return false;
+      }
+    },
   };
 }

@@ -8,7 +8,7 @@ export const Channel = z.object({
   project: z.object({ permalink: z.string(), name: z.string() }).optional(),
   /** False where the channel wants no thread replies; then only the root message is edited. */
   threads: z.boolean().optional(),
-  /** `compact` shows failures only. */
+  /** `full`: a reply for each item of a test run; `compact`, the default: one for all that is reachable. */
   layout: z.enum(['full', 'compact']).optional(),
   /** The commands that may run here; absent: all. */
   commands: z.array(z.string()).optional(),

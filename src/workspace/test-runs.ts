@@ -37,6 +37,8 @@ export const Run = z.object({
   total: z.number().optional(),
   /** The executions of workflow steps that wait for its end. */
   steps: z.array(z.string()).optional(),
+  /** How long the last runs of the target took, in milliseconds, the newest at the end. */
+  tookMs: z.array(z.number()).optional(),
   /** When the record expires; absent in those of earlier releases until their end. */
   keptUntil: z.number().optional(),
 });
@@ -54,7 +56,10 @@ export interface TestRuns {
    */
   claim(run: Run, staleBefore: number): Promise<{ mine: boolean; run: Run }>;
   /** Changes the target's run; undefined where another run has replaced it since. */
-  change(run: Pick<Run, 'target' | 'requestId'>, change: Partial<Run>): Promise<Run | undefined>;
+  change(
+    run: Pick<Run, 'target' | 'requestId'>,
+    change: Partial<Run> | ((current: Run) => Partial<Run>),
+  ): Promise<Run | undefined>;
   list(): Promise<Run[]>;
 }
 
@@ -70,12 +75,32 @@ function claimed(current: Run | undefined, run: Run, staleBefore: number): Run {
   const running = current?.status === 'running' ? current : undefined;
   const standing = running !== undefined && running.startedAt > staleBefore ? running : run;
   const steps = [...new Set([...(running?.steps ?? []), ...(run.steps ?? [])])];
-  const keptUntil = current?.keptUntil;
+  const { keptUntil, tookMs } = current ?? {};
   return {
     ...standing,
     ...(steps.length === 0 ? {} : { steps }),
     ...(keptUntil === undefined ? {} : { keptUntil }),
+    ...(tookMs === undefined ? {} : { tookMs }),
   };
+}
+
+const MOST_REMEMBERED = 5;
+
+/** Remembers how long a run took, by the service's times or else by ours; once, also where it ends again after a kill. */
+export function withDuration(
+  { status, startedAt, tookMs = [] }: Run,
+  { createdAt, completedAt }: Pick<Run, 'createdAt' | 'completedAt'>,
+  endedAt: number,
+): Pick<Run, 'tookMs'> {
+  if (status !== 'running') return { tookMs };
+  const ms =
+    createdAt === undefined || completedAt === undefined ? endedAt - startedAt : completedAt - createdAt;
+  return { tookMs: [...tookMs, Math.max(0, ms)].slice(-MOST_REMEMBERED) };
+}
+
+/** The middle one of the last durations; undefined before there are any. */
+export function usualDuration({ tookMs = [] }: Pick<Run, 'tookMs'>): number | undefined {
+  return [...tookMs].sort((a, b) => a - b)[Math.floor(tookMs.length / 2)];
 }
 
 /** @param onChange called whenever a run starts, is shown or ends */
@@ -102,7 +127,9 @@ export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<v
     async change({ target, requestId }, change) {
       const id = targetKey(target);
       const changed = await stored.update(id, (current) =>
-        current?.requestId === requestId ? { ...current, ...change } : current,
+        current?.requestId === requestId
+          ? { ...current, ...(typeof change === 'function' ? change(current) : change) }
+          : current,
       );
       if (changed?.endedAt !== undefined) await keep(id, changed, changed.endedAt);
       await onChange?.();

@@ -66,13 +66,9 @@ function sideOf(word: string): Side {
 function projectOf(word: string, at: number): ChaosProject {
   const name = `${word} shop ${at}`;
   const permalink = `${word}-shop-${at}`;
-  const started = [
-    'started',
-    `:arrows_counterclockwise: The test of *${name}* is running on a deployment worker.`,
-  ] as const;
   if (hasFailedRuns(at)) {
     const words = 'failed; the service gave no results';
-    return { name, permalink, words, news: new Map([started, ['summary', `:x: ${words}`]]) };
+    return { name, permalink, words, news: new Map([['summary', `:x: ${words}`]]) };
   }
   const isWell = !hasBadServer(at);
   const words = `completed: ${isWell ? 2 : 1} of 2 reachable, repository ok`;
@@ -81,15 +77,18 @@ function projectOf(word: string, at: number): ChaosProject {
     permalink,
     words,
     news: new Map([
-      started,
-      ['repository', ':white_check_mark: Repository reachable'],
-      [`server:${serverId(permalink, 1)}`, `:white_check_mark: *${word} web-1* reachable`],
       [
-        `server:${serverId(permalink, 2)}`,
-        isWell
-          ? `:white_check_mark: *${word} web-2* reachable`
-          : `:x: *${word} web-2* not reachable: Connection refused`,
+        'reachable',
+        `:white_check_mark: Reachable: Repository, *${word} web-1*${isWell ? `, *${word} web-2*` : ''}`,
       ],
+      ...(isWell
+        ? []
+        : [
+            [
+              `server:${serverId(permalink, 2)}`,
+              `:x: *${word} web-2* not reachable: Connection refused`,
+            ] as const,
+          ]),
       ['summary', `${isWell ? ':white_check_mark:' : ':warning:'} ${words}`],
     ]),
   };

@@ -126,8 +126,14 @@ function judgeThread(court: Court, seen: Seen, root: SeenMessage, project: Chaos
       verdict.lost.push(`"${news}" of ${name}, root ${root.ts}: ${told.map(({ text }) => text).join(' | ')}`);
   }
   const known = new Set(project.news.values());
-  for (const { text } of told) if (!known.has(text)) verdict.wrong.push(`${name} tells "${text}"`);
+  const progress = told.filter(({ text }) => PROGRESS.test(text));
+  if (progress.length > 1) verdict.doubled.push(`the progress of ${name}`);
+  for (const { text } of told)
+    if (!known.has(text) && !PROGRESS.test(text)) verdict.wrong.push(`${name} tells "${text}"`);
 }
+
+/** The first reply at the end, or as it was posted by a process that could not edit it any more. */
+const PROGRESS = /^:stopwatch: The test took |^:arrows_counterclockwise: The test was started /;
 
 function wasTroubled({ expected }: Court, { at }: Ask): boolean {
   return expected.struck.some(

@@ -74,7 +74,7 @@ describe('a channel where replies are refused', () => {
     );
     await ann.submit('settings', { threads: 'on' });
     await run(world, 'test storefront');
-    await world.slack.until(() => world.slack.thread(TEAM, CHANNEL, later()).length === 5);
+    await world.slack.until(() => world.slack.thread(TEAM, CHANNEL, later()).length === 3);
   });
 });
 

@@ -41,9 +41,6 @@ const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([
   'destroying',
 ]);
 
-/** How often the root message shows how long it has been; `chat.update` takes 50 a minute. */
-const REFRESH_MS = 20_000;
-
 /** Hands a server to its follower; a server is followed once in one message. */
 export async function sendToFollow(
   { jobs }: Pick<Workspace, 'jobs'>,
@@ -55,7 +52,7 @@ export async function sendToFollow(
 
 async function follow(following: Following<FollowedServer, ProvisioningState>): Promise<void> {
   const { workspace, thread, signal } = following;
-  const { clock, log } = workspace;
+  const { log } = workspace;
   const { target } = thread.state;
   let seen: Server | undefined;
   const polling = pollWhileFollowed(following, (trouble) =>
@@ -68,8 +65,8 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
     const isNews = seen === undefined || shownOf(seen) !== shownOf(server);
     seen = server;
     if (FINAL_STATUSES.has(managedStatus(server))) return server;
-    const isRefreshDue = clock.now() - thread.shownAt >= REFRESH_MS;
-    if (recovered || isNews || isRefreshDue) await thread.show({ kind: 'running', server });
+    const shown = { kind: 'running', server } as const;
+    await (recovered || isNews ? thread.show(shown) : thread.refresh(shown));
     await thread.post(statusNews(server));
     return undefined;
   }

@@ -4,14 +4,9 @@ import type { AccountClient } from '../../service/client.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/test-access.ts';
 import { outcomeOf, timesOf } from '../../views/test-access/outcome.ts';
-import {
-  countTested,
-  newsOf,
-  startedMessage,
-  type TestState,
-  testRootMessage,
-} from '../../views/test-access/test-run.ts';
-import { type Run, Target } from '../../workspace/test-runs.ts';
+import { countTested, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
+import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
+import { type Run, Target, withDuration } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Polling, STEADY } from '../polling.ts';
 import { defineFollowJob, type Following, pollWhileFollowed } from '../run-follower.ts';
@@ -26,6 +21,7 @@ export const FollowedTest = z.object({
   /** Both undefined where it is shown nowhere. */
   channel: z.string().optional(),
   rootTs: z.string().optional(),
+  progressTs: z.string().optional(),
   startedAt: z.number(),
   threads: z.boolean(),
   layout: z.enum(['full', 'compact']),
@@ -35,14 +31,12 @@ export const FollowedTest = z.object({
   serviceStatus: z.string().optional(),
   /** When it was created at the service, milliseconds since the epoch. */
   createdAt: z.number().optional(),
+  /** How long earlier runs of the target took, in milliseconds. */
+  usualMs: z.number().optional(),
   told: z.array(z.string()),
   telling: z.string().optional(),
 });
 export type FollowedTest = z.infer<typeof FollowedTest>;
-
-/** How often a running root message shows how far it is, in milliseconds; `chat.update` takes 50 a minute. */
-const REFRESH_MS = { first: 10_000, later: 20_000 } as const;
-const FIRST_MS = 60_000;
 
 type FollowingTest = Following<FollowedTest, TestState> & { polling: Polling };
 
@@ -83,14 +77,15 @@ async function start(following: FollowingTest): Promise<string> {
         startTestAccess(client, project.permalink, server?.identifier),
       );
       await thread.save({ run: run.identifier });
-      await saveStanding(following, run);
-      await thread.show({ kind: 'running' });
+      const isNews = await saveStanding(following, run);
+      // The root message says so already, until the service has another word for it.
+      if (isNews && run.status !== 'running') await thread.show({ kind: 'running' });
     } catch (error) {
       state = await polling.slowDown(error, state, isFinal);
       if (!(await polling.wait(state))) throw error;
     }
   }
-  await thread.post([{ key: 'started', message: startedMessage(target, thread.state.serviceStatus) }]);
+  await thread.postProgress({ kind: 'starting' });
   return thread.state.run;
 }
 
@@ -104,8 +99,8 @@ async function poll(following: FollowingTest, run: string, recovered: boolean): 
   );
   if (hasEnded(seen)) return seen;
   const isNews = await saveStanding(following, seen);
-  if (isNews || recovered || isRefreshDue(following))
-    await thread.show({ kind: 'running', tested: countTested(seen.results) });
+  const shown = { kind: 'running', tested: countTested(seen.results) } as const;
+  await (isNews || recovered ? thread.show(shown) : thread.refresh(shown));
   await thread.post(newsOf(target, seen, layout));
   return undefined;
 }
@@ -130,12 +125,6 @@ async function call<T>(
   return workspace.accounts.use(account, work, { what, list: 'projects' });
 }
 
-function isRefreshDue({ workspace, thread }: FollowingTest): boolean {
-  const now = workspace.clock.now();
-  const interval = now - thread.state.startedAt < FIRST_MS ? REFRESH_MS.first : REFRESH_MS.later;
-  return now - thread.shownAt >= interval;
-}
-
 async function close({ workspace, thread }: FollowingTest, ending: RunEnding): Promise<void> {
   await closeRun(workspace, thread.state, ending);
   const { status } = 'run' in ending ? ending.run : ending;
@@ -148,7 +137,12 @@ export async function closeRun(
   run: Pick<Run, 'target' | 'requestId'>,
   ending: RunEnding,
 ): Promise<void> {
-  const closed = await workspace.runs.change(run, { ...changeOf(ending), endedAt: workspace.clock.now() });
+  const endedAt = workspace.clock.now();
+  const closed = await workspace.runs.change(run, (current) => ({
+    ...changeOf(ending),
+    ...('run' in ending ? withDuration(current, timesOf(ending.run), endedAt) : {}),
+    endedAt,
+  }));
   if (closed?.steps !== undefined) await endStepsOfRun(workspace, closed, closed.steps, ending);
 }
 
@@ -167,6 +161,7 @@ export const FOLLOW_TEST = defineFollowJob<FollowedTest, TestState>({
   queue: 'follow-test',
   schema: FollowedTest,
   draw: (followed, now, state) => testRootMessage({ ...followed, now, state }),
+  drawProgress: (followed, now, state) => progressMessage({ ...followed, now, state }),
   fields: logFields,
   follow,
   onStop: closeRun,

@@ -3,7 +3,7 @@ import type { Caller, Reply } from '../../core/reply.ts';
 import { postId } from '../../slack/post-journal.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, testRootMessage } from '../../views/test-access/test-run.ts';
-import { type Run, type Target, targetKey } from '../../workspace/test-runs.ts';
+import { type Run, type Target, targetKey, usualDuration } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { closeRun, FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
 
@@ -73,7 +73,13 @@ async function postRoot(
 ): Promise<string | undefined> {
   const { channel, startedAt: now, requestId } = run;
   if (channel === undefined) return undefined;
-  const message = testRootMessage({ ...run, now, state: { kind: 'starting' }, layout: 'full' });
+  const message = testRootMessage({
+    ...run,
+    now,
+    usualMs: usualDuration(run),
+    state: { kind: 'starting' },
+    layout: 'compact',
+  });
   const shown = await slack.post({ channel, message, clientMsgId: postId(id, requestId, 'root') });
   await runs.change(run, { rootTs: shown.ts });
   return shown.ts;
@@ -82,12 +88,13 @@ async function postRoot(
 /** @param known what the service and the thread have of it already */
 async function sendToFollow(
   { channels, jobs }: Pick<Workspace, 'channels' | 'jobs'>,
-  { target, requestId, askedBy, channel, rootTs, startedAt, serviceStatus, createdAt }: Run,
+  run: Run,
   known: Pick<FollowedTest, 'run' | 'told'> = { told: [] },
 ): Promise<void> {
-  const { threads = true, layout = 'full' } = await channels.get(channel);
+  const { target, requestId, askedBy, channel, rootTs, startedAt, serviceStatus, createdAt } = run;
+  const { threads = true, layout = 'compact' } = await channels.get(channel);
   const shown = { channel, rootTs, startedAt, serviceStatus, createdAt, threads, layout };
-  const followed = { target, requestId, askedBy, ...shown, ...known };
+  const followed = { target, requestId, askedBy, usualMs: usualDuration(run), ...shown, ...known };
   const key = rootTs === undefined ? requestId : `${channel} ${rootTs}`;
   await jobs.send(FOLLOW_TEST, followed, { key });
 }
@@ -115,6 +122,6 @@ export async function resumeTest(
   if (rootTs === undefined || known === undefined)
     throw new UserError('That test is too old to be followed again.', 'test');
   await workspace.runs.change(known, { status: 'running' });
-  await sendToFollow(workspace, { ...known, target, channel }, { run, told: ['started'] });
+  await sendToFollow(workspace, { ...known, target, channel }, { run, told: ['progress'] });
   return { kind: 'nothing' };
 }

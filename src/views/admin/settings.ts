@@ -20,14 +20,14 @@ const THREADS: readonly Choice[] = [
   { value: 'off', text: 'Off: only one message is edited' },
 ];
 const LAYOUTS: readonly Choice[] = [
-  { value: 'full', text: 'Full: everything' },
-  { value: 'compact', text: 'Compact: only failures' },
+  { value: 'compact', text: 'Compact: a reply for all that is reachable, one for each failure' },
+  { value: 'full', text: 'Full: a reply for each item' },
 ];
 
 /** `origin`: the channel of the settings, and the account whose projects the menu offers. */
 export function settingsModal(
   origin: { channel: string; account?: string | undefined },
-  { project, threads = true, layout = 'full', zone }: ShownSettings,
+  { project, threads = true, layout = 'compact', zone }: ShownSettings,
 ): ModalView {
   const isShort = project !== undefined && project.permalink.length <= LIMITS.optionValue;
   return modal({
@@ -64,7 +64,12 @@ export function settingsModal(
   });
 }
 
-export function settingsMessage({ project, threads = true, layout = 'full', zone }: ShownSettings): Message {
+export function settingsMessage({
+  project,
+  threads = true,
+  layout = 'compact',
+  zone,
+}: ShownSettings): Message {
   const about =
     project === undefined ? 'no default project' : `${bold(project.name)} (${code(project.permalink)})`;
   const said = [

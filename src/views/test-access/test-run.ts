@@ -1,7 +1,7 @@
-import type { KnownBlock, Message, News } from '../../core/message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { TestTarget } from '../../core/test-target.ts';
-import { hasEnded, type TestResults, type TestRun } from '../../service/test-access.ts';
+import type { TestResults, TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
@@ -29,9 +29,17 @@ export interface TestView {
   createdAt?: number | undefined;
   /** The service's word while the run goes on. */
   serviceStatus?: string | undefined;
+  /** How long earlier runs of the target took, in milliseconds; undefined before there are any. */
+  usualMs?: number | undefined;
+  /** What may be there twice, because Deckhand was stopped in the middle. */
+  maybeTwice?: readonly MaybeTwice[] | undefined;
   state: TestState;
+  /** `full`: a reply for each item; `compact`: what is reachable in one. */
   layout: 'full' | 'compact';
 }
+
+/** The root message, or the run at the service. */
+export type MaybeTwice = 'root' | 'run';
 
 /** The root message: what is tested, who asked, its state; buttons only once it has ended. */
 export function testRootMessage(view: TestView): Message {
@@ -48,39 +56,10 @@ export function testRootMessage(view: TestView): Message {
         `started ${dateTime(view.createdAt ?? view.startedAt)}`,
         elapsedWords(view),
       ),
+      ...(view.maybeTwice ?? []).map((what) => context(TWICE[what])),
       ...buttons(...buttonsOf(view)),
     ],
   };
-}
-
-/** All news of the run so far, in the order of the thread. */
-export function newsOf(
-  target: TestTarget,
-  run: Pick<TestRun, 'status' | 'completed_at' | 'results'>,
-  layout: TestView['layout'],
-): News[] {
-  const news: News[] = [];
-  const { repository, servers = [] } = run.results ?? {};
-  const isNews = (status: string): boolean => layout === 'full' || status === 'error';
-  if (repository !== undefined && isNews(repository.status))
-    news.push({ key: 'repository', message: itemMessage('Repository', repository) });
-  for (const server of servers)
-    if (isNews(server.status))
-      news.push({
-        key: `server:${server.identifier}`,
-        message: itemMessage(bold(server.name), server, serverButton(target, server)),
-      });
-  if (hasEnded(run)) news.push({ key: 'summary', message: say(summaryLine(run)) });
-  return news;
-}
-
-export function startedMessage(target: TestTarget, serviceStatus: string | undefined): Message {
-  const name = targetName(target);
-  if (serviceStatus === undefined || serviceStatus === 'running')
-    return say(`:arrows_counterclockwise: The test of ${name} is running on a deployment worker.`);
-  return say(
-    `:hourglass_flowing_sand: The test of ${name} has been requested; the service says “${statusWord(serviceStatus)}”.`,
-  );
 }
 
 /** The answer to a request for a test that is running already. */
@@ -106,10 +85,15 @@ export function summaryLine(run: Pick<TestRun, 'status' | 'results'>): string {
   return `${icon} ${words}`;
 }
 
+const TWICE: Readonly<Record<MaybeTwice, string>> = {
+  root: ':warning: Deckhand was restarted while it posted this. An earlier copy may stand above; it is not updated.',
+  run: ':warning: Deckhand was restarted while it started the test, so the service may run it twice.',
+};
+
 function headline(view: TestView): { icon: string; words: string } {
   switch (view.state.kind) {
     case 'starting':
-      return { icon: ':hourglass_flowing_sand:', words: 'running' };
+      return { icon: ':arrows_counterclockwise:', words: 'running' };
     case 'running': {
       const tested = view.state.tested ? `, ${view.state.tested} tested so far` : '';
       return { icon: ':arrows_counterclockwise:', words: `${statusWord(view.serviceStatus)}${tested}` };
@@ -147,15 +131,31 @@ function failingLines(results: TestResults | undefined): string[] {
   return lines;
 }
 
-function elapsedWords({ state, now, startedAt, createdAt = startedAt }: TestView): string {
+function elapsedWords(view: TestView): string {
+  const elapsed = duration(passed(view));
+  const { state, usualMs } = view;
+  if (state.kind !== 'running' && state.kind !== 'starting') return `took ${elapsed}`;
+  const usual = usualMs === undefined ? '' : `, usually ${duration(usualMs)}`;
+  return `${usualBar(view)}${elapsed} so far${usual}`;
+}
+
+/** How long the run takes or took, in milliseconds. */
+export function passed({ state, now, startedAt, createdAt = startedAt }: TestView): number {
   // A service whose clock is ahead must not make the time stand still.
-  const elapsed = duration(now - Math.min(createdAt, startedAt));
-  if (state.kind === 'running' || state.kind === 'starting') return `${elapsed} so far`;
-  if (state.kind !== 'ended') return `took ${elapsed}`;
+  if (state.kind !== 'ended') return now - Math.min(createdAt, startedAt);
   const { createdAt: began, completedAt: ended } = timesOf(state.run);
   // One clock for both ends: the service's, or ours.
-  if (began === undefined || ended === undefined) return `took ${duration(now - startedAt)}`;
-  return `took ${duration(ended - began)}`;
+  return began === undefined || ended === undefined ? now - startedAt : ended - began;
+}
+
+const BAR_LENGTH = 10;
+
+/** "▰▰▰▱▱▱▱▱▱▱ ": how much of the usual time has passed; empty where that is not known. */
+export function usualBar(view: TestView): string {
+  if (view.usualMs === undefined) return '';
+  const share = Math.min(1, Math.max(0, passed(view)) / Math.max(1, view.usualMs));
+  const full = Math.floor(share * BAR_LENGTH);
+  return `${'▰'.repeat(full)}${'▱'.repeat(BAR_LENGTH - full)} `;
 }
 
 function buttonsOf(view: TestView): ButtonSpec[] {
@@ -175,27 +175,12 @@ function buttonsOf(view: TestView): ButtonSpec[] {
   ];
 }
 
-function itemMessage(
-  name: string,
-  item: { status: string; message: string | null },
-  again?: ButtonSpec,
-): Message {
-  if (item.status === 'ok') return say(`:white_check_mark: ${name} reachable`);
-  const said = say(`:x: ${name} not reachable: ${mrkdwn(item.message ?? 'no reason given', 2000)}`);
-  return again === undefined ? said : { ...said, blocks: [...said.blocks, ...buttons(again)] };
-}
-
-function serverButton(target: TestTarget, server: { identifier: string; name: string }): ButtonSpec {
-  const { identifier, name } = server;
-  const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
-  return { label: 'Test this server again', actionId: 'test:server', value };
-}
-
 function askerWords(askedBy: string | undefined): string {
   return askedBy === undefined ? 'a workflow' : `<@${askedBy}>`;
 }
 
-function targetName(target: TestTarget): string {
+/** "*web-1* in *Storefront*"; mrkdwn. */
+export function targetName(target: TestTarget): string {
   const project = bold(target.project.name);
   return target.server === undefined ? project : `${bold(target.server.name)} in ${project}`;
 }

@@ -26,7 +26,7 @@ describe('settings', () => {
     expect(me.view().content.callback_id).toBe('settings');
     expect(me.fields()).toEqual(['threads', 'layout', 'project', 'zone']);
     expect(me.block('threads')).toMatchObject({ element: { initial_option: { value: 'on' } } });
-    expect(me.block('layout')).toMatchObject({ element: { initial_option: { value: 'full' } } });
+    expect(me.block('layout')).toMatchObject({ element: { initial_option: { value: 'compact' } } });
   });
 
   it('stores all four, tells the asker, and shows them the next time', async () => {
@@ -34,13 +34,13 @@ describe('settings', () => {
     await look('project', 'bill');
     const zones = await look('zone', 'lisbon');
     expect(zones.options.map((option) => option.value)).toEqual(['Europe/Lisbon']);
-    await me.submit({ threads: 'off', layout: 'compact', project: 'billing-api', zone: 'Europe/Lisbon' });
+    await me.submit({ threads: 'off', layout: 'full', project: 'billing-api', zone: 'Europe/Lisbon' });
     await world.slack.until(() => me.told().at(-1)?.includes('settings') === true);
     expect(await stored()).toEqual({
       account: 'acme',
       project: { permalink: 'billing-api', name: 'Billing API' },
       threads: false,
-      layout: 'compact',
+      layout: 'full',
       zone: 'Europe/Lisbon',
     });
     expect(me.told().at(-1)).toContain('*Billing API* (`billing-api`)');
@@ -73,7 +73,7 @@ describe('settings', () => {
     await me.open('settings');
     await me.submit({ project: null, zone: null });
     await world.slack.until(() => me.told().at(-1)?.includes('no default project') === true);
-    expect(await stored()).toEqual({ threads: true, layout: 'full' });
+    expect(await stored()).toEqual({ threads: true, layout: 'compact' });
   });
 
   it('keeps the project that stays, though the service is down', async () => {
@@ -83,8 +83,8 @@ describe('settings', () => {
     }));
     world.service.faults.add({ path: '/**', drop: true });
     await me.open('settings');
-    await me.submit({ layout: 'compact' });
-    await world.slack.until(() => me.told().at(-1)?.includes('layout *compact*') === true);
+    await me.submit({ layout: 'full' });
+    await world.slack.until(() => me.told().at(-1)?.includes('layout *full*') === true);
     expect(await stored()).toMatchObject({ project: { permalink: 'gone-since' } });
   });
 

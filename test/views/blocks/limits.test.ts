@@ -52,12 +52,8 @@ import {
 import { createdNotice, creatingNotice, handOverModal } from '../../../src/views/servers/confirm.ts';
 import { orderedNews } from '../../../src/views/servers/provisioning.ts';
 import { openTestMessage, testModal } from '../../../src/views/test-access/form.ts';
-import {
-  alreadyRunningMessage,
-  newsOf,
-  startedMessage,
-  testRootMessage,
-} from '../../../src/views/test-access/test-run.ts';
+import { alreadyRunningMessage, testRootMessage } from '../../../src/views/test-access/test-run.ts';
+import { newsOf, progressMessage } from '../../../src/views/test-access/test-thread.ts';
 import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.ts';
 import { watchModal } from '../../../src/views/watches/form.ts';
 import { watchListMessage } from '../../../src/views/watches/watch.ts';
@@ -139,6 +135,7 @@ const testView = fc.record({
   startedAt: fc.constant(NOW),
   now: fc.constant(NOW + 90_000),
   serviceStatus: maybe(text),
+  usualMs: maybe(fc.nat()),
   state: testState,
   layout: fc.constantFrom('full' as const, 'compact' as const),
 });
@@ -366,7 +363,7 @@ const BUILDERS = [
   row(startMessage, start),
   row(testRootMessage, testView),
   row(newsOf, target, run, fc.constantFrom('full', 'compact')),
-  row(startedMessage, target, maybe(text)),
+  row(progressMessage, testView),
   row(alreadyRunningMessage, target, asker, fc.constant(NOW), maybe(fc.webUrl())),
   row(workingMessage),
   row(welcomeMessage, start),

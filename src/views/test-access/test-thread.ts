@@ -1,0 +1,137 @@
+import type { Message, News } from '../../core/message.ts';
+import { bold, cut, mrkdwn } from '../../core/mrkdwn.ts';
+import type { TestTarget } from '../../core/test-target.ts';
+import { hasEnded, type TestOutcome, type TestRun } from '../../service/test-access.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { type ButtonSpec, buttons, say, section } from '../blocks/message.ts';
+import { dateTime, duration } from '../blocks/time.ts';
+import { statusWord } from './outcome.ts';
+import { passed, summaryLine, type TestView, usualBar } from './test-run.ts';
+
+/** One item of a run: the repository, or a server. */
+interface Item extends TestOutcome {
+  key: string;
+  /** Mrkdwn. */
+  name: string;
+  again?: ButtonSpec | undefined;
+}
+
+/** So many failing items have a reply of their own with a button; the others are listed, with their reasons. */
+const MOST_FAILING = 50;
+/** Sections of one reply: a longer list names its first items and counts the rest. */
+const MOST_SECTIONS = 10;
+
+/**
+ * All news of the run so far, in the order of the thread: what is reachable in one reply, or with the layout `full` a
+ * reply for each item, as it becomes known; a reply for each failing item; the summary.
+ */
+export function newsOf(
+  target: TestTarget,
+  run: Pick<TestRun, 'status' | 'completed_at' | 'results'>,
+  layout: TestView['layout'],
+): News[] {
+  const items = itemsOf(target, run);
+  const summary: News[] = hasEnded(run) ? [{ key: 'summary', message: say(summaryLine(run)) }] : [];
+  if (layout === 'full') return [...items.map(newsOfItem), ...summary];
+  const failing = items.filter(({ status }) => status === 'error');
+  const own = failing.slice(0, MOST_FAILING).map(newsOfItem);
+  if (!hasEnded(run)) return own;
+  const reachable = items.filter(({ status }) => status === 'ok');
+  return [...reachableNews(reachable), ...own, ...listedNews(failing.slice(MOST_FAILING)), ...summary];
+}
+
+/** The first reply: how long the run takes, and how long one usually takes; at the end how long it took. */
+export function progressMessage(view: TestView): Message {
+  const { state } = view;
+  const elapsed = duration(passed(view));
+  const usual = view.usualMs === undefined ? '' : `, usually ${duration(view.usualMs)}`;
+  switch (state.kind) {
+    case 'starting':
+      // True whenever it is read, because a process that dies now cannot edit it any more.
+      return say(
+        `:arrows_counterclockwise: The test was started ${dateTime(view.createdAt ?? view.startedAt)}${usual}.`,
+      );
+    case 'running': {
+      const tested = state.tested ? `, ${state.tested} tested` : '';
+      const bar = usualBar(view);
+      return say(
+        `:arrows_counterclockwise: ${bar}${statusWord(view.serviceStatus)}, ${elapsed} so far${usual}${tested}.`,
+      );
+    }
+    case 'ended':
+      return say(`:stopwatch: The test took ${elapsed}${usual}.`);
+    case 'stopped':
+      return say(`:x: Stopped after ${elapsed}.`);
+    case 'lost':
+      return say(`:grey_question: No longer followed after ${elapsed}.`);
+  }
+}
+
+function itemsOf(target: TestTarget, { results }: Pick<TestRun, 'results'>): Item[] {
+  const { repository, servers = [] } = results ?? {};
+  const first: Item[] =
+    repository === undefined ? [] : [{ ...repository, key: 'repository', name: 'Repository' }];
+  return [
+    ...first,
+    ...servers.map((server) => ({
+      ...server,
+      key: `server:${server.identifier}`,
+      name: bold(server.name),
+      again: serverButton(target, server),
+    })),
+  ];
+}
+
+function newsOfItem({ key, name, status, message, again }: Item): News {
+  if (status === 'ok') return { key, message: say(`:white_check_mark: ${name} reachable`) };
+  const said = say(`:x: ${name} not reachable: ${mrkdwn(message ?? 'no reason given', 2000)}`);
+  return { key, message: again ? { ...said, blocks: [...said.blocks, ...buttons(again)] } : said };
+}
+
+function reachableNews(items: readonly Item[]): News[] {
+  if (items.length === 0) return [];
+  const names = items.map(({ name }) => name);
+  const pages = packed(names, ', ');
+  const kept = pages.slice(0, MOST_SECTIONS);
+  const left = pages.slice(MOST_SECTIONS).reduce((sum, page) => sum + page.length, 0);
+  const more = left === 0 ? [] : [section(`_and ${left} more_`)];
+  const texts = kept.map((page) => page.join(', '));
+  const said = `:white_check_mark: Reachable: ${texts[0]}`;
+  const blocks = [section(said), ...texts.slice(1).map((text) => section(text)), ...more];
+  return [{ key: 'reachable', message: { text: cut(said, LIMITS.messageText), blocks } }];
+}
+
+/** Failing items without a reply of their own: nothing of them is left out. */
+function listedNews(items: readonly Item[]): News[] {
+  const lines = items.map(
+    ({ name, message }) => `:x: ${name} not reachable: ${mrkdwn(message ?? 'no reason given', 300)}`,
+  );
+  return packed(lines, '\n').map((page, at) => ({ key: `failing:${at}`, message: say(page.join('\n')) }));
+}
+
+/** Room for the words before the first of them. */
+const RESERVE = 60;
+
+/** In pages that fit a section each, in their order. */
+function packed(texts: readonly string[], separator: string): string[][] {
+  const pages: string[][] = [];
+  let used = 0;
+  for (const text of texts) {
+    const size = text.length + separator.length;
+    const page = pages.at(-1);
+    if (page === undefined || used + size > LIMITS.sectionText - RESERVE) {
+      pages.push([text]);
+      used = size;
+    } else {
+      page.push(text);
+      used += size;
+    }
+  }
+  return pages;
+}
+
+function serverButton(target: TestTarget, server: { identifier: string; name: string }): ButtonSpec {
+  const { identifier, name } = server;
+  const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
+  return { label: 'Test this server again', actionId: 'test:server', value };
+}
