@@ -14,6 +14,8 @@ export interface Metrics {
   uncertainDelivery(): void;
   /** A reply is not sent again because Slack may have it already. */
   uncertainReply(): void;
+  /** A request to the service whose answer was lost may have been carried out. */
+  uncertainRequest(operation: string): void;
   /** An occurrence of a schedule was handled; `lateMs` after it was due, where it has a time. */
   slot(kind: string, outcome: string, lateMs?: number): void;
   readonly contentType: string;
@@ -49,6 +51,7 @@ export function createMetrics(version: string, countJobs: CountJobs): Metrics {
     job: (queue, outcome) => meters.jobs.inc({ queue, outcome }),
     uncertainDelivery: () => meters.repeated.inc(),
     uncertainReply: () => meters.withheld.inc(),
+    uncertainRequest: (operation) => meters.unanswered.inc({ operation }),
     slot: (kind, outcome, lateMs) => {
       meters.slots.inc({ kind, outcome });
       if (lateMs !== undefined) meters.lag.observe({ kind }, Math.max(0, lateMs) / 1000);
@@ -100,6 +103,11 @@ function createMeters(registry: Registry) {
     withheld: counter(
       'deckhand_reply_uncertain_total',
       'Thread replies not sent again because Slack may have them already. Only these can be missing.',
+    ),
+    unanswered: counter(
+      'deckhand_request_uncertain_total',
+      'Requests to the service that may have been carried out without an answer, by operation. Only these can be carried out twice.',
+      'operation',
     ),
     slots: counter(
       'deckhand_slots_total',

@@ -23,3 +23,12 @@ export function countWithheld({ log, metrics }: Counting, delivery: UncertainDel
   metrics.uncertainReply();
   log.warn({ event: 'reply_uncertain', ...delivery }, 'a reply is not sent again because Slack may have it');
 }
+
+/** The service may have carried out a request whose answer was lost. Only this can start a run twice, so each is logged and counted. */
+export function countUnanswered(
+  { log, metrics }: Counting,
+  request: { operation: string; [field: string]: unknown },
+): void {
+  metrics.uncertainRequest(request.operation);
+  log.warn({ event: 'request_uncertain', ...request }, 'the answer to a request was lost');
+}

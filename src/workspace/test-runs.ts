@@ -49,12 +49,19 @@ const KEPT_MS = 30 * DAY_MS;
 /** A record with less than this left is kept anew: not each time, because it takes a write of its own. */
 const LEAST_KEPT_MS = KEPT_MS - DAY_MS;
 
+export interface Claim {
+  mine: boolean;
+  /** The same request claimed it before, and was cut off. */
+  isResumed: boolean;
+  run: Run;
+}
+
 export interface TestRuns {
   /**
    * Claims the target for a new run, or returns the one that is running already; the steps of the new one then wait
    * for that.
    */
-  claim(run: Run, staleBefore: number): Promise<{ mine: boolean; run: Run }>;
+  claim(run: Run, staleBefore: number): Promise<Claim>;
   /** Changes the target's run; undefined where another run has replaced it since. */
   change(
     run: Pick<Run, 'target' | 'requestId'>,
@@ -118,11 +125,16 @@ export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<v
       const id = targetKey(run.target);
       const keptUntil = run.startedAt + KEPT_MS;
       const isFirst = await stored.create(id, { ...run, keptUntil }, keptUntil);
-      const winner = isFirst ? run : await stored.update(id, (now) => claimed(now, run, staleBefore));
+      let isResumed = false;
+      const claimNow = (current: Run | undefined): Run => {
+        isResumed = current?.requestId === run.requestId;
+        return claimed(current, run, staleBefore);
+      };
+      const winner = isFirst ? run : await stored.update(id, claimNow);
       const standing = winner ?? run;
       if (!isFirst) await keep(id, standing, run.startedAt);
       await onChange?.();
-      return { mine: standing.requestId === run.requestId, run: standing };
+      return { mine: standing.requestId === run.requestId, isResumed, run: standing };
     },
     async change({ target, requestId }, change) {
       const id = targetKey(target);

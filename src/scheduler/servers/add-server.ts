@@ -1,6 +1,7 @@
 import { UserError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { countRepeated, countUnanswered } from '../../observability/uncertain-delivery.ts';
 import { createServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { postId } from '../../slack/post-journal.ts';
@@ -10,6 +11,7 @@ import { provisioningMessage } from '../../views/servers/provisioning.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { findOrdered, namesakesOf } from './find-ordered.ts';
 import { type ServerTarget, sendToFollow } from './provisioning.ts';
 import { ServerOrder } from './server-order.ts';
 import { notifyRefused, notifyUnknown, showInModal } from './server-order-messages.ts';
@@ -28,7 +30,7 @@ export async function orderServer(
 
 /**
  * Asks the service for the server, at most once: after a kill, an order that was sent but not answered is not sent
- * again, because a second server costs money every month. Then it is shown in the channel and followed.
+ * again, because a second server costs money every month, but looked for. Then it is shown in the channel and followed.
  */
 async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<void> {
   let order = job.data;
@@ -37,22 +39,28 @@ async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<v
     await job.save(order);
   }
   if (order.created === undefined) {
-    if (order.asked) return notifyUnknown(workspace, order, 'interrupted');
-    await save({ asked: true });
-    const created = await create(workspace, order);
+    const { asked } = order;
+    if (!asked) await save({ asked: true, namesakes: await namesakesOf(workspace, order) });
+    const created = asked
+      ? await findOrNotify(workspace, order, job.signal)
+      : await create(workspace, order, job.signal);
     if (created === undefined) return;
     await save({ created });
   }
   if (order.created === undefined) return;
   const target = targetOf(order, order.created);
-  const shown = order.shown ?? (await postRoot(workspace, order, target));
+  const shown = order.shown ?? (await postRoot(workspace, order, target, save));
   await save({ shown });
   await follow(workspace, order, target, shown);
   await showInModal(workspace, order, createdNotice(target.server.name));
 }
 
 /** Undefined where it was not created, or that is not known; the person is notified then. */
-async function create(workspace: Workspace, order: ServerOrder): Promise<ServerOrder['created']> {
+async function create(
+  workspace: Workspace,
+  order: ServerOrder,
+  signal: AbortSignal,
+): Promise<ServerOrder['created']> {
   const { draft } = order;
   try {
     const account = await workspace.accounts.resolve(draft.account, undefined);
@@ -67,12 +75,29 @@ async function create(workspace: Workspace, order: ServerOrder): Promise<ServerO
     return { identifier, name };
   } catch (error) {
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
+    if (error instanceof AccountFailure && !error.cause.certainlyNotDone)
+      return findOrNotify(workspace, order, signal, error);
     await record(workspace, order, 'failed');
-    if (error instanceof UserError || error.cause.certainlyNotDone)
-      await notifyRefused(workspace, order, error);
-    else await notifyUnknown(workspace, order, 'no answer', error);
+    await notifyRefused(workspace, order, error);
     return undefined;
   }
+}
+
+/** The order was sent, and its answer was lost, to a kill or by `error`. */
+async function findOrNotify(
+  workspace: Workspace,
+  order: ServerOrder,
+  signal: AbortSignal,
+  error?: AccountFailure,
+): Promise<ServerOrder['created']> {
+  const { account, project, order: id } = order.draft;
+  const fields = { account, project: project.permalink, order: id };
+  countUnanswered(workspace, { operation: 'createServer', ...fields });
+  const found = await findOrdered(workspace, order, signal);
+  await record(workspace, order, found === undefined ? 'failed' : 'done');
+  if (found === undefined)
+    await notifyUnknown(workspace, order, error === undefined ? 'interrupted' : 'no answer', error);
+  return found;
 }
 
 function record(
@@ -98,17 +123,31 @@ function targetOf({ draft }: ServerOrder, { identifier, name }: { identifier: st
 
 /** In the channel; in a direct message where Deckhand may not post there, because the server is created already. */
 async function postRoot(
-  { slack, id }: Pick<Workspace, 'slack' | 'id'>,
+  workspace: Pick<Workspace, 'slack' | 'id' | 'log' | 'metrics'>,
   order: ServerOrder,
   target: ServerTarget,
+  save: (change: Partial<ServerOrder>) => Promise<void>,
 ): Promise<MessageRef> {
   const { user, draft, orderedAt: startedAt } = order;
   const state = { kind: 'running' } as const;
-  const message = provisioningMessage({ target, askedBy: user, startedAt, now: startedAt, state });
+  const { slack, id } = workspace;
+  const { channel } = draft;
   const clientMsgId = postId(id, draft.order, 'root');
+  const maybeTwice = order.maybeTwice || order.posting || false;
+  if (order.posting) countRepeated(workspace, { channel, delivery: clientMsgId });
+  const message = provisioningMessage({
+    target,
+    askedBy: user,
+    startedAt,
+    now: startedAt,
+    maybeTwice,
+    state,
+  });
+  await save({ posting: true, maybeTwice });
   try {
-    return await slack.post({ channel: draft.channel, message, clientMsgId });
+    return await slack.post({ channel, message, clientMsgId });
   } catch (error) {
+    if (isSlackFailure(error) && error.kind !== 'unreachable') await save({ posting: false });
     if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
     return slack.sendDirectMessage(user, message);
   }
@@ -116,14 +155,16 @@ async function postRoot(
 
 async function follow(
   workspace: Workspace,
-  { user, draft, orderedAt }: ServerOrder,
+  order: ServerOrder,
   target: ServerTarget,
   shown: MessageRef,
 ): Promise<void> {
+  const { user, draft, orderedAt } = order;
   const settings = await workspace.channels.get(draft.channel);
   await sendToFollow(workspace, {
     target,
     askedBy: user,
+    maybeTwice: order.maybeTwice,
     channel: shown.channel,
     rootTs: shown.ts,
     startedAt: orderedAt,

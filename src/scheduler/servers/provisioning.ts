@@ -23,6 +23,8 @@ export type ServerTarget = z.infer<typeof ServerTarget>;
 export const FollowedServer = z.object({
   target: ServerTarget,
   askedBy: z.string(),
+  /** An earlier copy of the root message may stand above. */
+  maybeTwice: z.boolean().optional(),
   channel: z.string(),
   rootTs: z.string(),
   startedAt: z.number(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
+import { countUnanswered } from '../../observability/uncertain-delivery.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/test-access.ts';
@@ -25,6 +26,10 @@ export const FollowedTest = z.object({
   startedAt: z.number(),
   threads: z.boolean(),
   layout: z.enum(['full', 'compact']),
+  /** Set before the service is asked: if the process dies from then on, the run may be started twice. */
+  asked: z.boolean().optional(),
+  /** What may be there twice. */
+  maybeTwice: z.array(z.enum(['root', 'run'])).optional(),
   /** The service's identifier, once the run is started. */
   run: z.string().optional(),
   /** The service's word while the run goes on, which may be any. */
@@ -68,9 +73,11 @@ async function start(following: FollowingTest): Promise<string> {
   const { thread, polling } = following;
   const { target } = thread.state;
   const { project, server } = target;
+  if (thread.state.run === undefined && thread.state.asked === true) await noteStartedTwice(following);
   const isFinal = (cause: ServiceError) => cause.kind !== 'busy' || !cause.certainlyNotDone;
   for (let state = STEADY; thread.state.run === undefined; ) {
     try {
+      await thread.save({ asked: true });
       const part = server === undefined ? '' : `server ${code(server.identifier)} in `;
       const run = await call(following, `${part}project ${code(project.permalink)}`, (client) =>
         // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
@@ -82,11 +89,20 @@ async function start(following: FollowingTest): Promise<string> {
       if (isNews && run.status !== 'running') await thread.show({ kind: 'running' });
     } catch (error) {
       state = await polling.slowDown(error, state, isFinal);
+      await thread.save({ asked: false });
       if (!(await polling.wait(state))) throw error;
     }
   }
   await thread.postProgress({ kind: 'starting' });
   return thread.state.run;
+}
+
+/** Starting it again costs nothing but time, so it is not asked for by hand. */
+async function noteStartedTwice({ workspace, thread }: FollowingTest): Promise<void> {
+  const { maybeTwice = [] } = thread.state;
+  countUnanswered(workspace, { operation: 'startTestAccess', ...logFields(thread.state) });
+  await thread.save({ asked: false, maybeTwice: [...new Set([...maybeTwice, 'run' as const])] });
+  await thread.show({ kind: 'running' });
 }
 
 /** The run as it ended; undefined while it is running. */

@@ -1,8 +1,9 @@
 import { UserError } from '../../core/errors.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
+import { countRepeated } from '../../observability/uncertain-delivery.ts';
 import { postId } from '../../slack/post-journal.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { alreadyRunningMessage, testRootMessage } from '../../views/test-access/test-run.ts';
+import { alreadyRunningMessage, type MaybeTwice, testRootMessage } from '../../views/test-access/test-run.ts';
 import { type Run, type Target, targetKey, usualDuration } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { closeRun, FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
@@ -51,14 +52,17 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
   const wanted: Run = { ...asked, startedAt, status: 'running', ...steps };
   const claim = await runs.claim(wanted, startedAt - longest);
   if (!claim.mine) return claim.run;
-  if (claim.run.status === 'running') await postAndFollow(workspace, claim.run);
+  if (claim.run.status === 'running') await postAndFollow(workspace, claim.run, claim.isResumed);
   return undefined;
 }
 
-async function postAndFollow(workspace: Workspace, run: Run): Promise<void> {
+/** @param isResumed Slack may have a root message of it, although no answer was kept */
+async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean): Promise<void> {
+  const isRepeated = isResumed && run.channel !== undefined && run.rootTs === undefined;
+  const maybeTwice: MaybeTwice[] = isRepeated ? ['root'] : [];
   try {
-    const rootTs = run.rootTs ?? (await postRoot(workspace, run));
-    await sendToFollow(workspace, { ...run, rootTs });
+    const rootTs = run.rootTs ?? (await postRoot(workspace, run, maybeTwice));
+    await sendToFollow(workspace, { ...run, rootTs }, { told: [], maybeTwice });
   } catch (error) {
     const reason = failureWords(workspace.explain(error));
     await closeRun(workspace, run, { status: 'stopped', reason });
@@ -68,19 +72,24 @@ async function postAndFollow(workspace: Workspace, run: Run): Promise<void> {
 
 /** Undefined where the run is shown nowhere. */
 async function postRoot(
-  { slack, runs, id }: Pick<Workspace, 'slack' | 'runs' | 'id'>,
+  workspace: Pick<Workspace, 'slack' | 'runs' | 'id' | 'log' | 'metrics'>,
   run: Run,
+  maybeTwice: readonly MaybeTwice[],
 ): Promise<string | undefined> {
+  const { slack, runs, id } = workspace;
   const { channel, startedAt: now, requestId } = run;
   if (channel === undefined) return undefined;
+  const clientMsgId = postId(id, requestId, 'root');
+  if (maybeTwice.length > 0) countRepeated(workspace, { channel, delivery: clientMsgId });
   const message = testRootMessage({
     ...run,
     now,
+    maybeTwice,
     usualMs: usualDuration(run),
     state: { kind: 'starting' },
     layout: 'compact',
   });
-  const shown = await slack.post({ channel, message, clientMsgId: postId(id, requestId, 'root') });
+  const shown = await slack.post({ channel, message, clientMsgId });
   await runs.change(run, { rootTs: shown.ts });
   return shown.ts;
 }
@@ -89,7 +98,7 @@ async function postRoot(
 async function sendToFollow(
   { channels, jobs }: Pick<Workspace, 'channels' | 'jobs'>,
   run: Run,
-  known: Pick<FollowedTest, 'run' | 'told'> = { told: [] },
+  known: Pick<FollowedTest, 'run' | 'told' | 'maybeTwice'> = { told: [] },
 ): Promise<void> {
   const { target, requestId, askedBy, channel, rootTs, startedAt, serviceStatus, createdAt } = run;
   const { threads = true, layout = 'compact' } = await channels.get(channel);

@@ -32,6 +32,10 @@ export function plainText(text: string, max: number): { type: 'plain_text'; text
   return { type: 'plain_text', text: plain(text, max) };
 }
 
+/** On a root message that was posted again, because the process was stopped before it kept Slack's answer. */
+export const EARLIER_COPY =
+  ':warning: Deckhand was restarted while it posted this. An earlier copy may stand above; it is not updated.';
+
 /** A message of one sentence, and perhaps what to do next. */
 export function say(text: string, ...more: KnownBlock[]): Message {
   return { text: cut(text, LIMITS.messageText), blocks: [section(text), ...more] };

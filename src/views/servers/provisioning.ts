@@ -1,7 +1,7 @@
 import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import { managedStatus, type Server } from '../../service/servers.ts';
-import { type ButtonSpec, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, EARLIER_COPY, safeUrl, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
 import { type Fact, factLines, managedFacts, statusIcon, statusWords } from './server.ts';
 
@@ -28,6 +28,8 @@ export interface ProvisioningView {
   /** Milliseconds since the epoch. */
   startedAt: number;
   now: number;
+  /** An earlier copy of this message may stand above, because Deckhand was stopped in the middle. */
+  maybeTwice?: boolean | undefined;
   state: ProvisioningState;
 }
 
@@ -49,6 +51,7 @@ export function provisioningMessage(view: ProvisioningView): Message {
         `started ${dateTime(view.startedAt)}`,
         state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
       ),
+      ...(view.maybeTwice ? [context(EARLIER_COPY)] : []),
       ...buttons(...buttonsOf(view)),
     ],
   };

@@ -3,7 +3,7 @@ import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { TestTarget } from '../../core/test-target.ts';
 import type { TestResults, TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, EARLIER_COPY, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
 import { outcomeOf, outcomeWords, statusWord, timesOf } from './outcome.ts';
 
@@ -86,7 +86,7 @@ export function summaryLine(run: Pick<TestRun, 'status' | 'results'>): string {
 }
 
 const TWICE: Readonly<Record<MaybeTwice, string>> = {
-  root: ':warning: Deckhand was restarted while it posted this. An earlier copy may stand above; it is not updated.',
+  root: EARLIER_COPY,
   run: ':warning: Deckhand was restarted while it started the test, so the service may run it twice.',
 };
 
