@@ -215,14 +215,32 @@ describe('server add', () => {
     await world.slack.until(() => roots(world).length === 1);
   });
 
-  test.for([
+  const lostAnswers = [
     ['drops the answer', { drop: true, afterHandling: true }],
     ['breaks off its answer', { badJson: true, afterHandling: true }],
     ['fails in the middle', { status: 500, afterHandling: true }],
-  ] as const)(
-    'server add says honestly that it does not know where the service %s, and never asks twice',
+  ] as const;
+  const LIST = { method: 'GET', path: `/${ACCOUNT}/projects/storefront/servers` };
+
+  test.for(lostAnswers)(
+    'server add finds the server by its name where the service %s, and follows it',
     async ([_, fault], { world }) => {
       world.service.faults.add({ ...POST, ...fault });
+      await confirmSite(world);
+      await ann(world).submit('server.add');
+      await world.slack.until(() => roots(world)[0]?.text.includes('*shop* in *Storefront*'));
+      expect(posts(world)).toHaveLength(1);
+      expect(await world.app.parts.metrics.text()).toContain(
+        'deckhand_request_uncertain_total{operation="createServer"} 1',
+      );
+    },
+  );
+
+  test.for(lostAnswers)(
+    'server add says honestly that it does not know where the service %s and lists no servers, and never asks twice',
+    async ([_, fault], { world }) => {
+      world.service.faults.add({ ...POST, ...fault });
+      world.service.faults.add({ ...LIST, status: 403, body: {} });
       await confirmSite(world);
       const said = await answerTo(world, 'admin', () => ann(world).submit('server.add'));
       expect(said).toContain('it is not known whether it was created');
@@ -232,6 +250,22 @@ describe('server add', () => {
       expect(roots(world)).toHaveLength(0);
     },
   );
+
+  test('server add takes no older server of the same name for the one whose answer was lost', async ({
+    world,
+  }) => {
+    const older = {
+      ...LIST,
+      status: 200,
+      body: [{ identifier: 'old', name: 'shop', protocol_type: 'static_hosting' }],
+    };
+    world.service.faults.add(older);
+    world.service.faults.add({ ...POST, drop: true });
+    await confirmSite(world);
+    const said = await answerTo(world, 'admin', () => ann(world).submit('server.add'));
+    expect(said).toContain('it is not known whether it was created');
+    expect(roots(world)).toHaveLength(0);
+  });
 
   test('server add never asks again after a kill between the request and its answer, and says so', async ({
     world,
