@@ -45,6 +45,8 @@ export interface ResponseTarget {
   uses: number;
   /** The message whose element was used. */
   messageTs?: string;
+  /** What was posted by it last. */
+  answerTs?: string;
 }
 
 export interface AuthorizationCode {

@@ -14,6 +14,8 @@ export interface Caller {
   /** Slack's single-use handle for opening a modal; expires after 3 s. Absent when a stored request is resumed. */
   triggerId?: string | undefined;
   responseUrl?: string | undefined;
+  /** A command's response address shows that the work continues: the answer takes the place of that. */
+  isWorkingShown?: boolean;
   /** Identifies this request permanently: Slack's trigger id, so that a replay does nothing twice. */
   requestId: string;
   /** The request is stored, and is carried out again where the store fails it. */

@@ -20,11 +20,21 @@ describe('what takes its time', () => {
     await world.connect();
     world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
     await world.as('member').command(CHANNEL, '/deckhand whoami');
+    await world.slack.until(() =>
+      said(world).some((text) => /Still working on it:.*`\/deckhand whoami`/.test(text)),
+    );
+    await world.slack.until(() => said(world).some((text) => text.includes('10 s so far')));
     await world.slack.until(() => said(world).some((text) => text.includes('ann@example.com')));
-    expect(said(world).slice(0, 2)).toEqual([
-      expect.stringMatching(/Still working on it:/),
-      expect.stringContaining('10 s so far'),
-    ]);
+    expect(said(world)).toHaveLength(1);
+  });
+
+  test('what takes its time goes away where the answer is seen by the channel', async ({ world }) => {
+    await world.connect();
+    world.service.faults.add({ path: `/${ACCOUNT}/projects`, delayMs: 500, times: 1 });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() => said(world).some((text) => text.includes('`/deckhand test`')));
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length === 1);
+    await world.slack.until(() => said(world).length === 0);
   });
 
   test('what takes its time as a click says so too', async ({ world }) => {

@@ -87,10 +87,17 @@ function refuse(status: number, error: string, extra: object = {}): ResponseAnsw
 export function respond(world: World, target: ResponseTarget, body: unknown): void {
   const response = Response.parse(body);
   const workspace = workspaceOf(world, target.teamId);
-  const original = target.messageTs ? findMessage(workspace, target.channel, target.messageTs) : undefined;
+  const original = originalOf(workspace, target);
   if (response.delete_original) removeOriginal(world, workspace, original);
-  else if (response.replace_original && target.messageTs) replace(world, workspace, original, response);
+  else if (response.replace_original && (target.messageTs || original))
+    replace(world, workspace, original, response);
   else post(world, workspace, target, response);
+}
+
+/** The message that was clicked; for a command, which has none, what it was answered with last. */
+function originalOf(workspace: Workspace, { channel, messageTs, answerTs }: ResponseTarget) {
+  const ts = messageTs ?? answerTs;
+  return ts === undefined ? undefined : findMessage(workspace, channel, ts);
 }
 
 function removeOriginal(world: World, workspace: Workspace, original: StoredMessage | undefined): void {
@@ -122,7 +129,7 @@ function post(world: World, workspace: Workspace, target: ResponseTarget, respon
   };
   // Only who used the app sees the answer, unless it says `in_channel`; it is in a thread only where it says so.
   const ephemeral = response.response_type !== 'in_channel';
-  storeMessage(
+  const stored = storeMessage(
     world,
     workspace,
     channel,
@@ -130,4 +137,5 @@ function post(world: World, workspace: Workspace, target: ResponseTarget, respon
     { ...content, thread_ts: response.thread_ts },
     ephemeral ? target.userId : undefined,
   );
+  target.answerTs = stored.record.ts;
 }

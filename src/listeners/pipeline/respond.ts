@@ -37,14 +37,33 @@ export async function respondPrivately(
   caller: Caller,
   message: Message,
 ): Promise<void> {
-  const { responseUrl } = caller;
-  if (responseUrl !== undefined && (await slack.respond(responseUrl, message, 'ephemeral'))) return;
+  const { responseUrl, isWorkingShown } = caller;
+  const mode = isWorkingShown ? 'replace' : 'ephemeral';
+  caller.isWorkingShown = false;
+  if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode))) return;
   await notifyUser(slack, caller, message);
 }
 
 /** Tells the person that their command or click is still being carried out. */
-export function respondWorking(workspace: Workspace, caller: Caller): (elapsedMs: number) => Promise<void> {
-  return (elapsedMs) => respondPrivately(workspace, caller, workingMessage(elapsedMs));
+export function respondWorking(
+  workspace: Workspace,
+  caller: Caller,
+  command: string | undefined,
+): (elapsedMs: number) => Promise<void> {
+  const line = command === undefined ? undefined : `${workspace.config.SLACK_COMMAND} ${command}`;
+  return async (elapsedMs) => {
+    await respondPrivately(workspace, caller, workingMessage(elapsedMs, line));
+    // At a click's address the message that was clicked would be replaced.
+    caller.isWorkingShown = caller.responseUrl !== undefined && caller.messageTs === undefined;
+  };
+}
+
+/** Where the answer came another way, what said that the work continues goes away. */
+export async function removeWorking({ slack }: Pick<Workspace, 'slack'>, caller: Caller): Promise<void> {
+  const { responseUrl, isWorkingShown } = caller;
+  if (!isWorkingShown || responseUrl === undefined) return;
+  caller.isWorkingShown = false;
+  await slack.respond(responseUrl, { text: '', blocks: [] }, 'delete');
 }
 
 /**

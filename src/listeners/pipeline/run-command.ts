@@ -13,7 +13,7 @@ import { ServerNeeded } from '../../workspace/servers.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';
 import { carryOut } from './pipeline.ts';
-import { respondFailure, respondPrivately, respondWorking, say } from './respond.ts';
+import { removeWorking, respondFailure, respondPrivately, respondWorking, say } from './respond.ts';
 
 /** What was typed, and what was picked from a menu in place of a word. */
 export interface Typed {
@@ -45,10 +45,11 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
     role: command?.role,
     pending: command?.needsAccount ? text : undefined,
     isChange: command?.durable === true,
-    showProgress: respondWorking(workspace, caller),
+    showProgress: respondWorking(workspace, caller, command?.name),
     run: async () => runMatched(scene, matched, { ...typed, text }),
     async respond(reply) {
       await follow(scene, reply);
+      await removeWorking(workspace, caller);
       if (command !== undefined && matched?.synonym !== undefined)
         await respondPrivately(workspace, caller, synonymMessage(word, matched.synonym, command.name));
     },

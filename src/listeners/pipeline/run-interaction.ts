@@ -38,7 +38,8 @@ export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
     isChange: action?.durable === true,
     claim: action?.once ? clickClaim(scene) : undefined,
     // A modal shows by itself what comes of a click.
-    showProgress: live.state === undefined ? respondWorking(workspace, caller) : undefined,
+    showProgress:
+      live.state === undefined ? respondWorking(workspace, caller, found?.command.name) : undefined,
     async run() {
       if (action === undefined)
         throw new UserError('This button is from an older version of Deckhand.', 'help');
@@ -129,7 +130,8 @@ export function shortcutAsked(scene: Interaction<'shortcut'>): Asked<Reply> {
     what: shortcut?.callbackId,
     role: shortcut?.role,
     isChange: shortcut?.durable === true,
-    showProgress: caller.channel === undefined ? undefined : respondWorking(workspace, caller),
+    showProgress:
+      caller.channel === undefined ? undefined : respondWorking(workspace, caller, found?.command.name),
     async run() {
       if (shortcut === undefined)
         throw new UserError('This shortcut is from an older version of Deckhand.', 'help');

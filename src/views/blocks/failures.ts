@@ -1,6 +1,6 @@
 import { type AnswerFault, isFailure, type ServiceFailure, type Sought } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
-import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, safeUrl, say } from './message.ts';
 import { closed, listMessages, reasonsOf, unnamedRecord } from './service-reasons.ts';
 import { explainSlackFailure } from './slack-failures.ts';
@@ -186,8 +186,14 @@ function explainNotFound(operation: string, { sought, account, word }: ServiceCa
 }
 
 function whenToRetry(retryAt: number | undefined, now: number): string {
-  return retryAt === undefined ? IN_A_MINUTE : `Try again ${dateTime(Math.max(retryAt, now))}.`;
+  if (retryAt === undefined) return IN_A_MINUTE;
+  const seconds = Math.max(1, Math.ceil((retryAt - now) / 1000));
+  if (seconds <= SOON_S) return `Try again in ${count(seconds, 'second')}.`;
+  return `Try again ${dateTime(retryAt)}.`;
 }
+
+/** A time of day says more of a wait that is longer than this, in seconds. */
+const SOON_S = 90;
 
 const FAULTS: Readonly<Record<AnswerFault, string>> = {
   foreign_address:

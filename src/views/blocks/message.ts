@@ -1,7 +1,7 @@
 import type { Button, ConfirmationDialog, KnownBlock } from '@slack/types';
 import { defined } from '../../core/defined.ts';
 import type { Message } from '../../core/message.ts';
-import { cut, plain } from '../../core/mrkdwn.ts';
+import { code, cut, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
 import { duration } from './time.ts';
 
@@ -43,15 +43,16 @@ export function say(text: string, ...more: KnownBlock[]): Message {
 
 const LONG_WAIT_MS = 10_000;
 
-/** Says that an answer takes longer than two seconds, and from ten on how long it has taken. */
-export function workingWords(elapsedMs: number): string {
+/** Says that an answer takes longer than two seconds, and from ten on how long it has taken. `line`: the command. */
+export function workingWords(elapsedMs: number, line?: string): string {
   const elapsed = elapsedMs < LONG_WAIT_MS ? '' : ` (${duration(elapsedMs)} so far)`;
-  return `:hourglass_flowing_sand: Still working on it${elapsed}: the service is taking its time…`;
+  const what = line === undefined ? '' : ` with ${code(line)}`;
+  return `:hourglass_flowing_sand: Still working on it${elapsed}: the service is taking its time${what}…`;
 }
 
 /** Shown to the asker alone. */
-export function workingMessage(elapsedMs = 0): Message {
-  return say(workingWords(elapsedMs));
+export function workingMessage(elapsedMs = 0, line?: string): Message {
+  return say(workingWords(elapsedMs, line));
 }
 
 export interface ButtonSpec {
