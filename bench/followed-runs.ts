@@ -133,6 +133,6 @@ function followed(run: number): FollowedTest {
     threads: true,
     layout: 'full',
     run: `r${run}`,
-    told: ['started'],
+    told: ['progress'],
   };
 }

@@ -122,6 +122,7 @@ const ROWS: readonly Row[] = [
   ['422 where there is no form', started(422, { base: ['No <servers>'] }), testing, 'The service did not accept this: No &lt;servers&gt;', 'Correct it and try again.'],
   ['another refusal', started(409, { error: 'Busy hands' }), testing, 'The service refused this: Busy hands. ', 'Change it and try again.'],
   ['429 with Retry-After in seconds', failing({ status: 429, retryAfter: LATER }), whoami, 'The service is busy.', 'Try again <!date^'],
+  ['429 with Retry-After of 75 seconds', failing({ status: 429, retryAfter: '75' }), whoami, 'The service is busy.', 'Try again in 7'],
   ['429 with Retry-After as a date', failing({ status: 429, retryAfter: A_DATE }), whoami, 'busy', `Try again <!date^${Date.parse(A_DATE) / 1000}^`],
   ['429 without Retry-After', failing({ status: 429 }), whoami, 'busy', 'Try again in a minute.'],
   ['503 with Retry-After in seconds', failing({ status: 503, retryAfter: LATER }), whoami, 'busy', 'Try again <!date^'],
