@@ -88,6 +88,7 @@ async function toldByAll(): Promise<string> {
   metrics.followed(1);
   metrics.job('requests', 'done');
   metrics.uncertainDelivery();
+  metrics.uncertainRequest('startTestAccess');
   metrics.slot('digest', 'posted', 1);
   return metrics.text();
 }
