@@ -94,30 +94,3 @@ describe('the thread of a test run', () => {
     expect(thread(world)).toEqual([expect.stringMatching(/^:x: Stopped after .+\.$/)]);
   });
 });
-
-describe('a test run of 1,000 servers', () => {
-  const servers = Array.from({ length: 1_000 }, (_, at) => ({
-    name: `web-${at}`,
-    ...(at % 10 === 0 ? { outcome: { status: 'error' as const, message: `refused ${at}` } } : {}),
-  }));
-  test.override({
-    worldOptions: {
-      clock,
-      env: { POLL_INTERVAL_MS: '2500' },
-      projects: [{ name: 'Storefront', permalink: 'storefront', servers }],
-    },
-  });
-
-  test('names every one in few replies, fifty failing ones with a button and the others with their reason', async ({
-    world,
-  }) => {
-    world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 5_000 });
-    await runToEnd(world, '900 of 1000 reachable');
-    const replies = world.slack.thread(TEAM, CHANNEL, root(world)?.ts ?? '');
-    expect(replies.length).toBeLessThan(60);
-    const all = JSON.stringify(replies.map(({ blocks }) => blocks));
-    for (const { name } of servers) expect(all).toContain(`*${name}*`);
-    expect(all).toContain('refused 990');
-    expect(all.split('Test this server again')).toHaveLength(51);
-  });
-});

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { newsOf } from '../../../src/views/test-access/test-thread.ts';
+
+it('the thread of a run of 1,000 servers names each in few replies, fifty of those that fail with a button', () => {
+  const servers = Array.from({ length: 1_000 }, (_, at) => {
+    const status = at % 10 === 0 ? ('error' as const) : ('ok' as const);
+    return {
+      name: `web-${at}`,
+      identifier: `s${at}`,
+      status,
+      message: status === 'ok' ? null : `refused ${at}`,
+    };
+  });
+  const target = { account: 'acme', project: { permalink: 'storefront', name: 'Storefront' } };
+  const run = { status: 'completed', completed_at: null, results: { servers } };
+  const news = newsOf(target, run, 'compact');
+  expect(news.length).toBeLessThan(60);
+  const all = JSON.stringify(news.map(({ message }) => message.blocks));
+  for (const { name } of servers) expect(all).toContain(`*${name}*`);
+  expect(all).toContain('refused 990');
+  expect(all.split('Test this server again')).toHaveLength(51);
+});
