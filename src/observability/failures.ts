@@ -14,7 +14,8 @@ export function logFailure(log: Logger, error: unknown, fields: Record<string, u
     return reference;
   }
   if (error.code === 'user_error') {
-    log.info({ event: 'refused', ...fields, reason: error.message }, 'a request was refused with a reason');
+    // Without its message, which may repeat what was typed.
+    log.info({ event: 'refused', ...fields }, 'a request was refused with a reason');
     return undefined;
   }
   const outside = error.code === 'account_failure' ? error.cause : error;
