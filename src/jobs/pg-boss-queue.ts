@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Db, JobInsert, JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { inBatches } from './batches.ts';
-import { type EngineStats, JobAborted } from './jobs.ts';
+import { type EngineStats, JobAborted, type Standing } from './jobs.ts';
 import type { Advance, ClaimedJob, NewJob } from './jobs-backend.ts';
 import { inTransaction } from './pg-boss.ts';
-import { deleteStates, readStates, writeStates } from './pg-boss-tables.ts';
+import { deleteStates, lockStanding, readStates, writeStates } from './pg-boss-tables.ts';
 
 /** A job as pg-boss keeps it. `data` is JSON text rather than JSON, because `jsonb` refuses some strings. */
 const Envelope = z.object({ workspace: z.string(), data: z.string(), traceparent: z.string().optional() });
@@ -18,6 +18,11 @@ const StoredState = z.object({
 });
 /** What pg-boss answers to a change; its types leave it out. */
 const Changed = z.object({ affected: z.number() });
+
+interface ToStore {
+  insert: JobInsert & { id: string };
+  during: Standing | undefined;
+}
 
 /** What pg-boss holds unique begins with this where the sender gave a key; otherwise it is made up. */
 const KEYED = 'key ';
@@ -36,14 +41,42 @@ export class PgBossQueue {
     this.name = name;
   }
 
-  async insert(jobs: readonly NewJob[]): Promise<boolean[]> {
-    return this.#insertAll(jobs.map(toInsert));
+  /** What a job belongs to may have ended. */
+  async insert(jobs: readonly NewJob[]): Promise<Array<boolean | 'ended'>> {
+    return this.#insertAll(jobs.map((job) => ({ insert: toInsert(job), during: job.during })));
   }
 
-  readonly #insertAll = inBatches(async (batches: Array<ReturnType<typeof toInsert>[]>) => {
-    const stored = new Set(await this.#boss.insert(this.name, batches.flat(), { returnId: true }));
-    return batches.map((inserts) => inserts.map(({ id }) => stored.has(id)));
+  readonly #insertAll = inBatches(async (batches: Array<readonly ToStore[]>) => {
+    const all = batches.flat();
+    const { stored, ended } = await this.#insertStanding(all);
+    return batches.map((batch) =>
+      batch.map(({ insert: { id }, during }) =>
+        during !== undefined && ended.has(during.text) ? 'ended' : stored.has(id),
+      ),
+    );
   });
+
+  async #insertStanding(all: readonly ToStore[]): Promise<{ stored: Set<string>; ended: Set<string> }> {
+    const guards = all.flatMap(({ during }) => during ?? []);
+    if (guards.length === 0) {
+      const inserts = all.map(({ insert }) => insert);
+      const stored = await this.#boss.insert(this.name, inserts, { returnId: true });
+      return { stored: new Set(stored), ended: new Set() };
+    }
+    return inTransaction(this.#boss, async (db) => {
+      const standing = await lockStanding(db, guards);
+      const ended = new Set<string>();
+      const left = all.filter(({ during }) => {
+        const isStanding = during === undefined || standing.get(during.key) === during.text;
+        if (!isStanding) ended.add(during.text);
+        return isStanding;
+      });
+      if (left.length === 0) return { stored: new Set<string>(), ended };
+      const options = { returnId: true, db } as const;
+      const rows = left.map(({ insert }) => insert);
+      return { stored: new Set(await this.#boss.insert(this.name, rows, options)), ended };
+    });
+  }
 
   async insertOccurrences(advances: readonly Advance[], db: Db): Promise<void> {
     const inserts = advances.flatMap(occurrenceInsert);

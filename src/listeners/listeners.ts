@@ -2,6 +2,7 @@ import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { createContext } from '../commands/context.ts';
+import { InstallationEnded } from '../core/errors.ts';
 import type { Caller } from '../core/reply.ts';
 import { newReference } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
@@ -15,6 +16,7 @@ import {
   createDurableRequests,
   type DurableRequests,
   type Live,
+  type StoredEvent,
   type StoredRequest,
 } from './durable-requests.ts';
 import {
@@ -77,7 +79,7 @@ export function createListeners(parts: ListenerParts): Listeners {
     },
     async runEvent({ about, body }) {
       const caller: Caller = { user: '', channel: undefined, requestId: body.event_id };
-      await events[body.event.type]?.(createContext(workspaces.open(about), caller), body);
+      await events[body.event.type]?.(createContext(await workspaces.enter(about), caller), body);
     },
   });
   const shared = { log, registry, workspaces, background, requests };
@@ -90,7 +92,7 @@ export function createListeners(parts: ListenerParts): Listeners {
   app.view({ callback_id: /.*/, type: 'view_submission' }, async ({ body, ack }) => {
     const form = SubmissionBody.parse(body);
     const { workspace, caller } = readInteraction(form);
-    const work = submit(workspaces.open(workspace), caller, viewStateOf(form.view), ack as Ack);
+    const work = submit(await workspaces.enter(workspace), caller, viewStateOf(form.view), ack as Ack);
     background.track(work);
     await work;
   });
@@ -98,7 +100,7 @@ export function createListeners(parts: ListenerParts): Listeners {
   app.options(/.*/, async ({ body, ack }) => {
     const menu = OptionsBody.parse(body);
     const { workspace, caller } = readInteraction(menu);
-    await (ack as Ack)(await runOptions(workspaces.open(workspace), registry, caller, menu));
+    await (ack as Ack)(await runOptions(await workspaces.enter(workspace), registry, caller, menu));
   });
   return { app, jobs: [...requests.jobs, steps.job], idle: () => background.idle() };
 }
@@ -110,7 +112,7 @@ export function createListeners(parts: ListenerParts): Listeners {
 async function take(shared: Shared, incoming: IncomingRequest, ack: Ack): Promise<void> {
   const { workspaces, registry, requests, background } = shared;
   const { request, live } = incoming;
-  const workspace = workspaces.open(incoming.workspace);
+  const workspace = await workspaces.enter(incoming.workspace);
   if (isStoredFirst(registry, request)) return store(shared, workspace, incoming, ack);
   await ack();
   if (isForSlack(registry, request, live)) return;
@@ -226,9 +228,19 @@ class StoringApp extends App {
   async #take(event: ReceiverEvent): Promise<void> {
     if (event.body.type !== 'event_callback') return this.#passToBolt(event);
     const known = readEvent(event.body, this.#events);
-    if (known !== undefined)
-      await this.#requests.storeEvent(this.#parts.workspaces.open(known.keeper), known.event);
+    if (known !== undefined) await this.#store(known.keeper, known.event);
     await event.ack();
+  }
+
+  /** Where it is not stored, it is not acknowledged, so that Slack sends it again. */
+  async #store(keeper: string, event: StoredEvent): Promise<void> {
+    const { workspaces, log } = this.#parts;
+    try {
+      await this.#requests.storeEvent(await workspaces.enter(keeper), event);
+    } catch (error) {
+      if (!(error instanceof InstallationEnded)) throw error;
+      log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
+    }
   }
 
   /** Bolt reads into a payload before it checks its shape; a TypeError there means that the payload is malformed. */
