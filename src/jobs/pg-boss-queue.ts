@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Db, JobInsert, JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { inBatches } from './batches.ts';
-import { type EngineStats, JobAborted, type Standing } from './jobs.ts';
+import { type EngineStats, JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, NewJob } from './jobs-backend.ts';
 import { inTransaction } from './pg-boss.ts';
-import { deleteStates, lockStanding, readStates, writeStates } from './pg-boss-tables.ts';
+import { insertStanding, type ToStore } from './pg-boss-standing.ts';
+import { deleteStates, readStates, writeStates } from './pg-boss-tables.ts';
 
 /** A job as pg-boss keeps it. `data` is JSON text rather than JSON, because `jsonb` refuses some strings. */
 const Envelope = z.object({ workspace: z.string(), data: z.string(), traceparent: z.string().optional() });
@@ -18,11 +19,6 @@ const StoredState = z.object({
 });
 /** What pg-boss answers to a change; its types leave it out. */
 const Changed = z.object({ affected: z.number() });
-
-interface ToStore {
-  insert: JobInsert & { id: string };
-  during: Standing | undefined;
-}
 
 /** What pg-boss holds unique begins with this where the sender gave a key; otherwise it is made up. */
 const KEYED = 'key ';
@@ -48,35 +44,13 @@ export class PgBossQueue {
 
   readonly #insertAll = inBatches(async (batches: Array<readonly ToStore[]>) => {
     const all = batches.flat();
-    const { stored, ended } = await this.#insertStanding(all);
+    const { stored, ended } = await insertStanding(this.#boss, this.name, all);
     return batches.map((batch) =>
       batch.map(({ insert: { id }, during }) =>
         during !== undefined && ended.has(during.text) ? 'ended' : stored.has(id),
       ),
     );
   });
-
-  async #insertStanding(all: readonly ToStore[]): Promise<{ stored: Set<string>; ended: Set<string> }> {
-    const guards = all.flatMap(({ during }) => during ?? []);
-    if (guards.length === 0) {
-      const inserts = all.map(({ insert }) => insert);
-      const stored = await this.#boss.insert(this.name, inserts, { returnId: true });
-      return { stored: new Set(stored), ended: new Set() };
-    }
-    return inTransaction(this.#boss, async (db) => {
-      const standing = await lockStanding(db, guards);
-      const ended = new Set<string>();
-      const left = all.filter(({ during }) => {
-        const isStanding = during === undefined || standing.get(during.key) === during.text;
-        if (!isStanding) ended.add(during.text);
-        return isStanding;
-      });
-      if (left.length === 0) return { stored: new Set<string>(), ended };
-      const options = { returnId: true, db } as const;
-      const rows = left.map(({ insert }) => insert);
-      return { stored: new Set(await this.#boss.insert(this.name, rows, options)), ended };
-    });
-  }
 
   async insertOccurrences(advances: readonly Advance[], db: Db): Promise<void> {
     const inserts = advances.flatMap(occurrenceInsert);

@@ -4,7 +4,6 @@ import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { createContext } from '../commands/context.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Caller } from '../core/reply.ts';
-import { newReference } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { libraryLogger } from '../slack/web.ts';
@@ -31,7 +30,7 @@ import {
 } from './payloads/payloads.ts';
 import { OptionsBody, SubmissionBody } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
-import { respondFailure, respondPrivately } from './pipeline/respond.ts';
+import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
 import { actionAsked, shortcutAsked } from './pipeline/run-interaction.ts';
 import { runOptions } from './pipeline/run-options.ts';
@@ -84,7 +83,7 @@ export function createListeners(parts: ListenerParts): Listeners {
   });
   const shared = { log, registry, workspaces, background, requests };
   const app = new StoringApp(parts, requests, events);
-  const submit = createSubmissions(registry);
+  const submissions = createSubmissions(registry);
 
   app.command(/.*/, ({ body, ack }) => take(shared, readCommand(body), (answer) => ack(answer as string)));
   app.action(/.*/, ({ body, ack }) => take(shared, readAction(body), () => ack()));
@@ -92,7 +91,8 @@ export function createListeners(parts: ListenerParts): Listeners {
   app.view({ callback_id: /.*/, type: 'view_submission' }, async ({ body, ack }) => {
     const form = SubmissionBody.parse(body);
     const { workspace, caller } = readInteraction(form);
-    const work = submit(await workspaces.enter(workspace), caller, viewStateOf(form.view), ack as Ack);
+    const state = viewStateOf(form.view);
+    const work = submissions.take(await workspaces.enter(workspace), caller, state, ack as Ack);
     background.track(work);
     await work;
   });
@@ -102,7 +102,7 @@ export function createListeners(parts: ListenerParts): Listeners {
     const { workspace, caller } = readInteraction(menu);
     await (ack as Ack)(await runOptions(await workspaces.enter(workspace), registry, caller, menu));
   });
-  return { app, jobs: [...requests.jobs, steps.job], idle: () => background.idle() };
+  return { app, jobs: [...requests.jobs, submissions.job, steps.job], idle: () => background.idle() };
 }
 
 /**
@@ -131,13 +131,7 @@ async function store(
   try {
     await requests.store(workspace, request, live);
   } catch (error) {
-    const reference = newReference();
-    workspace.log.error(
-      { event: 'request_not_stored', reference, err: error },
-      'a request could not be stored',
-    );
-    const text = 'Deckhand cannot store anything at the moment, so nothing was done.';
-    const message = failureMessage({ text, next: 'Try again in a minute.', reference });
+    const message = failureMessage(explainNotStored(workspace, error));
     // Only the ack of a command is shown to the person.
     if (request.kind === 'command') return ack(message.text);
     await ack();

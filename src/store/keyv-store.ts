@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 import type { Backend, Row } from './backend.ts';
+import { guardBackend } from './guarded-backend.ts';
 import {
   type AskTenancy,
   asking,
@@ -42,7 +43,7 @@ interface Writer {
 
 /** Rejects with `StoreUnavailable` where the database fails. */
 export function createKeyvStore(opened: Backend, clock: Clock): Store {
-  const backend = telling(opened);
+  const backend = guardBackend(opened);
   const context: Context = { backend, clock, alone: createKeyedLock() };
   return {
     collection: (name, schema, during) => createCollection(context, name, schema, during),
@@ -108,32 +109,6 @@ function createCollection<T>(
       return readRows(context, prefix, parse, await backend.rangeEnd(prefix, limit, last));
     },
   };
-}
-
-function telling(backend: Backend): Backend {
-  return {
-    ...backend,
-    read: (key) => asking(backend.read(key)),
-    put: (row, during) => asking(guarded(backend, backend.put(row, during), during)),
-    insert: (row, during) => asking(guarded(backend, backend.insert(row, during), during)),
-    replace: (from, row, during) => asking(guarded(backend, backend.replace(from, row, during), during)),
-    remove: (key, from, during) => asking(guarded(backend, backend.remove(key, from, during), during)),
-    range: (prefix) => asking(backend.range(prefix)),
-    rangeEnd: (prefix, limit, upTo) => asking(backend.rangeEnd(prefix, limit, upTo)),
-    deleteRange: (prefix) => asking(backend.deleteRange(prefix)),
-  };
-}
-
-/** What was not written may not have been for the installation's end. @throws InstallationEnded */
-async function guarded(
-  backend: Backend,
-  write: Promise<boolean>,
-  during: Tenancy | undefined,
-): Promise<boolean> {
-  const isWritten = await write;
-  if (isWritten || during === undefined) return isWritten;
-  if ((await backend.read(during.key)) !== during.text) throw new InstallationEnded();
-  return false;
 }
 
 async function readRows<T>(

@@ -18,7 +18,12 @@ import {
   StoreUnavailable,
   type Tenancy,
 } from '../store/store.ts';
-import { bindSealer, bindStore, type WorkspaceStore } from '../store/workspace-store.ts';
+import {
+  bindSealer,
+  bindStore,
+  type WorkspaceSealer,
+  type WorkspaceStore,
+} from '../store/workspace-store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
@@ -67,6 +72,7 @@ export interface Workspace {
   metrics: Metrics;
   tracing: Tracing;
   store: WorkspaceStore;
+  sealer: WorkspaceSealer;
   jobs: WorkspaceJobs;
   slack: WorkspaceSlack;
   service: Service;
@@ -126,7 +132,7 @@ export function createWorkspaces(parts: Parts): Workspaces {
       if (id === GLOBAL) return known?.workspace ?? open(id);
       try {
         const standing = await parts.tenancies.current(id);
-        if (known !== undefined && known.asked.is(standing)) return known.workspace;
+        if (known?.asked.is(standing)) return known.workspace;
         opened.delete(id);
         return open(id, standing);
       } catch (error) {
@@ -185,6 +191,7 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     metrics,
     tracing,
     store,
+    sealer,
     jobs,
     slack,
     service,
