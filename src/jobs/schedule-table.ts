@@ -39,7 +39,7 @@ function putDuring(lock: string): string {
   const standing = `SELECT 1 FROM keyv AS t WHERE t.key = $8 AND t.value = $9 ${lock}`;
   const values = 'SELECT $1, $2, $3, $4, $5, $6, CAST($7 AS bigint)';
   const put = PUT.replace('VALUES ($1, $2, $3, $4, $5, $6, $7)', `${values} WHERE EXISTS (${standing})`);
-  return `${put} RETURNING s.key`;
+  return `${put} RETURNING key`;
 }
 
 /** Runs a statement with the values of `$1`, `$2` and so on, and gives its rows. */

@@ -136,8 +136,11 @@ export function createDurableRequests({ run, fail, runEvent }: Handlers): Durabl
   };
 }
 
-/** A repeat that comes while the first is waiting has its key; one that comes later is known here. */
-async function isFirst(
+/**
+ * A repeat that comes while the first is waiting has its key; one that comes later is known here. `job` finds itself again
+ * after a kill.
+ */
+export async function isFirst(
   { store, clock }: Pick<Workspace, 'store' | 'clock'>,
   requestId: string,
   job: string | undefined,
