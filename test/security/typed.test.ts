@@ -23,7 +23,7 @@ test('nothing that is typed after any command, or into any form, is in the log',
           const typed = content.blocks.flatMap(({ block_id: block, type }) =>
             type === 'input' && block !== undefined ? [[block, way] as const] : [],
           );
-          await ann.submit(content.callback_id, Object.fromEntries(typed)).catch(() => undefined);
+          await ann.submit(String(content.callback_id), Object.fromEntries(typed)).catch(() => undefined);
           await ann.close(id).catch(() => undefined);
         }
       }
