@@ -4,6 +4,7 @@ import { commandsFor, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
+import { InstallationEnded } from './core/errors.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes } from './listeners/install/routes.ts';
 import { WELCOME } from './listeners/install/welcome.ts';
@@ -27,7 +28,7 @@ import { WATCH_FEED } from './scheduler/watches/feed.ts';
 import { WATCHES } from './scheduler/watches/schedule.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import type { JobDefinition } from './workspace/define-job.ts';
-import { createWorkspaces, type Parts, type Workspaces } from './workspace/workspace.ts';
+import { createWorkspaces, type Parts, type Workspace, type Workspaces } from './workspace/workspace.ts';
 
 /** What is opened once for the process, with all that only the process may know of its configuration. */
 export interface AppParts extends Parts {
@@ -93,7 +94,8 @@ export function createApp(parts: AppParts): DeckhandApp {
     appToken: config.SLACK_APP_TOKEN,
     signingSecret: config.SLACK_SIGNING_SECRET,
     apiUrl: config.SLACK_API_URL,
-    now: () => clock.now(),
+    clock,
+    store: parts.store,
     log,
     onAck: metrics.ack,
     onRefused: metrics.refused,
@@ -160,21 +162,30 @@ function work<Data>(
 ): void {
   engine.work(
     queue,
-    (job) => {
-      const { workspace, ...data } = job.data;
-      return run(workspaces.open(workspace), {
-        ...job,
-        data: schema.parse(data),
-        save: (next) => job.save({ ...next, workspace }),
-      });
+    async (job) => {
+      const { workspace: id, ...data } = job.data;
+      const workspace = await workspaces.enter(id);
+      const save = (next: Data): Promise<void> => job.save({ ...next, workspace: id });
+      await untilEnded(workspace, () => run(workspace, { ...job, data: schema.parse(data), save }));
     },
     {
       ...options,
-      async onDeadLetter({ workspace, ...data }, error) {
-        await onDeadLetter?.(workspaces.open(workspace), schema.parse(data), error);
+      async onDeadLetter({ workspace: id, ...data }, error) {
+        const workspace = await workspaces.enter(id);
+        await untilEnded(workspace, async () => onDeadLetter?.(workspace, schema.parse(data), error));
       },
     },
   );
+}
+
+/** What a workspace had under way ends with its installation, and is not tried again. */
+async function untilEnded({ log }: Workspace, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof InstallationEnded)) throw error;
+    log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
+  }
 }
 
 async function faultOf({ store, engine, log }: Parts): Promise<string | undefined> {

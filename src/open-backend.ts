@@ -61,7 +61,7 @@ function askingBackend(backend: JobsBackend): JobsBackend {
     schedules: {
       ...schedules,
       now: () => asking(schedules.now()),
-      put: (schedule) => asking(schedules.put(schedule)),
+      put: (schedule, during) => asking(schedules.put(schedule, during)),
       remove: (workspace, key) => asking(schedules.remove(workspace, key)),
     },
   };

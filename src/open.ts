@@ -17,6 +17,7 @@ import { createSealer } from './store/sealer.ts';
 import type { Sealer, Store } from './store/store.ts';
 import { createInstallations } from './workspace/installations.ts';
 import { createLinkRequests } from './workspace/link-requests.ts';
+import { createTenancies } from './workspace/tenancies.ts';
 
 export interface OpenOptions {
   log: Logger;
@@ -64,6 +65,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     tracing,
     pictures: createPictures(),
     linkRequests,
+    tenancies: createTenancies({ store, installations, clock }),
   });
   async function close(): Promise<void> {
     await Promise.all([service.close(), web.close()]);

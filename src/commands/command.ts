@@ -53,6 +53,11 @@ export interface Submission {
   role: Role;
   /** Fields whose values are never put back into the form. */
   secrets?: readonly string[] | ((state: ViewState) => readonly string[]);
+  /**
+   * True where doing it twice would order something twice at the service. It is not begun again after a kill: the person
+   * is told to check. Every other form is carried out again from its beginning.
+   */
+  isOrder?: boolean;
   /** The channel that it acts in, where that is not the one it was opened from. */
   actsIn?(state: ViewState): string | undefined;
   submit(state: ViewState, context: CommandContext): Promise<Submitted>;

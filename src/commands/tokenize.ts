@@ -9,14 +9,22 @@ const APOSTROPHES = /[\u2018\u2019\u201a\u201b\u2039\u203a\uff07]/g;
 const DASHES = /(^|\s)[\u2012-\u2015\u2212](?=[a-z])/gi;
 const SPACES = /[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+/g;
 // `<https://a.example|label>`, `<#C1|general>`, `<@U1|ann>`: the label is what the person meant, where there is one.
-const LINK = /<(https?:\/\/[^|>\s]+)(?:\|([^>]*))?>/g;
+const LINK = /<(https?:\/\/[^|<>\s]+)(?:\|([^<>]*))?>/g;
 // A word copied out of a message keeps its formatting: `name`, *name* or _name_.
 const FORMATTED = /^([`*_])([^`*_]+)\1$/;
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 
-/** Straight quotes, single spaces, no Slack link markup. Pure; idempotent but for escaped entities. */
+/** No command is longer; what follows is dropped before anything else is done with it. */
+const MOST_TYPED = 3_000;
+
+/**
+ * At most 3,000 characters with straight quotes, single spaces and no Slack link markup, in time linear in their number.
+ * Pure; idempotent but for escaped entities.
+ */
 export function cleanCommandText(text: string): string {
   return text
+    .slice(0, MOST_TYPED)
+    .toWellFormed()
     .replace(QUOTES, '"')
     .replace(APOSTROPHES, "'")
     .replace(LINK, (_, url: string, label: string | undefined) => labelOrUrl(url, label))

@@ -26,6 +26,16 @@ export class AccountNeeded extends Error {
   }
 }
 
+/** Deckhand was taken out of the workspace since this work began: nothing of it is stored any more. */
+export class InstallationEnded extends Error {
+  readonly code = 'installation_ended';
+
+  constructor() {
+    super('the installation that this belongs to has ended');
+    this.name = 'InstallationEnded';
+  }
+}
+
 export const SERVICE_ERROR_KINDS = [
   'unauthorized',
   'api_access_restricted',

@@ -1,4 +1,4 @@
-import type { EngineStats } from './jobs.ts';
+import type { EngineStats, Standing } from './jobs.ts';
 
 /** A job to be stored. */
 export interface NewJob {
@@ -11,6 +11,8 @@ export interface NewJob {
   delayMs: number;
   /** W3C's, of the span it was sent in; only where traces are on. */
   traceparent: string | undefined;
+  /** It is stored only while this stands. */
+  during?: Standing | undefined;
 }
 
 /** What a job has become while it ran, kept until it is finished. */
@@ -67,7 +69,7 @@ export interface ScheduleTable {
   /** By the clock that schedules fall due by, in milliseconds since the epoch: one for all replicas. */
   now(): Promise<number>;
   /** Replaces the schedule with that key; with the same cron and zone it keeps its `nextAt`. */
-  put(schedule: StoredSchedule): Promise<void>;
+  put(schedule: StoredSchedule, during?: Standing | undefined): Promise<void>;
   remove(workspace: string, key: string): Promise<void>;
   /** The first schedules that are due. */
   due(now: number, limit: number): Promise<StoredSchedule[]>;
@@ -98,7 +100,10 @@ export interface JobsBackend {
   readonly leases?: Leases;
   /** Prepares the queues that this process works on. The other methods may be called before. */
   start(queues: readonly string[]): Promise<void>;
-  /** Stores all in one write. False for each that was not stored because its key is taken. */
+  /**
+   * Stores all in one write. False for each that was not stored because its key is taken.
+   * @throws InstallationEnded where what one of them belongs to has ended
+   */
   insert(queue: string, jobs: readonly NewJob[]): Promise<boolean[]>;
   /** Takes at most `limit` due jobs, those that wait longest first; of the `busy` workspaces only if others leave room. */
   claim(queue: string, limit: number, busy: readonly string[]): Promise<Claim>;

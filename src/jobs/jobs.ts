@@ -1,11 +1,19 @@
 /** JSON that a job carries. Never a secret: jobs are stored as they are. */
 export type JobData = { workspace: string } & Record<string, unknown>;
 
+/** A row of the documents beside the jobs: what belongs to it is stored only while it stands as it was read. */
+export interface Standing {
+  key: string;
+  text: string;
+}
+
 export interface SendOptions {
   /** At most one job with this key waits or runs in the queue. */
   key?: string;
   /** Milliseconds since the epoch; at once if left out or past. */
   startAfter?: number;
+  /** @throws InstallationEnded in `send` where it stands no more */
+  during?: Standing | undefined;
   /** Begins a trace of its own. What plans itself again and again would make one trace without an end. */
   newTrace?: boolean;
 }
@@ -73,9 +81,14 @@ export interface Engine {
    * Sends `{...data, slotAt}` to the queue at each slot, once however many replicas run. The last slot missed
    * while everything was down is sent at start if it is less than 12 h old. Replaces a schedule with that key;
    * with the same cron and zone it goes on where it was, with others it begins now. Slots by `nextSlot`.
-   * @throws CronError if the expression or the zone is wrong
+   * @throws CronError if the expression or the zone is wrong, InstallationEnded where `during` stands no more
    */
-  schedule<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void>;
+  schedule<T extends JobData>(
+    workspace: string,
+    key: string,
+    schedule: Schedule<T>,
+    during?: Standing | undefined,
+  ): Promise<void>;
   unschedule(workspace: string, key: string): Promise<void>;
   /** Deletes the workspace's jobs and schedules; running ones are aborted. */
   erase(workspace: string): Promise<void>;

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { lastSlot, nextSlot } from './cron-occurrences.ts';
-import { CATCH_UP_MS, type JobData, type Schedule, type Slot } from './jobs.ts';
+import { CATCH_UP_MS, type JobData, type Schedule, type Slot, type Standing } from './jobs.ts';
 import type { Advance, JobsBackend, StoredSchedule } from './jobs-backend.ts';
 import type { RunContext } from './run-job.ts';
 import { type Alarm, createAlarm } from './timer.ts';
@@ -34,13 +34,18 @@ export class Occurrences {
     this.#alarm = createAlarm(options.clock, () => this.#ring());
   }
 
-  async set<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void> {
+  async set<T extends JobData>(
+    workspace: string,
+    key: string,
+    schedule: Schedule<T>,
+    during: Standing | undefined,
+  ): Promise<void> {
     const { cron, zone, queue } = schedule;
     const data = JSON.stringify({ ...schedule.data, workspace });
     const { schedules } = this.#options.backend;
     // Refuses what is wrong before anything is stored.
     const nextAt = nextSlot(cron, zone, await schedules.now());
-    await schedules.put({ workspace, key, cron, zone, queue, data, nextAt });
+    await schedules.put({ workspace, key, cron, zone, queue, data, nextAt }, during);
     this.#setAlarm(earliest(nextAt, this.#alarmAt));
   }
 

@@ -1,5 +1,6 @@
 import type { Clock as BossClock, PgBoss } from 'pg-boss';
 import type { Clock } from '../core/clock.ts';
+import { InstallationEnded } from '../core/errors.ts';
 import { type EngineStats, JobAborted } from './jobs.ts';
 import type { Advance, JobsBackend, ScheduleTable } from './jobs-backend.ts';
 import { createBoss, inTransaction, LEASE, QUEUE_OPTIONS } from './pg-boss.ts';
@@ -36,7 +37,7 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
       await sql('SELECT 1');
       await Promise.all(names.map(queueOf));
     },
-    insert: async (queue, jobs) => (await queueOf(queue)).insert(jobs),
+    insert: async (queue, jobs) => (await queueOf(queue)).insert(jobs).then(expectStanding),
     // pg-boss has no call for when the next job falls due, and other replicas send too; hence `pollMs`.
     claim: async (queue, limit, busy) => {
       return { jobs: await (await queueOf(queue)).claim(limit, busy), nextAt: undefined };
@@ -62,6 +63,13 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
     ping: async () => void (await sql('SELECT 1')),
     close,
   };
+}
+
+function expectStanding(stored: ReadonlyArray<boolean | 'ended'>): boolean[] {
+  return stored.map((one) => {
+    if (one === 'ended') throw new InstallationEnded();
+    return one;
+  });
 }
 
 function expectOurs(isOurs: boolean): void {
@@ -140,5 +148,5 @@ function createSchedules(boss: PgBoss, sql: Sql, queueOf: QueueOf): ScheduleTabl
       }
     });
   };
-  return { ...createScheduleTable(sql), now: () => databaseTime(sql), advance };
+  return { ...createScheduleTable(sql, 'FOR KEY SHARE'), now: () => databaseTime(sql), advance };
 }

@@ -5,6 +5,7 @@ import { inBatches } from './batches.ts';
 import { type EngineStats, JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, NewJob } from './jobs-backend.ts';
 import { inTransaction } from './pg-boss.ts';
+import { insertStanding, type ToStore } from './pg-boss-standing.ts';
 import { deleteStates, readStates, writeStates } from './pg-boss-tables.ts';
 
 /** A job as pg-boss keeps it. `data` is JSON text rather than JSON, because `jsonb` refuses some strings. */
@@ -36,13 +37,19 @@ export class PgBossQueue {
     this.name = name;
   }
 
-  async insert(jobs: readonly NewJob[]): Promise<boolean[]> {
-    return this.#insertAll(jobs.map(toInsert));
+  /** What a job belongs to may have ended. */
+  async insert(jobs: readonly NewJob[]): Promise<Array<boolean | 'ended'>> {
+    return this.#insertAll(jobs.map((job) => ({ insert: toInsert(job), during: job.during })));
   }
 
-  readonly #insertAll = inBatches(async (batches: Array<ReturnType<typeof toInsert>[]>) => {
-    const stored = new Set(await this.#boss.insert(this.name, batches.flat(), { returnId: true }));
-    return batches.map((inserts) => inserts.map(({ id }) => stored.has(id)));
+  readonly #insertAll = inBatches(async (batches: Array<readonly ToStore[]>) => {
+    const all = batches.flat();
+    const { stored, ended } = await insertStanding(this.#boss, this.name, all);
+    return batches.map((batch) =>
+      batch.map(({ insert: { id }, during }) =>
+        during !== undefined && ended.has(during.text) ? 'ended' : stored.has(id),
+      ),
+    );
   });
 
   async insertOccurrences(advances: readonly Advance[], db: Db): Promise<void> {

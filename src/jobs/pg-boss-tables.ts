@@ -1,5 +1,6 @@
 import type { Db } from 'pg-boss';
 import { z } from 'zod';
+import type { Standing } from './jobs.ts';
 import type { Advance, ClaimedJob, JobState } from './jobs-backend.ts';
 import { CREATE_SCHEDULES } from './schedule-table.ts';
 
@@ -32,6 +33,10 @@ const ADVANCE = `UPDATE deckhand_schedules AS s SET next_at = a."nextAt"
   WHERE (s.workspace, s.key, s.cron, s.zone, s.next_at) = (a.workspace, a.key, a.cron, a.zone, a."from")
   RETURNING a.at`;
 
+/** In the order of the keys, so that two writers never wait for each other. */
+const LOCK_STANDING = 'SELECT key, value FROM keyv WHERE key = ANY($1::text[]) ORDER BY key FOR KEY SHARE';
+
+const StandingRows = z.array(z.object({ key: z.string(), value: z.string() }));
 const StateRows = z.array(z.object({ id: z.string(), state: z.string() }));
 const NowRows = z.tuple([z.object({ now: z.number() })]);
 const AdvancedRows = z.array(z.object({ at: z.number() }));
@@ -39,6 +44,13 @@ const AdvancedRows = z.array(z.object({ at: z.number() }));
 /** By the database's clock, which all replicas share. */
 export async function databaseTime(sql: (text: string) => Promise<unknown[]>): Promise<number> {
   return NowRows.parse(await sql(NOW))[0].now;
+}
+
+/** The rows of the documents that stand, as text by key; they stay until the transaction ends. */
+export async function lockStanding(db: Db, guards: readonly Standing[]): Promise<Map<string, string>> {
+  const keys = [...new Set(guards.map(({ key }) => key))];
+  const { rows } = await db.executeSql(LOCK_STANDING, [keys]);
+  return new Map(StandingRows.parse(rows).map(({ key, value }) => [key, value]));
 }
 
 /** What is stored of these jobs, as text by id. */

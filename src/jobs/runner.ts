@@ -10,6 +10,7 @@ import type {
   JobOutcome,
   Schedule,
   SendOptions,
+  Standing,
   WorkOptions,
 } from './jobs.ts';
 import type { JobsBackend, Leases } from './jobs-backend.ts';
@@ -64,11 +65,11 @@ class Runner implements Engine {
   }
 
   async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
-    const { key, startAfter, newTrace } = options;
+    const { key, startAfter, newTrace, during } = options;
     const traceparent = newTrace === true ? undefined : this.#context.tracing.traceparent;
     const now = this.#clock.now();
     const delayMs = Math.max(0, (startAfter ?? now) - now);
-    const job = { workspace: data.workspace, key, data: JSON.stringify(data), delayMs, traceparent };
+    const job = { workspace: data.workspace, key, data: JSON.stringify(data), delayMs, traceparent, during };
     this.#known.add(queue);
     const [isStored = false] = await this.#backend.insert(queue, [job]);
     if (isStored) this.#queues.get(queue)?.expect(now + delayMs);
@@ -82,8 +83,13 @@ class Runner implements Engine {
     this.#known.add(queue);
   }
 
-  schedule<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void> {
-    return this.#occurrences.set(workspace, key, schedule);
+  schedule<T extends JobData>(
+    workspace: string,
+    key: string,
+    schedule: Schedule<T>,
+    during?: Standing,
+  ): Promise<void> {
+    return this.#occurrences.set(workspace, key, schedule, during);
   }
 
   unschedule(workspace: string, key: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { InstallationEnded } from '../core/errors.ts';
 import type { ScheduleTable, StoredSchedule } from './jobs-backend.ts';
 
 /** The same table on SQLite and Postgres, in the SQL that both read. */
@@ -33,13 +34,24 @@ const StoredSchedules = z.array(
 );
 const Next = z.tuple([z.object({ nextAt: z.number().nullable() })]);
 
+/** The same as `PUT`, while a row of the documents stands. @param lock what holds that row until the end of the write */
+function putDuring(lock: string): string {
+  const standing = `SELECT 1 FROM keyv AS t WHERE t.key = $8 AND t.value = $9 ${lock}`;
+  const values = 'SELECT $1, $2, $3, $4, $5, $6, CAST($7 AS bigint)';
+  const put = PUT.replace('VALUES ($1, $2, $3, $4, $5, $6, $7)', `${values} WHERE EXISTS (${standing})`);
+  return `${put} RETURNING key`;
+}
+
 /** Runs a statement with the values of `$1`, `$2` and so on, and gives its rows. */
 export type Query = (sql: string, values: Array<string | number>) => Promise<unknown[]>;
 
-export function createScheduleTable(query: Query): Omit<ScheduleTable, 'advance' | 'now'> {
+export function createScheduleTable(query: Query, lock: string): Omit<ScheduleTable, 'advance' | 'now'> {
   return {
-    put: async ({ workspace, key, cron, zone, queue, data, nextAt }) => {
-      await query(PUT, [workspace, key, cron, zone, queue, data, nextAt]);
+    put: async ({ workspace, key, cron, zone, queue, data, nextAt }, during) => {
+      const values = [workspace, key, cron, zone, queue, data, nextAt];
+      if (during === undefined) return void (await query(PUT, values));
+      const stored = await query(putDuring(lock), [...values, during.key, during.text]);
+      if (stored.length === 0) throw new InstallationEnded();
     },
     remove: async (workspace, key) => {
       await query(REMOVE, [workspace, key]);

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { JobAborted } from './jobs.ts';
+import { InstallationEnded } from '../core/errors.ts';
+import { JobAborted, type Standing } from './jobs.ts';
 import type { Advance, ClaimedJob, JobsBackend, NewJob, ScheduleTable } from './jobs-backend.ts';
 import { CREATE_SCHEDULES, createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
 
@@ -33,6 +34,7 @@ const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
 
 const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+const STANDS = 'SELECT 1 FROM keyv WHERE key = ? AND value = ?';
 const DUE = 'SELECT seq, due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now';
 const FIRST = 'ORDER BY due, seq LIMIT :limit';
 const NEXT =
@@ -98,7 +100,13 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   const erasing = [ERASE_SCHEDULES, ERASE].map((sql) => db.prepare(sql));
   const count = db.prepare(COUNT);
   const insertOne = db.prepare(INSERT);
-  const insert = (queue: string, { key, workspace, data, delayMs, traceparent }: NewJob): boolean => {
+  // In one turn with the write that follows: nothing else comes in between on the one connection.
+  const expectStanding = (during: Standing | undefined): void => {
+    if (during !== undefined && db.prepare(STANDS).get(during.key, during.text) === undefined)
+      throw new InstallationEnded();
+  };
+  const insert = (queue: string, { during, key, workspace, data, delayMs, traceparent }: NewJob): boolean => {
+    expectStanding(during);
     const now = clock.now();
     const row = [queue, key ?? null, workspace, data, now + delayMs, now, traceparent ?? null];
     return insertOne.run(...row).changes > 0;
@@ -195,7 +203,7 @@ function createSchedules(
     insert(queue, { workspace, key: undefined, data: job.data, delayMs: 0, traceparent: undefined });
   };
   return {
-    ...createScheduleTable(query),
+    ...createScheduleTable(query, ''),
     advance: async (advances) => inTransaction(db, () => advances.forEach(advance)),
   };
 }

@@ -2,13 +2,15 @@ import { z } from 'zod';
 import type { ViewState } from '../commands/command.ts';
 import { EventBody } from '../core/event.ts';
 import type { Message } from '../core/message.ts';
+import type { Caller } from '../core/reply.ts';
 import { countRepeated } from '../observability/uncertain-delivery.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 const SEEN_MS = 60 * 60 * 1000;
 
-const StoredCaller = z.object({
+/** Who asked. Handles of Slack are secrets that expire, so they are not stored. */
+export const StoredCaller = z.object({
   user: z.string(),
   team: z.string().optional(),
   channel: z.string().optional(),
@@ -16,6 +18,17 @@ const StoredCaller = z.object({
   threadTs: z.string().optional(),
   requestId: z.string(),
 });
+
+type StoredCaller = z.infer<typeof StoredCaller>;
+
+export function storedCaller({
+  triggerId: _,
+  responseUrl: __,
+  isStored: ___,
+  ...caller
+}: Caller): StoredCaller {
+  return caller;
+}
 
 /** What a person asked for, as it is stored before its ack. Never a secret. */
 export const StoredRequest = z.discriminatedUnion('kind', [
@@ -123,8 +136,11 @@ export function createDurableRequests({ run, fail, runEvent }: Handlers): Durabl
   };
 }
 
-/** A repeat that comes while the first is waiting has its key; one that comes later is known here. */
-async function isFirst(
+/**
+ * A repeat that comes while the first is waiting has its key; one that comes later is known here. `job` finds itself again
+ * after a kill.
+ */
+export async function isFirst(
   { store, clock }: Pick<Workspace, 'store' | 'clock'>,
   requestId: string,
   job: string | undefined,

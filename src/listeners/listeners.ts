@@ -2,8 +2,8 @@ import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { createContext } from '../commands/context.ts';
+import { InstallationEnded } from '../core/errors.ts';
 import type { Caller } from '../core/reply.ts';
-import { newReference } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { libraryLogger } from '../slack/web.ts';
@@ -15,6 +15,7 @@ import {
   createDurableRequests,
   type DurableRequests,
   type Live,
+  type StoredEvent,
   type StoredRequest,
 } from './durable-requests.ts';
 import {
@@ -29,7 +30,7 @@ import {
 } from './payloads/payloads.ts';
 import { OptionsBody, SubmissionBody } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
-import { respondFailure, respondPrivately } from './pipeline/respond.ts';
+import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
 import { actionAsked, shortcutAsked } from './pipeline/run-interaction.ts';
 import { runOptions } from './pipeline/run-options.ts';
@@ -77,12 +78,12 @@ export function createListeners(parts: ListenerParts): Listeners {
     },
     async runEvent({ about, body }) {
       const caller: Caller = { user: '', channel: undefined, requestId: body.event_id };
-      await events[body.event.type]?.(createContext(workspaces.open(about), caller), body);
+      await events[body.event.type]?.(createContext(await workspaces.enter(about), caller), body);
     },
   });
   const shared = { log, registry, workspaces, background, requests };
   const app = new StoringApp(parts, requests, events);
-  const submit = createSubmissions(registry);
+  const submissions = createSubmissions(registry);
 
   app.command(/.*/, ({ body, ack }) => take(shared, readCommand(body), (answer) => ack(answer as string)));
   app.action(/.*/, ({ body, ack }) => take(shared, readAction(body), () => ack()));
@@ -90,7 +91,8 @@ export function createListeners(parts: ListenerParts): Listeners {
   app.view({ callback_id: /.*/, type: 'view_submission' }, async ({ body, ack }) => {
     const form = SubmissionBody.parse(body);
     const { workspace, caller } = readInteraction(form);
-    const work = submit(workspaces.open(workspace), caller, viewStateOf(form.view), ack as Ack);
+    const state = viewStateOf(form.view);
+    const work = submissions.take(await workspaces.enter(workspace), caller, state, ack as Ack);
     background.track(work);
     await work;
   });
@@ -98,9 +100,9 @@ export function createListeners(parts: ListenerParts): Listeners {
   app.options(/.*/, async ({ body, ack }) => {
     const menu = OptionsBody.parse(body);
     const { workspace, caller } = readInteraction(menu);
-    await (ack as Ack)(await runOptions(workspaces.open(workspace), registry, caller, menu));
+    await (ack as Ack)(await runOptions(await workspaces.enter(workspace), registry, caller, menu));
   });
-  return { app, jobs: [...requests.jobs, steps.job], idle: () => background.idle() };
+  return { app, jobs: [...requests.jobs, submissions.job, steps.job], idle: () => background.idle() };
 }
 
 /**
@@ -110,7 +112,7 @@ export function createListeners(parts: ListenerParts): Listeners {
 async function take(shared: Shared, incoming: IncomingRequest, ack: Ack): Promise<void> {
   const { workspaces, registry, requests, background } = shared;
   const { request, live } = incoming;
-  const workspace = workspaces.open(incoming.workspace);
+  const workspace = await workspaces.enter(incoming.workspace);
   if (isStoredFirst(registry, request)) return store(shared, workspace, incoming, ack);
   await ack();
   if (isForSlack(registry, request, live)) return;
@@ -129,13 +131,7 @@ async function store(
   try {
     await requests.store(workspace, request, live);
   } catch (error) {
-    const reference = newReference();
-    workspace.log.error(
-      { event: 'request_not_stored', reference, err: error },
-      'a request could not be stored',
-    );
-    const text = 'Deckhand cannot store anything at the moment, so nothing was done.';
-    const message = failureMessage({ text, next: 'Try again in a minute.', reference });
+    const message = failureMessage(explainNotStored(workspace, error));
     // Only the ack of a command is shown to the person.
     if (request.kind === 'command') return ack(message.text);
     await ack();
@@ -226,9 +222,19 @@ class StoringApp extends App {
   async #take(event: ReceiverEvent): Promise<void> {
     if (event.body.type !== 'event_callback') return this.#passToBolt(event);
     const known = readEvent(event.body, this.#events);
-    if (known !== undefined)
-      await this.#requests.storeEvent(this.#parts.workspaces.open(known.keeper), known.event);
+    if (known !== undefined) await this.#store(known.keeper, known.event);
     await event.ack();
+  }
+
+  /** Where it is not stored, it is not acknowledged, so that Slack sends it again. */
+  async #store(keeper: string, event: StoredEvent): Promise<void> {
+    const { workspaces, log } = this.#parts;
+    try {
+      await this.#requests.storeEvent(await workspaces.enter(keeper), event);
+    } catch (error) {
+      if (!(error instanceof InstallationEnded)) throw error;
+      log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
+    }
   }
 
   /** Bolt reads into a payload before it checks its shape; a TypeError there means that the payload is malformed. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isFailure } from '../core/errors.ts';
+import { InstallationEnded, isFailure } from '../core/errors.ts';
 import type { Logger } from './log.ts';
 
 /**
@@ -7,6 +7,13 @@ import type { Logger } from './log.ts';
  * error with its stack. Returns the reference that the person gets too, where the failure is unexpected.
  */
 export function logFailure(log: Logger, error: unknown, fields: Record<string, unknown>): string | undefined {
+  if (error instanceof InstallationEnded) {
+    log.info(
+      { event: 'installation_ended', ...fields },
+      'work of an installation that has ended was dropped',
+    );
+    return undefined;
+  }
   if (!isFailure(error) || error.code === 'store_unavailable') {
     const event = isFailure(error) ? 'store_failed' : 'bug';
     const reference = newReference();
@@ -14,7 +21,8 @@ export function logFailure(log: Logger, error: unknown, fields: Record<string, u
     return reference;
   }
   if (error.code === 'user_error') {
-    log.info({ event: 'refused', ...fields, reason: error.message }, 'a request was refused with a reason');
+    // Without its message, which may repeat what was typed.
+    log.info({ event: 'refused', ...fields }, 'a request was refused with a reason');
     return undefined;
   }
   const outside = error.code === 'account_failure' ? error.cause : error;

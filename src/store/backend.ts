@@ -1,4 +1,5 @@
 import type { Keyv } from 'keyv';
+import type { Tenancy } from './store.ts';
 
 /**
  * What a database gives beyond keyv's own calls: conditional writes and ranges. Keys are
@@ -9,12 +10,14 @@ export interface Backend {
   keyv: Keyv;
   /** The stored text under a key, before it is decoded. */
   read(key: string): Promise<string | undefined>;
-  /** Stores the text if the key is free; `expires` is the end of the row by the database's wall clock. */
-  insert(key: string, text: string, expires: number | undefined): Promise<boolean>;
+  /** Each of these writes only while the row `during` stands, where one is given; `expires` is by the database's clock. */
+  put(row: Row, during?: Tenancy): Promise<boolean>;
+  /** Stores the row if its key is free. */
+  insert(row: Row, during?: Tenancy): Promise<boolean>;
   /** Replaces the text if it is still `from`. */
-  replace(key: string, from: string, to: string, expires: number | undefined): Promise<boolean>;
+  replace(from: string, row: Row, during?: Tenancy): Promise<boolean>;
   /** Deletes the row if its text is still `from`. */
-  remove(key: string, from: string): Promise<boolean>;
+  remove(key: string, from: string, during?: Tenancy): Promise<boolean>;
   /** Rows whose key starts with `prefix`, in key order. */
   range(prefix: string): Promise<Array<{ key: string; value: string }>>;
   /** The last `limit` of these rows, the last one first; none after the key `upTo` where one is given. */
@@ -25,6 +28,13 @@ export interface Backend {
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   sweep(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Row {
+  key: string;
+  text: string;
+  /** The end of the row by the database's wall clock. */
+  expires: number | undefined;
 }
 
 /** The first string after all strings that start with `prefix`, which must end in `/`. */

@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { decrypt, encrypt } from './cipher.ts';
 import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
-import { type Collection, DATA_KEYS, GLOBAL, SealError, type Store } from './store.ts';
+import { type AskTenancy, type Collection, DATA_KEYS, GLOBAL, SealError, type Store } from './store.ts';
 
 /** A workspace's data key as it is stored: wrapped by one of `ENCRYPTION_KEYS`. */
 const WrappedKey = z.object({ id: z.string(), wrappedBy: z.string(), wrapped: z.string() });
@@ -16,8 +16,8 @@ export interface DataKey {
 
 const DATA_KEY_BYTES = 32;
 
-export function wrappedKeys(store: Store): Collection<WrappedKey> {
-  return store.collection(DATA_KEYS, WrappedKey);
+export function wrappedKeys(store: Store, during?: AskTenancy | undefined): Collection<WrappedKey> {
+  return store.collection(DATA_KEYS, WrappedKey, during);
 }
 
 /** The workspace's data key as it stands in the store; undefined if the workspace has none. */
@@ -31,11 +31,16 @@ export async function readDataKey(
 }
 
 /** As `readDataKey`, but makes one where none is; of two replicas that do so at once, one wins. */
-export async function ensureDataKey(store: Store, keys: EncryptionKeys, workspace: string): Promise<DataKey> {
+export async function ensureDataKey(
+  store: Store,
+  keys: EncryptionKeys,
+  workspace: string,
+  during?: AskTenancy | undefined,
+): Promise<DataKey> {
   const standing = await readDataKey(store, keys, workspace);
   if (standing !== undefined) return standing;
   const made = wrap(keys[0], workspace, randomBytes(6).toString('base64url'), randomBytes(DATA_KEY_BYTES));
-  await wrappedKeys(store).create(GLOBAL, workspace, made);
+  await wrappedKeys(store, during).create(GLOBAL, workspace, made);
   const winner = await readDataKey(store, keys, workspace);
   if (winner === undefined) throw new SealError('The workspace was erased meanwhile');
   return winner;

@@ -1,8 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
+import { InstallationEnded } from '../core/errors.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
-import type { Backend } from './backend.ts';
-import { asking, type Collection, DATA_KEYS, GLOBAL, type Store, StoreError } from './store.ts';
+import type { Backend, Row } from './backend.ts';
+import { guardBackend } from './guarded-backend.ts';
+import {
+  type AskTenancy,
+  asking,
+  type Collection,
+  DATA_KEYS,
+  GLOBAL,
+  type Store,
+  StoreError,
+  TENANCIES,
+  type Tenancy,
+} from './store.ts';
 
 /** What is stored: the document, and when it ends by the process's own clock. */
 interface Envelope {
@@ -21,26 +34,55 @@ interface Context {
   alone: <T>(key: string, work: () => Promise<T>) => Promise<T>;
 }
 
+/** Where the writes of a collection go. */
+interface Writer {
+  context: Context;
+  /** What the writes belong to; undefined where they belong to no workspace. */
+  during: Tenancy | undefined;
+}
+
 /** Rejects with `StoreUnavailable` where the database fails. */
 export function createKeyvStore(opened: Backend, clock: Clock): Store {
-  const backend = telling(opened);
+  const backend = guardBackend(opened);
   const context: Context = { backend, clock, alone: createKeyedLock() };
   return {
-    collection: (name, schema) => createCollection(context, name, schema),
+    collection: (name, schema, during) => createCollection(context, name, schema, during),
+    tenancy: (workspace) => readTenancy(backend, workspace),
+    beginTenancy: async (workspace) => {
+      const id = { id: randomUUID() };
+      await create({ context, during: undefined }, keyOf(GLOBAL, TENANCIES, workspace), id);
+      const begun = await readTenancy(backend, workspace);
+      if (begun === undefined) throw new InstallationEnded();
+      return begun;
+    },
     exclusive: (key, work) => backend.exclusive(key, work),
     erase: async (workspace) => {
-      // The key first: should the process die in between, what is sealed stays shut.
+      // First, so that what is under way writes nothing behind the sweep.
+      await asking(backend.keyv.delete(keyOf(GLOBAL, TENANCIES, workspace)));
+      // Then the key: should the process die in between, what is sealed stays shut.
       await asking(backend.keyv.delete(keyOf(GLOBAL, DATA_KEYS, workspace)));
       await backend.deleteRange(`${part(workspace)}/`);
       await backend.scrub();
     },
-    ping: () => put(context, keyOf(GLOBAL, 'pings', 'last'), { at: clock.now() }),
+    ping: () => put({ context, during: undefined }, keyOf(GLOBAL, 'pings', 'last'), { at: clock.now() }),
     close: () => backend.close(),
   };
 }
 
-function createCollection<T>(context: Context, name: string, schema: z.ZodType<T>): Collection<T> {
+async function readTenancy(backend: Backend, workspace: string): Promise<Tenancy | undefined> {
+  const key = keyOf(GLOBAL, TENANCIES, workspace);
+  const text = await backend.read(key);
+  return text === undefined ? undefined : { key, text };
+}
+
+function createCollection<T>(
+  context: Context,
+  name: string,
+  schema: z.ZodType<T>,
+  ask: AskTenancy | undefined,
+): Collection<T> {
   const { backend } = context;
+  const writer = async (): Promise<Writer> => ({ context, during: await ask?.() });
   const parse = (doc: unknown): T => parseDocument(name, schema, doc);
   const read = async (key: string): Promise<T | undefined> => {
     const envelope = await asking(backend.keyv.get<Envelope>(key));
@@ -48,13 +90,15 @@ function createCollection<T>(context: Context, name: string, schema: z.ZodType<T
   };
   return {
     get: (workspace, id) => read(keyOf(workspace, name, id)),
-    put: (workspace, id, doc, expiresAt) => put(context, keyOf(workspace, name, id), doc, expiresAt),
-    create: (workspace, id, doc, expiresAt) => create(context, keyOf(workspace, name, id), doc, expiresAt),
+    put: async (workspace, id, doc, expiresAt) =>
+      put(await writer(), keyOf(workspace, name, id), doc, expiresAt),
+    create: async (workspace, id, doc, expiresAt) =>
+      create(await writer(), keyOf(workspace, name, id), doc, expiresAt),
     update: (workspace, id, change) => {
       const key = keyOf(workspace, name, id);
-      return context.alone(key, () => update(context, key, parse, change));
+      return context.alone(key, async () => update(await writer(), key, parse, change));
     },
-    delete: (workspace, id) => remove(context, keyOf(workspace, name, id)),
+    delete: async (workspace, id) => remove(await writer(), keyOf(workspace, name, id)),
     list: async (workspace) => {
       const prefix = `${part(workspace)}/${part(name)}/`;
       return readRows(context, prefix, parse, await backend.range(prefix));
@@ -64,19 +108,6 @@ function createCollection<T>(context: Context, name: string, schema: z.ZodType<T
       const last = upTo === undefined ? undefined : keyOf(workspace, name, upTo);
       return readRows(context, prefix, parse, await backend.rangeEnd(prefix, limit, last));
     },
-  };
-}
-
-function telling(backend: Backend): Backend {
-  return {
-    ...backend,
-    read: (key) => asking(backend.read(key)),
-    insert: (key, text, expires) => asking(backend.insert(key, text, expires)),
-    replace: (key, from, to, expires) => asking(backend.replace(key, from, to, expires)),
-    remove: (key, from) => asking(backend.remove(key, from)),
-    range: (prefix) => asking(backend.range(prefix)),
-    rangeEnd: (prefix, limit, upTo) => asking(backend.rangeEnd(prefix, limit, upTo)),
-    deleteRange: (prefix) => asking(backend.deleteRange(prefix)),
   };
 }
 
@@ -97,35 +128,32 @@ async function readRows<T>(
 }
 
 async function put(
-  { backend, clock }: Context,
+  { context: { backend, clock }, during }: Writer,
   key: string,
   doc: unknown,
   expiresAt?: number,
 ): Promise<void> {
-  if (expiresAt !== undefined && expiresAt <= clock.now()) {
-    await asking(backend.keyv.delete(key));
-    return;
-  }
-  const ttl = expiresAt === undefined ? undefined : expiresAt - clock.now();
-  const stored = await asking(backend.keyv.set(key, wrap(doc, expiresAt), ttl));
-  if (!stored) throw new StoreError('The database did not take a document');
+  const row = await rowOf(backend, clock, key, doc, expiresAt);
+  // One that has ended already is stored so that what stood there is gone, and swept later.
+  if (!(await backend.put(row, during))) throw new StoreError('The database did not take a document');
 }
 
-async function create(context: Context, key: string, doc: unknown, expiresAt?: number): Promise<boolean> {
-  const { backend, clock } = context;
-  const expires = expiryOfRow(clock, expiresAt);
-  const text = await encode(backend, wrap(doc, expiresAt), expires);
-  if (await backend.insert(key, text, expires)) return true;
+async function create(
+  { context: { backend, clock }, during }: Writer,
+  key: string,
+  doc: unknown,
+  expiresAt?: number,
+): Promise<boolean> {
+  const row = await rowOf(backend, clock, key, doc, expiresAt);
+  if (await backend.insert(row, during)) return true;
   const standing = await backend.read(key);
-  if (standing === undefined) return backend.insert(key, text, expires);
+  if (standing === undefined) return backend.insert(row, during);
   // A row that ended by our clock but not yet by the database's may be taken over, by one of us.
-  return isAlive(await decode(backend, standing), clock)
-    ? false
-    : backend.replace(key, standing, text, expires);
+  return isAlive(await decode(backend, standing), clock) ? false : backend.replace(standing, row, during);
 }
 
 async function update<T>(
-  context: Context,
+  { context, during }: Writer,
   key: string,
   parse: (doc: unknown) => T,
   change: (current: T | undefined) => T | undefined | Promise<T | undefined>,
@@ -136,9 +164,8 @@ async function update<T>(
     const envelope = from === undefined ? undefined : await decode(backend, from);
     const current = envelope && isAlive(envelope, clock) ? envelope : undefined;
     const doc = await change(current === undefined ? undefined : parse(current.doc));
-    const expires = expiryOfRow(clock, current?.expiresAt);
-    const to = doc === undefined ? undefined : await encode(backend, wrap(doc, current?.expiresAt), expires);
-    if (await swap(backend, key, from, to, expires)) return doc;
+    const row = doc === undefined ? undefined : await rowOf(backend, clock, key, doc, current?.expiresAt);
+    if (await swap(backend, key, from, row, during)) return doc;
   }
   throw new StoreError('A document changed too often to be updated');
 }
@@ -147,36 +174,38 @@ async function swap(
   backend: Backend,
   key: string,
   from: string | undefined,
-  to: string | undefined,
-  expires: number | undefined,
+  row: Row | undefined,
+  during: Tenancy | undefined,
 ): Promise<boolean> {
-  if (from === undefined) return to === undefined || backend.insert(key, to, expires);
-  return to === undefined ? backend.remove(key, from) : backend.replace(key, from, to, expires);
+  if (from === undefined) return row === undefined || backend.insert(row, during);
+  return row === undefined ? backend.remove(key, from, during) : backend.replace(from, row, during);
 }
 
-async function remove({ backend, clock }: Context, key: string): Promise<boolean> {
-  const standing = await backend.read(key);
-  if (standing === undefined) return false;
-  const wasThere = await asking(backend.keyv.delete(key));
-  return wasThere && isAlive(await decode(backend, standing), clock);
+async function remove({ context: { backend, clock }, during }: Writer, key: string): Promise<boolean> {
+  for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
+    const standing = await backend.read(key);
+    if (standing === undefined) return false;
+    if (await backend.remove(key, standing, during)) return isAlive(await decode(backend, standing), clock);
+  }
+  throw new StoreError('A document changed too often to be deleted');
 }
 
-function wrap(doc: unknown, expiresAt: number | undefined): Envelope {
-  return expiresAt === undefined ? { doc } : { doc, expiresAt };
+/** The database reclaims rows by its own clock, which a test's clock may be far from. */
+async function rowOf(
+  backend: Backend,
+  clock: Clock,
+  key: string,
+  doc: unknown,
+  expiresAt: number | undefined,
+): Promise<Row> {
+  const expires = expiresAt === undefined ? undefined : Date.now() + (expiresAt - clock.now());
+  const value: Envelope = expiresAt === undefined ? { doc } : { doc, expiresAt };
+  const encoded = await backend.keyv.encode(expires === undefined ? { value } : { value, expires });
+  return { key, text: String(encoded), expires };
 }
 
 function isAlive(envelope: Envelope, clock: Clock): boolean {
   return envelope.expiresAt === undefined || envelope.expiresAt > clock.now();
-}
-
-/** The database reclaims rows by its own clock, which a test's clock may be far from. */
-function expiryOfRow(clock: Clock, expiresAt: number | undefined): number | undefined {
-  return expiresAt === undefined ? undefined : Date.now() + (expiresAt - clock.now());
-}
-
-async function encode(backend: Backend, value: Envelope, expires: number | undefined): Promise<string> {
-  const row = expires === undefined ? { value } : { value, expires };
-  return String(await backend.keyv.encode(row));
 }
 
 async function decode(backend: Backend, text: string): Promise<Envelope> {

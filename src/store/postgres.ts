@@ -5,7 +5,7 @@ import { Keyv } from 'keyv';
 import pg from 'pg';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { type Locks, openLocks } from './postgres-locks.ts';
-import { StoreError } from './store.ts';
+import { StoreError, type Tenancy } from './store.ts';
 
 /** A statement, and the wait for a connection, end after this; the caller then learns of it. */
 const TIMEOUT_MS = 15_000;
@@ -82,9 +82,12 @@ function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Back
   return {
     keyv: new Keyv({ store: adapter }),
     read: (key) => adapter.get(key).then(textOrNothing),
-    insert: (key, text, expires) => changes(INSERT, key, text, expires ?? null, Date.now()),
-    replace: (key, from, to, expires) => changes(REPLACE, to, expires ?? null, key, from),
-    remove: (key, from) => changes(REMOVE, key, from),
+    put: ({ key, text, expires }, during) => changes(PUT, ...standing(during), key, text, expires ?? null),
+    insert: ({ key, text, expires }, during) =>
+      changes(INSERT, ...standing(during), key, text, expires ?? null, Date.now()),
+    replace: (from, { key, text, expires }, during) =>
+      changes(REPLACE, ...standing(during), text, expires ?? null, key, from),
+    remove: (key, from, during) => changes(REMOVE, ...standing(during), key, from),
     range: async (prefix) =>
       (await pool.query<{ key: string; value: string }>(RANGE, [prefix, endOfRange(prefix)])).rows,
     rangeEnd: async (prefix, limit, upTo = endOfRange(prefix)) =>
@@ -103,12 +106,20 @@ function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Back
   };
 }
 
-const INSERT = `INSERT INTO keyv (key, value, expires) VALUES ($1, $2, $3)
-  ON CONFLICT (key, COALESCE(namespace, '')) DO UPDATE SET value = excluded.value, expires = excluded.expires
-  WHERE keyv.expires <= $4`;
-const REPLACE = `UPDATE keyv SET value = $1, expires = $2
-  WHERE key = $3 AND COALESCE(namespace, '') = '' AND value = $4`;
-const REMOVE = `DELETE FROM keyv WHERE key = $1 AND COALESCE(namespace, '') = '' AND value = $2`;
+/** The values of `STANDS`. */
+function standing(during: Tenancy | undefined): Array<string | null> {
+  return [during?.key ?? null, during?.text ?? null];
+}
+
+/** Holds the row until the write is committed, so that who ends the tenancy waits for it and finds what was written. */
+const STANDS = `($1::text IS NULL OR EXISTS (SELECT 1 FROM keyv AS t
+  WHERE t.key = $1 AND COALESCE(t.namespace, '') = '' AND t.value = $2 FOR KEY SHARE))`;
+const PUT = `INSERT INTO keyv (key, value, expires) SELECT $3::text, $4::text, $5::bigint WHERE ${STANDS}
+  ON CONFLICT (key, COALESCE(namespace, '')) DO UPDATE SET value = excluded.value, expires = excluded.expires`;
+const INSERT = `${PUT} WHERE keyv.expires <= $6`;
+const REPLACE = `UPDATE keyv SET value = $3, expires = $4
+  WHERE key = $5 AND COALESCE(namespace, '') = '' AND value = $6 AND ${STANDS}`;
+const REMOVE = `DELETE FROM keyv WHERE key = $3 AND COALESCE(namespace, '') = '' AND value = $4 AND ${STANDS}`;
 const IN_RANGE = `key COLLATE "C" >= $1 AND key COLLATE "C" < $2`;
 const RANGE = `SELECT key, value FROM keyv WHERE ${IN_RANGE} ORDER BY key COLLATE "C"`;
 const RANGE_END = `SELECT key, value FROM keyv

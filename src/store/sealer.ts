@@ -16,9 +16,9 @@ const CACHE_MS = 60_000;
 export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = systemClock): Sealer {
   const cache = createCache(clock);
   return {
-    async seal(place, secret) {
+    async seal(place, secret, during) {
       // Always the key as it stands: one from memory may belong to an installation that was erased.
-      const dataKey = await ensureDataKey(store, keys, place.workspace);
+      const dataKey = await ensureDataKey(store, keys, place.workspace, during);
       cache.set(place.workspace, dataKey);
       return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context(place), Buffer.from(secret))}`;
     },

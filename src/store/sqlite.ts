@@ -7,7 +7,7 @@ import { createKeyedLock } from '../core/keyed-lock.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { createDriver } from './sqlite-driver.ts';
 import { guardFile } from './sqlite-guard.ts';
-import { StoreError } from './store.ts';
+import { StoreError, type Tenancy } from './store.ts';
 
 /** How long a statement waits for another process, e.g. the key rotation or a backup, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -63,9 +63,12 @@ function createBackend(adapter: KeyvSqlite, release: () => void): Backend {
   return {
     keyv: new Keyv({ store: adapter }),
     read: (key) => adapter.get(key).then(textOrNothing),
-    insert: (key, text, expires) => changes(INSERT, key, text, expires ?? null, Date.now()),
-    replace: (key, from, to, expires) => changes(REPLACE, to, expires ?? null, key, from),
-    remove: (key, from) => changes(REMOVE, key, from),
+    put: ({ key, text, expires }, during) => changes(PUT, key, text, expires ?? null, ...standing(during)),
+    insert: ({ key, text, expires }, during) =>
+      changes(INSERT, key, text, expires ?? null, ...standing(during), Date.now()),
+    replace: (from, { key, text, expires }, during) =>
+      changes(REPLACE, text, expires ?? null, key, from, ...standing(during)),
+    remove: (key, from, during) => changes(REMOVE, key, from, ...standing(during)),
     range: async (prefix) =>
       (await adapter.query(RANGE, prefix, endOfRange(prefix))) as Array<{ key: string; value: string }>,
     rangeEnd: async (prefix, limit, upTo = endOfRange(prefix)) =>
@@ -89,11 +92,17 @@ async function scrub(adapter: KeyvSqlite): Promise<void> {
   await adapter.query('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-const INSERT = `INSERT INTO keyv (key, value, namespace, expires) VALUES (?, ?, '', ?)
-  ON CONFLICT (key, namespace) DO UPDATE SET value = excluded.value, expires = excluded.expires
-  WHERE keyv.expires <= ?`;
-const REPLACE = `UPDATE keyv SET value = ?, expires = ? WHERE key = ? AND namespace = '' AND value = ?`;
-const REMOVE = `DELETE FROM keyv WHERE key = ? AND namespace = '' AND value = ?`;
+/** The values of `STANDS`. */
+function standing(during: Tenancy | undefined): Array<string | null> {
+  return [during?.key ?? null, during?.key ?? null, during?.text ?? null];
+}
+
+const STANDS = `(? IS NULL OR EXISTS (SELECT 1 FROM keyv AS t WHERE t.key = ? AND t.namespace = '' AND t.value = ?))`;
+const PUT = `INSERT INTO keyv (key, value, namespace, expires) SELECT ?, ?, '', ? WHERE ${STANDS}
+  ON CONFLICT (key, namespace) DO UPDATE SET value = excluded.value, expires = excluded.expires`;
+const INSERT = `${PUT} WHERE keyv.expires <= ?`;
+const REPLACE = `UPDATE keyv SET value = ?, expires = ? WHERE key = ? AND namespace = '' AND value = ? AND ${STANDS}`;
+const REMOVE = `DELETE FROM keyv WHERE key = ? AND namespace = '' AND value = ? AND ${STANDS}`;
 const RANGE = 'SELECT key, value FROM keyv WHERE key >= ? AND key < ? ORDER BY key';
 const RANGE_END = 'SELECT key, value FROM keyv WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT ?';
 const DELETE_RANGE = 'DELETE FROM keyv WHERE key >= ? AND key < ?';

@@ -1,23 +1,43 @@
 import type { z } from 'zod';
+import { InstallationEnded } from '../core/errors.ts';
 
 /**
  * Documents, each in a named collection of one workspace. Nothing here can be read without naming the
  * workspace, so no query can cross from one to another.
  */
 export interface Store {
-  /** A typed view of a collection; `schema` parses what is read, so an old shape fails loudly. */
-  collection<T>(name: string, schema: z.ZodType<T>): Collection<T>;
+  /**
+   * A typed view of a collection; `schema` parses what is read, so an old shape fails loudly. Where `during` is given,
+   * every write asks for it and is made only while it stands, in the same statement.
+   */
+  collection<T>(name: string, schema: z.ZodType<T>, during?: AskTenancy | undefined): Collection<T>;
+  /** The workspace's tenancy as it stands; undefined where none does. */
+  tenancy(workspace: string): Promise<Tenancy | undefined>;
+  /** As `tenancy`, but begins one where none stands. */
+  beginTenancy(workspace: string): Promise<Tenancy>;
   /**
    * Runs `work` alone among all replicas that ask for the same key. Not re-entrant: asking for a key inside
    * its own `work` never returns. Different keys may be nested, always in the same order.
    */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Deletes every document of the workspace, in every collection, and its data key: sealed copies stay shut. */
+  /**
+   * Ends the workspace's tenancy, and deletes its data key and every document in every collection: sealed copies stay
+   * shut, and what was under way writes no more.
+   */
   erase(workspace: string): Promise<void>;
   /** Resolves if the database can be written, which a full disk refuses; rejects otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The row that says that an installation stands, as it was read: another installation of the workspace has another. */
+export interface Tenancy {
+  key: string;
+  text: string;
+}
+
+/** The tenancy that a write belongs to. @throws InstallationEnded */
+export type AskTenancy = () => Promise<Tenancy>;
 
 export interface Collection<T> {
   get(workspace: string, id: string): Promise<T | undefined>;
@@ -51,6 +71,8 @@ export const GLOBAL = '-';
  * from the workspace's own documents so that all keys can be re-wrapped; `Store.erase` knows of it.
  */
 export const DATA_KEYS = 'data-keys';
+/** The collection, under `GLOBAL`, of what says that a workspace's installation stands. */
+export const TENANCIES = 'tenancies';
 
 /** The database could not be used as asked; `message` says what to do where something can be done. */
 export class StoreError extends Error {
@@ -71,7 +93,7 @@ export interface Place {
 
 /** Seals secrets with a data key per workspace, itself wrapped by a key of `ENCRYPTION_KEYS`. */
 export interface Sealer {
-  seal(place: Place, secret: string): Promise<string>;
+  seal(place: Place, secret: string, during?: AskTenancy | undefined): Promise<string>;
   /** Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand. */
   open(place: Place, sealed: string): Promise<string>;
   /** Lets go of the workspace's data key in memory. */
@@ -105,6 +127,7 @@ export async function asking<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof StoreError ? error : new StoreUnavailable(error);
+    const isKnown = error instanceof StoreError || error instanceof InstallationEnded;
+    throw isKnown ? error : new StoreUnavailable(error);
   }
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Collection, Place, Sealer, Store } from './store.ts';
+import type { AskTenancy, Collection, Place, Sealer, Store } from './store.ts';
 
 type WithoutWorkspace<F> = F extends (workspace: string, ...rest: infer Rest) => infer Result
   ? (...rest: Rest) => Result
@@ -27,16 +27,21 @@ export interface WorkspaceSealer {
   open(field: Field, sealed: string): Promise<string>;
 }
 
-export function bindStore(store: Store, workspace: string): WorkspaceStore {
+/** Every write is refused once the tenancy `during` has ended. */
+export function bindStore(store: Store, workspace: string, during: AskTenancy | undefined): WorkspaceStore {
   return {
-    collection: (name, schema) => bindCollection(store.collection(name, schema), workspace),
+    collection: (name, schema) => bindCollection(store.collection(name, schema, during), workspace),
     exclusive: (key, work) => store.exclusive(`${workspace} ${key}`, work),
   };
 }
 
-export function bindSealer(sealer: Sealer, workspace: string): WorkspaceSealer {
+export function bindSealer(
+  sealer: Sealer,
+  workspace: string,
+  during: AskTenancy | undefined,
+): WorkspaceSealer {
   return {
-    seal: (field, secret) => sealer.seal({ workspace, ...field }, secret),
+    seal: (field, secret) => sealer.seal({ workspace, ...field }, secret, during),
     open: (field, sealed) => sealer.open({ workspace, ...field }, sealed),
   };
 }

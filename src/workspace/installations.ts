@@ -4,7 +4,7 @@ import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Installations, OauthInstallations } from '../slack/installations.ts';
 import type { SlackOauth, Tokens } from '../slack/oauth.ts';
-import type { Collection, Place, Sealer, Store } from '../store/store.ts';
+import type { AskTenancy, Collection, Place, Sealer, Store, Tenancy } from '../store/store.ts';
 
 /** The key of `Store.exclusive` by which installing and erasing a workspace exclude each other, in all replicas. */
 export function installationLock(workspace: string): string {
@@ -49,8 +49,8 @@ export function createInstallations(parts: InstallationsParts): Installations {
   const { store, sealer, clock, oauth } = parts;
   const stored: Collection<Stored> = store.collection('installations', Stored);
 
-  const seal = (workspace: string, secret: Secret): Promise<string> =>
-    sealer.seal(placeOf(workspace), JSON.stringify(secret));
+  const seal = (workspace: string, secret: Secret, during?: AskTenancy): Promise<string> =>
+    sealer.seal(placeOf(workspace), JSON.stringify(secret), during);
 
   async function open(workspace: string, doc: Stored): Promise<Secret> {
     return Secret.parse(JSON.parse(await sealer.open(placeOf(workspace), doc.sealed)));
@@ -70,10 +70,11 @@ export function createInstallations(parts: InstallationsParts): Installations {
       const doc = await stored.get(workspace, ID);
       if (doc === undefined) return undefined;
       const secret = await open(workspace, doc);
+      const tenancy = await store.tenancy(workspace);
       if (!isDue(doc) || secret.refreshToken === undefined) return secret.token;
       const tokens = await oauth.refresh(secret.refreshToken).catch((error) => stillGood(error, doc));
       if (tokens === undefined) return secret.token;
-      await replaceTokens(workspace, doc, secret, tokens);
+      await replaceTokens(workspace, doc, secret, tokens, tenancy);
       return tokens.token;
     });
   }
@@ -94,9 +95,10 @@ export function createInstallations(parts: InstallationsParts): Installations {
     before: Stored,
     secret: Secret,
     { token, refreshToken, expiresAt }: Tokens,
+    tenancy: Tenancy | undefined,
   ): Promise<void> {
     const next = { ...secret, token, refreshToken: refreshToken ?? secret.refreshToken };
-    const sealed = await seal(workspace, next);
+    const sealed = await seal(workspace, next, tenancy && (async () => tenancy));
     await stored.update(workspace, ID, (current) => {
       // Installed again or removed since: that takes precedence.
       if (current?.sealed !== before.sealed) return current;
@@ -136,6 +138,7 @@ function createOauthInstallations(
         const sealed = await seal(workspace, rest);
         const expiry = expiresAt === undefined ? {} : { expiresAt };
         await stored.put(workspace, ID, { installedAt: clock.now(), sealed, ...expiry });
+        await store.beginTenancy(workspace);
       });
       return grant;
     },

@@ -2,7 +2,16 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { defined } from '../core/defined.ts';
-import { type Collection, GLOBAL, type Place, type Sealer, type Store } from '../store/store.ts';
+import { InstallationEnded } from '../core/errors.ts';
+import {
+  type AskTenancy,
+  type Collection,
+  GLOBAL,
+  type Place,
+  type Sealer,
+  type Store,
+  type Tenancy,
+} from '../store/store.ts';
 
 /** The time from the command to the browser, and from there to the service and back. */
 const VALID_MS = 10 * 60_000;
@@ -48,7 +57,8 @@ export interface Arrival {
  * bound to that browser by a cookie, comes back from the service and works once. The store has only digests.
  */
 export interface LinkRequests {
-  ask(asker: Asker): Promise<string>;
+  /** @throws InstallationEnded once the tenancy `during` has */
+  ask(asker: Asker, during?: AskTenancy | undefined): Promise<string>;
   /** The ticket's owner; it may be opened again until the link is made. */
   open(ticket: string): Promise<Asker | Refusal>;
   depart(): Departure;
@@ -77,10 +87,11 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       await eraseOf(store.collection('link-tickets', Asker), workspace);
       await eraseOf(store.collection('link-states', Asker), workspace);
     },
-    async ask(asker) {
+    async ask(asker, during) {
       const ticket = randomText();
       const at = clock.now();
-      await tickets.put(GLOBAL, digest(ticket), { ...asker, at }, at + REMEMBERED_MS);
+      const stored = store.collection('link-tickets', Ticket, during);
+      await stored.put(GLOBAL, digest(ticket), { ...asker, at }, at + REMEMBERED_MS);
       return ticket;
     },
     async open(ticket) {
@@ -97,9 +108,11 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
     async keep(ticket, asker, { state, cookie }, verifier) {
       const id = digest(state);
       const at = clock.now();
-      const sealedVerifier = verifier && (await sealer.seal(fieldOf(asker, id), verifier));
+      const during = (): Promise<Tenancy> => standing(store, asker.workspace);
+      const sealedVerifier = verifier && (await sealer.seal(fieldOf(asker, id), verifier, during));
       const doc = { ...asker, at, ticket: digest(ticket), browser: digest(cookie.value) };
-      await states.put(GLOBAL, id, { ...doc, ...defined({ sealedVerifier }) }, at + REMEMBERED_MS);
+      const stored = store.collection('link-states', State, during);
+      await stored.put(GLOBAL, id, { ...doc, ...defined({ sealedVerifier }) }, at + REMEMBERED_MS);
     },
     async arrive({ state, cookies }) {
       const id = digest(state);
@@ -115,6 +128,13 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       return { asker: askerOf(found), verifier: sealed && (await sealer.open(fieldOf(found, id), sealed)) };
     },
   };
+}
+
+/** @throws InstallationEnded */
+async function standing(store: Store, workspace: string): Promise<Tenancy> {
+  const tenancy = await store.tenancy(workspace);
+  if (tenancy === undefined) throw new InstallationEnded();
+  return tenancy;
 }
 
 function askerOf({ workspace, user, name }: Asker): Asker {

@@ -1,5 +1,6 @@
 import type { JobType } from '../core/job.ts';
 import type { Engine, SendOptions } from '../jobs/jobs.ts';
+import type { AskTenancy } from '../store/store.ts';
 
 /** When a schedule's job is sent, and with what. */
 export interface JobSchedule<Data> {
@@ -15,22 +16,32 @@ export interface JobSchedule<Data> {
 /** The jobs and schedules of one workspace. */
 export interface WorkspaceJobs {
   /** False if a job with that key already waits or runs in the queue. */
-  send<Data>(job: JobType<Data>, data: Data, options?: SendOptions): Promise<boolean>;
+  send<Data>(job: JobType<Data>, data: Data, options?: Omit<SendOptions, 'during'>): Promise<boolean>;
   /** As `Engine.schedule`. @throws CronError if the expression or the zone is wrong */
   schedule<Data>(key: string, schedule: JobSchedule<Data>): Promise<void>;
   unschedule(key: string): Promise<void>;
 }
 
-export function bindJobs(engine: Engine, workspace: string): WorkspaceJobs {
+/** What is sent once the tenancy `during` has ended is refused. */
+export function bindJobs(engine: Engine, workspace: string, during: AskTenancy | undefined): WorkspaceJobs {
   return {
-    send: ({ queue }, data, { key, ...options } = {}) =>
+    send: async ({ queue }, data, { key, ...options } = {}) =>
       engine.send(
         queue,
         { ...data, workspace },
-        { ...options, ...(key === undefined ? {} : { key: `${workspace} ${key}` }) },
+        {
+          ...options,
+          ...(key === undefined ? {} : { key: `${workspace} ${key}` }),
+          during: await during?.(),
+        },
       ),
-    schedule: (key, { cron, zone, job, data }) =>
-      engine.schedule(workspace, key, { cron, zone, queue: job.queue, data: { ...data, workspace } }),
+    schedule: async (key, { cron, zone, job, data }) =>
+      engine.schedule(
+        workspace,
+        key,
+        { cron, zone, queue: job.queue, data: { ...data, workspace } },
+        await during?.(),
+      ),
     unschedule: (key) => engine.unschedule(workspace, key),
   };
 }

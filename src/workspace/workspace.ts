@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { InstallationEnded } from '../core/errors.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Engine } from '../jobs/jobs.ts';
 import { logFailure } from '../observability/failures.ts';
@@ -9,8 +10,20 @@ import type { Pictures } from '../pictures/pictures.ts';
 import type { Service } from '../service/client.ts';
 import type { Installations } from '../slack/installations.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
-import type { Sealer, Store } from '../store/store.ts';
-import { bindSealer, bindStore, type WorkspaceStore } from '../store/workspace-store.ts';
+import {
+  type AskTenancy,
+  GLOBAL,
+  type Sealer,
+  type Store,
+  StoreUnavailable,
+  type Tenancy,
+} from '../store/store.ts';
+import {
+  bindSealer,
+  bindStore,
+  type WorkspaceSealer,
+  type WorkspaceStore,
+} from '../store/workspace-store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
@@ -25,6 +38,7 @@ import { createProjects, type Projects } from './projects.ts';
 import { createRoles, type Roles } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
 import { createSlackPeople } from './slack-people.ts';
+import type { Tenancies } from './tenancies.ts';
 import { createTestRuns, type TestRuns } from './test-runs.ts';
 import { createUserLinks, type UserLinks } from './user-links.ts';
 import { bindJobs, type WorkspaceJobs } from './workspace-jobs.ts';
@@ -44,6 +58,7 @@ export interface Parts {
   tracing: Tracing;
   pictures: Pictures;
   linkRequests: LinkRequests;
+  tenancies: Tenancies;
 }
 
 /** One workspace: its records, its Slack, its jobs. Nothing here reaches another one. */
@@ -57,6 +72,7 @@ export interface Workspace {
   metrics: Metrics;
   tracing: Tracing;
   store: WorkspaceStore;
+  sealer: WorkspaceSealer;
   jobs: WorkspaceJobs;
   slack: WorkspaceSlack;
   service: Service;
@@ -83,7 +99,13 @@ export interface Workspace {
 
 /** The context of every workspace, opened when it is first needed. */
 export interface Workspaces {
+  /** As it was last entered here. */
   open(id: string): Workspace;
+  /**
+   * For what has just come in: the context of the installation that stands now. Once that has ended, everything that is
+   * written through it is refused with `InstallationEnded`, however late.
+   */
+  enter(id: string): Promise<Workspace>;
   /** Drops the context and its caches. */
   forget(id: string): void;
 }
@@ -92,28 +114,62 @@ export interface Workspaces {
 const MOST_OPEN = 2_000;
 
 export function createWorkspaces(parts: Parts): Workspaces {
-  const opened = new Map<string, Workspace>();
+  const opened = new Map<string, { workspace: Workspace; asked: AskedTenancy }>();
+
+  function open(id: string, standing?: Tenancy): Workspace {
+    const [oldest] = opened.size >= MOST_OPEN ? opened.keys() : [];
+    if (oldest !== undefined) opened.delete(oldest);
+    const asked = askTenancy(parts.tenancies, id, standing);
+    const workspace = openWorkspace(parts, id, id === GLOBAL ? undefined : asked.ask);
+    opened.set(id, { workspace, asked });
+    return workspace;
+  }
+
   return {
-    open(id) {
+    open: (id) => opened.get(id)?.workspace ?? open(id),
+    async enter(id) {
       const known = opened.get(id);
-      if (known !== undefined) return known;
-      const [oldest] = opened.size >= MOST_OPEN ? opened.keys() : [];
-      if (oldest !== undefined) opened.delete(oldest);
-      const workspace = openWorkspace(parts, id);
-      opened.set(id, workspace);
-      return workspace;
+      if (id === GLOBAL) return known?.workspace ?? open(id);
+      try {
+        const standing = await parts.tenancies.current(id);
+        if (known?.asked.is(standing)) return known.workspace;
+        opened.delete(id);
+        return open(id, standing);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        // Whoever asks is told so by the first thing that needs the store.
+        return known?.workspace ?? open(id);
+      }
     },
     forget: (id) => void opened.delete(id),
   };
 }
 
-function openWorkspace(parts: Parts, id: string): Workspace {
+interface AskedTenancy {
+  ask: AskTenancy;
+  is(standing: Tenancy | undefined): boolean;
+}
+
+/** The tenancy of a context: the given one, else the one that stands when it is first needed. */
+function askTenancy(tenancies: Tenancies, id: string, given: Tenancy | undefined): AskedTenancy {
+  let tenancy = given;
+  return {
+    async ask() {
+      tenancy ??= await tenancies.current(id);
+      if (tenancy === undefined) throw new InstallationEnded();
+      return tenancy;
+    },
+    is: (standing) => tenancy?.text === standing?.text,
+  };
+}
+
+function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined): Workspace {
   const { clock, metrics, tracing, service, installations, pictures, config } = parts;
   const log = parts.log.child({ workspace: id });
-  const store = bindStore(parts.store, id);
-  const jobs = bindJobs(parts.engine, id);
+  const store = bindStore(parts.store, id, during);
+  const jobs = bindJobs(parts.engine, id, during);
   const slack = parts.slack.of(id);
-  const sealer = bindSealer(parts.sealer, id);
+  const sealer = bindSealer(parts.sealer, id, during);
   const home = createHome({ store, jobs, clock, log, slack });
   const accounts = createAccounts({
     store,
@@ -135,6 +191,7 @@ function openWorkspace(parts: Parts, id: string): Workspace {
     metrics,
     tracing,
     store,
+    sealer,
     jobs,
     slack,
     service,
@@ -151,7 +208,7 @@ function openWorkspace(parts: Parts, id: string): Workspace {
       store,
       sealer,
       clock,
-      ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }),
+      ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
     }),
     pending: createPendingCommands({ store, clock }),
     projects: createProjects({ accounts, clock }),

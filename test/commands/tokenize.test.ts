@@ -36,6 +36,18 @@ describe('what a person types', () => {
     expect(splitWords(typed, ['skip-quiet'])).toEqual({ words, flags });
   });
 
+  it.each(['<http://', '<http://a|', 'a"b', "'a ", '"', '\u3000', '“', '&amp;', ' –a', '--a=', '`'])(
+    'forty thousand times %j holds nothing up, and is cut to 3,000 characters',
+    (part) => {
+      const typed = part.repeat(40_000);
+      const began = performance.now();
+      const clean = cleanCommandText(typed);
+      splitWords(clean);
+      expect(performance.now() - began).toBeLessThan(50);
+      expect(clean.length).toBeLessThanOrEqual(3_000);
+    },
+  );
+
   it('never throws, and cleaning twice changes nothing more', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (typed) => {

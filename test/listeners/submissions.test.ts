@@ -1,11 +1,9 @@
 import { describe, expect } from 'vitest';
-import { z } from 'zod';
-import { type Command, defineCommand } from '../../src/commands/command.ts';
 import { commandsFor, START } from '../../src/commands/registry.ts';
 import { readInteraction, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
 import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
 import { createSubmissions } from '../../src/listeners/pipeline/run-submission.ts';
-import type { SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
+import { ackOf, invalidFields, type SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
 import { createRegistry } from '../../src/listeners/registry.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { test } from '../support/fixtures.ts';
@@ -44,7 +42,7 @@ describe('a submitted form', () => {
 
   test('a submitted form is not carried out again by another replica, which says so', async ({ world }) => {
     await world.as('admin').submit('connect', RIGHT);
-    const answer = await resend(world, commandsFor(world.config));
+    const answer = await resend(world);
     expect(answer).toContain('sent already');
     expect(await connections(world)).toBe(1);
   });
@@ -57,7 +55,10 @@ describe('a submitted form', () => {
       email: ['<https://evil.example|fine>'],
       zone: ['<!here>'],
     };
-    const answer = await resend(world, [refusing(new ServiceError('invalid', 'x', { status: 422, fields }))]);
+    const delivered = world.slack.deliveries.findLast(({ kind }) => kind === 'view_submission');
+    const { view } = SubmissionBody.parse(delivered?.payload);
+    const submitted = invalidFields(new ServiceError('invalid', 'x', { status: 422, fields }));
+    const answer = JSON.stringify(ackOf(submitted, viewStateOf(view)));
     expect(answer).toContain('&lt;!channel&gt; said no');
     expect(answer).toContain('&lt;https://evil.example|fine&gt;');
     expect(answer).toContain('zone: &lt;!here&gt;');
@@ -66,30 +67,16 @@ describe('a submitted form', () => {
 });
 
 /** The last form that was sent comes in once more, at a front door of its own; what that answers. */
-async function resend(world: TestWorld, commands: readonly Command[]): Promise<string> {
+async function resend(world: TestWorld): Promise<string> {
   const delivered = world.slack.deliveries.findLast(({ kind }) => kind === 'view_submission');
   const body = SubmissionBody.parse(delivered?.payload);
   const answers: SubmissionAck[] = [];
-  const replica = createSubmissions(createRegistry(commands, START));
+  const replica = createSubmissions(createRegistry(commandsFor(world.config), START));
   const { workspace, caller } = readInteraction(body);
-  await replica(world.app.workspaces.open(workspace), caller, viewStateOf(body.view), async (answer) => {
+  await replica.take(world.app.workspaces.open(workspace), caller, viewStateOf(body.view), async (answer) => {
     answers.push(answer);
   });
   return JSON.stringify(answers);
-}
-
-function refusing(error: Error): Command {
-  return defineCommand({
-    name: 'connect',
-    summary: '',
-    usage: '',
-    role: 'member',
-    needsAccount: false,
-    positionals: [],
-    args: z.object({}),
-    run: async () => ({ kind: 'nothing' }),
-    submissions: [{ callbackId: 'connect', role: 'member', submit: () => Promise.reject(error) }],
-  });
 }
 
 /** As an admin reads them in the audit log. */

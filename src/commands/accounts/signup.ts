@@ -55,7 +55,9 @@ export const signup = defineCommand({
   isAvailable: (config) => config.SERVICE_SIGNUP_URL !== undefined,
   run: (_, context) => openForm(context),
   actions: [{ actionId: 'signup:open', role: 'admin', run: (_, context) => openForm(context) }],
-  submissions: [{ callbackId: SIGNUP, role: 'admin', secrets: ['password'], submit: submitSignup }],
+  submissions: [
+    { callbackId: SIGNUP, role: 'admin', secrets: ['password'], isOrder: true, submit: submitSignup },
+  ],
 });
 
 async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {

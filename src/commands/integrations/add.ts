@@ -40,7 +40,9 @@ export const integrationAdd = defineCommand({
     return { kind: 'modal', view };
   },
   actions: redrawActions,
-  submissions: [{ callbackId: INTEGRATION_ADD, role: 'operator', secrets: secretsIn, submit: submitAdd }],
+  submissions: [
+    { callbackId: INTEGRATION_ADD, role: 'operator', secrets: secretsIn, isOrder: true, submit: submitAdd },
+  ],
   optionSources: [projectPicker],
 });
 

@@ -6,16 +6,13 @@ import { installationLock } from '../../workspace/installations.ts';
 import type { LinkRequests } from '../../workspace/link-requests.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
 
-interface EraseParts extends Pick<Parts, 'engine' | 'installations' | 'sealer' | 'store'> {
+interface EraseParts extends Pick<Parts, 'engine' | 'installations' | 'sealer' | 'store' | 'tenancies'> {
   workspaces: Workspaces;
   linkRequests: LinkRequests;
 }
 
 const RevokedTokens = z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }) });
 const Teams = z.object({ team_ids: z.array(z.string()) });
-
-/** Work that was under way in a replica while the workspace was erased may still write for this long. */
-const AFTERMATH_MS = 2_000;
 
 /**
  * The life of an installation. Slack sends these events in any order, repeatedly and late, also after a new install: what
@@ -40,8 +37,6 @@ export function lifecycleHandlers(parts: EraseParts): EventHandlers {
 async function uninstalled(parts: EraseParts, workspace: Workspace, body: EventBody): Promise<void> {
   if (!(await eraseUnless(parts, workspace, (installedAt) => installedAt > happenedAt(body)))) return;
   workspace.log.info({ event: 'uninstalled' }, 'everything of a workspace was erased');
-  await workspace.clock.sleep(AFTERMATH_MS);
-  await eraseUnless(parts, workspace, () => true);
 }
 
 /** Erases the workspace, unless it has an installation that `isSpared`; false if so. */
@@ -104,9 +99,11 @@ function happenedAt({ event, event_time: seconds }: EventBody): number {
  * key, and what is in memory. Can be repeated.
  */
 async function eraseWorkspace(parts: EraseParts, workspace: string): Promise<void> {
+  await parts.tenancies.end(workspace);
+  // Nothing of it is written from here on.
+  await parts.store.erase(workspace);
   await parts.engine.erase(workspace);
   await parts.linkRequests.erase(workspace);
   parts.workspaces.forget(workspace);
   parts.sealer.forget(workspace);
-  await parts.store.erase(workspace);
 }

@@ -79,7 +79,7 @@ async function arrive(
   try {
     const { workspace, installer, name } = await byOauth.install(code, redirectOf(parts));
     const who = installer ?? 'unknown';
-    const { audit, jobs } = parts.workspaces.open(workspace);
+    const { audit, jobs } = await parts.workspaces.enter(workspace);
     await audit.record({ who, what: 'install', result: 'done' });
     if (installer !== undefined) await jobs.send(WELCOME, { user: installer });
     return installedPage(name, parts.config.SLACK_COMMAND);

@@ -82,7 +82,7 @@ async function arrive(
   address.search = url.search;
   const tokens = await oauth.exchange(address, { state, verifier });
   const { user } = asker;
-  const { links, audit, jobs } = parts.workspaces.open(asker.workspace);
+  const { links, audit, jobs } = await parts.workspaces.enter(asker.workspace);
   await links.keep(user, tokens);
   await audit.record({ who: user, what: 'link', result: 'done' });
   await jobs.send(CONFIRM_LINK, { user });

@@ -8,7 +8,7 @@ import type { Caller } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
 import { GLOBAL } from '../../store/store.ts';
 import { readState } from '../../views/blocks/modal-state.ts';
-import type { Live, StoredEvent, StoredRequest } from '../durable-requests.ts';
+import { type Live, type StoredEvent, type StoredRequest, storedCaller } from '../durable-requests.ts';
 import { ActionBody, type Interaction, ShortcutBody, SlashBody, type View } from './schemas.ts';
 
 /** A modal's metadata says where it was opened, so that its outcome is shown there. */
@@ -41,7 +41,7 @@ export function readCommand(raw: unknown): IncomingRequest {
   return {
     workspace: workspaceOf(body.enterprise_id, body.team_id, isEnterprise),
     caller,
-    request: { kind: 'command', caller: stored(caller), text: cleanCommandText(body.text) },
+    request: { kind: 'command', caller: storedCaller(caller), text: cleanCommandText(body.text) },
     live: liveOf(caller),
   };
 }
@@ -62,7 +62,7 @@ export function readAction(raw: unknown): IncomingRequest {
     caller,
     request: {
       kind: 'action',
-      caller: stored(caller),
+      caller: storedCaller(caller),
       actionId,
       ...(value === undefined ? {} : { value }),
       ...(blockId ? { blockId } : {}),
@@ -88,7 +88,7 @@ export function readShortcut(raw: unknown): IncomingRequest {
   };
   const request: StoredRequest = {
     kind: 'shortcut',
-    caller: stored(caller),
+    caller: storedCaller(caller),
     callbackId: body.callback_id,
     said: saidIn(body),
   };
@@ -121,11 +121,6 @@ function installationOf(body: Interaction & { view?: View | null | undefined }):
   if (installed?.startsWith('E')) return installed;
   const team = installed ?? body.view?.team_id ?? body.team?.id ?? body.user.team_id;
   return workspaceOf(body.enterprise?.id, team, body.is_enterprise_install === true);
-}
-
-/** Handles of Slack are secrets that expire, so they are not stored. */
-function stored({ triggerId: _, responseUrl: __, ...caller }: Caller): StoredRequest['caller'] {
-  return caller;
 }
 
 function liveOf({ triggerId, responseUrl }: Caller): Live {

@@ -4,6 +4,8 @@ import type { KnownBlock } from '../../core/message.ts';
 
 /** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */
 
+/** As many as Slack lets through in a field. */
+const MOST_TYPED = 3_000;
 const TriggerId = z.string().regex(/^\P{Cc}{1,200}$/u);
 const Team = z.looseObject({ id: Id.nullish() }).nullish();
 const Enterprise = z.looseObject({ id: Id }).nullish();
@@ -87,7 +89,10 @@ export const SubmissionBody = Interaction.extend({ view: View });
 export const OptionsBody = Interaction.extend({
   action_id: z.string(),
   block_id: z.string().default(''),
-  value: z.string().default(''),
+  value: z
+    .string()
+    .default('')
+    .transform((typed) => typed.slice(0, MOST_TYPED)),
   channel: z.looseObject({ id: Id }).nullish(),
   view: View.nullish(),
 });

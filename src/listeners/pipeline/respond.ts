@@ -1,10 +1,12 @@
 import type { CommandContext } from '../../commands/command.ts';
+import { InstallationEnded } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
+import { newReference } from '../../observability/failures.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { StoreUnavailable } from '../../store/store.ts';
-import { failureMessage } from '../../views/blocks/failures.ts';
+import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -83,6 +85,19 @@ export async function respondFailure(
     // Slack itself does not accept the answer: the log is all that is left.
     workspace.log.warn({ event: 'answer_failed', err: second, ...fields }, 'a person could not be answered');
   }
+}
+
+/** What cannot be stored is not carried out either, since a kill would lose it. */
+export function explainNotStored({ log }: Pick<Workspace, 'log'>, error: unknown): Explained {
+  if (error instanceof InstallationEnded)
+    return { text: 'Deckhand was taken out of this workspace, so nothing was done.' };
+  const reference = newReference();
+  log.error({ event: 'request_not_stored', reference, err: error }, 'a request could not be stored');
+  return {
+    text: 'Deckhand cannot store anything at the moment, so nothing was done.',
+    next: 'Try again in a minute.',
+    reference,
+  };
 }
 
 async function postInChannel(

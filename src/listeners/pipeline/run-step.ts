@@ -12,6 +12,7 @@ import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { isFirst } from '../durable-requests.ts';
 import { carryOut } from './pipeline.ts';
 
 const Executed = z.object({
@@ -35,7 +36,9 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>): Step
     queue: 'run-step',
     schema: RunStep,
     options: { concurrency: 50, attempts: 3, backoffMs: 1000 },
-    async run(workspace, { data }) {
+    async run(workspace, { id, data }) {
+      // Its event may have been carried out twice, the second time after this had ended.
+      if (!(await isFirst(workspace, data.execution, id))) return;
       await runStep(workspace, Object.hasOwn(steps, data.name) ? steps[data.name] : undefined, data);
     },
     // After the last failed attempt, so that no workflow waits forever.

@@ -1,32 +1,41 @@
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import type { CommandContext, Submitted, ViewState } from '../../commands/command.ts';
 import { createContext } from '../../commands/context.ts';
 import { UserError } from '../../core/errors.ts';
 import type { Caller } from '../../core/reply.ts';
 import { withTimeout } from '../../core/timeout.ts';
+import { countRepeated } from '../../observability/uncertain-delivery.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { createDurableForms, type DurableForms, type TakenForm } from '../durable-forms.ts';
 import type { Registry } from '../registry.ts';
-import { type Claim, carryOut, invalidIn } from './pipeline.ts';
-import { MARKS_MS, type Progress, respondFailure, showProgress } from './respond.ts';
+import { claimsOf, formClaim, formId, sentAlready } from './form-claim.ts';
+import { carryOut, invalidIn } from './pipeline.ts';
+import {
+  explainNotStored,
+  MARKS_MS,
+  type Progress,
+  respondFailure,
+  respondPrivately,
+  showProgress,
+} from './respond.ts';
 import { follow } from './run-command.ts';
-import { ackOf, invalidFields, lateView, type SubmissionAck } from './submission-view.ts';
+import { ackOf, invalidFields, lateMessage, lateView, type SubmissionAck } from './submission-view.ts';
 
 /** Slack waits 3 s for the answer to a submission; after this the modal shows that the work continues. */
 const ACK_WITHIN_MS = 2_000;
 /** Answers kept for second clicks, which come within seconds. */
 const MOST_ANSWERS = 200;
 
-export type RunSubmission = (
-  workspace: Workspace,
-  caller: Caller,
-  state: ViewState,
-  ack: (answer: SubmissionAck) => Promise<void>,
-) => Promise<void>;
+type Ack = (answer: SubmissionAck) => Promise<void>;
+
+export interface Submissions {
+  /** Stores a form, and answers it with what comes of it within the time that Slack gives. */
+  take(workspace: Workspace, caller: Caller, state: ViewState, ack: Ack): Promise<void>;
+  job: DurableForms['job'];
+}
 
 /** A form that was sent: enough to carry it out and to answer. */
 interface Sent {
@@ -38,28 +47,109 @@ interface Sent {
   found: ReturnType<Registry['submission']>;
 }
 
+/** A form whose ack this process still has to give. */
+interface Waiting {
+  caller: Caller;
+  outcome: PromiseWithResolvers<Submitted>;
+  /** True where the ack was the outcome itself. */
+  answered: PromiseWithResolvers<boolean>;
+}
+
 /**
- * Carries out submitted modals, each once. A second click on the same form gets the first one's answer; only a form
- * that came back with errors may be sent again.
+ * Carries out submitted modals, each once, as jobs that were stored before the ack. A second click on the same form gets
+ * the first one's answer; only a form that came back with errors may be sent again.
  */
-export function createSubmissions(registry: Registry): RunSubmission {
+export function createSubmissions(registry: Registry): Submissions {
   const answers = new Map<string, Promise<SubmissionAck>>();
-  return async (workspace, caller, state, ack) => {
+  const waiting = new Map<string, Waiting>();
+  const forms = createDurableForms({
+    async run(workspace, form) {
+      const known = waiting.get(form.caller.requestId);
+      const sent = sentOf(registry, workspace, known?.caller ?? form.caller, form.state);
+      try {
+        await runForm(sent, form, known);
+      } finally {
+        waiting.delete(form.caller.requestId);
+      }
+    },
+    fail: (workspace, caller, error) => respondFailure(createContext(workspace, caller), error),
+  });
+
+  async function take(workspace: Workspace, caller: Caller, state: ViewState, ack: Ack): Promise<void> {
     const id = formId(state);
     const standing = answers.get(id);
     if (standing !== undefined) return ack(await standing);
-    const context = createContext(workspace, caller);
-    const found = registry.submission(state.view.callback_id ?? '');
-    const sent = { registry, workspace, caller, context, state, found };
-    const outcome = submit(sent, id);
-    const first = withTimeout(workspace.clock, ACK_WITHIN_MS, outcome);
-    const answer = first.then((submitted) => answerTo(submitted, state));
-    remember(answers, id, answer, outcome);
+    const known = { caller, outcome: withResolvers<Submitted>(), answered: withResolvers<boolean>() };
+    waiting.set(caller.requestId, known);
+    const first = withTimeout(workspace.clock, ACK_WITHIN_MS, known.outcome.promise);
+    const stored = storeOnce(forms, workspace, caller, id, state);
+    const answer = stored.then(async (fault) => fault ?? answerTo(await first, state));
+    remember(answers, id, answer, known.outcome.promise);
+    const isFaulty = (await stored) !== undefined;
+    if (isFaulty) {
+      waiting.delete(caller.requestId);
+      answers.delete(id);
+    }
     await ack(await answer);
-    if ((await first) === undefined) await showLate(sent, outcome);
-    await finish(sent, await outcome);
-  };
+    if (!isFaulty) known.answered.resolve((await first) !== undefined);
+  }
+
+  return { take, job: forms.job };
 }
+
+function withResolvers<T>(): PromiseWithResolvers<T> {
+  return Promise.withResolvers<T>();
+}
+
+function sentOf(registry: Registry, workspace: Workspace, caller: Caller, state: ViewState): Sent {
+  const context = createContext(workspace, caller);
+  const found = registry.submission(state.view.callback_id ?? '');
+  return { registry, workspace, caller, context, state, found };
+}
+
+/** Stores a form, unless it was taken before; the answer where it cannot be carried out. */
+async function storeOnce(
+  forms: DurableForms,
+  workspace: Workspace,
+  caller: Caller,
+  id: string,
+  state: ViewState,
+): Promise<SubmissionAck> {
+  try {
+    const claim = await claimsOf(workspace).get(id);
+    if (claim !== undefined) return ackOf(sentAlready(state), state);
+    await forms.store(workspace, caller, id, state);
+    return undefined;
+  } catch (error) {
+    const base = failureWords(explainNotStored(workspace, error));
+    return ackOf({ kind: 'errors', errors: {}, base }, state);
+  }
+}
+
+/** Carries out a form, and answers it: by its ack where that is still open, else in the modal or by a message. */
+async function runForm(sent: Sent, form: TakenForm, known: Waiting | undefined): Promise<void> {
+  const { workspace, caller } = sent;
+  if (form.isResumed) countRepeated(workspace, { channel: caller.channel, delivery: caller.requestId });
+  const outcome = outcomeOf(sent, form);
+  if (known === undefined) return finish(sent, await outcome, await showLate(sent, outcome));
+  outcome.then(known.outcome.resolve, known.outcome.reject);
+  const isShown = (await known.answered.promise) || (await showLate(sent, outcome));
+  await finish(sent, await outcome, isShown);
+}
+
+async function outcomeOf(sent: Sent, form: TakenForm): Promise<Submitted> {
+  const { title } = sent.state.view;
+  if (form.isDone) return { kind: 'view', view: notice(title.text, DONE) };
+  if (form.isResumed && sent.found?.submission.isOrder)
+    return { kind: 'view', view: notice(title.text, CUT_OFF) };
+  const submitted = await submit(sent, form);
+  if (submitted.kind !== 'errors') await form.markDone();
+  return submitted;
+}
+
+const DONE = ':white_check_mark: Done. You can close this.';
+const CUT_OFF =
+  ':warning: Deckhand was restarted while it carried out this form, so it may or may not be done. Check at the service before you fill it in again.';
 
 /** Kept for the same form; not after errors, since then it may be sent again. */
 function remember(
@@ -82,7 +172,7 @@ function answerTo(submitted: Submitted | undefined, state: ViewState): Submissio
   return { response_action: 'update', view: notice(state.view.title.text, said) };
 }
 
-function submit(sent: Sent, id: string): Promise<Submitted> {
+function submit(sent: Sent, form: TakenForm): Promise<Submitted> {
   const { workspace, caller, context, state, found } = sent;
   const submission = found?.submission;
   return carryOut<Submitted>({
@@ -94,7 +184,7 @@ function submit(sent: Sent, id: string): Promise<Submitted> {
     role: submission?.role,
     actsIn: submission?.actsIn?.(state),
     isChange: true,
-    claim: formClaim(workspace, state, id),
+    claim: formClaim(workspace, state, form),
     async run() {
       if (submission === undefined)
         throw new UserError('This form is from an older version of Deckhand.', 'help');
@@ -109,41 +199,17 @@ function submit(sent: Sent, id: string): Promise<Submitted> {
   });
 }
 
-const Sending = z.object({ at: z.number() });
-const CLAIM_MS = 24 * 60 * 60 * 1000;
-
-/** Another process took the form, or one that was killed: the person checks before it is done a second time. */
-function formClaim({ store, clock }: Workspace, { view }: ViewState, id: string): Claim<Submitted> {
-  const claims = store.collection('submissions', Sending);
-  return {
-    async take() {
-      const at = clock.now();
-      if (await claims.create(id, { at }, at + CLAIM_MS)) return undefined;
-      const said =
-        ':information_source: This form was sent already. Check whether it was carried out before you fill it in again.';
-      return { kind: 'view', view: notice(view.title.text, said) };
-    },
-    async release() {
-      await claims.delete(id);
-    },
-  };
-}
-
-/** Names a form as it was shown: Slack changes the hash with each version. What was typed is no part of it. */
-function formId({ view, metadata }: ViewState): string {
-  const parts = [view.id, view.hash, view.callback_id, metadata];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
-}
-
-async function showLate(sent: Sent, outcome: Promise<Submitted>): Promise<void> {
+/** False where the modal is no longer there. */
+async function showLate(sent: Sent, outcome: Promise<Submitted>): Promise<boolean> {
   const { workspace, state, found } = sent;
   const progress = showWorking(sent);
   const submitted = await outcome.finally(() => progress.stop());
   try {
     await workspace.slack.updateModal(state.view.id, lateView(state, submitted, found?.submission));
+    return true;
   } catch (error) {
-    // The person closed the modal in the meantime: the outcome is shown in the channel where it matters.
     if (!isSlackFailure(error)) throw error;
+    return false;
   }
 }
 
@@ -157,11 +223,12 @@ function showWorking({ workspace, state }: Sent): Progress {
   return showProgress(workspace, show, left);
 }
 
-async function finish(sent: Sent, submitted: Submitted): Promise<void> {
-  if (submitted.kind !== 'close' || submitted.after === undefined) return;
-  const { context, state } = sent;
+async function finish(sent: Sent, submitted: Submitted, isShown: boolean): Promise<void> {
+  const { context, state, workspace, caller } = sent;
   try {
-    await follow(sent, await submitted.after());
+    if (submitted.kind === 'close' && submitted.after !== undefined)
+      await follow(sent, await submitted.after());
+    else if (!isShown) await respondPrivately(workspace, caller, lateMessage(state, submitted));
   } catch (error) {
     await respondFailure(context, error, { view: state.view.callback_id ?? '' });
   }

@@ -1,7 +1,8 @@
 import type { Submission, Submitted, ViewState } from '../../commands/command.ts';
-import type { ModalView } from '../../core/message.ts';
+import type { Message, ModalView } from '../../core/message.ts';
 import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { ServiceError } from '../../service/errors.ts';
+import { say } from '../../views/blocks/message.ts';
 import { notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
 
 /** What a submission leads to, as the ack of the form or as the view that replaces it later. */
@@ -41,6 +42,26 @@ export function lateView(
       const { fields, base } = sortErrors(submitted, state.view);
       // What was typed is put back, except for secrets.
       return refill(faultyView(state, fields, base), state.values, secretsOf(submission, state));
+    }
+  }
+}
+
+/** The outcome where the modal is no longer there, e.g. after a restart. */
+export function lateMessage(state: ViewState, submitted: Submitted): Message {
+  const form = `The form “${plain(state.view.title.text, 40)}”`;
+  switch (submitted.kind) {
+    case 'close':
+      return say(`:white_check_mark: ${form} was carried out.`);
+    case 'view': {
+      const { blocks } = submitted.view;
+      if (blocks.some(({ type }) => type === 'input'))
+        return say(`${form} has one more step. Open it again to go on.`);
+      return { text: `${form} was answered.`, blocks };
+    }
+    case 'errors': {
+      const { base, fields } = sortErrors(submitted, state.view);
+      const faults = Object.values(fields).map((fault) => mrkdwn(fault, 300));
+      return say(`:warning: ${form} was not carried out. ${[base ?? '', ...faults].join(' ').trim()}`);
     }
   }
 }

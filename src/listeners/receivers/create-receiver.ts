@@ -1,7 +1,10 @@
 import type { Receiver } from '@slack/bolt';
+import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../observability/log.ts';
-import { createHttpReceiver } from './http-receiver.ts';
+import type { Store } from '../../store/store.ts';
+import { createHttpReceiver, SIGNATURE_VALID_MS } from './http-receiver.ts';
 import type { Routes } from './http-server.ts';
+import { createSignatures } from './signatures.ts';
 import { createSocketModeReceiver } from './socket-mode.ts';
 
 export interface InboundOptions {
@@ -9,7 +12,8 @@ export interface InboundOptions {
   appToken: string | undefined;
   signingSecret: string | undefined;
   apiUrl: string;
-  now: () => number;
+  clock: Clock;
+  store: Store;
   log: Logger;
   onAck: (ms: number) => void;
   onRefused: (reason: string) => void;
@@ -20,6 +24,8 @@ export function createReceiver(options: InboundOptions): { receiver: Receiver; r
   const { appToken, signingSecret = '', apiUrl, log, onAck } = options;
   if (appToken !== undefined)
     return { receiver: createSocketModeReceiver({ appToken, apiUrl, log, onAck }), routes: {} };
-  const receiver = createHttpReceiver({ ...options, signingSecret });
+  const signatures = createSignatures(options, SIGNATURE_VALID_MS);
+  const { now } = options.clock;
+  const receiver = createHttpReceiver({ ...options, signingSecret, signatures, now });
   return { receiver, routes: { 'POST /slack/events': receiver.handler } };
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
 import type { Logger } from '../../observability/log.ts';
 import type { Handler } from './http-server.ts';
+import type { Signatures } from './signatures.ts';
 
 /** Slack's own payloads stay far below; a view may have 250 kB and travels url-encoded. */
 const MOST_BYTES = 1_500_000;
@@ -10,6 +11,7 @@ const MOST_OF_CHECK = 1_000;
 
 export interface ReceiverOptions {
   signingSecret: string;
+  signatures: Signatures;
   now: () => number;
   log: Logger;
   /** Milliseconds from the request's arrival to its ack. */
@@ -26,6 +28,7 @@ export interface SlackReceiver extends Receiver {
 }
 
 export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
+  const { signatures } = options;
   const verify = createVerifier(options.signingSecret, options.now);
   let app: App | undefined;
 
@@ -34,20 +37,29 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
     const raw = await readBody(request);
     if (raw === undefined) return refuse(response, 413, 'too_large');
     if (isCertificateCheck(raw, header(request, 'content-type'))) return send(response, '');
-    const retryNum = numberOf(header(request, 'x-slack-retry-num'));
-    const fault = verify(
-      {
-        timestamp: header(request, 'x-slack-request-timestamp'),
-        signature: header(request, 'x-slack-signature'),
-      },
-      raw,
-    );
-    // A retry within the same second has the same signature; its event id tells later whether it is new.
-    if (fault !== undefined && !(fault === 'replayed' && retryNum !== undefined))
-      return refuse(response, 401, fault);
+    const signature = header(request, 'x-slack-signature');
+    const timestamp = header(request, 'x-slack-request-timestamp');
+    const fault = verify({ timestamp, signature }, raw);
+    if (signature === undefined || fault !== undefined) return refuse(response, 401, fault ?? 'missing');
+    if (!(await signatures.take(signature))) return refuse(response, 401, 'replayed');
+    try {
+      await take(request, response, raw, arrived);
+    } finally {
+      // Not taken, as where the store failed: Slack's retry within the same second has the same signature.
+      if (!(response.headersSent && response.statusCode === 200)) await signatures.release(signature);
+    }
+  }
+
+  async function take(
+    request: IncomingMessage,
+    response: ServerResponse,
+    raw: Buffer,
+    arrived: number,
+  ): Promise<void> {
     const body = parseBody(raw.toString('utf8'), header(request, 'content-type'));
     if (body === undefined) return refuse(response, 400, 'malformed');
     if (body.type === 'url_verification') return send(response, { challenge: String(body.challenge) });
+    const retryNum = numberOf(header(request, 'x-slack-retry-num'));
     await app?.processEvent(eventOf(body, response, arrived, retryNum));
     if (!response.headersSent) refuse(response, 400, 'not understood');
   }
@@ -91,16 +103,13 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
 
 /** Requests whose time differs by more, in either direction, are refused. In seconds. */
 const WINDOW_S = 300;
+/** How long a timestamp can stay valid, in milliseconds. */
+export const SIGNATURE_VALID_MS = 2 * WINDOW_S * 1000;
 
-type SignatureFault = 'missing' | 'stale' | 'wrong' | 'replayed';
+type SignatureFault = 'missing' | 'stale' | 'wrong';
 
-/**
- * Checks Slack's `v0` signature over the raw body, the timestamp five minutes both ways, and that the same
- * signature was not seen before.
- */
+/** Checks Slack's `v0` signature over the raw body, and the timestamp five minutes both ways. */
 function createVerifier(signingSecret: string, now: () => number) {
-  const seen = createSeen(now);
-
   return function verify(
     headers: { timestamp: string | undefined; signature: string | undefined },
     body: Buffer,
@@ -112,8 +121,7 @@ function createVerifier(signingSecret: string, now: () => number) {
       .update(`v0:${timestamp}:`)
       .update(body)
       .digest('hex');
-    if (!isSame(`v0=${expected}`, signature)) return 'wrong';
-    return seen(signature) ? 'replayed' : undefined;
+    return isSame(`v0=${expected}`, signature) ? undefined : 'wrong';
   };
 }
 
@@ -121,23 +129,6 @@ function isSame(expected: string, given: string): boolean {
   const a = Buffer.from(expected);
   const b = Buffer.from(given);
   return a.length === b.length && timingSafeEqual(a, b);
-}
-
-/** Two generations of signatures, each as long as a timestamp can stay valid: memory is bounded by the rate. */
-function createSeen(now: () => number): (signature: string) => boolean {
-  let young = new Set<string>();
-  let old = new Set<string>();
-  let turnAt = now() + 2 * WINDOW_S * 1000;
-  return (signature) => {
-    if (now() >= turnAt) {
-      old = young;
-      young = new Set();
-      turnAt = now() + 2 * WINDOW_S * 1000;
-    }
-    if (young.has(signature) || old.has(signature)) return true;
-    young.add(signature);
-    return false;
-  };
 }
 
 function send(response: ServerResponse, answer: unknown): void {

@@ -16,6 +16,9 @@ const Element = z.looseObject({
 
 const State = z.looseObject({ values: z.record(z.string(), z.record(z.string(), Element)) });
 
+/** As many as Slack lets through in a field. */
+const MOST_TYPED = 3_000;
+
 export type Values = Record<string, string | string[] | undefined>;
 
 /** The filled-in values by `action_id`; an empty field is undefined, a checkbox group always a list. */
@@ -31,7 +34,7 @@ export function readState(state: unknown): Values {
 function readElement(element: z.infer<typeof Element>): string | string[] | undefined {
   const many = element.selected_options?.map((option) => option.value);
   const one =
-    element.value ??
+    element.value?.slice(0, MOST_TYPED) ??
     element.selected_option?.value ??
     element.selected_user ??
     element.selected_channel ??

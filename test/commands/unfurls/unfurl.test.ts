@@ -129,6 +129,21 @@ describe('a pasted link', () => {
     expect(under(ts)).toEqual([]);
   });
 
+  it('shows nothing for a bot', async () => {
+    const links = [{ domain: '127.0.0.1', url: address('storefront') }];
+    const { ts } = await paste('nothing in here');
+    world.slack.changePerson(TEAM, PEOPLE.billing, { is_bot: true });
+    await world.slack.sendEvent(TEAM, {
+      type: 'link_shared',
+      channel: CHANNEL,
+      message_ts: ts,
+      links,
+      user: PEOPLE.billing,
+    });
+    await skipped('no member');
+    expect(under(ts)).toEqual([]);
+  });
+
   it('shows nothing where another company reads along', async () => {
     const { ts } = await paste(address('storefront', 'nobody'));
     await skipped('nothing of a connected account');

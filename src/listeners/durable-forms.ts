@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { ViewState } from '../commands/command.ts';
+import type { Caller } from '../core/reply.ts';
+import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import { StoredCaller, storedCaller } from './durable-requests.ts';
+
+/** A form as it is stored before its ack. What was filled in is sealed, because it may hold keys and passwords. */
+const StoredForm = z.object({
+  caller: StoredCaller,
+  /** Names the form as it was shown. */
+  form: z.string(),
+  sealed: z.string(),
+  /** It was carried out; what is left is to tell the person. */
+  isDone: z.boolean().optional(),
+});
+type StoredForm = z.infer<typeof StoredForm>;
+
+/** A form that is to be carried out, in this process or after it was killed. */
+export interface TakenForm {
+  caller: Caller;
+  form: string;
+  state: ViewState;
+  /** The job that carries it out. */
+  job: string;
+  /** True where an earlier attempt was cut off: parts of it may be done. */
+  isResumed: boolean;
+  isDone: boolean;
+  /** Stores that it was carried out, so that a kill from here on does not repeat it. */
+  markDone(): Promise<void>;
+}
+
+export interface DurableForms {
+  /** @throws StoreUnavailable where it was not stored */
+  store(workspace: Workspace, caller: Caller, form: string, state: ViewState): Promise<void>;
+  job: JobDefinition<StoredForm>;
+}
+
+export interface FormHandlers {
+  run(workspace: Workspace, form: TakenForm): Promise<void>;
+  /** After the last failed attempt. */
+  fail(workspace: Workspace, caller: Caller, error: unknown): Promise<void>;
+}
+
+/** Where forms are stored before their ack, in one write, and carried out from. */
+export function createDurableForms({ run, fail }: FormHandlers): DurableForms {
+  const job = defineJob({
+    queue: 'forms',
+    schema: StoredForm,
+    options: { concurrency: 200, attempts: 3, backoffMs: 1000 },
+    async run(workspace, { id, attempt, data, save }) {
+      await run(workspace, {
+        caller: { channel: undefined, ...data.caller },
+        form: data.form,
+        state: await openState(workspace, data),
+        job: id,
+        isResumed: attempt > 1,
+        isDone: data.isDone === true,
+        markDone: () => save({ ...data, isDone: true }),
+      });
+    },
+    onDeadLetter: (workspace, { caller }, error) => fail(workspace, { channel: undefined, ...caller }, error),
+  });
+  return {
+    job,
+    async store(workspace, caller, form, state) {
+      const sealed = await workspace.sealer.seal(fieldOf(form), JSON.stringify(state));
+      const data = { caller: storedCaller(caller), form, sealed };
+      await workspace.jobs.send(job, data, { key: caller.requestId });
+    },
+  };
+}
+
+async function openState({ sealer }: Workspace, { form, sealed }: StoredForm): Promise<ViewState> {
+  // Sealed by us, so nothing else can have put it there.
+  return JSON.parse(await sealer.open(fieldOf(form), sealed)) as ViewState;
+}
+
+function fieldOf(form: string): { record: string; field: string } {
+  return { record: `forms/${form}`, field: 'state' };
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../core/clock.ts';
+import type { Installations } from '../slack/installations.ts';
+import { GLOBAL, type Store, type Tenancy } from '../store/store.ts';
+import { installationLock } from './installations.ts';
+
+const Ended = z.object({ at: z.number() });
+
+/**
+ * From an install to the uninstall, a workspace has one tenancy that all its writes belong to. Installing over a standing
+ * installation goes on with the same one.
+ */
+export interface Tenancies {
+  /** Undefined where Deckhand is not installed. */
+  current(workspace: string): Promise<Tenancy | undefined>;
+  /** Before the workspace is erased: a token of the environment that no longer works begins no other tenancy. */
+  end(workspace: string): Promise<void>;
+}
+
+export function createTenancies(parts: {
+  store: Store;
+  installations: Installations;
+  clock: Clock;
+}): Tenancies {
+  const { store, installations, clock } = parts;
+  const ended = store.collection('ended', Ended);
+
+  /** Names neither the workspace nor the token, of which nothing may stay. */
+  async function markOf(workspace: string): Promise<string> {
+    const token = await installations.token(workspace);
+    return createHash('sha256')
+      .update(JSON.stringify([workspace, token]))
+      .digest('base64url');
+  }
+
+  async function isInstalled(workspace: string): Promise<boolean> {
+    if (installations.byOauth !== undefined) return (await installations.about(workspace)) !== undefined;
+    return (await ended.get(GLOBAL, await markOf(workspace))) === undefined;
+  }
+
+  return {
+    async current(workspace) {
+      const standing = await store.tenancy(workspace);
+      if (standing !== undefined || !(await isInstalled(workspace))) return standing;
+      // An erase does not come in between.
+      return store.exclusive(installationLock(workspace), async () =>
+        (await isInstalled(workspace)) ? store.beginTenancy(workspace) : undefined,
+      );
+    },
+    async end(workspace) {
+      if (installations.byOauth !== undefined) return;
+      await ended.put(GLOBAL, await markOf(workspace), { at: clock.now() });
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { allCommands } from '../../src/commands/registry.ts';
+import { answerTo } from '../support/asking.ts';
+import { test as base } from '../support/fixtures.ts';
+import { sendJson, sendPayload, sendSigned } from '../support/signed.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+const test = base.extend('connected', true);
+
+const team = { id: TEAM };
+const user = { id: PEOPLE.admin };
+const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
+
+async function allow(world: TestWorld, commands: string[]): Promise<void> {
+  await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ commands }));
+  world.service.requests.clear();
+}
+
+async function refusedIn(world: TestWorld, what: string): Promise<void> {
+  const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
+  expect(latest?.entry, what).toMatchObject({ what, result: 'refused' });
+  expect(world.service.requests.all.filter(({ method }) => method !== 'GET')).toEqual([]);
+}
+
+describe('a channel that allows some commands only', () => {
+  test('a channel’s restriction holds for every form that was opened from there', async ({ world }) => {
+    await allow(world, []);
+    const forms = allCommands()
+      .filter(({ name }) => name !== 'roles')
+      .flatMap(({ name, submissions = [] }) => submissions.map(({ callbackId }) => ({ name, callbackId })));
+    expect(forms.length).toBeGreaterThan(8);
+    for (const { name, callbackId } of forms) {
+      const answer = await sendPayload(world, {
+        type: 'view_submission',
+        team,
+        user,
+        trigger_id: `form-${callbackId}`,
+        view: {
+          id: `V${callbackId}`,
+          hash: 'h',
+          type: 'modal',
+          callback_id: callbackId,
+          private_metadata: JSON.stringify({ channel: CHANNEL }),
+          title: { type: 'plain_text', text: 'x' },
+          blocks: [],
+          state: { values: {} },
+        },
+      });
+      expect(answer.text, callbackId).toContain('switched off in this channel');
+      await refusedIn(world, name);
+    }
+  });
+
+  test('a channel’s restriction holds for the form of the shortcut, which is opened from nowhere and acts there', async ({
+    world,
+  }) => {
+    await allow(world, ['projects']);
+    const ann = world.as('admin');
+    await ann.shortcut('test_access');
+    const view = await world.slack.until(() => ann.openView());
+    const values = { channel: { channel: { type: 'x', selected_conversation: CHANNEL } } };
+    const answer = await sendPayload(world, {
+      type: 'view_submission',
+      team,
+      user,
+      trigger_id: 'shortcut-form',
+      view: { ...view?.content, id: view?.id, hash: view?.hash, state: { values } },
+    });
+    expect(answer.text).toContain('switched off');
+    await refusedIn(world, 'test');
+    expect(roots(world)).toEqual([]);
+  });
+
+  test('a channel’s restriction holds for the shortcut of a message there', async ({ world }) => {
+    await allow(world, ['projects']);
+    const said = await answerTo(world, 'admin', () =>
+      sendPayload(world, {
+        type: 'message_action',
+        team,
+        user,
+        trigger_id: 'shortcut',
+        callback_id: 'test_from_message',
+        channel: { id: CHANNEL },
+        message: { ts: '1.1', text: 'storefront' },
+      }),
+    );
+    expect(said).toContain('switched off in this channel');
+    await refusedIn(world, 'test');
+  });
+});
+
+describe('what Slack sends twice', () => {
+  test('a command that Slack sends twice is carried out once, also when the first has ended', async ({
+    world,
+  }) => {
+    const body = {
+      command: '/deckhand',
+      text: 'use storefront',
+      trigger_id: 'twice',
+      team_id: TEAM,
+      user_id: PEOPLE.admin,
+      channel_id: CHANNEL,
+    };
+    const send = (more: object) => sendSigned(world, new URLSearchParams({ ...body, ...more }).toString());
+    expect((await send({})).status).toBe(200);
+    await world.slack.until(() => roots(world).length === 1);
+    expect((await send({ signed: 'again' })).status).toBe(200);
+    await ended(world, 'requests');
+    expect(roots(world)).toHaveLength(1);
+  });
+
+  test('an event that Slack sends twice is carried out once, also when the first has ended', async ({
+    world,
+  }) => {
+    const published = () => world.slack.calls.filter(({ method }) => method === 'views.publish').length;
+    const send = (event_id: string, more: object) =>
+      sendJson(world, {
+        type: 'event_callback',
+        event_id,
+        event_time: 1,
+        team_id: TEAM,
+        event: { type: 'app_home_opened', user: PEOPLE.member, tab: 'home' },
+        ...more,
+      });
+    expect((await send('Ev0TWICE', {})).status).toBe(200);
+    await world.slack.until(() => published() > 0);
+    await ended(world, 'events');
+    const before = published();
+    expect((await send('Ev0TWICE', { signed: 'again' })).status).toBe(200);
+    await ended(world, 'events');
+    expect(published()).toBe(before);
+    await send('Ev0OTHER', {});
+    await world.slack.until(() => published() > before);
+  });
+
+  test('a step of a workflow whose event comes under another name is carried out once', async ({ world }) => {
+    const send = (event_id: string) =>
+      sendJson(world, {
+        type: 'event_callback',
+        event_id,
+        event_time: 1,
+        team_id: TEAM,
+        event: {
+          type: 'function_executed',
+          function: { callback_id: 'test_access' },
+          inputs: { project: 'storefront', channel: CHANNEL },
+          function_execution_id: 'Fx0TWICE',
+        },
+      });
+    await send('Ev1');
+    await world.slack.until(() => roots(world).length === 1);
+    await ended(world, 'run-step');
+    await send('Ev2');
+    await ended(world, 'run-step');
+    expect(roots(world)).toHaveLength(1);
+  });
+});
+
+/** Until no job of the queues that it passes waits or runs. */
+async function ended(world: TestWorld, queue: string): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        const { queues } = await world.app.parts.engine.stats();
+        return [queue, 'events'].map((name) => (queues[name]?.waiting ?? 0) + (queues[name]?.running ?? 0));
+      },
+      { timeout: 20_000 },
+    )
+    .toEqual([0, 0]);
+}
+
+describe('a change that fails', () => {
+  test('a change that fails at the service is in the audit log as failed', async ({ world }) => {
+    world.service.faults.add({ path: `/${ACCOUNT}/**`, status: 500 });
+    await answerTo(world, 'admin', () => world.as('admin').command(CHANNEL, '/deckhand test storefront'));
+    const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
+    expect(latest?.entry).toMatchObject({ who: PEOPLE.admin, what: 'test', result: 'failed' });
+  });
+});
+
+describe('a stored API key', () => {
+  test('a stored API key opens for its own account alone, wherever it is moved to', async ({ world }) => {
+    const { store } = world.app.parts;
+    const accounts = store.collection('accounts', z.looseObject({ name: z.string() }));
+    const kept = await accounts.get(TEAM, ACCOUNT);
+    expect(kept).toBeDefined();
+    await accounts.put(TEAM, 'northwind', { ...kept, name: 'northwind' });
+    const workspace = world.app.workspaces.open(TEAM);
+    const moved = await workspace.accounts.resolve('northwind', undefined);
+    world.service.requests.clear();
+    await expect(workspace.accounts.use(moved, async (client) => client)).rejects.toThrow();
+    expect(world.service.requests.all).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+import { createHmac } from 'node:crypto';
+import { request } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLog } from '../../../src/observability/log.ts';
+import { openDeckhand } from '../../../src/open.ts';
+import { DATABASES } from '../../store/databases.ts';
+import { failingDatabase } from '../../support/failing-database.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const EVENT = JSON.stringify({
+  type: 'event_callback',
+  event_id: 'Ev0SIGNED',
+  event_time: 1,
+  team_id: TEAM,
+  event: { type: 'app_home_opened', user: PEOPLE.member, tab: 'home' },
+});
+
+let world: TestWorld;
+afterEach(() => world.stop());
+
+/** One request, signed once, that can be sent as often as one likes and to whichever replica. */
+function signedOnce(body: string) {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const hmac = createHmac('sha256', world.slack.app.signingSecret).update(`v0:${timestamp}:${body}`);
+  const headers = {
+    'content-type': body.startsWith('{') ? 'application/json' : 'application/x-www-form-urlencoded',
+    'x-slack-request-timestamp': timestamp,
+    'x-slack-signature': `v0=${hmac.digest('hex')}`,
+  };
+  return async (more: Record<string, string> = {}, origin = world.origin): Promise<number> => {
+    const options = { method: 'POST', body, headers: { ...headers, ...more } } as const;
+    const answer = await request(`${origin}/slack/events`, options);
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+}
+
+const helpAsked = () =>
+  new URLSearchParams({
+    command: '/deckhand',
+    text: 'help',
+    team_id: TEAM,
+    user_id: PEOPLE.member,
+    channel_id: CHANNEL,
+  }).toString();
+
+describe.each(DATABASES)('a signature of Slack, on $name', ({ name, fresh }) => {
+  it('counts once, whatever the headers that it does not cover say of a retry', async () => {
+    world = await openTestWorld({ env: { STORE_URL: await fresh() } });
+    const send = signedOnce(EVENT);
+    expect(await send()).toBe(200);
+    for (const more of [{ 'x-slack-retry-num': '1' }, { 'x-slack-retry-reason': 'http_timeout' }])
+      expect(await send({ 'x-slack-retry-num': '2', ...more })).toBe(401);
+  });
+
+  it('counts once after a restart too', async () => {
+    world = await openTestWorld({ env: { STORE_URL: await fresh() } });
+    const send = signedOnce(helpAsked());
+    expect(await send()).toBe(200);
+    await world.restart(async () => undefined);
+    expect(await send()).toBe(401);
+  });
+
+  it.runIf(name === 'postgres')('counts once for all replicas together', async () => {
+    world = await openTestWorld({ env: { STORE_URL: await fresh() } });
+    const log = createLog('error', (line) => world.logs.push(line));
+    const other = await openDeckhand({ ...world.config, PORT: 0 }, { log, version: '0.0.0-test' });
+    const { port } = await other.app.start();
+    try {
+      const send = signedOnce(helpAsked());
+      const answers = await Promise.all([send(), send({}, `http://127.0.0.1:${port}`)]);
+      expect(answers.toSorted()).toEqual([200, 401]);
+    } finally {
+      await other.app.stop(500);
+      await other.close();
+    }
+  });
+});
+
+describe('an event that could not be stored', () => {
+  it('is not acknowledged, and is carried out by Slack’s retry, be it within the same second', async () => {
+    world = await openTestWorld();
+    const send = signedOnce(EVENT);
+    const database = failingDatabase(world);
+    database.refuse('deckhand_jobs');
+    expect(await send()).toBe(500);
+    expect(world.slack.home(TEAM, PEOPLE.member)).toBeUndefined();
+    database.accept();
+    expect(await send({ 'x-slack-retry-num': '1' })).toBe(200);
+    await world.slack.until(() => world.slack.home(TEAM, PEOPLE.member) !== undefined);
+  });
+});

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { InstallationEnded } from '../../src/core/errors.ts';
+import { wrappedKeys } from '../../src/store/data-keys.ts';
+import { GLOBAL } from '../../src/store/store.ts';
+import { defineJob } from '../../src/workspace/define-job.ts';
+import type { Workspace } from '../../src/workspace/workspace.ts';
+import { DATABASES } from '../store/databases.ts';
+import { openBrowser } from '../support/installing.ts';
+import { openProxy, type ServiceProxy } from '../support/proxy.ts';
+import { sendSigned } from '../support/signed.ts';
+import {
+  ACCOUNT,
+  API_KEY,
+  CHANNEL,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../support/test-world.ts';
+
+const NOTE = defineJob({
+  queue: 'note',
+  schema: z.object({ text: z.string() }),
+  options: { concurrency: 1, attempts: 1, backoffMs: 1 },
+  run: async () => undefined,
+});
+
+describe.each(DATABASES)('what is under way when a workspace takes Deckhand out, on $name', ({ fresh }) => {
+  let world: TestWorld;
+  let proxy: ServiceProxy;
+  let before: Workspace;
+
+  beforeEach(async () => {
+    proxy = await openProxy();
+    world = await openTestWorld({
+      byOauth: true,
+      env: { STORE_URL: await fresh(), SERVICE_BASE_URL: `${proxy.origin}/{account}` },
+    });
+    proxy.target = world.service.origin;
+    await openBrowser(world).install(TEAM, PEOPLE.admin);
+    before = await world.app.workspaces.enter(TEAM);
+  });
+  afterEach(async () => {
+    await world.stop();
+    await proxy.close();
+  });
+
+  async function takeOut(): Promise<void> {
+    world.slack.uninstall(TEAM);
+    await world.logged('"event":"uninstalled"');
+  }
+
+  /** A `connect` form that waits for the service's answer; called, the answer goes on its way. */
+  async function connecting(): Promise<() => Promise<unknown>> {
+    const asked = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    proxy.change = async (body) => {
+      asked.resolve();
+      await gate.promise;
+      return body;
+    };
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, '/deckhand connect');
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    const sent = ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+    await asked.promise;
+    return async () => {
+      gate.resolve();
+      await sent;
+      await world.logged('"event":"installation_ended"');
+    };
+  }
+
+  const nothingIsStored = async (): Promise<void> => {
+    const { store } = world.app.parts;
+    expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
+    expect(await wrappedKeys(store).get(GLOBAL, TEAM)).toBeUndefined();
+  };
+
+  it('stores no API key of a form whose answer comes after the uninstall', async () => {
+    const answer = await connecting();
+    await takeOut();
+    await answer();
+    await nothingIsStored();
+  });
+
+  it('stores no API key in the installation that follows', async () => {
+    const answer = await connecting();
+    await takeOut();
+    await openBrowser(world).install(TEAM, PEOPLE.admin);
+    await answer();
+    const again = await world.app.workspaces.enter(TEAM);
+    expect(await again.accounts.list()).toEqual([]);
+  });
+
+  it('takes open link tickets, jobs and schedules with it, and stores none of them later', async () => {
+    const daily = { cron: '0 9 * * *', zone: 'UTC', job: NOTE, data: { text: 'x' } };
+    const asker = { workspace: TEAM, user: PEOPLE.admin, name: 'ann' };
+    const { linkRequests, engine } = world.app.parts;
+    const ticket = await linkRequests.ask(asker);
+    await before.jobs.send(NOTE, { text: 'x' });
+    await before.jobs.schedule('daily', daily);
+    await takeOut();
+    expect(await linkRequests.open(ticket)).toBe('unknown');
+    expect((await engine.stats()).queues.note).toMatchObject({ waiting: 0 });
+
+    const writes = [
+      () => before.jobs.send(NOTE, { text: 'x' }),
+      () => before.jobs.schedule('daily', daily),
+      () => before.links.ask({ user: PEOPLE.admin, name: 'ann' }),
+      () => before.audit.record({ who: 'x', what: 'x', result: 'done' }),
+      () => before.channels.change(CHANNEL, () => ({ threads: false })),
+      () => before.sealer.seal({ record: 'x', field: 'x' }, 'x'),
+    ];
+    for (const write of writes) await expect(write(), String(write)).rejects.toThrow(InstallationEnded);
+    expect((await engine.stats()).queues.note).toMatchObject({ waiting: 0 });
+    await nothingIsStored();
+  });
+
+  it('refuses a command that comes after it, with a sentence', async () => {
+    await takeOut();
+    const asked = { command: '/deckhand', text: 'use storefront', trigger_id: 'late' };
+    const who = { team_id: TEAM, user_id: PEOPLE.admin, channel_id: CHANNEL };
+    const { text } = await sendSigned(world, new URLSearchParams({ ...asked, ...who }).toString());
+    expect(text).toContain('was taken out of this workspace');
+    await nothingIsStored();
+  });
+});
