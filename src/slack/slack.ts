@@ -4,6 +4,7 @@ import type { Message, ModalView } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import { isSlackFailure } from './failure.ts';
+import { inert } from './inert.ts';
 import type { Installations } from './installations.ts';
 import { BACKGROUND, type Call, ONLY_CHANCE, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
 import { postToResponseUrl, type ResponseMode } from './response-url.ts';
@@ -84,8 +85,10 @@ export interface WorkspaceSlack {
   permalink(shown: MessageRef): Promise<string | undefined>;
 }
 
-/** No link previews, and no mentions or channels made of plain words in what comes from outside. */
-const PLAIN_POST = { unfurl_links: false, unfurl_media: false, parse: 'none', link_names: false } as const;
+/** No links, mentions or channels made of plain words in what comes from outside. */
+const PLAIN_EDIT = { parse: 'none', link_names: false } as const;
+/** No link previews either. */
+const PLAIN_POST = { ...PLAIN_EDIT, unfurl_links: false, unfurl_media: false } as const;
 
 /** What the workspaces share. */
 interface Shared extends SlackOptions {
@@ -165,7 +168,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     const id = clientMsgId === undefined ? {} : { client_msg_id: clientMsgId };
     const sendOnce = () =>
       once('chat.postMessage', (client) =>
-        client.chat.postMessage({ ...PLAIN_POST, channel, ...message, ...thread, ...id }),
+        client.chat.postMessage({ ...PLAIN_POST, channel, ...inert(message), ...thread, ...id }),
       );
     const retried = withRetries(clock, BACKGROUND, reportingRepeats(post, sendOnce), signal);
     const sent = await retried.finally(() => forget?.());
@@ -188,7 +191,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
       const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
       const postOnce = () =>
         once('chat.postEphemeral', (client) =>
-          client.chat.postEphemeral({ ...PLAIN_POST, ...message, channel, user, ...thread }),
+          client.chat.postEphemeral({ ...PLAIN_POST, ...inert(message), channel, user, ...thread }),
         );
       await withRetries(clock, ONLY_CHANCE, reportingRepeats({ channel, label: `to ${user}` }, postOnce));
     },
@@ -207,7 +210,9 @@ function createEditing(shared: Shared, workspace: string, once: CallOnce): Works
       const latest = edits.get(key);
       sending = latest;
       if (latest !== undefined)
-        await once('chat.update', (client) => client.chat.update({ ...shown, ...latest }));
+        await once('chat.update', (client) =>
+          client.chat.update({ ...PLAIN_EDIT, ...shown, ...inert(latest) }),
+        );
     };
     try {
       await withRetries(clock, BACKGROUND, send, signal);
