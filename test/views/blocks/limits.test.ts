@@ -328,7 +328,7 @@ const BUILDERS = [
   row(doctorMessage, fc.array(finding, { minLength: 1, maxLength: 60 })),
   row(failureMessage, explained),
   row(invoiceSentMessage, slug, fc.nat()),
-  row(linkedMessage, word),
+  row(linkedMessage, word, fc.constant(NOW)),
   row(unlinkedMessage),
   row(notLinkedMessage, word),
   row(
