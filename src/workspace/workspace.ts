@@ -157,6 +157,7 @@ function openWorkspace(parts: Parts, id: string): Workspace {
     projects: createProjects({ accounts, clock }),
     roles: createRoles({
       store,
+      clock,
       people: createSlackPeople({ id, slack, clock, log }),
       installer: () => installations.installer(id),
     }),

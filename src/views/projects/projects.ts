@@ -7,7 +7,7 @@ import { LIMITS } from '../blocks/limits.ts';
 import { button, context, header, section } from '../blocks/message.ts';
 import { optionsOf } from '../blocks/modal.ts';
 import { dateTime } from '../blocks/time.ts';
-import { testButton } from '../test-access/test-button.ts';
+import { testButton } from './test-button.ts';
 
 /** A message holds 50 blocks; the other projects are lines of one. */
 const MOST_BUTTONS = 20;

@@ -4,9 +4,9 @@ import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
 import { buttons, context, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
+import { testButton } from '../projects/test-button.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
 import { runWords, type ShownRun } from '../test-access/runs.ts';
-import { testButton } from '../test-access/test-button.ts';
 
 /** The preview under a link to a project. */
 export function projectUnfurl(
