@@ -23,9 +23,16 @@ const AnswerValue = z.object({ id: z.string() });
 /** More would make one wish the business of many. */
 const MOST_ASKED = 3;
 
-/** "Ask for access" on a refusal, and the answer of an admin. */
+/** "Ask for access" on a refusal. */
+export const askAccessAction: Action = {
+  actionId: 'access:ask',
+  role: 'member',
+  durable: true,
+  run: askForAccess,
+};
+
+/** The answer of an admin. */
 export const accessActions: Action[] = [
-  { actionId: 'access:ask', role: 'member', durable: true, run: askForAccess },
   {
     actionId: 'access:allow',
     role: 'admin',
