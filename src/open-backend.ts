@@ -1,8 +1,10 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from './core/clock.ts';
 import type { Engine, JobOutcome } from './jobs/jobs.ts';
 import type { JobsBackend } from './jobs/jobs-backend.ts';
 import { createJobs } from './jobs/runner.ts';
 import { createSqliteJobs } from './jobs/sqlite-jobs.ts';
+import { waitingJobs } from './jobs/waiting-jobs.ts';
 import type { Logger } from './observability/log.ts';
 import type { Tracing } from './observability/tracing.ts';
 import { openStore } from './store/open-store.ts';
@@ -37,12 +39,19 @@ export async function openBackend(url: string, options: BackendOptions): Promise
     onError: (err) => log?.warn({ event: 'store_error', err }, 'the store recovers by itself'),
   });
   const backend =
-    store.sqlite === undefined ? await openPostgresJobs(url, options) : createSqliteJobs(store.sqlite, clock);
+    store.sqlite === undefined ? await openPostgresJobs(url, options) : openSqliteJobs(store.sqlite, clock);
   const close = async (): Promise<void> => {
     await backend.close();
     await store.close();
   };
   return { store, engine: createJobs({ ...options, backend: askingBackend(backend) }), close };
+}
+
+/** From here on the process has other work: SQLite itself never waits for a lock again, `whenFree` does. */
+function openSqliteJobs(database: DatabaseSync, clock: Clock): JobsBackend {
+  const jobs = createSqliteJobs(database, clock);
+  database.exec('PRAGMA busy_timeout = 0');
+  return waitingJobs(jobs);
 }
 
 /** Loaded where it is used, since most installations never do. */

@@ -147,6 +147,10 @@ describe('the code', () => {
     ]);
   });
 
+  it('makes text with markup in one place, where it is verbatim', () => {
+    expect(matching(product, /'mrkdwn'[,;\s}]/)).toEqual(['src/core/mrkdwn.ts']);
+  });
+
   it('never overrules the type checker with two assertions, outside tests', () => {
     expect(matching(filesOf('{src,sandbox,bench,scripts}/**/*.{ts,tsx}'), /\bas unknown as\b/)).toEqual([]);
   });

@@ -42,8 +42,8 @@ type Rules = Pick<Workspace, 'roles' | 'channels' | 'config'>;
 
 /** The permission is not given; the message names who can give it. */
 export class Refusal extends UserError {
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, lacks?: { role: Role; command: string }) {
+    super(message, undefined, { lacks });
     this.name = 'Refusal';
   }
 }
@@ -57,7 +57,7 @@ export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal |
   const exclusion = role === undefined ? undefined : await exclusionOf(rules, user);
   if (exclusion !== undefined) return exclusion;
   if (role !== undefined && !(await rules.roles.holds(user, role)))
-    return new Refusal(`This needs the role *${role}*. Ask ${await whoCan(rules, role)}.`);
+    return new Refusal(`This needs the role *${role}*. Ask ${await whoCan(rules, role)}.`, { role, command });
   for (const channel of new Set(channels)) {
     const { commands } = await rules.channels.get(channel);
     if (commands === undefined || commands.includes(command) || isAlwaysAllowed(command)) continue;

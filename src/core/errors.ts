@@ -7,12 +7,15 @@ export class UserError extends Error {
   readonly code = 'user_error';
   /** One next step, as a person types or does it; Slack mrkdwn of our own making. */
   readonly next: string | undefined;
+  /** The role that the person lacks and can ask for, and the command that needs it. */
+  readonly lacks: { role: string; command: string } | undefined;
 
   /** @param message one sentence for the person; foreign text in it must be escaped already */
-  constructor(message: string, next?: string, options?: ErrorOptions) {
+  constructor(message: string, next?: string, options?: ErrorOptions & Pick<Partial<UserError>, 'lacks'>) {
     super(message, options);
     this.name = 'UserError';
     this.next = next;
+    this.lacks = options?.lacks;
   }
 }
 

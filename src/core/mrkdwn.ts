@@ -30,6 +30,39 @@ export function code(foreign: string | number | null | undefined, max = 80): str
   return `\`${mrkdwn(foreign, max).replaceAll('`', 'ˋ')}\``;
 }
 
+/** Slack's text object with markup, as far as Deckhand sends it. */
+export interface Markup {
+  type: 'mrkdwn';
+  text: string;
+  verbatim: true;
+}
+
+/**
+ * The only text object with markup that leaves Deckhand. `verbatim`, so that Slack makes no links, mentions or channels of
+ * plain words in it: only what we wrote as `<…>` is live.
+ * @param text mrkdwn of our own making, its foreign parts escaped already
+ */
+export function markup(text: string): Markup {
+  return { type: 'mrkdwn', text, verbatim: true };
+}
+
+const TOKEN = /(<[^>]*>)/;
+// An address, an e-mail address or a bare domain begins with one of these.
+const ADDRESS_SIGN =
+  /(?<=[\p{L}\p{N}])(?::(?=\/\/)|@(?=[\p{L}\p{N}])|\.(?=\p{L}{2}))|\b(?:mailto|tel|javascript|data):/giu;
+const WORD_JOINER = '\u2060';
+
+/**
+ * The plain `text` of a message, which has no `verbatim`: an invisible mark in each address keeps Slack from making it a
+ * link. What we wrote as `<…>` stays.
+ */
+export function withoutLiveAddresses(text: string): string {
+  return text
+    .split(TOKEN)
+    .map((part, at) => (at % 2 === 1 ? part : part.replace(ADDRESS_SIGN, (sign) => sign + WORD_JOINER)))
+    .join('');
+}
+
 export function bold(foreign: string | number | null | undefined, max = 80): string {
   return `*${mrkdwn(foreign, max).replaceAll('*', '∗')}*`;
 }

@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import type { Message } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
+import { inert } from './inert.ts';
 
 export type ResponseMode = 'ephemeral' | 'in_channel' | 'replace' | 'delete';
 
@@ -56,6 +57,6 @@ function isAllowed(url: string, allowedHosts: readonly string[]): boolean {
 
 function bodyOf(message: Message, mode: ResponseMode): object {
   if (mode === 'delete') return { delete_original: true };
-  if (mode === 'replace') return { ...message, replace_original: true };
-  return { ...message, response_type: mode, replace_original: false };
+  if (mode === 'replace') return { ...inert(message), replace_original: true };
+  return { ...inert(message), response_type: mode, replace_original: false };
 }

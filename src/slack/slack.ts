@@ -5,6 +5,7 @@ import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import { createEditBudget, type EditBudget } from './edit-budget.ts';
 import { isSlackFailure } from './failure.ts';
+import { inert } from './inert.ts';
 import type { Installations } from './installations.ts';
 import { BACKGROUND, type Call, ONLY_CHANCE, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
 import { postToResponseUrl, type ResponseMode } from './response-url.ts';
@@ -87,8 +88,10 @@ export interface WorkspaceSlack {
   permalink(shown: MessageRef): Promise<string | undefined>;
 }
 
-/** No link previews, and no mentions or channels made of plain words in what comes from outside. */
-const PLAIN_POST = { unfurl_links: false, unfurl_media: false, parse: 'none', link_names: false } as const;
+/** No links, mentions or channels made of plain words in what comes from outside. */
+const PLAIN_EDIT = { parse: 'none', link_names: false } as const;
+/** No link previews either. */
+const PLAIN_POST = { ...PLAIN_EDIT, unfurl_links: false, unfurl_media: false } as const;
 
 /** What the workspaces share. */
 interface Shared extends SlackOptions {
@@ -170,7 +173,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     const id = clientMsgId === undefined ? {} : { client_msg_id: clientMsgId };
     const sendOnce = () =>
       once('chat.postMessage', (client) =>
-        client.chat.postMessage({ ...PLAIN_POST, channel, ...message, ...thread, ...id }),
+        client.chat.postMessage({ ...PLAIN_POST, channel, ...inert(message), ...thread, ...id }),
       );
     const retried = withRetries(clock, BACKGROUND, reportingRepeats(post, sendOnce), signal);
     const sent = await retried.finally(() => forget?.());
@@ -193,7 +196,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
       const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
       const postOnce = () =>
         once('chat.postEphemeral', (client) =>
-          client.chat.postEphemeral({ ...PLAIN_POST, ...message, channel, user, ...thread }),
+          client.chat.postEphemeral({ ...PLAIN_POST, ...inert(message), channel, user, ...thread }),
         );
       await withRetries(clock, ONLY_CHANCE, reportingRepeats({ channel, label: `to ${user}` }, postOnce));
     },
@@ -210,7 +213,7 @@ function createEditing(
 ): Pick<WorkspaceSlack, 'update' | 'refresh'> {
   const { clock, lock, edits, budget } = shared;
   const edit = (shown: MessageRef, message: Message) =>
-    once('chat.update', (client) => client.chat.update({ ...shown, ...message }));
+    once('chat.update', (client) => client.chat.update({ ...PLAIN_EDIT, ...shown, ...inert(message) }));
 
   async function sendLatest(key: string, shown: MessageRef, signal?: AbortSignal): Promise<void> {
     let sending: Message | undefined;

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { SqliteDriver } from '@keyv/sqlite';
+import { whenFree } from '../core/when-free.ts';
 
 /** Far more than there are; a statement for a list of unusual length is not kept. */
 const MOST_KEPT = 200;
@@ -20,7 +21,7 @@ export function createDriver(db: DatabaseSync): SqliteDriver {
   return {
     name: 'custom',
     connect: async () => ({
-      query: async (sql, ...values) => prepare(sql).all(...(values as SQLInputValue[])),
+      query: (sql, ...values) => whenFree(() => prepare(sql).all(...(values as SQLInputValue[]))),
       close: async () => db.close(),
     }),
   };

@@ -1,15 +1,16 @@
 import { mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import { KeyvSqlite } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { createDriver } from './sqlite-driver.ts';
-import { guardFile } from './sqlite-guard.ts';
+import { guardFile, keepGuard, realFile } from './sqlite-guard.ts';
 import { StoreError, type Tenancy } from './store.ts';
 
-/** How long a statement waits for another process, e.g. the key rotation or a backup, in milliseconds. */
+/** How long opening the file waits for another process, e.g. a backup, in milliseconds. Later `whenFree` does. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 export interface SqliteOptions {
@@ -22,13 +23,15 @@ export interface SqliteOptions {
 export async function openSqlite(
   options: SqliteOptions,
 ): Promise<{ backend: Backend; database: DatabaseSync }> {
-  const path = resolve(options.path);
-  prepareFolder(path);
-  const release = options.alone ? guardFile(path) : () => undefined;
+  prepareFolder(options.path);
+  const path = realFile(options.path);
+  const guard = options.alone ? guardFile(path) : undefined;
+  const release = (): void => guard?.release();
   try {
     const database = openDatabase(path);
     const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver: createDriver(database) });
     await adapter.ready;
+    if (guard !== undefined) keepGuard(database, guard.id);
     return { backend: createBackend(adapter, release), database };
   } catch (cause) {
     release();
@@ -87,9 +90,17 @@ function createBackend(adapter: KeyvSqlite, release: () => void): Backend {
   };
 }
 
+const SCRUB_TRIES = 20;
+const SCRUB_RETRY_MS = 100;
+
 /** The log of the last writes still holds what was overwritten in the file, until it is worked off. */
 async function scrub(adapter: KeyvSqlite): Promise<void> {
-  await adapter.query('PRAGMA wal_checkpoint(TRUNCATE)');
+  for (let tries = 0; tries < SCRUB_TRIES; tries += 1) {
+    const [done] = (await adapter.query('PRAGMA wal_checkpoint(TRUNCATE)')) as Array<{ busy: number }>;
+    // Another process still reads what was overwritten; the next sweep is the last chance.
+    if (done?.busy !== 1) return;
+    await wait(SCRUB_RETRY_MS);
+  }
 }
 
 /** The values of `STANDS`. */

@@ -18,8 +18,13 @@ const VALID_MS = 10 * 60_000;
 /** How long used and expired requests are remembered, so that the page can say so. */
 const REMEMBERED_MS = 60 * 60_000;
 
-/** The person who asked to be linked, with their name in Slack. */
-const Asker = z.object({ workspace: z.string(), user: z.string(), name: z.string() });
+/** The person who asked to be linked, with their name and their workspace's in Slack. */
+const Asker = z.object({
+  workspace: z.string(),
+  user: z.string(),
+  name: z.string(),
+  workspaceName: z.string().optional(),
+});
 export type Asker = z.infer<typeof Asker>;
 
 const Ticket = Asker.extend({ at: z.number() });
@@ -45,6 +50,12 @@ interface Cookie {
   value: string;
 }
 
+/** What our page asks with: the browser keeps the cookie, and its form sends the token. */
+export interface Question {
+  cookie: Cookie;
+  token: string;
+}
+
 /** What it comes back with. */
 export interface Arrival {
   state: string;
@@ -61,6 +72,10 @@ export interface LinkRequests {
   ask(asker: Asker, during?: AskTenancy | undefined): Promise<string>;
   /** The ticket's owner; it may be opened again until the link is made. */
   open(ticket: string): Promise<Asker | Refusal>;
+  /** Binds our page to the browser that shows it. */
+  question(ticket: string): Question;
+  /** True if the form was sent by the page that this browser was shown for the ticket, and not by another site. */
+  isAnswer(ticket: string, token: string, cookies: Arrival['cookies']): boolean;
   depart(): Departure;
   /** Stores a departure until it comes back. */
   keep(ticket: string, asker: Asker, departure: Departure, verifier: string | undefined): Promise<void>;
@@ -101,6 +116,14 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       if ((await used.get(GLOBAL, id)) !== undefined) return 'used';
       return isOver(found.at, clock.now()) ? 'expired' : askerOf(found);
     },
+    question(ticket) {
+      const cookie = { name: pageCookie(digest(ticket)), value: randomText() };
+      return { cookie, token: tokenOf(ticket, cookie.value) };
+    },
+    isAnswer(ticket, token, cookies) {
+      const cookie = cookies[pageCookie(digest(ticket))];
+      return cookie !== undefined && isSame(digest(token), digest(tokenOf(ticket, cookie)));
+    },
     depart() {
       const state = randomText();
       return { state, cookie: { name: cookieName(digest(state)), value: randomText() } };
@@ -137,8 +160,8 @@ async function standing(store: Store, workspace: string): Promise<Tenancy> {
   return tenancy;
 }
 
-function askerOf({ workspace, user, name }: Asker): Asker {
-  return { workspace, user, name };
+function askerOf({ workspace, user, name, workspaceName }: Asker): Asker {
+  return { workspace, user, name, ...defined({ workspaceName }) };
 }
 
 function isOver(at: number, now: number): boolean {
@@ -148,6 +171,15 @@ function isOver(at: number, now: number): boolean {
 /** A cookie for each state, so that two tabs do not disturb each other. */
 function cookieName(stateId: string): string {
   return `deckhand-link-${stateId.slice(0, 12)}`;
+}
+
+function pageCookie(ticketId: string): string {
+  return `deckhand-ask-${ticketId.slice(0, 12)}`;
+}
+
+/** Only a page that was given the cookie knows it. */
+function tokenOf(ticket: string, cookie: string): string {
+  return digest(JSON.stringify([ticket, cookie]));
 }
 
 function fieldOf({ workspace }: Asker, id: string): Place {
@@ -169,9 +201,14 @@ function isSame(one: string, other: string): boolean {
 export const START_PATH = '/service/oauth/start';
 export const CALLBACK_PATH = '/service/oauth/callback';
 
+/** Our page, which asks before anything begins. */
+export function pageAddress(publicUrl: string): string {
+  return `${baseOf(publicUrl)}${START_PATH}`;
+}
+
 /** Where the person's browser begins, with the ticket. */
 export function startAddress(publicUrl: string, ticket: string): string {
-  return `${baseOf(publicUrl)}${START_PATH}?ticket=${encodeURIComponent(ticket)}`;
+  return `${pageAddress(publicUrl)}?ticket=${encodeURIComponent(ticket)}`;
 }
 
 /** Where the service sends the browser back; registered there in exactly this form. */

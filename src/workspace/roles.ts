@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Clock } from '../core/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 import type { SlackPeople, Standing } from './slack-people.ts';
@@ -8,6 +9,8 @@ export type Role = (typeof ROLES)[number];
 
 /** The roles that are given to people; everyone else of the workspace is a member. */
 export const GIVEN_ROLES = ['admin', 'operator', 'billing'] as const;
+
+export type GivenRole = (typeof GIVEN_ROLES)[number];
 
 const Holders = z.object({
   admin: z.array(z.string()),
@@ -47,6 +50,10 @@ export interface Roles extends Pick<SlackPeople, 'userGroups' | 'hasActive'> {
   holds(user: string, role: Role): Promise<boolean>;
   /** Mentions of the role's holders, for a refusal; empty where these are Slack's admins. */
   holders(role: Role): Promise<string[]>;
+  /** Who can be asked for a role: the named admins by id, else the installer and Slack's own. */
+  admins(): Promise<string[]>;
+  /** Adds one holder; without grants so far, Slack's own admins stay admins. */
+  give(user: string, role: GivenRole, by: string): Promise<void>;
   grants(): Promise<Grants | undefined>;
   set(grants: Grants): Promise<void>;
 }
@@ -54,11 +61,12 @@ export interface Roles extends Pick<SlackPeople, 'userGroups' | 'hasActive'> {
 export interface RolesParts {
   store: WorkspaceStore;
   people: SlackPeople;
+  clock: Clock;
   /** The user who installed Deckhand. */
   installer(): Promise<string | undefined>;
 }
 
-export function createRoles({ store, people, installer }: RolesParts): Roles {
+export function createRoles({ store, people, clock, installer }: RolesParts): Roles {
   const stored: WorkspaceCollection<Grants> = store.collection('roles', Grants);
 
   async function isSlackAdmin(user: string): Promise<boolean> {
@@ -118,9 +126,42 @@ export function createRoles({ store, people, installer }: RolesParts): Roles {
       );
       return [...new Set([...groups, ...users])];
     },
+    async admins() {
+      const named = await namedAdmins(people, await stored.get(GRANTS_ID));
+      if (named.length > 0) return named;
+      const installedBy = await activeOf(people, [(await installer()) ?? []].flat());
+      return [...new Set([...installedBy, ...(await people.admins())])];
+    },
+    async give(user, role, by) {
+      await stored.update(GRANTS_ID, (before) => withHolder(before, { user, role, by, at: clock.now() }));
+    },
     grants: () => stored.get(GRANTS_ID),
     set: (grants) => stored.put(GRANTS_ID, grants),
     userGroups: people.userGroups,
     hasActive: people.hasActive,
   };
+}
+
+/** The active people that the grants name as admins, by themselves or in a group. */
+async function namedAdmins(people: SlackPeople, grants: Grants | undefined): Promise<string[]> {
+  if (grants === undefined) return [];
+  const { admin, groups, groupTeams } = grants;
+  const inGroups = (groups?.admin ?? []).map((group) => people.membersOf(group, groupTeams?.[group]));
+  return activeOf(people, [...admin, ...(await Promise.all(inGroups)).flat()]);
+}
+
+async function activeOf(people: SlackPeople, users: readonly string[]): Promise<string[]> {
+  const active: string[] = [];
+  for (const user of new Set(users)) if (await people.hasActive([user])) active.push(user);
+  return active;
+}
+
+function withHolder(
+  before: Grants = { admin: [], operator: [], billing: [], setBy: '', setAt: 0 },
+  { user, role, by, at }: { user: string; role: GivenRole; by: string; at: number },
+): Grants {
+  // Named admins take the place of Slack's own, so the one who names the first stays one.
+  const isFirst = role === 'admin' && before.admin.length === 0 && !before.groups?.admin.length;
+  const holders = new Set([...(isFirst ? [by] : []), ...before[role], user]);
+  return { ...before, [role]: [...holders], setBy: by, setAt: at };
 }

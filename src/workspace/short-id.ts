@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-/** Without letters that are read as others, or that make words together. */
-const ALPHABET = 'bcdfghjkmnpqrstvwxz23456789';
+/** No vowels, no digits that read as one (0, 1, 3, 4, 8), no letters that are read as others: no name spells a word. */
+const ALPHABET = 'bcdfghjkmnpqrstvwxz25679';
 
 /**
  * A short name for people to type, e.g. `d7k2`: the same for the same seed and try.

@@ -15,6 +15,9 @@ const PERSON_FRESH_MS = 30_000;
 /** An organisation takes a workspace in about as often as a workspace is founded. */
 const HOME_FRESH_MS = 60 * 60_000;
 
+/** Slack's own advice for a page. */
+const LISTED_PEOPLE = 200;
+
 type Person = NonNullable<UsersInfoResponse['user']>;
 
 export interface UserGroup {
@@ -36,6 +39,8 @@ export interface SlackPeople {
   /** Changes count within half a minute. @throws SlackFailure where Slack cannot say who it is */
   standing(user: string): Promise<Standing>;
   isAdmin(user: string): Promise<boolean>;
+  /** Slack's own admins of the workspace who can act, of the first people that Slack lists; empty where it lists none. */
+  admins(): Promise<string[]>;
   /** True if at least one of the users is a person with an active login. */
   hasActive(users: readonly string[]): Promise<boolean>;
   /** Empty for a group that cannot be read. @param team the group's, where Deckhand serves an organisation */
@@ -111,6 +116,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
       const person = await userInfo(user);
       return Boolean(person.is_admin || person.is_owner || person.is_primary_owner);
     },
+    admins: () => listAdmins(slack),
     async hasActive(users) {
       for (const user of users) if (await isActive(user)) return true;
       return false;
@@ -140,4 +146,16 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
       );
     },
   };
+}
+
+async function listAdmins(slack: WorkspaceSlack): Promise<string[]> {
+  const request = slack.call('users.list', (client) => client.users.list({ limit: LISTED_PEOPLE }));
+  const answer = await request.catch((error: unknown) => {
+    if (isSlackFailure(error)) return undefined;
+    throw error;
+  });
+  const able = (answer?.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
+  return able.flatMap((one) =>
+    one.id !== undefined && (one.is_admin || one.is_owner || one.is_primary_owner) ? [one.id] : [],
+  );
 }

@@ -23,8 +23,8 @@ export interface UserLinks {
   get(user: string): Promise<Link | undefined>;
   /** Encrypts the tokens; replaces an older link. */
   keep(user: string, tokens: Tokens): Promise<Link>;
-  /** Deletes the tokens; false if there were none. */
-  remove(user: string): Promise<boolean>;
+  /** Deletes the tokens; false if there were none, or, where `linkedAt` is given, if the link is another one. */
+  remove(user: string, linkedAt?: number): Promise<boolean>;
 }
 
 export function createUserLinks(parts: {
@@ -48,7 +48,10 @@ export function createUserLinks(parts: {
       await stored.put(user, link);
       return link;
     },
-    remove: (user) => stored.delete(user),
+    async remove(user, linkedAt) {
+      if (linkedAt !== undefined && (await stored.get(user))?.linkedAt !== linkedAt) return false;
+      return stored.delete(user);
+    },
   };
 }
 

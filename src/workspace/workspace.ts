@@ -214,6 +214,7 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     projects: createProjects({ accounts, clock }),
     roles: createRoles({
       store,
+      clock,
       people: createSlackPeople({ id, slack, clock, log }),
       installer: () => installations.installer(id),
     }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bold, code, cut, linesWithin, mrkdwn, plain } from '../../src/core/mrkdwn.ts';
+import { bold, code, cut, linesWithin, mrkdwn, plain, withoutLiveAddresses } from '../../src/core/mrkdwn.ts';
 
 describe('text from outside', () => {
   it.each([
@@ -49,5 +49,25 @@ describe('text from outside', () => {
     expect(text.length).toBeLessThanOrEqual(200);
     const shown = text.split('\n').length - 1;
     expect(text.endsWith(`_and ${100 - shown} more_`)).toBe(true);
+  });
+});
+
+describe('the plain text of a message', () => {
+  it.each([
+    'https://evil.example/login',
+    'HTTP://evil.example',
+    'www.evil.example',
+    'ops@evil.example',
+    'mailto:ops@evil.example',
+    'javascript:alert(1)',
+  ])('has a mark in %s, so that Slack makes no link of it', (address) => {
+    const said = withoutLiveAddresses(`see ${address} now`);
+    expect(said).not.toContain(address);
+    expect(said.replaceAll('\u2060', '')).toBe(`see ${address} now`);
+  });
+
+  it('keeps the links that we named, amounts, times and versions', () => {
+    const said = '<https://acme.example|Open> at 10:30, 1,250.50 EUR, v1.2.3, <@U0BEN>: 2.5 s';
+    expect(withoutLiveAddresses(said)).toBe(said);
   });
 });

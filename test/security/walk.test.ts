@@ -7,7 +7,10 @@ import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support
 import { walk } from '../support/walk.ts';
 
 const { email, apiKey } = DEMO_USERS.admin;
-const HOSTILE = ' <!channel> <https://evil.example|ok> <@U0EVIL> @here \u202eevil\u0007 </script>';
+const HOSTILE = [
+  ' <!channel> <https://evil.example|ok> <@U0EVIL> @here \u202eevil\u0007 </script>',
+  'https://evil.example/login www.evil.example mailto:ops@evil.example javascript:alert(1) [ok](https://evil.example)',
+].join(' ');
 /** What the service's own records are told apart by; everything else that is text becomes hostile. */
 const KEPT =
   /(^|_)(identifier|id|permalink|status|type|event|kind|key|at|url|date|zone|range|currency|account|slug|protocol|region|size|subdomain|state|number|total|vat|cost|price|delta|rate|scope)$/;
@@ -54,6 +57,10 @@ describe('a walk through all commands, buttons and forms, where all that the ser
   it('lets no mention, link or direction mark of it come alive', () => {
     const alive = produced().flatMap((payload) => livePartsOf(payload));
     expect(alive).toEqual([]);
+  });
+
+  it('leaves no plain address that Slack would make a link of', () => {
+    expect(produced().flatMap((payload) => linkedByItself(payload))).toEqual([]);
   });
 
   it('leads nobody to a foreign address', () => {
@@ -172,6 +179,29 @@ function isPlainText(payload: object): boolean {
 
 function hiddenIn(part: unknown): string[] {
   return typeof part === 'string' && MARKS.test(part) ? [part] : [];
+}
+
+const PLAIN_ADDRESS = /https?:\/\/|www\.evil|evil\.example|@evil|mailto:\w|javascript:\w/;
+
+/** Text with markup that is not verbatim, and the addresses in texts that cannot be. */
+function linkedByItself(payload: unknown, key = ''): string[] {
+  if (UNSEEN.has(key)) return [];
+  if (typeof payload === 'string') {
+    const inner = parsed(payload);
+    return inner === undefined ? plainAddressIn(payload, key) : linkedByItself(inner, key);
+  }
+  if (typeof payload !== 'object' || payload === null || isPlainText(payload)) return [];
+  const { type, verbatim } = payload as { type?: unknown; verbatim?: unknown };
+  if (type === 'mrkdwn' || type === 'markdown') return verbatim === true ? [] : [JSON.stringify(payload)];
+  return Object.entries(payload).flatMap(([name, part]) =>
+    linkedByItself(part, Array.isArray(payload) ? key : name),
+  );
+}
+
+/** Only what stands in `<…>` is a link that we named. */
+function plainAddressIn(text: string, key: string): string[] {
+  const isShown = ['text', 'fallback', 'pretext', 'initial_comment'].includes(key);
+  return isShown && PLAIN_ADDRESS.test(text.replace(/<[^>]*>/g, '')) ? [text] : [];
 }
 
 function addressesOf(payload: unknown, key = ''): string[] {

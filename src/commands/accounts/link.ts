@@ -1,9 +1,16 @@
+import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import type { Settings } from '../../core/settings.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { linkMessage, notLinkedMessage, unlinkedMessage } from '../../views/accounts/link.ts';
+import {
+  linkGoneMessage,
+  linkMessage,
+  notLinkedMessage,
+  unlinkedMessage,
+} from '../../views/accounts/link.ts';
 import { startAddress } from '../../workspace/link-requests.ts';
-import type { CommandContext } from '../command.ts';
+import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 
 /** The operator registered Deckhand as an OAuth client of the service; its secret is required with the id. */
@@ -25,14 +32,33 @@ export const link = defineCommand({
       );
     const { user } = caller;
     const standing = await workspace.links.get(user);
-    const ticket = await workspace.links.ask({
-      user,
-      name: await nameOf(context),
-    });
+    const [name, workspaceName] = await Promise.all([nameOf(context), workspaceNameOf(context)]);
+    const ticket = await workspace.links.ask({ user, name, workspaceName });
     const url = startAddress(PUBLIC_URL, ticket);
     return { kind: 'private', message: linkMessage(url, standing, workspace.clock.now(), word) };
   },
+  actions: [{ actionId: 'link:undo', role: 'member', durable: true, run: undoLink }],
 });
+
+const UndoValue = z.object({ linkedAt: z.number() });
+
+/** Removes the link that the message was about, and no later one. */
+async function undoLink(value: string | undefined, { caller, workspace }: ActionContext): Promise<Reply> {
+  const { linkedAt } = UndoValue.parse(JSON.parse(value ?? '{}'));
+  if (!(await workspace.links.remove(caller.user, linkedAt)))
+    return { kind: 'replace', message: linkGoneMessage(workspace.config.SLACK_COMMAND) };
+  return { kind: 'replace', message: unlinkedMessage(), audit: { what: 'unlink' } };
+}
+
+/** As Slack calls the workspace; the page in the browser names it, if only by its id. */
+async function workspaceNameOf({ workspace }: CommandContext): Promise<string> {
+  try {
+    return (await workspace.slack.call('auth.test', (client) => client.auth.test())).team ?? workspace.id;
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    return workspace.id;
+  }
+}
 
 /** As Slack shows the person; the page in the browser names them, if only by their id. */
 async function nameOf({ caller, workspace }: CommandContext): Promise<string> {

@@ -12,6 +12,7 @@ import { GIVEN_ROLES, type Grants, type Holders } from '../../workspace/roles.ts
 import type { Command, CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { isAlwaysAllowed } from '../permission.ts';
+import { accessActions } from './access.ts';
 
 const Origin = z.object({ channel: z.string().optional() });
 const Chosen = z.array(z.string()).default([]);
@@ -29,6 +30,7 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
     summary: 'Sets who is admin, operator and billing, and which commands may run in this channel',
     role: 'admin',
     run: (_, context) => openRoles(context, restrictable()),
+    actions: accessActions,
     submissions: [
       {
         callbackId: ROLES_MODAL,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { startMessage } from '../../views/help/start.ts';
+import { askAccessAction } from '../admin/access.ts';
 import { defineCommand } from '../command.ts';
 
 const Typed = z.object({ text: z.string() });
@@ -18,6 +19,8 @@ export const start = defineCommand({
     return { kind: 'private', message: startMessage({ word, accounts, channel, isAdmin, canSignUp }) };
   },
   actions: [
+    // Stands on refusals of every command, in every channel.
+    askAccessAction,
     {
       actionId: 'start:run',
       role: 'member',

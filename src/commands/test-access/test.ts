@@ -35,6 +35,13 @@ export const test = defineCommand({
   },
   actions: [
     {
+      // Stands on lists and previews, which stay: a second click points to the run that the first one began.
+      actionId: 'test:project',
+      role: 'member',
+      durable: true,
+      run: (value, context) => again(value, context),
+    },
+    {
       actionId: 'test:again',
       role: 'member',
       once: true,

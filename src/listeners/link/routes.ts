@@ -1,7 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { OauthError, type ServiceOauth } from '../../service/oauth.ts';
-import { type BrowserEnd, linkedPage, linkFailedPage } from '../../views/accounts/browser-pages.ts';
+import {
+  type BrowserEnd,
+  linkedPage,
+  linkFailedPage,
+  linkQuestionPage,
+} from '../../views/accounts/browser-pages.ts';
 import { linkedMessage } from '../../views/accounts/link.ts';
 import { pageOf } from '../../views/blocks/page.ts';
 import { defineJob } from '../../workspace/define-job.ts';
@@ -10,13 +15,15 @@ import {
   CALLBACK_PATH,
   callbackAddress,
   type LinkRequests,
+  pageAddress,
   START_PATH,
 } from '../../workspace/link-requests.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf } from '../cookies.ts';
+import { readBody } from '../receivers/http-receiver.ts';
 import { type Routes, sendText } from '../receivers/http-server.ts';
 
-const Linked = z.object({ user: z.string() });
+const Linked = z.object({ user: z.string(), linkedAt: z.number().default(0) });
 
 /** Confirms a link by direct message; a job, so that the browser does not wait for Slack. */
 export const CONFIRM_LINK = defineJob({
@@ -24,7 +31,7 @@ export const CONFIRM_LINK = defineJob({
   schema: Linked,
   options: { concurrency: 10, attempts: 3, backoffMs: 10_000 },
   async run({ slack, config }, { data }) {
-    await slack.sendDirectMessage(data.user, linkedMessage(config.SLACK_COMMAND));
+    await slack.sendDirectMessage(data.user, linkedMessage(config.SLACK_COMMAND, data.linkedAt));
   },
 });
 
@@ -41,14 +48,16 @@ export function linkRoutes(parts: LinkParts): Routes {
   const callback = callbackAddress(PUBLIC_URL);
   return {
     [`GET ${START_PATH}`]: (_, response, url) =>
-      ending(parts, response, () => start(parts, oauth, callback, url, response)),
+      ending(parts, response, () => question(parts, oauth, callback, url, response)),
+    [`POST ${START_PATH}`]: (request, response) =>
+      ending(parts, response, () => start(parts, oauth, callback, request, response)),
     [`GET ${CALLBACK_PATH}`]: (request, response, url) =>
       ending(parts, response, () => arrive(parts, oauth, callback, url, request, response)),
   };
 }
 
-/** Binds this browser by a cookie and sends it on to the service. */
-async function start(
+/** Names who asked, and begins nothing: what a link alone opens may have been sent by somebody else. */
+async function question(
   parts: LinkParts,
   oauth: ServiceOauth,
   callback: string,
@@ -58,11 +67,46 @@ async function start(
   const ticket = url.searchParams.get('ticket') ?? '';
   const asker = await parts.linkRequests.open(ticket);
   if (typeof asker === 'string') return asker;
+  const { PUBLIC_URL = '', SLACK_COMMAND } = parts.config;
+  // A service that cannot be reached is known before the person decides.
+  const { url: target } = await oauth.begin(callback, parts.linkRequests.depart().state);
+  const page = new URL(pageAddress(PUBLIC_URL));
+  const { cookie, token } = parts.linkRequests.question(ticket);
+  const form = { action: page.pathname, fields: { ticket, token } };
+  const named = { name: asker.name, workspace: asker.workspaceName ?? asker.workspace };
+  response.setHeader('set-cookie', cookieLine(cookie, page));
+  allowForm(response, target);
+  sendText(response, 200, pageOf(linkQuestionPage(named, form, SLACK_COMMAND)), 'text/html');
+  return undefined;
+}
+
+/** The form leads to us, and from there to the service, whose sign-in may be on yet another site. */
+function allowForm(response: ServerResponse, { protocol, origin }: URL): void {
+  const targets = protocol === 'https:' ? 'https:' : `https: ${origin}`;
+  const policy = String(response.getHeader('content-security-policy'));
+  const allowed = policy.replace("form-action 'none'", `form-action 'self' ${targets}`);
+  response.setHeader('content-security-policy', allowed);
+}
+
+/** Binds this browser by a cookie and sends it on to the service. */
+async function start(
+  parts: LinkParts,
+  oauth: ServiceOauth,
+  callback: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<BrowserEnd | undefined> {
+  const form = new URLSearchParams((await readBody(request))?.toString('utf8'));
+  const ticket = form.get('ticket') ?? '';
+  const asker = await parts.linkRequests.open(ticket);
+  if (typeof asker === 'string') return asker;
+  if (!parts.linkRequests.isAnswer(ticket, form.get('token') ?? '', cookiesOf(request)))
+    return 'other browser';
   const departure = parts.linkRequests.depart();
   const { url: target, verifier } = await oauth.begin(callback, departure.state);
   await parts.linkRequests.keep(ticket, asker, departure, verifier);
   response.setHeader('set-cookie', cookieLine(departure.cookie, new URL(callback)));
-  response.writeHead(302, { location: target.href }).end();
+  response.writeHead(303, { location: target.href }).end();
   return undefined;
 }
 
@@ -83,9 +127,9 @@ async function arrive(
   const tokens = await oauth.exchange(address, { state, verifier });
   const { user } = asker;
   const { links, audit, jobs } = await parts.workspaces.enter(asker.workspace);
-  await links.keep(user, tokens);
+  const { linkedAt } = await links.keep(user, tokens);
   await audit.record({ who: user, what: 'link', result: 'done' });
-  await jobs.send(CONFIRM_LINK, { user });
+  await jobs.send(CONFIRM_LINK, { user, linkedAt });
   sendDone(parts, asker, response);
   return undefined;
 }

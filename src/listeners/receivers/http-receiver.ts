@@ -141,7 +141,7 @@ function send(response: ServerResponse, answer: unknown): void {
 }
 
 /** Undefined where it is too long. By events: an iterator would cost as much as the signature. */
-function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+export function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) return resolve(undefined);
     const chunks: Buffer[] = [];

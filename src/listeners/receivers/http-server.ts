@@ -88,10 +88,10 @@ async function answer(
   response: ServerResponse,
   log: Logger,
 ): Promise<void> {
-  // Only Slack posts, and it is no browser that these headers would protect.
-  if (request.method !== 'POST')
-    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
   const url = URL.parse(request.url ?? '/', 'http://localhost');
+  // Slack is no browser that these headers would protect.
+  if (url?.pathname !== '/slack/events')
+    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
   if (url === null) {
     sendText(response, 400, 'bad request');
     return;

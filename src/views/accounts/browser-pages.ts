@@ -85,6 +85,20 @@ export function linkFailedPage(end: BrowserEnd, word: string): Page & { status: 
   return { status, title, text, next: `Return to Slack and run ${word} link to try again.` };
 }
 
+/** Asks before anything begins: somebody who was sent another person's link reads whose it is. */
+export function linkQuestionPage(
+  asked: { name: string; workspace: string },
+  form: { action: string; fields: Readonly<Record<string, string>> },
+  word: string,
+): Page {
+  return {
+    title: 'Link your user?',
+    text: `The Slack user “${plain(asked.name, 80)}” of the workspace “${plain(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and what that Slack user does then counts as yours there.`,
+    next: `Continue only if that Slack user is you and you ran ${word} link just now. If not, close this page; nothing is linked.`,
+    form: { label: 'Continue to the service', ...form },
+  };
+}
+
 /** Names the person in Slack, so that someone who was sent another person's link notices. */
 export function linkedPage(name: string, word: string): Page {
   return {

@@ -28,9 +28,10 @@ export function linkLine(link: ShownLink | undefined, now: number, word: string)
   return `Your own user at the service has been linked since ${dateTime(link.linkedAt)}${scopes}.`;
 }
 
-export function linkedMessage(word: string): Message {
+export function linkedMessage(word: string, linkedAt: number): Message {
   return say(
-    `:link: Your user at the service is linked. ${code(`${word} whoami`)} shows it, ${code(`${word} unlink`)} removes it.`,
+    `:link: Your user at the service is linked. ${code(`${word} whoami`)} shows it, ${code(`${word} unlink`)} removes it. If that was not you, undo it now.`,
+    ...buttons({ label: 'Undo', actionId: 'link:undo', style: 'danger', value: { linkedAt } }),
   );
 }
 
@@ -39,6 +40,10 @@ export function unlinkedMessage(): Message {
   return say(
     ':broken_chain: Your link is removed and its token deleted. The permission remains at the service until you remove Deckhand from your list of authorised applications there.',
   );
+}
+
+export function linkGoneMessage(word: string): Message {
+  return say(`That link was removed or replaced already. ${code(`${word} whoami`)} shows what holds now.`);
 }
 
 export function notLinkedMessage(word: string): Message {

@@ -1,5 +1,5 @@
 import type { KnownBlock } from '../../core/message.ts';
-import { mrkdwn } from '../../core/mrkdwn.ts';
+import { markup, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityRange, ActivityStats } from '../../service/activity.ts';
 import { context } from '../blocks/message.ts';
 import { outcomeOf } from './outcomes.ts';
@@ -17,10 +17,7 @@ export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRan
     return [context(':information_source: The service sent no figures that Deckhand can read.')];
   const { name, compared } = RANGE_WORDS[range];
   return [
-    {
-      type: 'section',
-      fields: tilesOf(stats).map(([label, value]) => ({ type: 'mrkdwn', text: `*${label}*\n${value}` })),
-    },
+    { type: 'section', fields: tilesOf(stats).map(([label, value]) => markup(`*${label}*\n${value}`)) },
     context(`Figures for ${name}; ▲ ▼ compare with ${compared}. Active servers are counted now.`),
   ];
 }

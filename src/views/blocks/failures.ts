@@ -12,6 +12,8 @@ export interface Explained {
   /** What to do next; already a sentence. */
   next?: string | undefined;
   link?: { label: string; url: string } | undefined;
+  /** A role that can be asked for. */
+  lacks?: { role: string; command: string } | undefined;
   /** The log's reference, for the unexpected. */
   reference?: string | undefined;
 }
@@ -33,7 +35,11 @@ export function explain(error: unknown, at: FailureContext): Explained {
   if (!isFailure(error)) return { text: 'Something went wrong in Deckhand.', next: TRY_AGAIN };
   switch (error.code) {
     case 'user_error':
-      return { text: error.message, next: error.next && `Try ${code(`${at.word} ${error.next}`)}.` };
+      return {
+        text: error.message,
+        next: error.next && `Try ${code(`${at.word} ${error.next}`)}.`,
+        lacks: error.lacks,
+      };
     case 'account_failure': {
       const { cause, account, sought } = error;
       return explainServiceFailure(cause, {
@@ -209,9 +215,11 @@ export function failureWords({ text, next, reference }: Explained): string {
 }
 
 export function failureMessage(explained: Explained): Message {
-  const { link } = explained;
+  const { link, lacks } = explained;
   const more = link === undefined ? [] : buttons({ label: link.label, actionId: 'link:open', url: link.url });
-  return say(`:warning: ${failureWords(explained)}`, ...more);
+  const ask =
+    lacks === undefined ? [] : buttons({ label: 'Ask for access', actionId: 'access:ask', value: lacks });
+  return say(`:warning: ${failureWords(explained)}`, ...more, ...ask);
 }
 
 function linkTo(label: string, url: string | undefined): Explained['link'] {

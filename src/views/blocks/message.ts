@@ -1,7 +1,7 @@
 import type { Button, ConfirmationDialog, KnownBlock } from '@slack/types';
 import { defined } from '../../core/defined.ts';
 import type { Message } from '../../core/message.ts';
-import { code, cut, plain } from '../../core/mrkdwn.ts';
+import { code, cut, markup, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
 import { duration } from './time.ts';
 
@@ -9,7 +9,7 @@ import { duration } from './time.ts';
 export function section(text: string, accessory?: Button): KnownBlock {
   return {
     type: 'section',
-    text: { type: 'mrkdwn', text: cut(text, LIMITS.sectionText) },
+    text: markup(cut(text, LIMITS.sectionText)),
     ...defined({ accessory }),
   };
 }
@@ -17,9 +17,7 @@ export function section(text: string, accessory?: Button): KnownBlock {
 export function context(...texts: string[]): KnownBlock {
   return {
     type: 'context',
-    elements: texts
-      .slice(0, LIMITS.contextElements)
-      .map((text) => ({ type: 'mrkdwn', text: cut(text, LIMITS.sectionText) })),
+    elements: texts.slice(0, LIMITS.contextElements).map((text) => markup(cut(text, LIMITS.sectionText))),
   };
 }
 

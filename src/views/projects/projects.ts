@@ -1,12 +1,16 @@
 import type { ActionsBlockElement } from '@slack/types';
-import type { Message } from '../../core/message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
 import { runBlock } from '../blocks/choices.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, header, section } from '../blocks/message.ts';
+import { button, context, header, section } from '../blocks/message.ts';
 import { optionsOf } from '../blocks/modal.ts';
 import { dateTime } from '../blocks/time.ts';
+import { testButton } from './test-button.ts';
+
+/** A message holds 50 blocks; the other projects are lines of one. */
+const MOST_BUTTONS = 20;
 
 /** The account's projects, starred ones first. */
 export function projectsMessage(
@@ -22,10 +26,24 @@ export function projectsMessage(
     text: title,
     blocks: [
       header(`Projects of ${plain(account, 60)}`),
-      section(linesWithin(projects.map(projectLine), LIMITS.sectionText, 'more')),
+      ...projects.slice(0, MOST_BUTTONS).map((project, at) => projectRow(account, project, at)),
+      ...otherProjects(projects.slice(MOST_BUTTONS)),
       context(`${count(projects.length, 'project')}. Narrow the list with a word after ${code('projects')}.`),
     ],
   };
+}
+
+/** A button with more data than Slack carries is left out. */
+function projectRow(account: string, project: Project, at: number): KnownBlock {
+  const { permalink, name } = project;
+  const test = button(testButton({ account, project: { permalink, name } }, at));
+  const fits = (test.value ?? '').length <= LIMITS.buttonValue;
+  return section(projectLine(project), fits ? test : undefined);
+}
+
+function otherProjects(projects: readonly Project[]): KnownBlock[] {
+  if (projects.length === 0) return [];
+  return [section(linesWithin(projects.map(projectLine), LIMITS.sectionText, 'more'))];
 }
 
 function projectLine(project: Project): string {

@@ -54,6 +54,7 @@ describe('a pasted link', () => {
     const before = await unfurled((await paste(`look: ${address('storefront')}/deployments`)).ts);
     expect(before).toContain('*Storefront*');
     expect(before).toContain('Not tested with Deckhand yet');
+    expect(before).toContain('"action_id":"test:project"');
     await world.as('member').command(ELSEWHERE, '/deckhand test storefront');
     await world.slack.until(() =>
       world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),

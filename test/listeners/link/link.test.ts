@@ -1,8 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseEncryptionKeys } from '../../../src/store/encryption-keys.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { createSealer } from '../../../src/store/sealer.ts';
+import { bindSealer, bindStore } from '../../../src/store/workspace-store.ts';
+import { createUserLinks } from '../../../src/workspace/user-links.ts';
 import { ask } from '../../support/asking.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { temporarySqlite } from '../../support/temporary.ts';
 import {
   CHANNEL,
   EMAIL,
@@ -22,6 +28,7 @@ const CLIENT = {
   redirectUris: [`${PUBLIC_URL}/service/oauth/callback`],
 };
 const MINUTE = 60_000;
+const PATH = '/service/oauth/start';
 
 interface Seen {
   status: number;
@@ -47,13 +54,18 @@ function openBrowser(world: TestWorld) {
     const { status, headers } = response;
     return { status, text: await response.text(), location: headers.get('location') ?? '', headers };
   }
+  /** Goes on from our page by its form, to where the browser is sent. */
+  async function go(start: string): Promise<Seen> {
+    const page = await open(start);
+    return page.status === 200 ? open(`${PUBLIC_URL}${PATH}`, formOn(page.text)) : page;
+  }
   /** Decides on the service's page; the address that the browser is sent to. */
   async function decide(authorise: string, decision: 'approve' | 'deny'): Promise<string> {
     const params = Object.fromEntries(new URL(authorise).searchParams);
     const sent = await open(`${world.service.authUrl}/oauth/authorize`, { ...params, user: EMAIL, decision });
     return sent.location;
   }
-  return { open, decide };
+  return { open, go, decide };
 }
 
 describe('linking', () => {
@@ -71,7 +83,7 @@ describe('linking', () => {
     await world.connect();
     expect(await ask(world, '/deckhand whoami')).toContain('is not linked');
     const start = await linkButton(world);
-    const away = await browser.open(start);
+    const away = await browser.go(start);
     const authorise = new URL(away.location);
     expect(authorise.origin).toBe(world.service.authUrl);
     expect(Object.fromEntries(authorise.searchParams)).toMatchObject({
@@ -104,8 +116,63 @@ describe('linking', () => {
     expect(await ask(world, '/deckhand unlink')).toContain('You are not linked');
   });
 
+  it('asks before it begins: a page names the person and the workspace, and goes on by its own form only', async () => {
+    const start = await linkButton(world);
+    const page = await browser.open(start);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('“Ben Member” of the workspace “House”');
+    expect(page.text).toContain('Continue only if that Slack user is you');
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https:");
+    expect(page.headers.get('set-cookie')).toMatch(/^deckhand-ask-.*HttpOnly; SameSite=Lax; Secure$/);
+    const form = formOn(page.text);
+    const elsewhere = openBrowser(world);
+    const posts = [
+      await elsewhere.open(`${PUBLIC_URL}${PATH}`, form),
+      await browser.open(`${PUBLIC_URL}${PATH}`, { ...form, token: '' }),
+      await browser.open(`${PUBLIC_URL}${PATH}`, { ...form, ticket: 'made-up' }),
+      await browser.open(`${PUBLIC_URL}${PATH}`),
+    ];
+    expect(posts.map(({ status, location }) => [status, location])).toEqual([
+      [403, ''],
+      [403, ''],
+      [400, ''],
+      [400, ''],
+    ]);
+    const other = formOn((await browser.open(await linkButton(world, 'admin'))).text);
+    const crossed = await browser.open(`${PUBLIC_URL}${PATH}`, { ...form, token: other.token ?? '' });
+    expect(crossed.status).toBe(403);
+    expect((await browser.open(`${PUBLIC_URL}${PATH}`, form)).status).toBe(303);
+    await expectNoLink(world);
+  });
+
+  it('offers to undo the link in the direct message, and never undoes a later one', async () => {
+    const link = async () => {
+      const away = await browser.go(await linkButton(world));
+      await browser.open(await browser.decide(away.location, 'approve'));
+    };
+    await link();
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
+    const [first] = world.slack.dms(TEAM, PEOPLE.member);
+    await clock.advance(MINUTE);
+    await link();
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 2);
+    const ben = world.as('member');
+    await ben.click(placeOf(first), { actionId: 'link:undo' });
+    await world.slack.until(() =>
+      world.slack.dms(TEAM, PEOPLE.member)[0]?.text.includes('removed or replaced'),
+    );
+    const { links, audit } = world.app.workspaces.open(TEAM);
+    expect(await links.get(PEOPLE.member)).toBeDefined();
+    await ben.click(placeOf(world.slack.dms(TEAM, PEOPLE.member)[1]), { actionId: 'link:undo' });
+    await world.slack.until(() =>
+      world.slack.dms(TEAM, PEOPLE.member)[1]?.text.includes('Your link is removed'),
+    );
+    expect(await links.get(PEOPLE.member)).toBeUndefined();
+    expect((await audit.latest(1)).map(({ entry }) => entry.what)).toEqual(['unlink']);
+  });
+
   it('leaves no token, code or secret in a log line, the database, Slack or a page', async () => {
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
     const done = await browser.open(callback);
     await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
@@ -124,7 +191,7 @@ describe('linking', () => {
   });
 
   it('is refused when the person says no', async () => {
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     const page = await browser.open(await browser.decide(away.location, 'deny'));
     expect(page.status).toBe(403);
     expect(page.text).toContain('The link was cancelled');
@@ -133,7 +200,7 @@ describe('linking', () => {
 
   it('counts once', async () => {
     const start = await linkButton(world);
-    const away = await browser.open(start);
+    const away = await browser.go(start);
     const callback = await browser.decide(away.location, 'approve');
     await browser.open(callback);
     const again = await browser.open(callback);
@@ -143,7 +210,7 @@ describe('linking', () => {
   });
 
   it('ends only in the browser that began it', async () => {
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
     const page = await openBrowser(world).open(callback);
     expect(page.status).toBe(403);
@@ -154,7 +221,7 @@ describe('linking', () => {
 
   it('runs out after ten minutes, before the browser opens and after', async () => {
     const start = await linkButton(world);
-    const away = await browser.open(start);
+    const away = await browser.go(start);
     const callback = await browser.decide(away.location, 'approve');
     await clock.advance(10 * MINUTE);
     const [late, old] = [await browser.open(callback), await browser.open(start)];
@@ -176,15 +243,15 @@ describe('linking', () => {
 
   it('names the person as text, whatever they are called', async () => {
     world.slack.changePerson(TEAM, PEOPLE.member, { real_name: '<script>"&' });
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     const page = await browser.open(await browser.decide(away.location, 'approve'));
     expect(page.text).toContain('“&lt;script&gt;&quot;&amp;” is linked');
   });
 
   it('keeps people apart: another’s state links that person only', async () => {
     const [ann, ben] = [await linkButton(world, 'admin'), await linkButton(world, 'member')];
-    const away = await browser.open(ben);
-    await browser.open(ann);
+    const away = await browser.go(ben);
+    await browser.go(ann);
     await browser.open(await browser.decide(away.location, 'approve'));
     expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.admin)).toBeUndefined();
     expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();
@@ -195,7 +262,7 @@ describe('linking', () => {
     ['answers no JSON', { badJson: true }, 'answered unexpectedly'],
     ['drops the connection', { drop: true }, 'cannot be reached'],
   ])('has a page for a service that %s', async (_, fault, words) => {
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
     world.service.faults.add({ path: '/oauth/token', ...fault });
     const page = await browser.open(callback);
@@ -208,14 +275,14 @@ describe('linking', () => {
   it('has a page for a service that cannot be reached at the start, and goes on when it can', async () => {
     const start = await linkButton(world);
     world.service.faults.add({ path: '/.well-known/**', drop: true, times: 1 });
-    expect((await browser.open(start)).text).toContain('cannot be reached');
-    const away = await browser.open(start);
+    expect((await browser.go(start)).text).toContain('cannot be reached');
+    const away = await browser.go(start);
     expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
   });
 
   it('works without metadata, by the addresses that the service documents', async () => {
     world.service.faults.add({ path: '/.well-known/**', status: 404, body: {} });
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     expect(away.location).toContain(`${world.service.authUrl}/oauth/authorize?`);
     expect(away.location).not.toContain('code_challenge');
     expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
@@ -227,7 +294,7 @@ describe('linking', () => {
     ['names an authorisation page over plain http', metadata({ authorise: 'http://login.example.com' })],
   ])('does not link at a service that %s', async (_, fault) => {
     world.service.faults.add({ path: '/.well-known/**', ...fault });
-    const page = await browser.open(await linkButton(world));
+    const page = await browser.go(await linkButton(world));
     expect(page.status).toBe(502);
     expect(page.text).toContain('answered unexpectedly');
     await expectNoLink(world);
@@ -241,7 +308,7 @@ describe('linking', () => {
     ],
     ['more than was asked for', { access_token: 'canary', id_token: 'x', extra: { a: 1 }, expires_in: '60' }],
   ])('takes a token answer with %s', async (_, body) => {
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
     const headers = { 'content-type': 'application/json' };
     world.service.faults.add({ path: '/oauth/token', status: 200, body, headers });
@@ -260,7 +327,7 @@ describe('linking where the endpoints have an origin of their own', () => {
   afterEach(() => world.stop());
 
   it('asks the main site for the metadata, keeps PKCE and takes the issuer that it names', async () => {
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     const discovery = world.service.requests.all.find(({ path }) => path.includes('.well-known'));
     expect(discovery?.path).toBe('/.well-known/oauth-authorization-server');
     expect(away.location.split('?')[0]).toBe(`${world.service.authUrl}/oauth/authorize`);
@@ -275,7 +342,7 @@ describe('linking where the endpoints have an origin of their own', () => {
     ['names another issuer', (url: URL) => url.searchParams.set('iss', 'https://login.example.com')],
     ['leaves the issuer out', (url: URL) => url.searchParams.delete('iss')],
   ])('refuses a callback that %s', async (_, change) => {
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     const callback = new URL(await browser.decide(away.location, 'approve'));
     change(callback);
     const page = await browser.open(callback.href);
@@ -288,10 +355,30 @@ it('asks the origin of SERVICE_AUTH_URL for the metadata where no main site is n
   const world = await openLinkable({ env: { SERVICE_SITE_URL: '' } });
   const browser = openBrowser(world);
   try {
-    const away = await browser.open(await linkButton(world));
+    const away = await browser.go(await linkButton(world));
     expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
   } finally {
     await world.stop();
+  }
+});
+
+it('opens a person’s tokens for that person only, wherever in the database they are moved', async () => {
+  const store = await openStore(await temporarySqlite());
+  try {
+    const keys = parseEncryptionKeys(`k:${Buffer.alloc(32, 1).toString('base64')}`);
+    const sealer = bindSealer(createSealer(keys, store), TEAM, undefined);
+    const links = createUserLinks({
+      store: bindStore(store, TEAM, undefined),
+      sealer,
+      ask: async () => 'ticket',
+      clock: createManualClock(0),
+    });
+    const { sealedTokens } = await links.keep('U0ANN', { access_token: 'canary', token_type: 'bearer' });
+    const open = (user: string) => sealer.open({ record: `links/${user}`, field: 'tokens' }, sealedTokens);
+    expect(await open('U0ANN')).toContain('canary');
+    await expect(open('U0BEN')).rejects.toMatchObject({ code: 'seal_error' });
+  } finally {
+    await store.close();
   }
 });
 
@@ -330,6 +417,16 @@ async function openLinkable(
       ...options.env,
     },
   });
+}
+
+function placeOf(message: { channel: string; ts: string } | undefined) {
+  return { channel: message?.channel ?? '', ts: message?.ts ?? '' };
+}
+
+/** The hidden fields of the form on our page. */
+function formOn(page: string): Record<string, string> {
+  const fields = page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g);
+  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
 }
 
 /** Where the button leads that only the asker sees. */

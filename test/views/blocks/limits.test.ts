@@ -11,11 +11,27 @@ import type { Server } from '../../../src/service/servers.ts';
 import type { TestRun } from '../../../src/service/test-access.ts';
 import { accountsMessage } from '../../../src/views/accounts/accounts.ts';
 import { connectFirstMessage, connectModal } from '../../../src/views/accounts/connect.ts';
-import { linkedMessage, notLinkedMessage, unlinkedMessage } from '../../../src/views/accounts/link.ts';
+import {
+  linkedMessage,
+  linkGoneMessage,
+  notLinkedMessage,
+  unlinkedMessage,
+} from '../../../src/views/accounts/link.ts';
 import { profileMessage } from '../../../src/views/accounts/profile.ts';
 import { webSignupModal } from '../../../src/views/accounts/signup.ts';
 import { neverVerifiedMessage, verifiedButRefusedMessage } from '../../../src/views/accounts/signup-reply.ts';
 import { feedBlocks } from '../../../src/views/activity/activity.ts';
+import {
+  accessAnswerMessage,
+  accessAskedMessage,
+  accessRequestMessage,
+  answeredMessage,
+  askedAlreadyMessage,
+  askerLeftMessage,
+  heldAlreadyMessage,
+  noAdminMessage,
+  requestOverMessage,
+} from '../../../src/views/admin/access.ts';
 import { auditMessage } from '../../../src/views/admin/audit.ts';
 import { doctorMessage } from '../../../src/views/admin/doctor.ts';
 import { rolesMessage, rolesModal } from '../../../src/views/admin/roles.ts';
@@ -79,6 +95,9 @@ const account = fc.record({
   connectedBy: fc.constant('U0ANN'),
   connectedAt: fc.constant(NOW),
 });
+
+const role = fc.constantFrom('admin', 'operator', 'billing');
+const accessRequest = fc.record({ user: fc.constant('U0BEN'), role, command: text });
 
 const profile: fc.Arbitrary<Profile> = fc.record({
   first_name: text,
@@ -325,7 +344,17 @@ const BUILDERS = [
   row(doctorMessage, fc.array(finding, { minLength: 1, maxLength: 60 })),
   row(failureMessage, explained),
   row(invoiceSentMessage, slug, fc.nat()),
-  row(linkedMessage, word),
+  row(linkedMessage, word, fc.constant(NOW)),
+  row(linkGoneMessage, word),
+  row(accessRequestMessage, accessRequest, fc.constant('U0BEN operator')),
+  row(accessAskedMessage, role, fc.constant(['U0ANN', 'U0BEA'])),
+  row(noAdminMessage, role, word),
+  row(askedAlreadyMessage, role, maybe(fc.constant({ by: 'U0ANN', isAllowed: false }))),
+  row(heldAlreadyMessage, role),
+  row(answeredMessage, accessRequest, fc.constant('U0ANN'), fc.boolean()),
+  row(askerLeftMessage, accessRequest),
+  row(requestOverMessage, word),
+  row(accessAnswerMessage, accessRequest, fc.constant('U0ANN'), fc.boolean(), word),
   row(unlinkedMessage),
   row(notLinkedMessage, word),
   row(

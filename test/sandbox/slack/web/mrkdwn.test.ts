@@ -68,6 +68,21 @@ describe('mrkdwn', () => {
     expect(parseMrkdwn(line)).toEqual([{ type: 'paragraph', children: nodes }]);
   });
 
+  it('makes links of plain addresses, domains and e-mail addresses only where the text is not verbatim', () => {
+    const said =
+      'see https://evil.example/login, evil.example/x or *ops@evil.example*; web-1.internal v1.2.3';
+    const linked = parseMrkdwn(said).flatMap((block) => (block.type === 'pre' ? [] : urlsIn(block.children)));
+    expect(linked).toEqual([
+      'https://evil.example/login',
+      'http://evil.example/x',
+      'mailto:ops@evil.example',
+    ]);
+    const verbatim = parseMrkdwn(`${said} <https://ok.example|ok>`, true);
+    expect(verbatim.flatMap((block) => (block.type === 'pre' ? [] : urlsIn(block.children)))).toEqual([
+      'https://ok.example',
+    ]);
+  });
+
   it('keeps lines, quotes and fences apart', () => {
     const said = 'one\ntwo\n&gt; quoted\n> too\n```\nfenced *as is*\n```\nafter ``` open';
     expect(parseMrkdwn(said)).toEqual<TextBlock[]>([

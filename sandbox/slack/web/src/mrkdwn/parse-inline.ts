@@ -7,11 +7,21 @@ const marks: Readonly<Record<string, 'bold' | 'italic' | 'strike'>> = {
   _: 'italic',
   '~': 'strike',
 };
-const bareUrl = /^https?:\/\/[^\s<>|]*[^\s<>|.,:;!?'")\]}*_~]/;
+const domain = /(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|edu|gov|io|dev|app|co|me|ai|info|biz|example)\b/i
+  .source;
+const addresses: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^https?:\/\/[^\s<>|]*[^\s<>|.,:;!?'")\]}*_~]/, ''],
+  [new RegExp(`^[a-z0-9._%+-]{1,64}@${domain}`, 'i'), 'mailto:'],
+  [new RegExp(`^${domain}(?:\\/[^\\s<>|]*[^\\s<>|.,:;!?'")\\]}*_~])?`, 'i'), 'http://'],
+];
+const LONGEST_ADDRESS = 3000;
 const emojiName = /^:([a-z0-9_+'-]{1,60}):/;
 
-/** Reads one line of mrkdwn: marks, code, tokens in angle brackets, emoji and bare addresses. */
-export function parseInline(line: string): Inline[] {
+/**
+ * Reads one line of mrkdwn: marks, code, tokens in angle brackets and emoji.
+ * @param isVerbatim false where Slack also makes links of plain addresses, domains and e-mail addresses
+ */
+export function parseInline(line: string, isVerbatim = false): Inline[] {
   const out: Inline[] = [];
   let plain = '';
   let at = 0;
@@ -20,7 +30,7 @@ export function parseInline(line: string): Inline[] {
     plain = '';
   };
   while (at < line.length) {
-    const found = readAt(line, at);
+    const found = readAt(line, at, isVerbatim);
     if (found === undefined) {
       plain += line[at];
       at += 1;
@@ -39,13 +49,13 @@ interface Found {
   end: number;
 }
 
-function readAt(line: string, at: number): Found | undefined {
+function readAt(line: string, at: number, isVerbatim: boolean): Found | undefined {
   const character = line[at] ?? '';
   if (character === '<') return readToken(line, at);
   if (character === '`') return readCode(line, at);
   if (character === ':') return readEmoji(line, at);
-  if (character === 'h') return readUrl(line, at);
-  return marks[character] === undefined ? undefined : readMark(line, at, character);
+  if (marks[character] !== undefined) return readMark(line, at, isVerbatim);
+  return isVerbatim ? undefined : readAddress(line, at);
 }
 
 function readToken(line: string, at: number): Found | undefined {
@@ -66,21 +76,30 @@ function readEmoji(line: string, at: number): Found | undefined {
   return name === undefined ? undefined : { node: { type: 'emoji', name }, end: at + name.length + 2 };
 }
 
-function readUrl(line: string, at: number): Found | undefined {
+/** An address in plain words, which Slack links wherever it is not told to leave the text as it is. */
+function readAddress(line: string, at: number): Found | undefined {
   if (isWordCharacter(line[at - 1])) return undefined;
-  const raw = bareUrl.exec(line.slice(at))?.[0];
-  if (raw === undefined) return undefined;
-  const url = unescapeText(raw);
-  return { node: { type: 'link', url, children: [{ type: 'text', text: url }] }, end: at + raw.length };
+  const rest = line.slice(at, at + LONGEST_ADDRESS);
+  for (const [pattern, scheme] of addresses) {
+    const raw = pattern.exec(rest)?.[0];
+    if (raw === undefined) continue;
+    const text = unescapeText(raw);
+    return {
+      node: { type: 'link', url: scheme + text, children: [{ type: 'text', text }] },
+      end: at + raw.length,
+    };
+  }
+  return undefined;
 }
 
 /** A mark opens at a word's start and closes at a word's end, on the same line. */
-function readMark(line: string, at: number, mark: string): Found | undefined {
+function readMark(line: string, at: number, isVerbatim: boolean): Found | undefined {
+  const mark = line[at] ?? '';
   const type = marks[mark];
   if (type === undefined || isWordCharacter(line[at - 1]) || isBlank(line[at + 1])) return undefined;
   const end = findClosing(line, at + 1, mark);
   if (end === undefined) return undefined;
-  return { node: { type, children: parseInline(line.slice(at + 1, end)) }, end: end + 1 };
+  return { node: { type, children: parseInline(line.slice(at + 1, end), isVerbatim) }, end: end + 1 };
 }
 
 function findClosing(line: string, from: number, mark: string): number | undefined {

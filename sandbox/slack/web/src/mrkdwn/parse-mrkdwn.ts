@@ -5,10 +5,13 @@ import { unescapeText } from './unescape.ts';
 /**
  * Reads Slack's mrkdwn. Unclosed marks stay text; nothing is ever dropped.
  * @param text as the app sent it, with `&amp;`, `&lt;` and `&gt;` for the three characters Slack reserves
+ * @param isVerbatim true where plain addresses stay text
  */
-export function parseMrkdwn(text: string): TextBlock[] {
+export function parseMrkdwn(text: string, isVerbatim = false): TextBlock[] {
   return splitFences(text).flatMap((part) => {
-    return part.fenced ? [{ type: 'pre' as const, text: unescapeText(part.text) }] : parseLines(part.text);
+    return part.fenced
+      ? [{ type: 'pre' as const, text: unescapeText(part.text) }]
+      : parseLines(part.text, isVerbatim);
   });
 }
 
@@ -38,7 +41,7 @@ function aroundFences(text: string, index: number, count: number): string {
   return index < count - 1 ? start.replace(/\n$/, '') : start;
 }
 
-function parseLines(text: string): TextBlock[] {
+function parseLines(text: string, isVerbatim: boolean): TextBlock[] {
   const blocks: { type: 'paragraph' | 'quote'; lines: string[] }[] = [];
   for (const line of text.split('\n')) {
     const quoted = /^(?:&gt;|>) ?(.*)$/.exec(line);
@@ -48,11 +51,12 @@ function parseLines(text: string): TextBlock[] {
     if (current?.type === type) current.lines.push(content);
     else blocks.push({ type, lines: [content] });
   }
-  return blocks.map(({ type, lines }) => ({ type, children: joinLines(lines) }));
+  return blocks.map(({ type, lines }) => ({ type, children: joinLines(lines, isVerbatim) }));
 }
 
-function joinLines(lines: string[]): Inline[] {
+function joinLines(lines: string[], isVerbatim: boolean): Inline[] {
   return lines.flatMap((line, index) => {
-    return index === 0 ? parseInline(line) : [{ type: 'break' as const }, ...parseInline(line)];
+    const inline = parseInline(line, isVerbatim);
+    return index === 0 ? inline : [{ type: 'break' as const }, ...inline];
   });
 }

@@ -7,8 +7,8 @@ import type { TextBlock } from './nodes.ts';
 import { parseMrkdwn } from './parse-mrkdwn.ts';
 
 /** mrkdwn as blocks of text: paragraphs, quotes and preformatted parts. */
-export function Mrkdwn({ text }: { text: string }): ReactNode {
-  const blocks = useMemo(() => parseMrkdwn(text), [text]);
+export function Mrkdwn({ text, verbatim = false }: { text: string; verbatim?: boolean }): ReactNode {
+  const blocks = useMemo(() => parseMrkdwn(text, verbatim), [text, verbatim]);
   return indexed(blocks).map(([key, block]) => <TextBlockView key={key} block={block} />);
 }
 
@@ -25,7 +25,8 @@ function TextBlockView({ block }: { block: TextBlock }): ReactNode {
 
 /** A text object of Block Kit, whichever of its two kinds it is. */
 export function Text({ text }: { text: TextObject }): ReactNode {
-  return text.type === 'mrkdwn' ? <Mrkdwn text={text.text} /> : <PlainText text={text} />;
+  if (text.type !== 'mrkdwn') return <PlainText text={text} />;
+  return <Mrkdwn text={text.text} verbatim={text.verbatim === true} />;
 }
 
 /** plain_text: nothing is parsed but `:emoji:`, and that only where `emoji` is not false. */

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
+import type { Reply } from '../../core/reply.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import {
+  accessAnswerMessage,
+  accessAskedMessage,
+  accessRequestMessage,
+  answeredMessage,
+  askedAlreadyMessage,
+  askerLeftMessage,
+  heldAlreadyMessage,
+  noAdminMessage,
+  requestOverMessage,
+} from '../../views/admin/access.ts';
+import { type AccessRequest, createAccessRequests, type Wish } from '../../workspace/access-requests.ts';
+import { GIVEN_ROLES, type Roles } from '../../workspace/roles.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import type { Action, ActionContext } from '../command.ts';
+
+const AskValue = z.object({ role: z.enum(GIVEN_ROLES), command: z.string().max(80) });
+const AnswerValue = z.object({ id: z.string() });
+/** More would make one wish the business of many. */
+const MOST_ASKED = 3;
+
+/** "Ask for access" on a refusal. */
+export const askAccessAction: Action = {
+  actionId: 'access:ask',
+  role: 'member',
+  durable: true,
+  run: askForAccess,
+};
+
+/** The answer of an admin. */
+export const accessActions: Action[] = [
+  {
+    actionId: 'access:allow',
+    role: 'admin',
+    durable: true,
+    run: (value, context) => answer(value, context, true),
+  },
+  {
+    actionId: 'access:deny',
+    role: 'admin',
+    durable: true,
+    run: (value, context) => answer(value, context, false),
+  },
+];
+
+async function askForAccess(value: string | undefined, { caller, workspace }: ActionContext): Promise<Reply> {
+  const wish: Wish = { user: caller.user, ...AskValue.parse(JSON.parse(value ?? '{}')) };
+  const { role } = wish;
+  const requests = createAccessRequests(workspace);
+  if (await workspace.roles.holds(wish.user, role))
+    return { kind: 'replace', message: heldAlreadyMessage(role) };
+  const id = await requests.open(wish);
+  if (id === undefined) {
+    const standing = await requests.standing(wish);
+    return { kind: 'private', message: askedAlreadyMessage(role, standing?.outcome) };
+  }
+  const asked = await askAdmins(workspace, wish, id);
+  if (asked.length === 0) {
+    await requests.drop(id);
+    return { kind: 'replace', message: noAdminMessage(role, workspace.config.SLACK_COMMAND) };
+  }
+  await requests.asked(id, asked);
+  return {
+    kind: 'replace',
+    message: accessAskedMessage(
+      role,
+      asked.map(({ admin }) => admin),
+    ),
+    audit: { what: 'access ask', target: role },
+  };
+}
+
+/** Those whom Slack let us write to. */
+async function askAdmins(workspace: Workspace, wish: Wish, id: string) {
+  const asked: Array<{ admin: string; channel: string; ts: string }> = [];
+  for (const admin of await workspace.roles.admins()) {
+    if (asked.length === MOST_ASKED) break;
+    if (admin === wish.user) continue;
+    try {
+      const sent = await workspace.slack.sendDirectMessage(admin, accessRequestMessage(wish, id));
+      asked.push({ admin, ...sent });
+    } catch (error) {
+      if (!isSlackFailure(error)) throw error;
+      workspace.log.info(
+        { event: 'admin_not_asked', user: admin, reason: error.reason },
+        'an admin could not be asked',
+      );
+    }
+  }
+  return asked;
+}
+
+async function answer(
+  value: string | undefined,
+  { caller, workspace }: ActionContext,
+  isAllowed: boolean,
+): Promise<Reply> {
+  const { id } = AnswerValue.parse(JSON.parse(value ?? '{}'));
+  const { user: by, requestId } = caller;
+  const { config, roles, slack } = workspace;
+  const requests = createAccessRequests(workspace);
+  const request = await requests.answer(id, { by, isAllowed, requestId });
+  if (request?.outcome === undefined)
+    return { kind: 'replace', message: requestOverMessage(config.SLACK_COMMAND) };
+  const { user, role, outcome } = request;
+  // Another admin, or another click, was first; the same one goes on after a kill.
+  if (outcome.requestId !== requestId)
+    return { kind: 'replace', message: answeredMessage(request, outcome.by, outcome.isAllowed) };
+  if (isAllowed && !(await canHold(roles, user))) {
+    await showAll(workspace, request, askerLeftMessage(request));
+    return { kind: 'replace', message: askerLeftMessage(request) };
+  }
+  if (isAllowed) await roles.give(user, role, by);
+  await slack
+    .sendDirectMessage(user, accessAnswerMessage(request, by, isAllowed, config.SLACK_COMMAND))
+    .catch(unreached);
+  const message = answeredMessage(request, by, isAllowed);
+  await showAll(workspace, request, message);
+  const target = `${isAllowed ? '+' : 'not '}${role} ${user}`;
+  return { kind: 'nothing', audit: { what: isAllowed ? 'access allow' : 'access deny', target } };
+
+  function unreached(error: unknown): void {
+    if (!isSlackFailure(error)) throw error;
+    workspace.log.info({ event: 'asker_not_told', user, reason: error.reason }, 'a person could not be told');
+  }
+}
+
+/** Asked of Slack anew, for days may lie between the wish and its answer. */
+async function canHold(roles: Roles, user: string): Promise<boolean> {
+  return (await roles.hasActive([user])) && (await roles.excluded(user)) === undefined;
+}
+
+/** Every admin who was asked sees the answer where they were asked. */
+async function showAll({ slack, log }: Workspace, { asked }: AccessRequest, message: Message): Promise<void> {
+  for (const shown of asked) {
+    try {
+      await slack.update(shown, message);
+    } catch (error) {
+      if (!isSlackFailure(error)) throw error;
+      log.info({ event: 'redraw_failed', reason: error.reason }, 'a used button is still shown');
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** SQLITE_BUSY, the lower byte of all its kinds. */
+const BUSY = 5;
+const FIRST_RETRY_MS = 5;
+const LONGEST_RETRY_MS = 100;
+/** Leaves time to say so within Slack's three seconds. */
+const LONGEST_WAIT_MS = 2_000;
+
+/**
+ * Work on an SQLite file, tried again while another process holds its lock. SQLite's own waiting would stop the event loop,
+ * and with it everything that needs no lock.
+ * @param work has no effect where it fails so
+ */
+export async function whenFree<T>(work: () => T | Promise<T>): Promise<T> {
+  const end = performance.now() + LONGEST_WAIT_MS;
+  for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= end) throw error;
+    }
+    await wait(retryMs);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error) || !('errcode' in error)) return false;
+  return typeof error.errcode === 'number' && (error.errcode & 0xff) === BUSY;
+}

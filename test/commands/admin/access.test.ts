@@ -1,0 +1,107 @@
+import { describe, expect } from 'vitest';
+import { answerTo, ask } from '../../support/asking.ts';
+import { test } from '../../support/fixtures.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+describe('"Ask for access" on a refusal', () => {
+  test.override({ connected: true });
+
+  const dms = (world: TestWorld, who: keyof typeof PEOPLE) => world.slack.dms(TEAM, PEOPLE[who]);
+  const told = (world: TestWorld, who: keyof typeof PEOPLE, words: string) =>
+    world.slack.until(() => dms(world, who).some(({ text }) => text.includes(words)), { what: words });
+  const asks = (world: TestWorld) =>
+    dms(world, 'admin').filter(({ text }) => text.includes('asks for the role'));
+
+  /** Clicks the button on the refusal that the person was just shown. */
+  async function askFor(world: TestWorld, who: 'member' | 'billing', line: string): Promise<void> {
+    expect(await ask(world, line, who)).toContain('Ask for access');
+    const refusal = world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1);
+    await world.as(who).click({ channel: CHANNEL, ts: refusal?.ts ?? '' }, { actionId: 'access:ask' });
+  }
+
+  async function answer(world: TestWorld, at: number, actionId: string, who: 'admin' | 'member' = 'admin') {
+    const message = world.slack.dms(TEAM, PEOPLE.admin)[at];
+    const place = { channel: message?.channel ?? '', ts: message?.ts ?? '' };
+    await world.as(who).click(place, { actionId });
+  }
+
+  const audited = async (world: TestWorld) =>
+    (await world.app.workspaces.open(TEAM).audit.latest(20)).map(({ entry }) => [entry.what, entry.target]);
+
+  test('asks an admin, who allows it: the role holds at once, and both are told', async ({ world }) => {
+    await askFor(world, 'member', '/deckhand use storefront');
+    await told(world, 'admin', 'asks for the role *operator*, to use `use`');
+    await answer(world, 0, 'access:allow');
+    await told(world, 'member', 'gave you the role *operator*');
+    await told(world, 'admin', 'gave <@U0BEN> the role');
+    await world.as('member').command(CHANNEL, '/deckhand use storefront');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length === 1);
+    expect(await audited(world)).toEqual(
+      expect.arrayContaining([
+        ['access ask', 'operator'],
+        ['access allow', '+operator U0BEN'],
+      ]),
+    );
+    // Slack's own admin is still one.
+    expect(await ask(world, '/deckhand audit', 'admin')).toContain('access allow');
+  });
+
+  test('is refused by an admin, and can then be asked again tomorrow only', async ({ world }) => {
+    await askFor(world, 'member', '/deckhand use storefront');
+    await told(world, 'admin', 'asks for the role');
+    await answer(world, 0, 'access:deny');
+    await told(world, 'member', 'did not give you the role');
+    const again = await answerTo(world, 'member', () => askFor(world, 'member', '/deckhand use none'));
+    await world.slack.until(() =>
+      world.slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => text.includes('already today')),
+    );
+    expect(again).toContain('needs the role');
+    expect(asks(world)).toHaveLength(0);
+    expect(await world.app.workspaces.open(TEAM).roles.holds(PEOPLE.member, 'operator')).toBe(false);
+    expect(await audited(world)).toContainEqual(['access deny', 'not operator U0BEN']);
+  });
+
+  test('takes the first of two answers', async ({ world }) => {
+    const { roles } = world.app.workspaces.open(TEAM);
+    const grants = { admin: [PEOPLE.admin, PEOPLE.billing], operator: [], billing: [], setBy: '', setAt: 0 };
+    await roles.set(grants);
+    await askFor(world, 'member', '/deckhand use storefront');
+    await told(world, 'admin', 'asks for the role');
+    await told(world, 'billing', 'asks for the role');
+    const second = dms(world, 'billing').at(-1);
+    const place = { channel: second?.channel ?? '', ts: second?.ts ?? '' };
+    await Promise.all([
+      answer(world, 0, 'access:deny'),
+      world.as('billing').click(place, { actionId: 'access:allow' }),
+    ]);
+    await world.slack.until(() => !dms(world, 'billing').at(-1)?.text.includes('asks for the role'));
+    await world.slack.until(() => !dms(world, 'admin').at(-1)?.text.includes('asks for the role'));
+    const answers = dms(world, 'member').filter(
+      ({ text }) => text.includes('give you') || text.includes('gave you'),
+    );
+    expect(answers).toHaveLength(1);
+    const isAllowed = answers[0]?.text.includes('gave you') === true;
+    expect(await roles.holds(PEOPLE.member, 'operator')).toBe(isAllowed);
+  });
+
+  test('gives nothing to somebody who has left in the meantime', async ({ world }) => {
+    await askFor(world, 'member', '/deckhand use storefront');
+    await told(world, 'admin', 'asks for the role');
+    world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
+    await answer(world, 0, 'access:allow');
+    await world.slack.until(() => asks(world).length === 0);
+    const grants = await world.app.workspaces.open(TEAM).roles.grants();
+    expect(grants?.operator.includes(PEOPLE.member) ?? false).toBe(false);
+  });
+
+  test('says so where there is no admin to be asked', async ({ world }) => {
+    world.slack.changePerson(TEAM, PEOPLE.admin, { is_admin: false });
+    await askFor(world, 'member', '/deckhand use storefront');
+    await world.slack.until(() =>
+      world.slack
+        .ephemerals(TEAM, PEOPLE.member)
+        .some(({ text }) => text.includes('No admin could be asked')),
+    );
+    expect(asks(world)).toHaveLength(0);
+  });
+});

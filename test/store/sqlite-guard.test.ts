@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { linkSync, rmSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import process from 'node:process';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { temporarySqlite } from '../support/temporary.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM } from '../support/test-world.ts';
+
+async function open(url: string): Promise<Store> {
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+test.each([
+  ['a symbolic link', (file: string, other: string) => symlinkSync(file, other)],
+  ['a hard link', (file: string, other: string) => linkSync(file, other)],
+  ['a folder’s symbolic link', (file: string, other: string) => symlinkSync(dirname(file), dirname(other))],
+  ['the same name without its lock file', (file: string) => rmSync(`${file}-owner`)],
+])('an SQLite file that another process runs on is refused by %s', async (how, rename) => {
+  const file = (await temporarySqlite()).replace('sqlite://', '');
+  const folder = dirname((await temporarySqlite()).replace('sqlite://', ''));
+  const owner = await ownerProcess(file);
+  const isFolder = how.startsWith('a folder');
+  const other = isFolder ? join(folder, 'linked', basename(file)) : join(folder, 'other.sqlite');
+  rename(file, other);
+  const name = how.startsWith('the same') ? file : other;
+  await expect(openStore(`sqlite://${name}`)).rejects.toThrow('in use by another Deckhand');
+  await expect(openStore(`sqlite://${name}`)).rejects.toThrow('in use by another Deckhand');
+
+  owner.kill('SIGKILL');
+  await once(owner, 'exit');
+  const store = await open(`sqlite://${name}`);
+  await store.ping();
+});
+
+test('an SQLite file opens beside a tool that only reads it', async () => {
+  const url = await temporarySqlite();
+  await (await openStore(url)).close();
+  const tool = new DatabaseSync(url.replace('sqlite://', ''), { readOnly: true });
+  tool.prepare('SELECT count(*) FROM keyv').get();
+  const store = await open(url);
+  await store.ping();
+  tool.close();
+});
+
+/** A process of its own that runs on the file. */
+async function ownerProcess(file: string): Promise<ChildProcess> {
+  const source = join(import.meta.dirname, '..', '..', 'src', 'store', 'open-store.ts');
+  return startProcess(`import { openStore } from ${JSON.stringify(source)};
+    const store = await openStore(${JSON.stringify(`sqlite://${file}`)});
+    await store.ping(); console.log('open'); setInterval(() => store, 1000);`);
+}
+
+/** Runs the script until it has said something. */
+async function startProcess(script: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}
+
+test('a lock that another process holds stops neither acknowledgements nor what needs no write', async () => {
+  const world = await openTestWorld();
+  onTestFinished(() => world.stop());
+  const ben = world.as('member');
+  const answers = () => world.slack.ephemerals(TEAM, PEOPLE.member).length;
+  await ben.command(CHANNEL, '/deckhand help');
+  await world.slack.until(() => answers() === 1);
+  const locker = await lockerProcess(join(world.folder, 'deckhand.sqlite'));
+  const turns = countTurns();
+  const health = await fetch(`${world.origin}/healthz`);
+  const help = await ben.command(CHANNEL, '/deckhand help');
+  await world.slack.until(() => answers() === 2);
+  expect([health.status, help.status]).toEqual([200, 200]);
+
+  // Stored before it is acknowledged, so it waits for the lock, and holds up nothing else meanwhile.
+  const use = world.as('admin').command(CHANNEL, '/deckhand use none');
+  expect((await fetch(`${world.origin}/healthz`)).status).toBe(200);
+  // SQLite's own waiting would hold up everything for five seconds.
+  expect(turns.longestMs()).toBeLessThan(3_000);
+  locker.kill('SIGKILL');
+  expect((await use).status).toBe(200);
+});
+
+/** A process of its own that holds the lock for writing, as a shell with BEGIN EXCLUSIVE does. */
+async function lockerProcess(file: string): Promise<ChildProcess> {
+  return startProcess(`import { DatabaseSync } from 'node:sqlite';
+    const db = new DatabaseSync(${JSON.stringify(file)});
+    db.exec('BEGIN EXCLUSIVE'); console.log('locked'); setInterval(() => db, 1000);`);
+}
+
+/** How long the event loop was held up at most. */
+function countTurns(): { longestMs(): number } {
+  let last = performance.now();
+  let longest = 0;
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 10);
+  onTestFinished(() => clearInterval(timer));
+  return { longestMs: () => Math.max(longest, performance.now() - last) };
+}
