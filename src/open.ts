@@ -6,7 +6,7 @@ import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { countRepeated } from './observability/uncertain-delivery.ts';
 import { openBackend } from './open-backend.ts';
-import { createPictures } from './pictures/pictures.ts';
+import { createPictures, type Pictures } from './pictures/pictures.ts';
 import { createService, type Service } from './service/client.ts';
 import { responseHostsOf } from './slack/domains.ts';
 import { type Installations, singleInstallation } from './slack/installations.ts';
@@ -25,6 +25,8 @@ export interface OpenOptions {
   version: string;
   clock?: Clock;
   tracing?: Tracing;
+  /** A thread of its own by default. */
+  pictures?: Pictures;
   /** How long the service may take to answer, in milliseconds. */
   serviceTimeoutMs?: number | undefined;
 }
@@ -40,7 +42,7 @@ export interface Opened {
  * @throws StoreError, SealError saying what to do
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
-  const { log, version, clock = systemClock, tracing = NO_TRACING } = options;
+  const { log, version, clock = systemClock, tracing = NO_TRACING, pictures = createPictures() } = options;
   const metrics: Metrics = createMetrics(version, () => backend.engine.stats());
   const backend = await openBackend(config.STORE_URL, { clock, log, tracing, onJobEnd: metrics.job });
   const { store, engine } = backend;
@@ -63,7 +65,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     slack,
     installations,
     tracing,
-    pictures: createPictures(),
+    pictures,
     linkRequests,
     tenancies: createTenancies({ store, installations, clock }),
   });

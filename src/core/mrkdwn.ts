@@ -77,15 +77,15 @@ export function unmarked(text: string): string {
     .replace(/&(?:amp|lt|gt);/g, (sign) => SIGNS[sign] ?? sign);
 }
 
-/** Cuts by code point, so that no emoji is split. */
+/** Cuts between code points, so that no emoji is split; the result is at most `max` UTF-16 units. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
-  const points = [...text];
-  if (points.length <= max && text.length <= max) return text;
-  let kept = points.slice(0, Math.max(0, max - 1)).join('');
-  // Slack sometimes counts UTF-16 units, so the result fits in both counts.
-  while (kept.length > max - 1) kept = [...kept].slice(0, -1).join('');
-  return kept + ELLIPSIS;
+  let kept = 0;
+  for (const point of text) {
+    if (kept + point.length > max - 1) break;
+    kept += point.length;
+  }
+  return text.slice(0, kept) + ELLIPSIS;
 }
 
 /** Whole lines up to `max` characters of already safe mrkdwn, with "and N more" for the rest. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { allCommands } from '../../src/commands/registry.ts';
+import { anyText } from '../support/arbitraries.ts';
 import { hostileText } from '../support/hostile.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 
@@ -190,7 +191,7 @@ export const fuzzCase: fc.Arbitrary<FuzzCase> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       type: fc.constantFrom(FORM, JSON_TYPE, 'text/plain', 'application/json; charset=nonsense', 'a'),
-      body: fc.oneof(hostileText, fc.json(), fc.string({ unit: 'binary' })),
+      body: fc.oneof(hostileText, fc.json(), anyText()),
     }),
   },
 );

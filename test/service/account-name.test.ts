@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BaseUrl, findBaseUrlFault, isAccountName, parseAccountName } from '../../src/service/addresses.ts';
+import { anyText, webUrl } from '../support/arbitraries.ts';
 
 const HOST = 'https://{account}.example.com';
 const PATH = 'http://127.0.0.1:4000/{account}';
@@ -87,8 +88,8 @@ describe('what people type or paste', () => {
 
   test('whatever comes out of any text is one slug that leads to our own host', () => {
     const text = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.webUrl(),
+      anyText(),
+      webUrl(),
       fc.string().map((start) => `https://${start}.example.com`),
       fc.string().map((end) => `acme.example.com${end}`),
     );

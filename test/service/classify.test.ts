@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { SERVICE_ERROR_KINDS } from '../../src/core/errors.ts';
 import { classifyAnswer, type ErrorAnswer } from '../../src/service/classify.ts';
 import { ServiceError } from '../../src/service/errors.ts';
+import { anyText } from '../support/arbitraries.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);
 
@@ -151,7 +152,7 @@ test('no body, however hostile, breaks the reading or reaches the error text', (
   ];
   const likely = fc.dictionary(fc.constantFrom(...keys), json);
   const body = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    anyText(),
     fc.oneof(json, likely).map((value) => JSON.stringify(value)),
   );
   fc.assert(

@@ -22,14 +22,14 @@ export async function openProxy(): Promise<ServiceProxy> {
       ),
     );
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-    const answer = await fetch(`${proxy.target}${request.url}`, {
+    const answer = await answerOf(`${proxy.target}${request.url}`, {
       method: request.method ?? 'GET',
       headers,
       redirect: 'manual',
       ...(hasBody ? { body: Buffer.concat(chunks) } : {}),
     });
-    const type = answer.headers.get('content-type') ?? '';
-    const bytes = Buffer.from(await answer.arrayBuffer());
+    if (answer === undefined) return void response.destroy();
+    const { type, bytes } = answer;
     const isText = type.includes('json');
     const body = isText ? Buffer.from(await proxy.change(bytes.toString(), request.url ?? '')) : bytes;
     response.writeHead(answer.status, { 'content-type': type, 'content-length': body.length }).end(body);
@@ -48,6 +48,20 @@ export async function openProxy(): Promise<ServiceProxy> {
     },
   };
   return proxy;
+}
+
+/** Undefined where the service is gone, or goes meanwhile: then the connection breaks, as it would without us. */
+async function answerOf(
+  url: string,
+  init: RequestInit,
+): Promise<{ status: number; type: string; bytes: Buffer } | undefined> {
+  try {
+    const answer = await fetch(url, init);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    return { status: answer.status, type: answer.headers.get('content-type') ?? '', bytes };
+  } catch {
+    return undefined;
+  }
 }
 
 const HOP = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);

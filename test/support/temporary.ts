@@ -9,7 +9,7 @@ export const MEMORY_FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** A folder that goes away with the test. */
 export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-'));
+  const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
 import { openDeckhand } from '../../src/open.ts';
+import { createPictures, type Pictures } from '../../src/pictures/pictures.ts';
 import { freePort } from './free-port.ts';
 import { startSlack } from './start-slack.ts';
 import { MEMORY_FOLDER } from './temporary.ts';
@@ -80,6 +81,9 @@ export interface TestWorldOptions {
 const KEY = Buffer.alloc(32, 7).toString('base64');
 /** Read once: each test registers the app anew. */
 const MANIFEST_APP = appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml'));
+
+/** One thread draws for all worlds of a worker: its libraries take longer to load than most tests. */
+const PICTURES: Pictures = { draw: createPictures().draw, close: async () => undefined };
 
 export async function openTestWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
   const service = await startSimulatedService({
@@ -231,7 +235,15 @@ async function openUnderTest(
   { time, clock = time ?? systemClock, serviceTimeoutMs, tracing = NO_TRACING }: TestWorldOptions,
 ): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
   const log = createLog(config.LOG_LEVEL, write);
-  const opened = await openDeckhand(config, { log, version: '0.0.0-test', clock, tracing, serviceTimeoutMs });
+  const version = '0.0.0-test';
+  const opened = await openDeckhand(config, {
+    log,
+    version,
+    clock,
+    tracing,
+    serviceTimeoutMs,
+    pictures: PICTURES,
+  });
   async function close(): Promise<void> {
     await opened.app.stop(500);
     await opened.close();

@@ -47,7 +47,7 @@ afterEach(async () => {
 export async function startBench(options: SimulatedServiceOptions = {}): Promise<Bench> {
   const service = await startSimulatedService({ speed: 0, ...options });
   running.push(service);
-  const description = await readDescription(service.origin);
+  const description = await readDescription();
   return {
     service,
     description,

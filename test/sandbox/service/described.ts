@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
+import { startSimulatedService } from '../../../sandbox/service/server.ts';
 
 interface Described {
   paths: Record<
@@ -37,17 +38,28 @@ export interface Description {
   check(wire: Wire): void;
 }
 
-export async function readDescription(origin: string): Promise<Description> {
-  const document = (await (await fetch(`${origin}/docs.json`)).json()) as Described;
-  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS });
-  ajv.addSchema(document, 'docs.json');
+interface Published {
+  document: Described;
+  documented: string[];
+  ajv: Ajv2020;
+  /** The most literal path first, as a router would choose. */
+  templates: Array<{ template: string; pattern: RegExp }>;
+}
+
+let published: Promise<Published> | undefined;
+
+/** Read once for all services of a worker: it differs between them in their address alone. */
+export async function readDescription(): Promise<Description> {
+  published ??= readPublished();
+  const { document, documented, ajv, templates } = await published;
   const seen = new Set<string>();
   return {
     document,
-    documented: listDocumented(document),
+    documented,
     seen,
     check(wire) {
-      const template = findTemplate(document, wire.path);
+      const plain = wire.path.replace(/\?.*$/, '').replace(/\.json$/, '');
+      const template = templates.find(({ pattern }) => pattern.test(plain))?.template;
       if (template === undefined) return expect(wire.body).toHaveProperty('error_code', 'invalid_api_method');
       const key = `${wire.method} ${template} ${wire.status}`;
       const response = document.paths[template]?.[wire.method.toLowerCase()]?.responses?.[wire.status];
@@ -61,8 +73,21 @@ export async function readDescription(origin: string): Promise<Description> {
   };
 }
 
+async function readPublished(): Promise<Published> {
+  const service = await startSimulatedService();
+  const document = (await (await fetch(`${service.origin}/docs.json`)).json()) as Described;
+  await service.stop();
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS });
+  ajv.addSchema(document, 'docs.json');
+  const templates = Object.keys(document.paths)
+    .sort((a, b) => a.split('{').length - b.split('{').length)
+    .map((template) => ({ template, pattern: toPattern(template) }));
+  return { document, documented: listDocumented(document), ajv, templates };
+}
+
 function expectValid(validate: ValidateFunction, { body }: Wire, key: string): void {
-  expect(validate(body), `${key}: ${JSON.stringify(validate.errors)} in ${JSON.stringify(body)}`).toBe(true);
+  if (validate(body)) return;
+  expect.fail(`${key}: ${JSON.stringify(validate.errors)} in ${JSON.stringify(body)}`);
 }
 
 function compile(ajv: Ajv2020, template: string, { method, status }: Wire): ValidateFunction {
@@ -75,13 +100,6 @@ function compile(ajv: Ajv2020, template: string, { method, status }: Wire): Vali
 
 function escapePart(part: string | number): string {
   return encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'));
-}
-
-function findTemplate({ paths }: Described, path: string): string | undefined {
-  const plain = path.replace(/\?.*$/, '').replace(/\.json$/, '');
-  const fits = Object.keys(paths).filter((template) => toPattern(template).test(plain));
-  // The most literal one, as a router would choose.
-  return fits.sort((a, b) => a.split('{').length - b.split('{').length)[0];
 }
 
 function toPattern(template: string): RegExp {

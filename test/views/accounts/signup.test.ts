@@ -8,6 +8,7 @@ import { signupModal } from '../../../src/views/accounts/signup.ts';
 import { type SignupFault, signupFault } from '../../../src/views/accounts/signup-failures.ts';
 import { signedUpMessage, verifiedMessage } from '../../../src/views/accounts/signup-reply.ts';
 import { withBanner, withFieldErrors } from '../../../src/views/blocks/modal.ts';
+import { webUrl } from '../../support/arbitraries.ts';
 import { byLength } from '../../support/length.ts';
 
 const NOW = Date.parse('2026-03-02T09:00:00Z');
@@ -119,12 +120,12 @@ describe('whatever the service sends, Slack takes', () => {
     const view = fc.record({
       account: foreign,
       displayName: foreign,
-      url: fc.webUrl(),
+      url: webUrl(),
       email: foreign,
       keyTail: fc.string({ maxLength: 4 }),
       isVerified: fc.boolean(),
       deployKey,
-      oauthUrls: fc.dictionary(foreign, fc.oneof(fc.webUrl(), foreign)),
+      oauthUrls: fc.dictionary(foreign, fc.oneof(webUrl(), foreign)),
       word: fc.constant('/deckhand'),
     });
     fc.assert(

@@ -74,6 +74,7 @@ import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.t
 import { watchModal } from '../../../src/views/watches/form.ts';
 import { watchListMessage } from '../../../src/views/watches/watch.ts';
 import { expectAccepted, type Shown } from '../../support/accepted.ts';
+import { webUrl } from '../../support/arbitraries.ts';
 import { hostileText } from '../../support/hostile.ts';
 import { byLength } from '../../support/length.ts';
 
@@ -85,7 +86,7 @@ const safe = text.map((foreign) => mrkdwn(foreign, 500));
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const many = <T>(value: fc.Arbitrary<T>, maxLength = 150) => fc.array(value, { maxLength });
 const slug = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
-const url = maybe(fc.oneof(fc.webUrl(), text));
+const url = maybe(fc.oneof(webUrl(), text));
 
 const account = fc.record({
   name: slug,
@@ -274,7 +275,7 @@ const explained = fc.record({
   text: safe,
   next: maybe(safe),
   reference: maybe(fc.constant('0a1b2c3d')),
-  link: maybe(fc.record({ label: text, url: fc.webUrl() })),
+  link: maybe(fc.record({ label: text, url: webUrl() })),
 });
 const finding = fc.record({
   what: safe,
@@ -382,7 +383,7 @@ const BUILDERS = [
     ),
   ),
   row(pictureLeftOutMessage, fc.record({ reason: fc.oneof(fc.constant('storage_limit_reached'), text) })),
-  row(webSignupModal, safe, fc.webUrl()),
+  row(webSignupModal, safe, webUrl()),
   row(orderedNews, fc.record({ account: slug, project: place, server: named, cost: maybe(text) })),
   row(handOverModal, draft, url),
   row(creatingNotice, text),
@@ -393,7 +394,7 @@ const BUILDERS = [
   row(testRootMessage, testView),
   row(newsOf, target, run, fc.constantFrom('full', 'compact')),
   row(progressMessage, testView),
-  row(alreadyRunningMessage, target, asker, fc.constant(NOW), maybe(fc.webUrl())),
+  row(alreadyRunningMessage, target, asker, fc.constant(NOW), maybe(webUrl())),
   row(workingMessage),
   row(welcomeMessage, start),
   row(feedBlocks, many(event, 100), fc.constant('UTC')),

@@ -6,6 +6,7 @@ import type { Server } from '../../../src/service/servers.ts';
 import { type HomeData, homeView } from '../../../src/views/home/home.ts';
 import { openTestMessage, testModal } from '../../../src/views/test-access/form.ts';
 import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.ts';
+import { webUrl } from '../../support/arbitraries.ts';
 import { hostileText } from '../../support/hostile.ts';
 
 const target = fc.record({
@@ -20,7 +21,7 @@ const run = fc.record({
   total: fc.option(fc.nat(), { nil: undefined }),
   startedAt: fc.nat(),
   endedAt: fc.option(fc.nat(), { nil: undefined }),
-  link: fc.option(fc.oneof(hostileText, fc.webUrl({ validSchemes: ['https'] })), { nil: undefined }),
+  link: fc.option(fc.oneof(hostileText, webUrl(['https'])), { nil: undefined }),
 });
 const amount = fc.option(fc.double(), { nil: undefined });
 const stats = fc.record({

@@ -13,6 +13,7 @@ import {
   shownName,
 } from '../../../src/views/integrations/form.ts';
 import { addedMessage, authoriseMessage, changedMessage } from '../../../src/views/integrations/outcome.ts';
+import { webUrl } from '../../support/arbitraries.ts';
 import { hostileText } from '../../support/hostile.ts';
 
 const flags = fc.subarray([...INTEGRATION_FLAGS]);
@@ -27,7 +28,7 @@ const values = fc
     flags,
     project: shortText,
     clear: fc.subarray(['url', 'token', 'channel']),
-    'properties.url': fc.webUrl(),
+    'properties.url': webUrl(),
     'properties.environment': shortText,
   })
   .chain((all) => fc.subarray(Object.entries(all)).map((some) => Object.fromEntries(some)));
@@ -172,7 +173,7 @@ describe('what was changed', () => {
 describe('what is said of an integration', () => {
   it('is a message that Slack takes, and nothing foreign comes alive in it', () => {
     fc.assert(
-      fc.property(hostileText, hostileText, fc.oneof(fc.webUrl(), hostileText), (name, type, authUrl) => {
+      fc.property(hostileText, hostileText, fc.oneof(webUrl(), hostileText), (name, type, authUrl) => {
         const saved = { id: 'k3m9x', name, type, project: name, word: '/deckhand' };
         const messages = [
           addedMessage(saved),

@@ -22,6 +22,7 @@ import {
 import { provisioningMessage, statusNews } from '../../../src/views/servers/provisioning.ts';
 import { serverMessage, shortRevision, statusWords } from '../../../src/views/servers/server.ts';
 import { expectAccepted } from '../../support/accepted.ts';
+import { webUrl } from '../../support/arbitraries.ts';
 import { byLength } from '../../support/length.ts';
 
 /** Whatever a service may say: long, empty, turned around, half a link, every Slack token. */
@@ -64,7 +65,7 @@ const server: fc.Arbitrary<Server> = fc.record({
     fc.record({
       hosted_website_identifier: maybe,
       subdomain: text,
-      url: fc.option(fc.oneof(text, fc.webUrl())),
+      url: fc.option(fc.oneof(text, webUrl())),
       spa_mode: fc.boolean(),
       status,
       active_deployment_uuid: maybe,
@@ -212,7 +213,7 @@ describe('what is shown of servers and hosting', () => {
   it('is accepted by Slack wherever the beta page is', () => {
     const account = fc.stringMatching(/^[a-z][a-z0-9-]{0,60}$/);
     fc.assert(
-      fc.property(account, fc.option(fc.oneof(fc.webUrl(), text), { nil: undefined }), (name, url) => {
+      fc.property(account, fc.option(fc.oneof(webUrl(), text), { nil: undefined }), (name, url) => {
         expectAccepted(handOverMessage(name, url));
         expectAccepted(askedToEnrollMessage(name, url, 'U0ANN', '/deckhand'));
         const draft = { channel: 'C0', account: name, protocol: 'static_hosting' } as const;
