@@ -5,6 +5,8 @@ import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-key
 
 /** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */
 export const CONFIG_EXIT_CODE = 78;
+/** And with this one where the same start may succeed later (EX_TEMPFAIL). */
+export const TEMPORARY_EXIT_CODE = 75;
 
 const text = z.string().trim().min(1);
 const webAddress = text.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
@@ -58,6 +60,9 @@ const Environment = z.object({
   SERVICE_HOOK_TYPES: hookTypes.default({}),
   STORE_URL: text
     .regex(/^(sqlite|postgres|postgresql):\/\//, 'must start with sqlite:// or postgres://')
+    .refine((value) => value !== 'sqlite://' && (value.startsWith('sqlite:') || URL.canParse(value)), {
+      message: 'is not a path or an address',
+    })
     .default('sqlite://data/deckhand.sqlite'),
   ENCRYPTION_KEYS: encryptionKeys,
   POLL_INTERVAL_MS: positiveInteger.default(2500),

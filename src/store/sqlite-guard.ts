@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { databaseFault } from './database-fault.ts';
 import { StoreError } from './store.ts';
 
 /**
@@ -9,15 +10,24 @@ import { StoreError } from './store.ts';
  * @throws StoreError if another process holds it
  */
 export function guardFile(path: string): () => void {
-  const guard = new DatabaseSync(`${path}-owner`);
+  const guard = openGuard(path);
   try {
     guard.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (cause) {
     guard.close();
     throw new StoreError(
       `${path} is in use by another Deckhand. Stop that one first, or set STORE_URL to a postgres:// address to run several.`,
-      { cause },
+      { cause, isTemporary: true },
     );
   }
   return () => guard.close();
+}
+
+/** The first file that is made, so the one that an unwritable folder refuses. */
+function openGuard(path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(`${path}-owner`);
+  } catch (cause) {
+    throw databaseFault(`sqlite://${path}`, cause) ?? cause;
+  }
 }
