@@ -12,6 +12,9 @@ const text = z.string().trim().min(1);
 const webAddress = text.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
   message: 'is not an http(s) address',
 });
+const supportAddress = text.refine((value) => /^(https?|mailto):$/.test(URL.parse(value)?.protocol ?? ''), {
+  message: 'is not an http(s) or mailto address',
+});
 const safeAddress = text.check(faultIn(findAddressFault));
 const positiveInteger = z.coerce.number().int().positive();
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -49,7 +52,9 @@ const Environment = z.object({
   SLACK_COMMAND: text.regex(/^\/[a-z0-9_-]{1,31}$/, 'must look like /word').default('/deckhand'),
   HOST: text.default('0.0.0.0'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   PUBLIC_URL: webAddress.optional(),
+  SUPPORT_URL: supportAddress.optional(),
   SERVICE_BASE_URL: text.check(faultIn(findBaseUrlFault)),
   SERVICE_SIGNUP_URL: safeAddress.optional(),
   SERVICE_AUTH_URL: safeAddress.optional(),
@@ -138,6 +143,8 @@ function contradictions(given: Record<string, string | undefined>): string[] {
     faults.push(
       'POLL_INTERVAL_MS must be from 2000 to 3000, unless the host of SERVICE_BASE_URL is loopback',
     );
+  const port = given.PORT?.trim() || '3000';
+  if (given.METRICS_PORT?.trim() === port && port !== '0') faults.push('METRICS_PORT must not be PORT');
   faults.push(...halves(given, 'SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET'));
   faults.push(...halves(given, 'SERVICE_OAUTH_CLIENT_ID', 'SERVICE_OAUTH_CLIENT_SECRET'));
   return faults;

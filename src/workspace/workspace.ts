@@ -9,6 +9,7 @@ import type { Pictures } from '../pictures/pictures.ts';
 import type { Service } from '../service/client.ts';
 import type { Installations } from '../slack/installations.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
+import type { RefusedToken, TokenHealth } from '../slack/token-health.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import { bindSealer, bindStore, type WorkspaceStore } from '../store/workspace-store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
@@ -40,6 +41,7 @@ export interface Parts {
   engine: Engine;
   service: Service;
   slack: Slack;
+  tokenHealth: TokenHealth;
   installations: Installations;
   tracing: Tracing;
   pictures: Pictures;
@@ -61,8 +63,8 @@ export interface Workspace {
   slack: WorkspaceSlack;
   service: Service;
   pictures: Pictures;
-  /** Rejects where the store or the job engine does not answer. */
-  health: { store(): Promise<void>; jobs(): Promise<void> };
+  /** Rejects where the store or the job engine does not answer; the environment's token that Slack refuses. */
+  health: { store(): Promise<void>; jobs(): Promise<void>; refusedToken(): RefusedToken | undefined };
   accounts: Accounts;
   audit: Audit;
   channels: Channels;
@@ -139,7 +141,11 @@ function openWorkspace(parts: Parts, id: string): Workspace {
     slack,
     service,
     pictures,
-    health: { store: () => parts.store.ping(), jobs: () => parts.engine.ping() },
+    health: {
+      store: () => parts.store.ping(),
+      jobs: () => parts.engine.ping(),
+      refusedToken: parts.tokenHealth.refused,
+    },
     accounts,
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
