@@ -11,6 +11,7 @@ import { WELCOME } from './listeners/install/welcome.ts';
 import { CONFIRM_LINK, linkRoutes } from './listeners/link/routes.ts';
 import { createListeners } from './listeners/listeners.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
+import { publicRoutes } from './listeners/public/routes.ts';
 import { createReceiver } from './listeners/receivers/create-receiver.ts';
 import { type Listener, listen, type Routes } from './listeners/receivers/http-server.ts';
 import { createRegistry } from './listeners/registry.ts';
@@ -114,6 +115,7 @@ export function createApp(parts: AppParts): DeckhandApp {
   const routes: Routes = {
     ...slackRoutes,
     ...(config.METRICS_PORT === undefined ? health : withoutMetrics(health)),
+    ...publicRoutes(shared),
     ...installRoutes(shared),
     ...linkRoutes(shared),
   };

@@ -128,7 +128,12 @@ function openWorkspace(parts: Parts, id: string): Workspace {
     },
   });
   const explainHere = (error: unknown, newAccount?: string): Explained =>
-    explain(error, { word: config.SLACK_COMMAND, now: clock.now(), newAccount });
+    explain(error, {
+      word: config.SLACK_COMMAND,
+      supportUrl: config.SUPPORT_URL,
+      now: clock.now(),
+      newAccount,
+    });
   return {
     id,
     config,

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { OauthError, type ServiceOauth } from '../../service/oauth.ts';
 import { type BrowserEnd, linkedPage, linkFailedPage } from '../../views/accounts/browser-pages.ts';
 import { linkedMessage } from '../../views/accounts/link.ts';
-import { pageOf } from '../../views/blocks/page.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import {
   type Asker,
@@ -14,7 +13,8 @@ import {
 } from '../../workspace/link-requests.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf } from '../cookies.ts';
-import { type Routes, sendText } from '../receivers/http-server.ts';
+import { sendPage } from '../pages.ts';
+import type { Routes } from '../receivers/http-server.ts';
 
 const Linked = z.object({ user: z.string() });
 
@@ -90,9 +90,8 @@ async function arrive(
   return undefined;
 }
 
-function sendDone(parts: LinkParts, { name }: Asker, response: ServerResponse): void {
-  const page = linkedPage(name, parts.config.SLACK_COMMAND);
-  sendText(response, 200, pageOf(page), 'text/html');
+function sendDone({ config }: LinkParts, { workspace, name }: Asker, response: ServerResponse): void {
+  sendPage(response, 200, linkedPage(workspace, name, config.SLACK_COMMAND), config);
 }
 
 /** Every way it can fail has its page, and none shows what the service or the address said. */
@@ -111,5 +110,5 @@ async function ending(
   });
   if (end === undefined) return;
   const page = linkFailedPage(end, parts.config.SLACK_COMMAND);
-  sendText(response, page.status, pageOf(page), 'text/html');
+  sendPage(response, page.status, page, parts.config);
 }

@@ -36,7 +36,7 @@ describe('how a person’s link is shown', () => {
   it('is a page on which no name becomes markup', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
-        const tags = pageOf(linkedPage(`${name}<b>`, '/deckhand')).match(/<\/?[a-z0-9]+/gi) ?? [];
+        const tags = pageOf(linkedPage('T1', `${name}<b>`, '/deckhand')).match(/<\/?[a-z0-9]+/gi) ?? [];
         const known = ['html', 'head', 'meta', 'title', 'style', 'body', 'main', 'h1', 'p'];
         expect(tags.filter((tag) => !known.includes(tag.replace(/<\/?/, '').toLowerCase()))).toEqual([]);
       }),
