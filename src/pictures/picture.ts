@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
 import { optionOf, sizeOf } from './deployments-chart-options.ts';
 
@@ -49,15 +49,15 @@ async function loadCharts() {
   return init;
 }
 
-const FONT_FILES = [
-  '400Regular/AtkinsonHyperlegible_400Regular.ttf',
-  '700Bold/AtkinsonHyperlegible_700Bold.ttf',
-] as const;
-
-/** From their package, or from beside the bundle, where `scripts/build.ts` puts them. */
+/** From beside the bundle, where `scripts/build.ts` puts them, or from their package. */
 function fontFiles(): string[] {
-  const bundled = FONT_FILES.map((file) => join(import.meta.dirname, 'fonts', basename(file)));
-  if (bundled.every((file) => existsSync(file))) return bundled;
+  const bundled = join(import.meta.dirname, 'fonts');
+  if (existsSync(bundled)) return readdirSync(bundled).map((file) => join(bundled, file));
   const require = createRequire(import.meta.url);
-  return FONT_FILES.map((file) => require.resolve(`@expo-google-fonts/atkinson-hyperlegible/${file}`));
+  return [
+    require.resolve(
+      '@expo-google-fonts/atkinson-hyperlegible/400Regular/AtkinsonHyperlegible_400Regular.ttf',
+    ),
+    require.resolve('@expo-google-fonts/atkinson-hyperlegible/700Bold/AtkinsonHyperlegible_700Bold.ttf'),
+  ];
 }

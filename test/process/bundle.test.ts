@@ -18,7 +18,9 @@ import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { startDeckhand } from '../support/deckhand-process.ts';
 import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { startSlack } from '../support/start-slack.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import {
+  ACCOUNT,
   addTestAccount,
   CHANNEL,
   connectAccount,
@@ -115,9 +117,15 @@ describe('the packed Deckhand', () => {
     const deckhand = await startDeckhand(environment(slack, service, botToken, installed), [], entry);
     slack.deliverTo(`${deckhand.origin}/slack/events`);
     await connectAccount(slack);
-    await slack
-      .as(TEAM, PEOPLE.admin)
-      .command(CHANNEL, '/deckhand digest add weekly:mon 09:00 UTC last_7_days');
+    slack.invite(TEAM, CHANNEL, 'bot');
+    service.world.addDeployment({
+      account: ACCOUNT,
+      project: 'storefront',
+      succeeded: true,
+      endedAt: Date.now() - 1000,
+    });
+    await slack.as(TEAM, PEOPLE.admin).command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+    await slack.until(() => JSON.stringify(slack.messages(TEAM, CHANNEL)).includes('09:00'));
     await slack.as(TEAM, PEOPLE.admin).command(CHANNEL, '/deckhand digest preview');
     await slack.until(() => slack.files(TEAM).some(({ mimetype }) => mimetype === 'image/png'));
     deckhand.signal('SIGTERM');
@@ -147,5 +155,41 @@ describe('the packed Deckhand', () => {
     const development = await loaded('');
     expect(development.code).toBe(0);
     expect(development.err).toContain('src/main.ts');
+  });
+});
+
+describe('a fresh clone', () => {
+  /** @param npm a script in place of npm, beside which `$MODULES` has what it would install */
+  async function startIn(npm: string, more: Record<string, string> = {}) {
+    const clone = await temporaryFolder();
+    for (const path of ['package.json', 'bin', 'src', 'scripts'])
+      cpSync(join(root, path), join(clone, path), { recursive: true });
+    const tools = await temporaryFolder();
+    writeFileSync(join(tools, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+    const PATH = `${tools}:${process.env.PATH}`;
+    const env = { ...LEAST_ENV, PATH, MODULES: join(root, 'node_modules'), ...more };
+    const entry = join(clone, 'bin', 'deckhand.mjs');
+    return { clone, ended: await runDeckhand({ entry, env, cwd: clone, args: ['--check-config'] }) };
+  }
+
+  it('installs what it needs with its first start, and starts', async () => {
+    const { ended } = await startIn('echo "npm $*"; ln -s "$MODULES" node_modules');
+    expect(ended).toMatchObject({ code: 0, out: 'The configuration is valid.\n' });
+    expect(ended.err).toContain('npm ci --omit=dev');
+  });
+
+  it('bundles itself in production', async () => {
+    const { ended, clone } = await startIn('ln -s "$MODULES" node_modules', { NODE_ENV: 'production' });
+    expect(ended).toMatchObject({ code: 0, out: 'The configuration is valid.\n' });
+    expect(existsSync(join(clone, 'dist', 'main.js'))).toBe(true);
+  });
+
+  it('says what to run where it cannot install', async () => {
+    const { ended, clone } = await startIn('echo "no network" >&2; exit 1');
+    expect(ended.code).toBe(78);
+    expect(ended.err.trim().split('\n').slice(1)).toEqual([
+      'no network',
+      `What Deckhand needs is not here. Run npm ci --omit=dev in ${clone}, then start again.`,
+    ]);
   });
 });
