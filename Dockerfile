@@ -1,26 +1,30 @@
 # syntax=docker/dockerfile:1
-FROM node:24.21.0-bookworm-slim AS dependencies
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The pinned Node of the development dependencies is the base image's own here.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY scripts/build.ts scripts/
+COPY src ./src
+RUN node scripts/build.ts
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production STORE_URL=sqlite:///data/deckhand.sqlite HOST=0.0.0.0 PORT=3000
 # Where the first file too is found compiled, nothing is loaded that takes types away.
 ENV NODE_COMPILE_CACHE=/app/node_modules/.cache/deckhand
 WORKDIR /app
-COPY --from=dependencies /app/node_modules ./node_modules
+# The bundle has everything but the native painter of pictures.
+COPY --from=build /app/node_modules/@resvg ./node_modules/@resvg
+COPY --from=build /app/dist ./dist
 COPY package.json ./
-COPY src ./src
 # The one place that is written to; everything else may be mounted read-only.
 RUN install -d -o node -g node -m 0700 /data node_modules/.cache
 VOLUME /data
 USER node
 # Compiles once for every start to come. It ends with 78, because nothing is configured yet.
-RUN node src/main.ts 2> /dev/null; test $? -eq 78
+RUN node dist/main.js 2> /dev/null; test $? -eq 78
 EXPOSE 3000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Exec form, so that SIGTERM reaches Deckhand itself.
-CMD ["node", "src/main.ts"]
+CMD ["node", "dist/main.js"]

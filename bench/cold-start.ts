@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import process from 'node:process';
 import { environment, freshFolder, SECRET } from './support/deckhand.ts';
 import { type Program, residentBytes, startProgram } from './support/processes.ts';
 import { alternate, median, ratio } from './support/rounds.ts';
 import { mega, ms, printTable } from './support/tables.ts';
 
+const root = join(import.meta.dirname, '..');
 const ROUNDS = 9;
 /** After this long nothing of the start is still going on. */
 const IDLE_MS = 2_000;
@@ -15,23 +18,31 @@ interface Sample {
 
 /** From the spawn to the line that says it listens, and the resident memory two seconds later. */
 export async function coldStart(): Promise<void> {
+  execFileSync(process.execPath, [join(root, 'scripts', 'build.ts')], { stdio: 'ignore' });
   const store = await freshFolder();
   const world = await startProgram('bench/peers/world.ts');
   // As `npm start` has it.
-  const NODE_COMPILE_CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache', 'deckhand');
+  const NODE_COMPILE_CACHE = join(root, 'node_modules', '.cache', 'deckhand');
   const env = { ...environment(world, store.storeUrl), NODE_COMPILE_CACHE };
   const candidates = {
-    deckhand: () => sample(() => startProgram('src/main.ts', env)),
+    deckhand: () => sample(() => startProgram('dist/main.js', env)),
+    sources: () => sample(() => startProgram('src/main.ts', env)),
     bolt: () => sample(() => startProgram('bench/peers/bare-bolt.ts', { SLACK_SIGNING_SECRET: SECRET })),
   };
   try {
     // The first start of all compiles; every later one finds that done, as in the container.
     await candidates.deckhand();
+    await candidates.sources();
     const samples = await alternate(candidates, ROUNDS);
     const of = (who: keyof typeof samples, key: keyof Sample) => samples[who].map((one) => one[key]);
     printTable(
       ['candidate', 'ready after', 'idle memory'],
       [
+        [
+          'Deckhand from its sources',
+          ms(median(of('sources', 'readyMs'))),
+          mega(median(of('sources', 'idle'))),
+        ],
         ['Deckhand', ms(median(of('deckhand', 'readyMs'))), mega(median(of('deckhand', 'idle')))],
         ['bare Bolt', ms(median(of('bolt', 'readyMs'))), mega(median(of('bolt', 'idle')))],
         [

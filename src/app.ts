@@ -5,14 +5,16 @@ import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
 import { InstallationEnded } from './core/errors.ts';
+import { healthRoutes, STILL_ANSWERED, withoutMetrics } from './listeners/health-routes.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes } from './listeners/install/routes.ts';
 import { WELCOME } from './listeners/install/welcome.ts';
 import { CONFIRM_LINK, linkRoutes } from './listeners/link/routes.ts';
 import { createListeners } from './listeners/listeners.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
+import { publicRoutes } from './listeners/public/routes.ts';
 import { createReceiver } from './listeners/receivers/create-receiver.ts';
-import { type Listener, listen, type Routes, sendText } from './listeners/receivers/http-server.ts';
+import { type Listener, listen, type Routes } from './listeners/receivers/http-server.ts';
 import { createRegistry } from './listeners/registry.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/run-digest.ts';
@@ -27,12 +29,15 @@ import { FOLLOW_TEST } from './scheduler/test-access/follow-test.ts';
 import { WATCH_FEED } from './scheduler/watches/feed.ts';
 import { WATCHES } from './scheduler/watches/schedule.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
+import { checkBotToken } from './slack/token-health.ts';
+import type { Web } from './slack/web.ts';
 import type { JobDefinition } from './workspace/define-job.ts';
 import { createWorkspaces, type Parts, type Workspace, type Workspaces } from './workspace/workspace.ts';
 
 /** What is opened once for the process, with all that only the process may know of its configuration. */
 export interface AppParts extends Parts {
   config: Config;
+  web: Web;
 }
 
 export interface DeckhandApp {
@@ -47,9 +52,6 @@ export interface DeckhandApp {
    */
   stop(graceMs: number): Promise<void>;
 }
-
-/** Still served while draining, so that a probe learns that Deckhand drains and is not gone. */
-const STILL_ANSWERED = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
 
 /** By the event's type; manifest.yml subscribes to these and to those of the installation's life. */
 const EVENT_HANDLERS: EventHandlers = {
@@ -97,6 +99,7 @@ export function createApp(parts: AppParts): DeckhandApp {
     clock,
     store: parts.store,
     log,
+    tokenHealth: parts.tokenHealth,
     onAck: metrics.ack,
     onRefused: metrics.refused,
   });
@@ -105,21 +108,16 @@ export function createApp(parts: AppParts): DeckhandApp {
   const events = { ...lifecycleHandlers(shared), ...EVENT_HANDLERS };
   const listeners = createListeners({ ...shared, registry, receiver, events, steps: STEPS });
   for (const job of [...jobsOf(clock.now()), ...listeners.jobs]) work(parts, workspaces, job);
-  let isDraining = false;
+  const draining = new AbortController();
   let listener: Listener | undefined;
+  let metricsListener: Listener | undefined;
   let stopping: Promise<void> | undefined;
 
+  const health = healthRoutes(parts, () => draining.signal.aborted);
   const routes: Routes = {
     ...slackRoutes,
-    'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
-    'GET /readyz': async (_, response) => {
-      const fault = isDraining ? 'draining' : await faultOf(parts);
-      sendText(response, fault === undefined ? 200 : 503, fault ?? 'ready');
-    },
-    'GET /metrics': async (_, response) => {
-      const text = await metrics.text();
-      response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
-    },
+    ...(config.METRICS_PORT === undefined ? health : withoutMetrics(health)),
+    ...publicRoutes(shared),
     ...installRoutes(shared),
     ...linkRoutes(shared),
   };
@@ -131,6 +129,8 @@ export function createApp(parts: AppParts): DeckhandApp {
     async start() {
       await engine.start();
       listener = await listen(routes, { host: config.HOST, port: config.PORT, log });
+      metricsListener = await listenForMetrics(parts, health);
+      void checkTokens(parts, draining.signal);
       await receiver.start();
       return listener;
     },
@@ -141,7 +141,7 @@ export function createApp(parts: AppParts): DeckhandApp {
   };
 
   async function drain(graceMs: number): Promise<void> {
-    isDraining = true;
+    draining.abort();
     const graceIsOver = clock.sleep(graceMs);
     const turnsAway = Promise.all([receiver.stop(), listener?.drain(STILL_ANSWERED)]);
     await Promise.all([
@@ -150,7 +150,7 @@ export function createApp(parts: AppParts): DeckhandApp {
     ]);
     await Promise.race([parts.slack.idle(), graceIsOver]);
     await parts.pictures.close();
-    await listener?.close();
+    await Promise.all([listener?.close(), metricsListener?.close()]);
   }
 }
 
@@ -188,12 +188,17 @@ async function untilEnded({ log }: Workspace, work: () => Promise<void>): Promis
   }
 }
 
-async function faultOf({ store, engine, log }: Parts): Promise<string | undefined> {
-  try {
-    await Promise.all([store.ping(), engine.ping()]);
-    return undefined;
-  } catch (error) {
-    log.error({ event: 'not_ready', err: error }, 'the store or the engine does not answer');
-    return 'the store or the engine does not answer';
-  }
+async function listenForMetrics({ config, log }: AppParts, routes: Routes): Promise<Listener | undefined> {
+  const { HOST: host, METRICS_PORT: port } = config;
+  if (port === undefined) return undefined;
+  const listener = await listen(routes, { host, port, variable: 'METRICS_PORT', log });
+  log.info({ event: 'metrics_listening', host, port: listener.port }, 'metrics and probes are served');
+  return listener;
+}
+
+/** In the background: Deckhand starts without Slack. With Socket Mode, connecting tries the app token. */
+async function checkTokens(parts: AppParts, signal: AbortSignal): Promise<void> {
+  const { config, web, tokenHealth: health, clock } = parts;
+  const token = config.SLACK_BOT_TOKEN;
+  if (token !== undefined) await checkBotToken({ token, web, health, clock, signal });
 }

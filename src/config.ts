@@ -5,10 +5,15 @@ import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-key
 
 /** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */
 export const CONFIG_EXIT_CODE = 78;
+/** And with this one where the same start may succeed later (EX_TEMPFAIL). */
+export const TEMPORARY_EXIT_CODE = 75;
 
 const text = z.string().trim().min(1);
 const webAddress = text.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
   message: 'is not an http(s) address',
+});
+const supportAddress = text.refine((value) => /^(https?|mailto):$/.test(URL.parse(value)?.protocol ?? ''), {
+  message: 'is not an http(s) or mailto address',
 });
 const safeAddress = text.check(faultIn(findAddressFault));
 const positiveInteger = z.coerce.number().int().positive();
@@ -47,7 +52,9 @@ const Environment = z.object({
   SLACK_COMMAND: text.regex(/^\/[a-z0-9_-]{1,31}$/, 'must look like /word').default('/deckhand'),
   HOST: text.default('0.0.0.0'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   PUBLIC_URL: webAddress.optional(),
+  SUPPORT_URL: supportAddress.optional(),
   SERVICE_BASE_URL: text.check(faultIn(findBaseUrlFault)),
   SERVICE_SIGNUP_URL: safeAddress.optional(),
   SERVICE_AUTH_URL: safeAddress.optional(),
@@ -58,6 +65,9 @@ const Environment = z.object({
   SERVICE_HOOK_TYPES: hookTypes.default({}),
   STORE_URL: text
     .regex(/^(sqlite|postgres|postgresql):\/\//, 'must start with sqlite:// or postgres://')
+    .refine((value) => value !== 'sqlite://' && (value.startsWith('sqlite:') || URL.canParse(value)), {
+      message: 'is not a path or an address',
+    })
     .default('sqlite://data/deckhand.sqlite'),
   ENCRYPTION_KEYS: encryptionKeys,
   POLL_INTERVAL_MS: positiveInteger.default(2500),
@@ -133,6 +143,8 @@ function contradictions(given: Record<string, string | undefined>): string[] {
     faults.push(
       'POLL_INTERVAL_MS must be from 2000 to 3000, unless the host of SERVICE_BASE_URL is loopback',
     );
+  const port = given.PORT?.trim() || '3000';
+  if (given.METRICS_PORT?.trim() === port && port !== '0') faults.push('METRICS_PORT must not be PORT');
   faults.push(...halves(given, 'SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET'));
   faults.push(...halves(given, 'SERVICE_OAUTH_CLIENT_ID', 'SERVICE_OAUTH_CLIENT_SECRET'));
   return faults;

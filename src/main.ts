@@ -10,8 +10,23 @@ enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'de
 try {
   process.loadEnvFile('.env');
 } catch (error) {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  const code = codeOf(error);
+  if (code !== 'ENOENT')
+    end(`.env could not be read (${code}). Make it readable for this user, or remove it.`);
 }
 
-const { run } = await import('./run.ts');
-await run(process.env);
+const { commandLine } = await import('./command-line.ts').catch((error: unknown) => {
+  if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+  return end('The packages that Deckhand needs are not installed. Install them with: npm ci --omit=dev');
+});
+await commandLine(process.argv.slice(2), process.env);
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** Ends as for a faulty configuration (`CONFIG_EXIT_CODE`, which cannot be imported before there are packages). */
+function end(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(78);
+}

@@ -12,6 +12,7 @@ import { responseHostsOf } from './slack/domains.ts';
 import { type Installations, singleInstallation } from './slack/installations.ts';
 import { createSlackOauth } from './slack/oauth.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
+import { createTokenHealth } from './slack/token-health.ts';
 import { createWeb, type Web } from './slack/web.ts';
 import { createSealer } from './store/sealer.ts';
 import type { Sealer, Store } from './store/store.ts';
@@ -63,6 +64,8 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     engine,
     service,
     slack,
+    web,
+    tokenHealth: createTokenHealth(log),
     installations,
     tracing,
     pictures,

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import process from 'node:process';
 import { CONFIG_EXIT_CODE, type Config, ConfigError, parseConfig } from './config.ts';
 import { createLog, type Logger } from './observability/log.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { type Opened, openDeckhand } from './open.ts';
-import { SealError, StoreError } from './store/store.ts';
+import { startFault } from './start-fault.ts';
+import { readVersion } from './version.ts';
 
 /** Kubernetes and systemd kill after 30 s, so SIGTERM ends within 25, even if something hangs. */
 const DRAIN_MS = 20_000;
@@ -27,7 +27,7 @@ export async function run(env: Record<string, string | undefined>): Promise<void
     endOnSignal(opened, tracing, log);
     flushCompileCache();
   } catch (error) {
-    endUnstarted(error, log);
+    endUnstarted(error, config, log);
   }
 }
 
@@ -61,11 +61,6 @@ function logPort(log: Logger, { LOG_LEVEL, HOST: host }: Config, port: number): 
   portLog.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand is ready');
 }
 
-function readVersion(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
-
 function endOnSignal({ app, close }: Opened, tracing: Tracing, log: Logger): void {
   let isStopping = false;
   async function stop(signal: string): Promise<void> {
@@ -87,11 +82,11 @@ function endOnSignal({ app, close }: Opened, tracing: Tracing, log: Logger): voi
   process.on('SIGINT', () => void stop('SIGINT'));
 }
 
-/** A fault that the operator can fix is one line; anything else is a bug, with its stack. */
-function endUnstarted(error: unknown, log: Logger): never {
-  const isPlain = error instanceof SealError || error instanceof StoreError;
-  const fields = isPlain ? { reason: error.message } : { err: error };
+/** What the operator can fix, or wait for, is one sentence; anything else is a bug, with its stack. */
+function endUnstarted(error: unknown, config: Config, log: Logger): never {
+  const fault = startFault(error, config.STORE_URL);
+  const fields = fault === undefined ? { err: error } : { reason: fault.sentence };
   log.fatal({ event: 'start_failed', ...fields }, 'Deckhand could not start');
-  if (isPlain) process.stderr.write(`${error.message}\n`);
-  process.exit(error instanceof SealError ? CONFIG_EXIT_CODE : 1);
+  if (fault !== undefined) process.stderr.write(`${fault.sentence}\n`);
+  process.exit(fault?.exitCode ?? 1);
 }

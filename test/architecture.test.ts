@@ -44,7 +44,9 @@ const imports = ownImports(product);
 /** From the top: a room imports only itself and the rooms below it. */
 const ROOMS = [
   'main.ts',
+  'command-line.ts',
   'run.ts',
+  'start-fault.ts',
   'open.ts',
   'open-backend.ts',
   'app.ts',
@@ -53,6 +55,7 @@ const ROOMS = [
   'scheduler',
   'workspace',
   'config.ts',
+  'version.ts',
   'pictures',
   'views',
   'service',

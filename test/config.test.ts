@@ -65,6 +65,9 @@ describe('the configuration', () => {
     ['a negative interval', { POLL_INTERVAL_MS: '-1' }, 'POLL_INTERVAL_MS'],
     ['polling more often than the service recommends', { POLL_INTERVAL_MS: '1999' }, 'POLL_INTERVAL_MS'],
     ['polling less often than the service recommends', { POLL_INTERVAL_MS: '3001' }, 'POLL_INTERVAL_MS'],
+    ['metrics on the port itself', { METRICS_PORT: '3000' }, 'METRICS_PORT'],
+    ['a way to help that is no address', { SUPPORT_URL: 'javascript:alert(1)' }, 'SUPPORT_URL'],
+    ['a database that is no address', { STORE_URL: 'postgres://a:b:c' }, 'STORE_URL'],
     ['a main site over plain http', { SERVICE_SITE_URL: 'http://www.example.com' }, 'SERVICE_SITE_URL'],
   ])('refuses %s', (_, env, name) => {
     expect(faultsOf({ ...good, ...env }).map((fault) => fault.split(' ')[0])).toContain(name);
@@ -80,6 +83,7 @@ describe('the configuration', () => {
       'quick polling of a service on this machine',
       { POLL_INTERVAL_MS: '40', SERVICE_BASE_URL: 'http://{account}.localhost:4000' },
     ],
+    ['help by e-mail', { SUPPORT_URL: 'mailto:help@example.com' }],
     ['blank for not set', { SLACK_CLIENT_ID: ' ' }],
     ['a fraction of a minute', { FOLLOW_TIMEOUT_MINUTES: '0.05' }],
     ['socket mode without a signing secret', { SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1' }],

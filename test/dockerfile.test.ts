@@ -36,6 +36,16 @@ describe('the Dockerfile', () => {
     expect(read('src/main.ts')).toContain("'node_modules', '.cache', 'deckhand'");
   });
 
+  it('runs the bundle, with nothing beside it but what is native', () => {
+    const final = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
+    expect(final).toContain('CMD ["node", "dist/main.js"]');
+    expect(final).not.toMatch(/npm ci|src/);
+    expect([...final.matchAll(/^COPY --from=build (\S+)/gm)].map(([, path]) => path)).toEqual([
+      '/app/node_modules/@resvg',
+      '/app/dist',
+    ]);
+  });
+
   it('takes in nothing but what runs', () => {
     expect(read('.dockerignore').trim().split('\n')[0]).toBe('*');
   });

@@ -2,6 +2,7 @@
 export interface Settings {
   SLACK_COMMAND: string;
   PUBLIC_URL?: string | undefined;
+  SUPPORT_URL?: string | undefined;
   SERVICE_BASE_URL: string;
   SERVICE_SIGNUP_URL?: string | undefined;
   SERVICE_AUTH_URL?: string | undefined;

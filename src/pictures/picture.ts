@@ -1,4 +1,6 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
 import { optionOf, sizeOf } from './deployments-chart-options.ts';
 
@@ -48,7 +50,10 @@ async function loadCharts() {
   return init;
 }
 
+/** From beside the bundle, where `scripts/build.ts` puts them, or from their package. */
 function fontFiles(): string[] {
+  const bundled = join(import.meta.dirname, 'fonts');
+  if (existsSync(bundled)) return readdirSync(bundled).map((file) => join(bundled, file));
   const require = createRequire(import.meta.url);
   return [
     require.resolve(

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
 
@@ -21,6 +22,9 @@ const HEAP = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 96 };
 
 type Answer = { id: number; png: Uint8Array } | { id: number; fault: string };
 
+/** Beside this file, as a source or as a part of the bundle. */
+const WORKER = new URL(`./picture-worker${extname(import.meta.url)}`, import.meta.url);
+
 /** Starts its thread with the first picture. */
 export function createPictures(): Pictures {
   const waiting = new Map<number, Waiting>();
@@ -43,7 +47,7 @@ export function createPictures(): Pictures {
   }
 
   function start(): Worker {
-    const started = new Worker(new URL('./picture-worker.ts', import.meta.url), { resourceLimits: HEAP });
+    const started = new Worker(WORKER, { resourceLimits: HEAP });
     started.on('message', resolveWaiting);
     started.on('error', (error) => rejectWaiting(started, `the thread of pictures failed: ${String(error)}`));
     started.on('exit', () => rejectWaiting(started, 'the thread of pictures ended'));

@@ -4,6 +4,7 @@ import { KeyvPostgres } from '@keyv/postgres';
 import { Keyv } from 'keyv';
 import pg from 'pg';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
+import { databaseFault } from './database-fault.ts';
 import { type Locks, openLocks } from './postgres-locks.ts';
 import { StoreError, type Tenancy } from './store.ts';
 
@@ -31,14 +32,8 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
     return createBackend(pool, adapter, locks);
   } catch (cause) {
     await Promise.allSettled([locks.close(), pool.end()]);
-    throw new StoreError(`Postgres cannot be used: ${reason(cause)}. Check STORE_URL.`, { cause });
+    throw databaseFault(url, cause) ?? new StoreError('Postgres cannot be used. Check STORE_URL.', { cause });
   }
-}
-
-/** Only what the driver or the server says; never the address, which holds a password. */
-function reason(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-  return `${cause instanceof Error ? cause.message : 'unknown fault'}${code}`;
 }
 
 /** Creates the table and its indexes. One replica at a time, because concurrent ones fail each other. */

@@ -1,6 +1,7 @@
 import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { databaseFault } from './database-fault.ts';
 import { StoreError } from './store.ts';
 
 export interface Guard {
@@ -27,7 +28,7 @@ export function realFile(path: string): string {
  */
 export function guardFile(path: string): Guard {
   const guardPath = `${path}-owner`;
-  const guard = new DatabaseSync(guardPath);
+  const guard = openGuard(guardPath, path);
   try {
     guard.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     const { dev, ino } = statSync(guardPath, { bigint: true });
@@ -38,7 +39,7 @@ export function guardFile(path: string): Guard {
     guard.close();
     throw new StoreError(
       `${path} is in use by another Deckhand. Stop that one first, or set STORE_URL to a postgres:// address to run several.`,
-      { cause },
+      { cause, isTemporary: true },
     );
   }
 }
@@ -80,5 +81,14 @@ function linkTarget(path: string): string | undefined {
     return readlinkSync(path);
   } catch {
     return undefined; // no link, so the file is yet to be made
+  }
+}
+
+/** The first file that is made, so the one that an unwritable folder refuses. */
+function openGuard(guardPath: string, path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(guardPath);
+  } catch (cause) {
+    throw databaseFault(`sqlite://${path}`, cause) ?? cause;
   }
 }

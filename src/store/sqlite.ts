@@ -6,6 +6,7 @@ import { KeyvSqlite } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
+import { databaseFault } from './database-fault.ts';
 import { createDriver } from './sqlite-driver.ts';
 import { guardFile, keepGuard, realFile } from './sqlite-guard.ts';
 import { StoreError, type Tenancy } from './store.ts';
@@ -35,7 +36,9 @@ export async function openSqlite(
     return { backend: createBackend(adapter, release), database };
   } catch (cause) {
     release();
-    throw cause instanceof StoreError ? cause : new StoreError(`${path} could not be opened`, { cause });
+    throw (
+      databaseFault(`sqlite://${path}`, cause) ?? new StoreError(`${path} could not be opened`, { cause })
+    );
   }
 }
 
@@ -43,9 +46,10 @@ function prepareFolder(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
   } catch (cause) {
-    throw new StoreError(`The folder of ${path} could not be made; check STORE_URL and its permissions`, {
-      cause,
-    });
+    throw new StoreError(
+      `The folder ${dirname(path)} could not be made. Correct STORE_URL, or allow this user to make it.`,
+      { cause },
+    );
   }
 }
 

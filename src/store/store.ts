@@ -77,10 +77,13 @@ export const TENANCIES = 'tenancies';
 /** The database could not be used as asked; `message` says what to do where something can be done. */
 export class StoreError extends Error {
   readonly code: 'store_error' | 'store_unavailable' = 'store_error';
+  /** The same may succeed later, without any change of the configuration. */
+  readonly isTemporary: boolean;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options: ErrorOptions & { isTemporary?: boolean } = {}) {
     super(message, options);
     this.name = 'StoreError';
+    this.isTemporary = options.isTemporary ?? false;
   }
 }
 
@@ -117,7 +120,10 @@ export class StoreUnavailable extends StoreError {
   override readonly code = 'store_unavailable';
 
   constructor(cause: unknown) {
-    super(`The database failed: ${cause instanceof Error ? cause.message : 'unknown fault'}`, { cause });
+    super(`The database failed: ${cause instanceof Error ? cause.message : 'unknown fault'}`, {
+      cause,
+      isTemporary: true,
+    });
     this.name = 'StoreUnavailable';
   }
 }

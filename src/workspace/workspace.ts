@@ -10,6 +10,7 @@ import type { Pictures } from '../pictures/pictures.ts';
 import type { Service } from '../service/client.ts';
 import type { Installations } from '../slack/installations.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
+import type { RefusedToken, TokenHealth } from '../slack/token-health.ts';
 import {
   type AskTenancy,
   GLOBAL,
@@ -54,6 +55,7 @@ export interface Parts {
   engine: Engine;
   service: Service;
   slack: Slack;
+  tokenHealth: TokenHealth;
   installations: Installations;
   tracing: Tracing;
   pictures: Pictures;
@@ -77,8 +79,8 @@ export interface Workspace {
   slack: WorkspaceSlack;
   service: Service;
   pictures: Pictures;
-  /** Rejects where the store or the job engine does not answer. */
-  health: { store(): Promise<void>; jobs(): Promise<void> };
+  /** Rejects where the store or the job engine does not answer; the environment's token that Slack refuses. */
+  health: { store(): Promise<void>; jobs(): Promise<void>; refusedToken(): RefusedToken | undefined };
   accounts: Accounts;
   audit: Audit;
   channels: Channels;
@@ -182,7 +184,12 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     },
   });
   const explainHere = (error: unknown, newAccount?: string): Explained =>
-    explain(error, { word: config.SLACK_COMMAND, now: clock.now(), newAccount });
+    explain(error, {
+      word: config.SLACK_COMMAND,
+      supportUrl: config.SUPPORT_URL,
+      now: clock.now(),
+      newAccount,
+    });
   return {
     id,
     config,
@@ -196,7 +203,11 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     slack,
     service,
     pictures,
-    health: { store: () => parts.store.ping(), jobs: () => parts.engine.ping() },
+    health: {
+      store: () => parts.store.ping(),
+      jobs: () => parts.engine.ping(),
+      refusedToken: parts.tokenHealth.refused,
+    },
     accounts,
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),

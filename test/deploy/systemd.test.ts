@@ -27,6 +27,10 @@ describe('the systemd unit', () => {
     expect(valuesOf('EnvironmentFile')).toEqual(['/etc/deckhand.env']);
   });
 
+  it('runs the bundle', () => {
+    expect(valuesOf('ExecStart')).toEqual(['/usr/bin/node dist/main.js']);
+  });
+
   it('writes to its own folders alone', () => {
     const [store, cache] = [valuesOf('StateDirectory')[0], valuesOf('CacheDirectory')[0]];
     expect(unit).toContain(`STORE_URL=sqlite:///var/lib/${store}/`);

@@ -95,7 +95,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
     it('a second process on the file says in one line what to do', async () => {
       await start();
       const { code, err, out } = await run('src/main.ts');
-      expect(code).toBe(1);
+      expect(code).toBe(75);
       expect(err.trim().split('\n')).toEqual([
         expect.stringMatching(/is in use by another Deckhand\. Stop that/),
       ]);

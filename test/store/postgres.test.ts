@@ -96,7 +96,7 @@ test('lost connections end neither the process nor the store', async () => {
 test('a database that cannot be reached is told without its password', async () => {
   const opening = openStore('postgres://deckhand:hunter2@127.0.0.1:1/deckhand');
 
-  await expect(opening).rejects.toThrow('Postgres cannot be used');
+  await expect(opening).rejects.toThrow('Postgres does not answer at 127.0.0.1:1.');
   await expect(opening).rejects.not.toThrow('hunter2');
 });
 

@@ -224,5 +224,5 @@ test('a STORE_URL of another kind, or that cannot be opened, is refused with wha
   await expect(openStore('mysql://localhost/deckhand')).rejects.toThrow('sqlite:// or postgres://');
   const file = join(await temporaryFolder(), 'file');
   await writeFile(file, '');
-  await expect(openStore(`sqlite://${file}/x/y.sqlite`)).rejects.toThrow('check STORE_URL');
+  await expect(openStore(`sqlite://${file}/x/y.sqlite`)).rejects.toThrow('Correct STORE_URL');
 });

@@ -23,8 +23,9 @@ export interface DeckhandProcess {
 export async function startDeckhand(
   env: Record<string, string>,
   options: readonly string[] = [],
+  entry = join(root, 'src', 'main.ts'),
 ): Promise<DeckhandProcess> {
-  const child = spawn(process.execPath, [...options, join(root, 'src', 'main.ts')], {
+  const child = spawn(process.execPath, [...options, entry], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -17,6 +17,7 @@ export const doctor = defineCommand({
       checkStore(context),
       checkScheduler(context),
       checkSlack(context),
+      checkAppToken(context),
       checkChannel(context),
       checkAccounts(context),
     ]);
@@ -62,6 +63,14 @@ function checkSlack(context: CommandContext): Check {
       ? 'the token works and has every scope'
       : `the token works, but lacks ${missing.map((scope) => code(scope)).join(', ')}: install the app again`;
   });
+}
+
+/** A refused bot token is found by trying it; the app token shows only in how Deckhand connects. */
+function checkAppToken({ workspace }: CommandContext): Finding[] {
+  const refused = workspace.health.refusedToken();
+  if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
+  const said = `Slack refuses it: ${code(refused.reason)}. The operator must set ${code(refused.variable)} anew.`;
+  return [{ what: 'App token', health: 'broken', said }];
 }
 
 /** Whether Deckhand may post here is known only after trying, and the channel's name is not worth a scope. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Settings } from '../../core/settings.ts';
 import { isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import type { OauthInstallations } from '../../slack/installations.ts';
 import { GROUPS_SCOPE, SCOPE_NAMES } from '../../slack/scopes.ts';
@@ -8,10 +9,11 @@ import {
   installFailedPage,
   installPage,
 } from '../../views/accounts/browser-pages.ts';
-import { type Page, pageOf } from '../../views/blocks/page.ts';
+import type { Page } from '../../views/blocks/page.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf } from '../cookies.ts';
-import { type Routes, sendText } from '../receivers/http-server.ts';
+import { sendPage } from '../pages.ts';
+import type { Routes } from '../receivers/http-server.ts';
 import { createInstallStates, type InstallStates } from './states.ts';
 import { WELCOME } from './welcome.ts';
 
@@ -19,7 +21,7 @@ const CALLBACK_PATH = '/slack/oauth_redirect';
 
 /** What installing needs of the process. */
 export interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log' | 'store'> {
-  config: { SLACK_AUTHORIZE_URL: string; SLACK_COMMAND: string; PUBLIC_URL?: string | undefined };
+  config: Pick<Settings, 'SLACK_COMMAND' | 'PUBLIC_URL' | 'SUPPORT_URL'> & { SLACK_AUTHORIZE_URL: string };
   workspaces: Workspaces;
 }
 
@@ -40,9 +42,9 @@ export function installRoutes(parts: InstallParts): Routes {
       const end = await arrive(install, request, url);
       if (typeof end === 'string') {
         const page = installFailedPage(end);
-        return sendPage(response, page.status, page);
+        return sendPage(response, page.status, page, parts.config);
       }
-      return sendPage(response, 200, end);
+      return sendPage(response, 200, end, parts.config);
     },
   };
 }
@@ -53,7 +55,8 @@ async function begin(install: Install, request: IncomingMessage, response: Serve
   const { state, cookie } = await states.depart();
   response.setHeader('set-cookie', cookieLine(cookie, callbackUrl(parts, request)));
   const plain = authorizeUrl(install, state, SCOPE_NAMES);
-  sendPage(response, 200, installPage(plain, authorizeUrl(install, state, [...SCOPE_NAMES, GROUPS_SCOPE])));
+  const page = installPage(plain, authorizeUrl(install, state, [...SCOPE_NAMES, GROUPS_SCOPE]));
+  sendPage(response, 200, page, parts.config);
 }
 
 function authorizeUrl({ parts, byOauth }: Install, state: string, scopes: readonly string[]): string {
@@ -82,7 +85,7 @@ async function arrive(
     const { audit, jobs } = await parts.workspaces.enter(workspace);
     await audit.record({ who, what: 'install', result: 'done' });
     if (installer !== undefined) await jobs.send(WELCOME, { user: installer });
-    return installedPage(name, parts.config.SLACK_COMMAND);
+    return installedPage(workspace, name, parts.config.SLACK_COMMAND);
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     return refuse(parts, endOf(error), error.reason);
@@ -109,8 +112,4 @@ function callbackUrl(parts: InstallParts, { headers }: IncomingMessage): URL {
   const known = redirectOf(parts);
   const asAsked = URL.parse(CALLBACK_PATH, `http://${headers.host}`);
   return known === undefined ? (asAsked ?? new URL(`https://localhost${CALLBACK_PATH}`)) : new URL(known);
-}
-
-function sendPage(response: ServerResponse, status: number, page: Page): void {
-  sendText(response, status, pageOf(page), 'text/html');
 }

@@ -8,7 +8,6 @@ import {
   linkQuestionPage,
 } from '../../views/accounts/browser-pages.ts';
 import { linkedMessage } from '../../views/accounts/link.ts';
-import { pageOf } from '../../views/blocks/page.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import {
   type Asker,
@@ -20,8 +19,9 @@ import {
 } from '../../workspace/link-requests.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf } from '../cookies.ts';
+import { sendPage } from '../pages.ts';
 import { readBody } from '../receivers/http-receiver.ts';
-import { type Routes, sendText } from '../receivers/http-server.ts';
+import type { Routes } from '../receivers/http-server.ts';
 
 const Linked = z.object({ user: z.string(), linkedAt: z.number().default(0) });
 
@@ -76,7 +76,7 @@ async function question(
   const named = { name: asker.name, workspace: asker.workspaceName ?? asker.workspace };
   response.setHeader('set-cookie', cookieLine(cookie, page));
   allowForm(response, target);
-  sendText(response, 200, pageOf(linkQuestionPage(named, form, SLACK_COMMAND)), 'text/html');
+  sendPage(response, 200, linkQuestionPage(named, form, SLACK_COMMAND), parts.config);
   return undefined;
 }
 
@@ -134,9 +134,8 @@ async function arrive(
   return undefined;
 }
 
-function sendDone(parts: LinkParts, { name }: Asker, response: ServerResponse): void {
-  const page = linkedPage(name, parts.config.SLACK_COMMAND);
-  sendText(response, 200, pageOf(page), 'text/html');
+function sendDone({ config }: LinkParts, { workspace, name }: Asker, response: ServerResponse): void {
+  sendPage(response, 200, linkedPage(workspace, name, config.SLACK_COMMAND), config);
 }
 
 /** Every way it can fail has its page, and none shows what the service or the address said. */
@@ -155,5 +154,5 @@ async function ending(
   });
   if (end === undefined) return;
   const page = linkFailedPage(end, parts.config.SLACK_COMMAND);
-  sendText(response, page.status, pageOf(page), 'text/html');
+  sendPage(response, page.status, page, parts.config);
 }

@@ -1,6 +1,7 @@
 import type { Receiver } from '@slack/bolt';
 import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../observability/log.ts';
+import type { TokenHealth } from '../../slack/token-health.ts';
 import type { Store } from '../../store/store.ts';
 import { createHttpReceiver, SIGNATURE_VALID_MS } from './http-receiver.ts';
 import type { Routes } from './http-server.ts';
@@ -15,15 +16,16 @@ export interface InboundOptions {
   clock: Clock;
   store: Store;
   log: Logger;
+  tokenHealth: TokenHealth;
   onAck: (ms: number) => void;
   onRefused: (reason: string) => void;
 }
 
 /** How Slack reaches us: by signed requests to our listener, or over a socket that we open. */
 export function createReceiver(options: InboundOptions): { receiver: Receiver; routes: Routes } {
-  const { appToken, signingSecret = '', apiUrl, log, onAck } = options;
+  const { appToken, signingSecret = '' } = options;
   if (appToken !== undefined)
-    return { receiver: createSocketModeReceiver({ appToken, apiUrl, log, onAck }), routes: {} };
+    return { receiver: createSocketModeReceiver({ ...options, appToken }), routes: {} };
   const signatures = createSignatures(options, SIGNATURE_VALID_MS);
   const { now } = options.clock;
   const receiver = createHttpReceiver({ ...options, signingSecret, signatures, now });

@@ -37,14 +37,49 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** The port cannot be listened on; `message` says what to do. */
+export class ListenError extends Error {
+  readonly code = 'listen_error';
+  /** The same may succeed later, without any change of the configuration. */
+  readonly isTemporary: boolean;
+
+  constructor({ host, port, variable = 'PORT' }: ListenOptions, cause: NodeJS.ErrnoException) {
+    super(sentenceOf(cause, host, port, variable), { cause });
+    this.name = 'ListenError';
+    this.isTemporary = cause.code === 'EADDRINUSE';
+  }
+}
+
+function sentenceOf({ code }: NodeJS.ErrnoException, host: string, port: number, variable: string): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is in use. Stop what listens there, or set ${variable} to another port.`;
+    case 'EACCES':
+    case 'EPERM':
+      return `This user may not listen on port ${port}. Set ${variable} to a port from 1024 on.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `This machine has no address ${host}. Set HOST to one that it has, or to 0.0.0.0.`;
+    default:
+      return `Port ${port} on ${host} cannot be listened on (${code}). Check HOST and ${variable}.`;
+  }
+}
+
 /** How long a client may take for its headers and for the whole request, in milliseconds. */
 const SLOWEST = { headersMs: 10_000, requestMs: 15_000 };
 
+export interface ListenOptions {
+  host: string;
+  port: number;
+  /** The variable that the port is from; `PORT` if left out. */
+  variable?: 'PORT' | 'METRICS_PORT';
+  log: Logger;
+  slowest?: typeof SLOWEST;
+}
+
 /** Listens on `host:port`; slow clients are cut, and a handler that throws answers 500 with a reference in the log. */
-export async function listen(
-  routes: Routes,
-  options: { host: string; port: number; log: Logger; slowest?: typeof SLOWEST },
-): Promise<Listener> {
+export async function listen(routes: Routes, options: ListenOptions): Promise<Listener> {
   const { headersMs, requestMs } = options.slowest ?? SLOWEST;
   const answering = new Set<Promise<void>>();
   let open = routes;
@@ -57,7 +92,7 @@ export async function listen(
   server.keepAliveTimeout = 65_000;
   server.maxHeadersCount = 100;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause) => reject(new ListenError(options, cause)));
     server.listen(options.port, options.host, resolve);
   });
   const { port } = server.address() as AddressInfo;

@@ -4,12 +4,14 @@ import { z } from 'zod';
 import { backoff } from '../../core/retry.ts';
 import type { Logger } from '../../observability/log.ts';
 import { asSlackFailure, isSlackFailure } from '../../slack/failure.ts';
+import { isAboutToken, type TokenHealth } from '../../slack/token-health.ts';
 import { libraryLogger } from '../../slack/web.ts';
 
 export interface SocketOptions {
   appToken: string;
   apiUrl: string;
   log: Logger;
+  tokenHealth: TokenHealth;
 }
 
 /** Work on the payloads that came over one connection, each until it is acknowledged. */
@@ -22,7 +24,7 @@ interface Connection {
 }
 
 export interface SocketConnections {
-  /** Resolves once the first connection stands. @throws SlackFailure where Slack refuses the app token */
+  /** Resolves once the first connection stands, or Slack refuses the app token, which is then tried on. */
   start(): Promise<void>;
   /** Closes all connections, each once its payloads are acknowledged. */
   stop(): Promise<void>;
@@ -46,7 +48,9 @@ export function createSocketConnections(
   options: SocketOptions,
   appFor: (pending: Pending) => App,
 ): SocketConnections {
-  const { log } = options;
+  const { log, tokenHealth } = options;
+  /** Slack refused the token. */
+  const refused = Promise.withResolvers<void>();
   const stopping = new AbortController();
   const open = new Set<Connection>();
   let current: Connection | undefined;
@@ -84,36 +88,31 @@ export function createSocketConnections(
   }
 
   /** Tries until a connection stands. */
-  async function openNext(isFirst = false): Promise<void> {
+  async function openNext(): Promise<void> {
     while (!stopping.signal.aborted) {
-      if (failures > 0) await pause();
-      if (await stands(connect(), isFirst)) return;
+      if (failures > 0) await pause(failures, stopping.signal);
+      if (await stands(connect())) return;
     }
   }
 
-  async function stands(connection: Connection, isFirst: boolean): Promise<boolean> {
+  async function stands(connection: Connection): Promise<boolean> {
     open.add(connection);
     try {
       await hello(connection.receiver);
     } catch (error) {
       open.delete(connection);
       const failure = asSlackFailure('apps.connections.open', error, Date.now());
-      if (isFirst && isRefusal(failure)) throw failure;
       failures += 1;
       const reason = isSlackFailure(failure) ? failure.reason : 'no_hello';
+      if (isAboutToken(failure)) tokenHealth.refuse('SLACK_APP_TOKEN', reason);
+      if (isAboutToken(failure)) refused.resolve();
       log.warn({ event: 'slack_socket_not_opened', reason, failures }, 'no connection to Slack was opened');
       return false;
     }
+    tokenHealth.accept('SLACK_APP_TOKEN');
     if (stopping.signal.aborted) await close(connection);
     else current = connection;
     return true;
-  }
-
-  async function pause(): Promise<void> {
-    const ms = backoff(FIRST_WAIT_MS, failures, Math.random(), { longestMs: LONGEST_WAIT_MS });
-    await sleep(ms, undefined, { signal: stopping.signal, ref: false }).catch((error: unknown) => {
-      if (!stopping.signal.aborted) throw error;
-    });
   }
 
   async function close(connection: Connection): Promise<void> {
@@ -123,7 +122,7 @@ export function createSocketConnections(
   }
 
   return {
-    start: () => openNext(true),
+    start: () => Promise.race([renew(), refused.promise]),
     async stop() {
       stopping.abort();
       await Promise.all([...open].map(close));
@@ -131,9 +130,11 @@ export function createSocketConnections(
   };
 }
 
-/** Slack's answer, which the same token gets again. */
-function isRefusal(failure: unknown): boolean {
-  return isSlackFailure(failure) && failure.kind !== 'busy' && failure.kind !== 'unreachable';
+async function pause(failures: number, signal: AbortSignal): Promise<void> {
+  const ms = backoff(FIRST_WAIT_MS, failures, Math.random(), { longestMs: LONGEST_WAIT_MS });
+  await sleep(ms, undefined, { signal, ref: false }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
 }
 
 /** One that neither reconnects nor repeats calls: both are up to us. */

@@ -1,11 +1,13 @@
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
 import type { Logger } from '../../observability/log.ts';
+import type { TokenHealth } from '../../slack/token-health.ts';
 import { createSocketConnections, type Pending } from './socket-connections.ts';
 
 export interface SocketModeOptions {
   appToken: string;
   apiUrl: string;
   log: Logger;
+  tokenHealth: TokenHealth;
   /** Milliseconds from the payload's arrival to its ack. */
   onAck: (ms: number) => void;
 }

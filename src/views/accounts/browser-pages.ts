@@ -1,5 +1,5 @@
 import { plain } from '../../core/mrkdwn.ts';
-import type { Page } from '../blocks/page.ts';
+import { type Page, slackLink } from '../blocks/page.ts';
 
 /** How installing or linking can end in the browser without success. */
 export type BrowserEnd =
@@ -67,22 +67,26 @@ export function installPage(url: string, groupsUrl: string): Page {
   };
 }
 
-export function installedPage(name: string | undefined, word: string): Page {
+export function installedPage(workspace: string, name: string | undefined, word: string): Page {
   return {
     title: 'Deckhand is installed',
     text: name === undefined ? 'It is ready.' : `It is ready in “${plain(name, 80)}”.`,
     next: `Close this page and return to Slack: Deckhand wrote to you there. ${word} shows what to do next.`,
+    links: [slackLink(workspace)],
   };
 }
 
+const START_OVER = { label: 'Start over', url: '/slack/install' };
+
 export function installFailedPage(end: BrowserEnd): Page & { status: number } {
   const [status, title, text] = INSTALL_ENDS[end];
-  return { status, title, text, next: 'Open the install page again to start over.' };
+  return { status, title, text, next: 'Open the install page again to start over.', links: [START_OVER] };
 }
 
 export function linkFailedPage(end: BrowserEnd, word: string): Page & { status: number } {
   const [status, title, text] = LINK_ENDS[end];
-  return { status, title, text, next: `Return to Slack and run ${word} link to try again.` };
+  const next = `Return to Slack and run ${word} link to try again.`;
+  return { status, title, text, next, links: [slackLink()] };
 }
 
 /** Asks before anything begins: somebody who was sent another person's link reads whose it is. */
@@ -100,10 +104,11 @@ export function linkQuestionPage(
 }
 
 /** Names the person in Slack, so that someone who was sent another person's link notices. */
-export function linkedPage(name: string, word: string): Page {
+export function linkedPage(workspace: string, name: string, word: string): Page {
   return {
     title: 'You are linked',
     text: `The Slack user “${plain(name, 80)}” is linked to your user at the deployment service.`,
     next: `Close this page and return to Slack; ${word} whoami shows the link. If that Slack user is not you, remove Deckhand from your list of authorised applications at the service now.`,
+    links: [slackLink(workspace)],
   };
 }

@@ -21,18 +21,19 @@ export interface Explained {
 export interface FailureContext {
   /** The slash word. */
   word: string;
+  /** Where people get help, if the operator says so. */
+  supportUrl?: string | undefined;
   /** Milliseconds since the epoch. */
   now: number;
   /** Set where the failing call was made with a key that is not stored yet. */
   newAccount?: string | undefined;
 }
 
-const TRY_AGAIN = 'Try again. If it keeps happening, contact your administrator.';
 const IN_A_MINUTE = 'Try again in a minute.';
 
 /** DESIGN's table of errors, in sentences. Anything without a sentence of its own is a bug. */
 export function explain(error: unknown, at: FailureContext): Explained {
-  if (!isFailure(error)) return { text: 'Something went wrong in Deckhand.', next: TRY_AGAIN };
+  if (!isFailure(error)) return { text: 'Something went wrong in Deckhand.', next: nextForUnexpected(at) };
   switch (error.code) {
     case 'user_error':
       return {
@@ -60,6 +61,13 @@ export function explain(error: unknown, at: FailureContext): Explained {
     case 'store_unavailable':
       return { text: 'Deckhand cannot reach its database.', next: IN_A_MINUTE };
   }
+}
+
+/** The address is written out, because some of these texts stand where Slack reads no markup. */
+function nextForUnexpected({ supportUrl }: FailureContext): string {
+  const help = supportUrl === undefined ? undefined : mrkdwn(supportUrl.replace(/^mailto:/i, ''), 500);
+  const who = help === undefined ? 'contact your administrator.' : `get help: ${help}`;
+  return `Try again. If it keeps happening, ${who}`;
 }
 
 /** What the sentences need to know about the call that failed. */
@@ -127,7 +135,7 @@ function sentenceOf(error: ServiceFailure, at: ServiceCase): Explained {
     case 'unexpected':
       return {
         text: error.fault === undefined ? 'The service answered unexpectedly.' : FAULTS[error.fault],
-        next: TRY_AGAIN,
+        next: nextForUnexpected(at),
       };
     case 'unreachable':
       return { text: 'The service cannot be reached.', next: IN_A_MINUTE };

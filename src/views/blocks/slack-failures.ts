@@ -8,6 +8,7 @@ interface Sentences {
 
 /** What the person reads whose answer Slack refused. */
 export function explainSlackFailure(failure: { kind: SlackFailureKind; reason: string }): Sentences {
+  if (failure.reason === 'invalid_auth') return REFUSED_TOKEN;
   return explainPolicy(failure.reason) ?? BY_KIND[failure.kind];
 }
 
@@ -15,6 +16,12 @@ export function explainSlackFailure(failure: { kind: SlackFailureKind; reason: s
 export function explainPolicy(reason: string): Sentences | undefined {
   return BY_WORD.get(reason);
 }
+
+/** The operator's to correct, where the token is in the environment. */
+const REFUSED_TOKEN: Sentences = {
+  text: 'Slack refuses Deckhand’s token (`invalid_auth`).',
+  next: 'Ask the operator of Deckhand to correct it, or a workspace admin to install Deckhand again.',
+};
 
 const IN_A_MINUTE = 'Try again in a minute.';
 

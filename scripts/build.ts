@@ -1,0 +1,62 @@
+import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import process from 'node:process';
+import { rolldown } from 'rolldown';
+
+const root = join(import.meta.dirname, '..');
+const require = createRequire(import.meta.url);
+const FONTS = '@expo-google-fonts/atkinson-hyperlegible';
+
+/** What is run by itself: the process, the thread of pictures, and `npm run rotate-keys`. */
+const ENTRIES = {
+  main: 'src/main.ts',
+  'picture-worker': 'src/pictures/picture-worker.ts',
+  'rotate-keys': 'src/store/rotate-keys.ts',
+};
+
+/** Native code, and what libraries look for but Deckhand never uses. */
+const NOT_BUNDLED = [
+  /^@resvg\/resvg-js/,
+  'better-sqlite3',
+  'bun:sqlite',
+  'bufferutil',
+  'utf-8-validate',
+  'pg-native',
+  'pg-cloudflare',
+  'cloudflare:sockets',
+];
+
+/** Bundles Deckhand into `dist/` for production: `npm run build`. */
+const folder = join(root, process.argv[2] ?? 'dist');
+await rm(folder, { recursive: true, force: true });
+const bundle = await rolldown({
+  cwd: root,
+  input: ENTRIES,
+  platform: 'node',
+  external: NOT_BUNDLED,
+  onLog: (level, log, next) => (log.code === 'EVAL' ? undefined : next(level, log)),
+});
+const { output } = await bundle.write({
+  dir: folder,
+  format: 'esm',
+  sourcemap: true,
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name]-[hash].js',
+  // Names stay, so that a stack reads the same without the source map.
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+});
+await bundle.close();
+await copyFonts();
+const bytes = output.reduce((sum, part) => sum + (part.type === 'chunk' ? part.code.length : 0), 0);
+process.stdout.write(`${output.length} files in ${folder}, ${(bytes / 1e6).toFixed(1)} MB of code\n`);
+
+async function copyFonts(): Promise<void> {
+  const target = join(folder, 'fonts');
+  await mkdir(target);
+  for (const file of [
+    '400Regular/AtkinsonHyperlegible_400Regular.ttf',
+    '700Bold/AtkinsonHyperlegible_700Bold.ttf',
+  ])
+    await copyFile(require.resolve(`${FONTS}/${file}`), join(target, basename(file)));
+}

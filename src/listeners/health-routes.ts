@@ -1,0 +1,39 @@
+import type { Parts } from '../workspace/workspace.ts';
+import { type Routes, sendText } from './receivers/http-server.ts';
+
+/** Still served while draining, so that a probe learns that Deckhand drains and is not gone. */
+export const STILL_ANSWERED = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
+
+type HealthParts = Pick<Parts, 'store' | 'engine' | 'log' | 'metrics' | 'tokenHealth'>;
+
+/** What probes and Prometheus ask. */
+export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Routes {
+  const { metrics } = parts;
+  return {
+    'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
+    'GET /readyz': async (_, response) => {
+      const fault = isDraining() ? 'draining' : await faultOf(parts);
+      sendText(response, fault === undefined ? 200 : 503, fault ?? 'ready');
+    },
+    'GET /metrics': async (_, response) => {
+      const text = await metrics.text();
+      response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+    },
+  };
+}
+
+/** The routes of the public port, where metrics have a port of their own. */
+export function withoutMetrics({ 'GET /metrics': _, ...routes }: Routes): Routes {
+  return routes;
+}
+
+async function faultOf({ store, engine, log, tokenHealth }: HealthParts): Promise<string | undefined> {
+  try {
+    await Promise.all([store.ping(), engine.ping()]);
+  } catch (error) {
+    log.error({ event: 'not_ready', err: error }, 'the store or the engine does not answer');
+    return 'the store or the engine does not answer';
+  }
+  const refused = tokenHealth.refused();
+  return refused && `slack: ${refused.reason}`;
+}

@@ -1,0 +1,70 @@
+import { describe, expect } from 'vitest';
+import { test } from '../../support/fixtures.ts';
+import { openBrowser } from '../../support/installing.ts';
+import { PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const HELP = 'https://help.example.com/deckhand?a=1&b=2';
+
+async function open(world: TestWorld, path: string) {
+  const response = await fetch(`${world.origin}${path}`);
+  const text = await response.text();
+  const links = [...text.matchAll(/<a href="([^"]+)">([^<]+)</g)].map(([, url, label]) => [label, url]);
+  return { status: response.status, text, links, headers: response.headers };
+}
+
+describe('the public pages of one workspace', () => {
+  test('say what Deckhand is, and offer no install', async ({ world }) => {
+    const { status, text, links } = await open(world, '/');
+    expect(status).toBe(200);
+    expect(text).toContain('hosted deployment service');
+    expect(links).toEqual([['Privacy', '/privacy']]);
+  });
+
+  test('say what is stored and for how long', async ({ world }) => {
+    const { status, text } = await open(world, '/privacy');
+    expect(status).toBe(200);
+    for (const words of ['400 days', '30 days', '7 days', 'encrypted', 'Uninstalling', 'API key'])
+      expect(text).toContain(words);
+  });
+
+  test('run no script, load nothing, and have one style that the policy names', async ({ world }) => {
+    for (const path of ['/', '/privacy']) {
+      const { headers, text } = await open(world, path);
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+      expect(text).not.toMatch(/<script|<img|<link|style="|\son\w+="/);
+      expect(text).toContain('<html lang="en">');
+    }
+  });
+
+  test('do not answer other methods', async ({ world }) => {
+    expect((await fetch(`${world.origin}/privacy`, { method: 'POST' })).status).toBe(405);
+  });
+});
+
+describe('where workspaces install by OAuth', () => {
+  test.override('worldOptions', { byOauth: true, env: { SUPPORT_URL: HELP } });
+
+  test('the front page leads to the install, and every page to help', async ({ world }) => {
+    expect((await open(world, '/')).links).toEqual([
+      ['Add to Slack', '/slack/install'],
+      ['Privacy', '/privacy'],
+      ['Get help', HELP.replace('&', '&amp;')],
+    ]);
+    for (const path of ['/privacy', '/slack/install', '/slack/oauth_redirect'])
+      expect(
+        (await open(world, path)).links.map(([label]) => label),
+        path,
+      ).toContain('Get help');
+  });
+
+  test('the end of an install leads back into that workspace in Slack', async ({ world }) => {
+    const end = await openBrowser(world).install(TEAM, PEOPLE.admin);
+    expect(end.text).toContain(`<a href="slack://open?team=${TEAM}">Open Slack</a>`);
+  });
+
+  test('a failed install leads to its start', async ({ world }) => {
+    const end = await openBrowser(world).install(TEAM, PEOPLE.admin, { allow: false });
+    expect(end.text).toContain('<a href="/slack/install">Start over</a>');
+  });
+});

@@ -1,0 +1,195 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startSimulatedService } from '../../sandbox/service/server.ts';
+import { startDeckhand } from '../support/deckhand-process.ts';
+import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { startSlack } from '../support/start-slack.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import {
+  ACCOUNT,
+  addTestAccount,
+  CHANNEL,
+  connectAccount,
+  environment,
+  furnish,
+  PEOPLE,
+  TEAM,
+} from '../support/test-world.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const MEGABYTE = 1_000_000;
+/** Without a registry, and with nothing cached. */
+const OFFLINE = ['--offline', '--no-audit', '--no-fund', '--loglevel=error'];
+
+describe('the packed Deckhand', () => {
+  let folder: string;
+  let clone: string;
+  let installed: string;
+
+  function npm(cwd: string, ...args: string[]): string {
+    const env = { PATH: process.env.PATH ?? '', HOME: folder, npm_config_cache: join(folder, 'cache') };
+    return execFileSync('npm', args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  }
+  const pack = (cwd: string, target = '.'): string => {
+    const [packed] = JSON.parse(
+      npm(cwd, 'pack', target, '--json', '--pack-destination', folder, '--loglevel=error'),
+    );
+    return join(folder, packed.filename);
+  };
+
+  // In a copy: package.json changes for the time of `npm pack`.
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'deckhand-pack-'));
+    clone = join(folder, 'clone');
+    for (const path of [
+      'package.json',
+      '.npmrc',
+      'README.md',
+      'LICENSE',
+      'manifest.yml',
+      'bin',
+      'scripts',
+      'src',
+      'docs',
+    ])
+      cpSync(join(root, path), join(clone, path), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
+    const painters = globSync('node_modules/@resvg/*', { cwd: root });
+    const tarballs = [pack(clone), ...painters.map((path) => pack(root, `./${path}`))];
+    installed = join(folder, 'empty');
+    mkdirSync(installed);
+    writeFileSync(join(installed, 'package.json'), '{ "private": true }');
+    npm(installed, 'install', ...OFFLINE, ...tarballs);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('leaves package.json as it was', () => {
+    expect(readFileSync(join(clone, 'package.json'), 'utf8')).toBe(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    );
+    expect(existsSync(join(clone, '.package.json.kept'))).toBe(false);
+  });
+
+  it('brings nothing but itself and the painter, in at most 30 MB', () => {
+    const names = globSync('node_modules/{[a-z]*,@*/*}', { cwd: installed });
+    expect(names.filter((name) => !/\/(deckhand|@resvg\/resvg-js.*)$/.test(name))).toEqual([]);
+    const bytes = globSync('node_modules/**', { cwd: installed }).reduce(
+      (sum, path) => sum + lstatSync(join(installed, path)).blocks * 512,
+      0,
+    );
+    expect(bytes).toBeLessThan(30 * MEGABYTE);
+    expect(existsSync(join(installed, 'node_modules/deckhand/src'))).toBe(false);
+  });
+
+  it('runs by its name, and says what is not configured', () => {
+    const bin = join(installed, 'node_modules', '.bin', 'deckhand');
+    const env = { PATH: process.env.PATH ?? '' };
+    const run = (...args: string[]) => spawnSync(bin, args, { cwd: installed, env, encoding: 'utf8' });
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(run('--version').stdout).toBe(`${version}\n`);
+    const unconfigured = run();
+    expect(unconfigured.status).toBe(78);
+    expect(unconfigured.stderr).toMatch(/^The configuration is not valid:\n( {2}[A-Z_]+ .+\n)+$/);
+  });
+
+  it('starts, answers a command, and draws a picture in its thread', async () => {
+    const [service, slack] = await Promise.all([startSimulatedService({ speed: 20 }), startSlack()]);
+    onTestFinished(async () => {
+      await Promise.all([slack.stop(), service.stop()]);
+    });
+    const { botToken } = furnish(slack);
+    addTestAccount(service, undefined);
+    const entry = join(installed, 'node_modules', 'deckhand', 'bin', 'deckhand.mjs');
+    const deckhand = await startDeckhand(environment(slack, service, botToken, installed), [], entry);
+    slack.deliverTo(`${deckhand.origin}/slack/events`);
+    await connectAccount(slack);
+    slack.invite(TEAM, CHANNEL, 'bot');
+    service.world.addDeployment({
+      account: ACCOUNT,
+      project: 'storefront',
+      succeeded: true,
+      endedAt: Date.now() - 1000,
+    });
+    await slack.as(TEAM, PEOPLE.admin).command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+    await slack.until(() => JSON.stringify(slack.messages(TEAM, CHANNEL)).includes('09:00'));
+    await slack.as(TEAM, PEOPLE.admin).command(CHANNEL, '/deckhand digest preview');
+    await slack.until(() => slack.files(TEAM).some(({ mimetype }) => mimetype === 'image/png'));
+    deckhand.signal('SIGTERM');
+    expect(await deckhand.ended).toBe(0);
+  });
+
+  it('keeps the sources’ names and lines in a stack, with source maps', () => {
+    const maps = globSync('dist/*.js.map', { cwd: join(clone) });
+    const sources = maps.flatMap((path) => JSON.parse(readFileSync(join(clone, path), 'utf8')).sources);
+    for (const file of ['src/main.ts', 'src/app.ts', 'src/pictures/picture-worker.ts'])
+      expect(
+        sources.some((source: string) => source.endsWith(file)),
+        file,
+      ).toBe(true);
+  });
+
+  it('is what a clone runs in production, and the sources otherwise', async () => {
+    const loaded = (NODE_ENV: string) =>
+      runDeckhand({
+        entry: join(clone, 'bin', 'deckhand.mjs'),
+        env: { ...LEAST_ENV, NODE_ENV, NODE_DEBUG: 'esm' },
+        args: ['--check-config'],
+      });
+    const production = await loaded('production');
+    expect([production.code, production.out]).toEqual([0, 'The configuration is valid.\n']);
+    expect(production.err).toContain('dist/main.js');
+    const development = await loaded('');
+    expect(development.code).toBe(0);
+    expect(development.err).toContain('src/main.ts');
+  });
+});
+
+describe('a fresh clone', () => {
+  /** @param npm a script in place of npm, beside which `$MODULES` has what it would install */
+  async function startIn(npm: string, more: Record<string, string> = {}) {
+    const clone = await temporaryFolder();
+    for (const path of ['package.json', 'bin', 'src', 'scripts'])
+      cpSync(join(root, path), join(clone, path), { recursive: true });
+    const tools = await temporaryFolder();
+    writeFileSync(join(tools, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+    const PATH = `${tools}:${process.env.PATH}`;
+    const env = { ...LEAST_ENV, PATH, MODULES: join(root, 'node_modules'), ...more };
+    const entry = join(clone, 'bin', 'deckhand.mjs');
+    return { clone, ended: await runDeckhand({ entry, env, cwd: clone, args: ['--check-config'] }) };
+  }
+
+  it('installs what it needs with its first start, and starts', async () => {
+    const { ended } = await startIn('echo "npm $*"; ln -s "$MODULES" node_modules');
+    expect(ended).toMatchObject({ code: 0, out: 'The configuration is valid.\n' });
+    expect(ended.err).toContain('npm ci --omit=dev');
+  });
+
+  it('bundles itself in production', async () => {
+    const { ended, clone } = await startIn('ln -s "$MODULES" node_modules', { NODE_ENV: 'production' });
+    expect(ended).toMatchObject({ code: 0, out: 'The configuration is valid.\n' });
+    expect(existsSync(join(clone, 'dist', 'main.js'))).toBe(true);
+  });
+
+  it('says what to run where it cannot install', async () => {
+    const { ended, clone } = await startIn('echo "no network" >&2; exit 1');
+    expect(ended.code).toBe(78);
+    expect(ended.err.trim().split('\n').slice(1)).toEqual([
+      'no network',
+      `What Deckhand needs is not here. Run npm ci --omit=dev in ${clone}, then start again.`,
+    ]);
+  });
+});

@@ -1,0 +1,62 @@
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readText } from '../support/deployment-files.ts';
+import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+const { version } = JSON.parse(readText('package.json'));
+
+it.each(['--version', '-v'])('%s prints the version alone', async (option) => {
+  expect(await runDeckhand({ args: [option] })).toEqual({ code: 0, out: `${version}\n`, err: '' });
+});
+
+it.each(['--help', '-h'])('%s says how it is used, without any settings', async (option) => {
+  const { code, out, err } = await runDeckhand({ args: [option] });
+  expect([code, err]).toEqual([0, '']);
+  for (const word of ['--check-config', '--version', '--help', '78', '75']) expect(out).toContain(word);
+});
+
+it.each([['--verzion'], ['start'], ['--version', '--help']])(
+  '%s is refused with a way on',
+  async (...args) => {
+    const { code, out, err } = await runDeckhand({ args });
+    expect([code, out]).toEqual([64, '']);
+    expect(err).toMatch(/^[^\n]+ See deckhand --help\.\n$/);
+  },
+);
+
+it('--check-config says that the settings are valid, and starts nothing', async () => {
+  const ended = await runDeckhand({
+    args: ['--check-config'],
+    env: { ...LEAST_ENV, STORE_URL: 'sqlite:///proc/none/deckhand.sqlite' },
+  });
+  expect(ended).toEqual({ code: 0, out: 'The configuration is valid.\n', err: '' });
+});
+
+it('--check-config lists every fault, also of a .env file, and no value', async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, '.env'), 'PORT=canary\n');
+  const { code, out, err } = await runDeckhand({ args: ['--check-config'], cwd, env: { LOG_LEVEL: 'loud' } });
+  expect([code, out]).toEqual([78, '']);
+  for (const name of ['PORT', 'LOG_LEVEL', 'ENCRYPTION_KEYS', 'SERVICE_BASE_URL', 'SLACK_SIGNING_SECRET'])
+    expect(err).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+  expect(err).not.toMatch(/canary|loud/);
+});
+
+it('a .env that cannot be read is one sentence', async () => {
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, '.env'));
+  const { code, err } = await runDeckhand({ cwd });
+  expect(code).toBe(78);
+  expect(err).toMatch(/^\.env could not be read \(\w+\)\. Make it readable[^\n]+\n$/);
+});
+
+it('without its packages it says in one sentence how to install them', async () => {
+  const root = join(import.meta.dirname, '..', '..');
+  const cwd = await temporaryFolder();
+  await cp(join(root, 'src'), join(cwd, 'src'), { recursive: true });
+  await symlink(join(root, 'package.json'), join(cwd, 'package.json'));
+  const ended = await runDeckhand({ cwd, entry: join(cwd, 'src', 'main.ts'), env: LEAST_ENV });
+  expect(ended).toEqual({ code: 78, out: '', err: expect.stringMatching(/^[^\n]+ npm ci --omit=dev\n$/) });
+});

@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { type Ended, LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
+
+const start = (env: Record<string, string>, uid?: number): Promise<Ended> =>
+  runDeckhand({ env: { ...LEAST_ENV, ...env }, ...(uid === undefined ? {} : { uid }) });
+
+/** One sentence, or two, on standard error; the same in the log; a stack in neither. */
+function expectSentence({ code, out, err }: Ended, exitCode: number, ...words: string[]): void {
+  for (const word of words) expect(err).toContain(word);
+  expect(err).toMatch(/^[^\n]+\.\n$/);
+  expect(JSON.parse(out)).toMatchObject({ event: 'start_failed', reason: err.trim() });
+  expect(out + err).not.toMatch(/\n? {2,}at |node:internal|"stack"/);
+  expect(code).toBe(exitCode);
+}
+
+describe('the data folder', () => {
+  it('that cannot be made is named', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'file'), '');
+    const ended = await start({ STORE_URL: `sqlite://${folder}/file/data/deckhand.sqlite` });
+    expectSentence(ended, 78, `${folder}/file/data`, 'STORE_URL');
+  });
+
+  it('that cannot be written is named', async () => {
+    // Root too can write nothing there.
+    expectSentence(await start({ STORE_URL: 'sqlite:///proc/deckhand.sqlite' }), 78, '/proc/deckhand.sqlite');
+  });
+});
+
+describe('an SQLite file', () => {
+  async function fileWith(bytes: Buffer | string): Promise<string> {
+    const path = join(await temporaryFolder(), 'deckhand.sqlite');
+    await writeFile(path, bytes);
+    return path;
+  }
+
+  it('that is none is named', async () => {
+    const path = await fileWith('This is a letter to the operator, and no database at all. '.repeat(50));
+    expectSentence(await start({ STORE_URL: `sqlite://${path}` }), 78, path, 'is not an SQLite database');
+  });
+
+  it('that is damaged is named', async () => {
+    const whole = await fileWith('');
+    const opened = await runDeckhand({
+      entry: 'src/store/rotate-keys.ts',
+      env: { STORE_URL: `sqlite://${whole}`, ENCRYPTION_KEYS: LEAST_ENV.ENCRYPTION_KEYS },
+    });
+    expect(opened.code).toBe(0);
+    const bytes = readFileSync(whole);
+    const path = await fileWith(
+      Buffer.concat([bytes.subarray(0, 100), Buffer.alloc(bytes.length - 100, 0xee)]),
+    );
+    expectSentence(await start({ STORE_URL: `sqlite://${path}` }), 78, path, 'is damaged');
+  });
+
+  it('that is a folder is named', async () => {
+    const path = join(await temporaryFolder(), 'deckhand.sqlite');
+    await mkdir(path);
+    expectSentence(await start({ STORE_URL: `sqlite://${path}` }), 78, path, 'could not be opened');
+  });
+});
+
+describe('the port', () => {
+  it('in use is named, and may be free later', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const ended = await start({ PORT: String(port), STORE_URL: await temporarySqlite() });
+    expectSentence(ended, 75, `Port ${port}`, 'in use', 'PORT');
+  });
+
+  it('of a machine that this is not is a fault of HOST', async () => {
+    const ended = await start({ HOST: '192.0.2.1', STORE_URL: await temporarySqlite() });
+    expectSentence(ended, 78, '192.0.2.1', 'HOST');
+  });
+
+  const first = Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'));
+  it.skipIf(first <= 81)('that only root may have is named (skipped where everybody may)', async () => {
+    const isRoot = process.getuid?.() === 0;
+    const folder = await temporaryFolder();
+    await chmod(folder, 0o777);
+    const ended = await start(
+      { PORT: '81', STORE_URL: `sqlite://${folder}/deckhand.sqlite` },
+      isRoot ? 65_534 : undefined,
+    );
+    expectSentence(ended, 78, 'port 81', 'PORT');
+  });
+});
+
+describe('Postgres', () => {
+  /** Answers each connection with this error, as Postgres' protocol has it. */
+  async function refusing(code: string, message: string): Promise<number> {
+    const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+    const head = Buffer.alloc(5);
+    head.write('E');
+    head.writeUInt32BE(fields.length + 4, 1);
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end(Buffer.concat([head, fields])));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+  const at = (server: string) => ({ STORE_URL: `postgres://deck:canary@${server}/hand` });
+
+  it('that does not answer is named, and may later', async () => {
+    const server = `127.0.0.1:${await freePort()}`;
+    const ended = await start(at(server));
+    expectSentence(ended, 75, server, 'does not answer');
+    expect(ended.out + ended.err).not.toContain('canary');
+  });
+
+  it('on an unknown host is a fault of STORE_URL', async () => {
+    const ended = await start(at('postgres.invalid'));
+    // Where there is no resolver at all, the answer is another one.
+    const isUnknown = ended.err.startsWith('There is no host');
+    expectSentence(ended, isUnknown ? 78 : 75, 'host postgres.invalid', 'STORE_URL');
+  });
+
+  it.each([
+    ['28P01', 'password authentication failed for user "deck"', 78, 'refuses the user or the password'],
+    ['3D000', 'database "hand" does not exist', 78, 'has no database hand'],
+    ['57P03', 'the database system is starting up', 75, 'is starting up'],
+    ['53300', 'sorry, too many clients already', 75, 'no free connections'],
+    ['XX000', 'something else', 75, 'something else (XX000)'],
+  ])('that answers %s (%s) ends the start with its sentence', async (code, message, exitCode, words) => {
+    const server = `127.0.0.1:${await refusing(code, message)}`;
+    const ended = await start(at(server));
+    expectSentence(ended, exitCode, server, words);
+    expect(ended.out + ended.err).not.toContain('canary');
+  });
+});
