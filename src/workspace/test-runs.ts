@@ -35,6 +35,8 @@ export const Run = z.object({
   /** Of the servers. */
   reachable: z.number().optional(),
   total: z.number().optional(),
+  /** Results that could not be read. */
+  unread: z.number().optional(),
   /** The executions of workflow steps that wait for its end. */
   steps: z.array(z.string()).optional(),
   /** When the record expires; absent in those of earlier releases until their end. */

@@ -91,6 +91,26 @@ describe('a digest', () => {
     expect(shown()).not.toContain('No failed deployments');
   });
 
+  it('T1: says how many events could not be read, with the reference of the log', async () => {
+    world.deploy(true, 2);
+    await world.say('digest add daily 09:00 UTC');
+    world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    expect(shown()).toContain('*Deployments*\\n1');
+    const [, reference = 'none'] =
+      /1 entry could not be read\. Reference `([0-9a-f]{8})`/.exec(shown()) ?? [];
+    expect(await world.logged(reference)).toContain('rows_skipped');
+  });
+
+  it('T1: is not silent where what could not be read may have been a deployment', async () => {
+    await world.say('digest add daily 09:00 UTC --skip-quiet');
+    world.service.faults.add({ path: '/acme/activity', status: 200, body: { events: ['gone'] } });
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    expect(shown()).toContain('1 entry could not be read');
+  });
+
   it('comes once a day, at the same local time over a change of the clocks', async () => {
     await world.time.advance(25 * DAY);
     await world.say('digest add daily 09:00 Europe/Lisbon');
