@@ -104,6 +104,16 @@ describe('linking', () => {
     expect(await ask(world, '/deckhand unlink')).toContain('You are not linked');
   });
 
+  it('exchanges the code with client_secret_post: the client in the body, and no Basic header', async () => {
+    const away = await browser.open(await linkButton(world));
+    await browser.open(await browser.decide(away.location, 'approve'));
+    const exchange = world.service.requests.all.find(({ path }) => path.endsWith('/oauth/token'));
+    expect(exchange).toMatchObject({ method: 'POST', status: 200, user: undefined });
+    const { client_id, client_secret } = exchange?.body as Record<string, unknown>;
+    expect(client_id).toBe('deckhand');
+    expect(client_secret).toEqual(expect.stringMatching(/./));
+  });
+
   it('leaves no token, code or secret in a log line, the database, Slack or a page', async () => {
     const away = await browser.open(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
