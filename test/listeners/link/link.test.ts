@@ -109,9 +109,10 @@ describe('linking', () => {
     await browser.open(await browser.decide(away.location, 'approve'));
     const exchange = world.service.requests.all.find(({ path }) => path.endsWith('/oauth/token'));
     expect(exchange).toMatchObject({ method: 'POST', status: 200, user: undefined });
-    const { client_id, client_secret } = exchange?.body as Record<string, unknown>;
-    expect(client_id).toBe('deckhand');
-    expect(client_secret).toEqual(expect.stringMatching(/./));
+    expect(exchange?.body).toMatchObject({
+      client_id: 'deckhand',
+      client_secret: expect.stringMatching(/./),
+    });
   });
 
   it('leaves no token, code or secret in a log line, the database, Slack or a page', async () => {
