@@ -25,6 +25,15 @@ export function demoControls(slack: LocalSlack, service: SimulatedService, produ
     demoSwitch('service-slow', 'The service takes ten seconds', 'Every call is delayed', () =>
       asSwitch(service.faults.add({ path: '/**', delayMs: 10_000 })),
     ),
+    demoSwitch(
+      'service-weather',
+      'The service is less exact than its documents',
+      'Fields are missing or of other types, rows are odd, runs have other words',
+      () => {
+        service.weather.set({ strength: 'wild', seed: String(Date.now()) });
+        return () => void service.weather.set({ strength: 'off' });
+      },
+    ),
     ...processButtons(product),
     ...policyControls(slack),
   ];

@@ -5,139 +5,104 @@ import type { Control } from '../slack/world.ts';
 import { demoSwitch } from './switch.ts';
 import { DEMO_TEAMS } from './workspaces.ts';
 
-interface Refusal {
-  /** The word with which Slack refuses. */
-  word: string;
-  says: string;
-  policy?: Policy;
-  fault?: Fault;
+/** The word with which Slack refuses, and what the switch is called. */
+type Words<Word extends string> = { readonly [Key in Word]?: string };
+
+/** Policies that are one word of Slack's each. */
+interface ByWord {
+  threads?: Words<NonNullable<Policy['threads']>>;
+  topLevel?: Words<NonNullable<Policy['topLevel']>>;
+  edits?: Words<NonNullable<Policy['edits']>>;
+  responseUrls?: Words<NonNullable<Policy['responseUrls']>>;
+  ephemerals?: Words<NonNullable<Policy['ephemerals']>>;
+  uploads?: Words<NonNullable<Policy['uploads']>>;
+  sharing?: Words<NonNullable<Policy['sharing']>>;
+  access?: Words<NonNullable<Policy['access']>>;
 }
 
-const THREADS: Refusal[] = [
-  {
-    word: 'restricted_action_non_threadable_channel',
-    says: 'Channels have no threads',
-    policy: { threads: 'restricted_action_non_threadable_channel' },
+/** By the heading under which the switches stand. */
+const BY_WORD: Readonly<Record<string, ByWord>> = {
+  Threads: {
+    threads: {
+      restricted_action_non_threadable_channel: 'Channels have no threads',
+      restricted_action_thread_locked: 'Threads are locked',
+      restricted_action: 'Replies are not for apps',
+      cannot_reply_to_message: 'Messages take no replies',
+    },
+    topLevel: { restricted_action_thread_only_channel: 'Channels have threads only' },
   },
-  {
-    word: 'restricted_action_thread_locked',
-    says: 'Threads are locked',
-    policy: { threads: 'restricted_action_thread_locked' },
+  Edits: {
+    edits: {
+      edit_window_closed: 'Messages are not edited',
+      cant_update_message: 'Edits are forbidden',
+      is_inactive: 'Channels are frozen',
+      update_failed: 'Edits fail in Slack',
+    },
   },
-  {
-    word: 'restricted_action',
-    says: 'Replies are not for apps',
-    policy: { threads: 'restricted_action' },
+  'Private answers': {
+    responseUrls: { used_url: 'Response addresses are used up' },
+    ephemerals: {
+      user_not_in_channel: 'The asker is not in the channel',
+      not_in_channel: 'Deckhand is not in the channel',
+      channel_not_found: 'The channel is not to be seen',
+      is_archived: 'The channel is archived',
+    },
   },
-  {
-    word: 'cannot_reply_to_message',
-    says: 'Messages take no replies',
-    policy: { threads: 'cannot_reply_to_message' },
+  'Rules of the workspace': {
+    uploads: {
+      file_uploads_disabled: 'No files',
+      file_uploads_except_images_disabled: 'No files but pictures',
+      storage_limit_reached: 'The storage is full',
+    },
+    sharing: { posting_to_channel_denied: 'No files in channels' },
+    access: {
+      enterprise_is_restricted: 'The organisation is restricted',
+      team_access_not_granted: 'The workspace is not granted',
+    },
   },
-  {
-    word: 'restricted_action_thread_only_channel',
-    says: 'Channels have threads only',
-    policy: { topLevel: 'restricted_action_thread_only_channel' },
-  },
-];
+};
 
-const EDITS: Refusal[] = [
-  {
-    word: 'edit_window_closed',
-    says: 'Messages are not edited',
-    policy: { edits: 'edit_window_closed' },
-  },
-  { word: 'cant_update_message', says: 'Edits are forbidden', policy: { edits: 'cant_update_message' } },
-  { word: 'is_inactive', says: 'Channels are frozen', policy: { edits: 'is_inactive' } },
-  { word: 'update_failed', says: 'Edits fail in Slack', policy: { edits: 'update_failed' } },
-];
+type Refusal = readonly [group: string, word: string, label: string, how: Policy | Fault];
 
-const PRIVATE: Refusal[] = [
-  { word: 'used_url', says: 'Response addresses are used up', policy: { responseUrls: 'used_url' } },
-  {
-    word: 'user_not_in_channel',
-    says: 'The asker is not in the channel',
-    policy: { ephemerals: 'user_not_in_channel' },
-  },
-  {
-    word: 'not_in_channel',
-    says: 'Deckhand is not in the channel',
-    policy: { ephemerals: 'not_in_channel' },
-  },
-  {
-    word: 'channel_not_found',
-    says: 'The channel is not to be seen',
-    policy: { ephemerals: 'channel_not_found' },
-  },
-  { word: 'is_archived', says: 'The channel is archived', policy: { ephemerals: 'is_archived' } },
-];
-
-const RULES: Refusal[] = [
-  {
-    word: 'file_uploads_disabled',
-    says: 'No files',
-    policy: { uploads: 'file_uploads_disabled' },
-  },
-  {
-    word: 'file_uploads_except_images_disabled',
-    says: 'No files but pictures',
-    policy: { uploads: 'file_uploads_except_images_disabled' },
-  },
-  {
-    word: 'storage_limit_reached',
-    says: 'The storage is full',
-    policy: { uploads: 'storage_limit_reached' },
-  },
-  { word: 'file_type_not_allowed', says: 'Text files only', policy: { fileTypes: ['txt'] } },
-  {
-    word: 'posting_to_channel_denied',
-    says: 'No files in channels',
-    policy: { sharing: 'posting_to_channel_denied' },
-  },
-  { word: 'msg_blocks_too_long', says: 'Short blocks only', policy: { longestBlocks: 500 } },
-  {
-    word: 'invalid_blocks',
-    says: 'No charts and tables of 2026',
-    policy: { refusedBlocks: ['data_visualization', 'data_table'] },
-  },
-  {
-    word: 'enterprise_is_restricted',
-    says: 'The organisation is restricted',
-    policy: { access: 'enterprise_is_restricted' },
-  },
-  {
-    word: 'team_access_not_granted',
-    says: 'The workspace is not granted',
-    policy: { access: 'team_access_not_granted' },
-  },
-  {
-    word: 'user_disabled',
-    says: 'People cannot be written to',
-    fault: { method: 'conversations.open', error: 'user_disabled' },
-  },
+/** Refusals that take more than one word. */
+const OTHERS: readonly Refusal[] = [
+  ['Rules of the workspace', 'file_type_not_allowed', 'Text files only', { fileTypes: ['txt'] }],
+  ['Rules of the workspace', 'msg_blocks_too_long', 'Short blocks only', { longestBlocks: 500 }],
+  [
+    'Rules of the workspace',
+    'invalid_blocks',
+    'No charts and tables of 2026',
+    { refusedBlocks: ['data_visualization', 'data_table'] },
+  ],
+  [
+    'Rules of the workspace',
+    'user_disabled',
+    'People cannot be written to',
+    { method: 'conversations.open', error: 'user_disabled' },
+  ],
 ];
 
 /** A switch for each word with which Slack may refuse what Deckhand does, in all workspaces of the demo. */
 export function policyControls(slack: LocalSlack): Control[] {
-  return [
-    ...switchesOf(slack, 'Threads', THREADS),
-    ...switchesOf(slack, 'Edits', EDITS),
-    ...switchesOf(slack, 'Private answers', PRIVATE),
-    ...switchesOf(slack, 'Rules of the workspace', RULES),
-  ];
-}
-
-function switchesOf(slack: LocalSlack, group: string, refusals: readonly Refusal[]): Control[] {
-  return refusals.map(({ word, says, policy, fault }) => ({
-    ...demoSwitch(`${group}-${word}`, says, word, () => {
-      const ends = [
-        ...(policy ? DEMO_TEAMS.map((team) => slack.policy(team, policy)) : []),
-        ...(fault ? [slack.fault(fault)] : []),
-      ];
-      return () => {
-        for (const end of ends) end();
-      };
-    }),
+  const byWord = Object.entries(BY_WORD).flatMap(([group, policies]) => refusalsOf(group, policies));
+  return [...byWord, ...OTHERS].map(([group, word, label, how]) => ({
+    ...demoSwitch(`${group}-${word}`, label, word, () => begin(slack, how)),
     group,
   }));
+}
+
+function refusalsOf(group: string, policies: ByWord): Refusal[] {
+  return Object.entries(policies).flatMap(([policy, words]) =>
+    Object.entries(words ?? {}).map(
+      ([word, label]): Refusal => [group, word, String(label), { [policy]: word }],
+    ),
+  );
+}
+
+/** @returns what ends it */
+function begin(slack: LocalSlack, how: Policy | Fault): () => void {
+  const ends = 'method' in how ? [slack.fault(how)] : DEMO_TEAMS.map((team) => slack.policy(team, how));
+  return () => {
+    for (const end of ends) end();
+  };
 }

@@ -54,6 +54,8 @@ const Answer = z.preprocess(
 export interface Activity {
   /** Most recent first, at most the latest 100. */
   events: ActivityEvent[];
+  /** How many more the service listed that could not be read. */
+  unread?: number;
   /** Undefined where they were not requested or not given. */
   stats: ActivityStats | undefined;
 }
@@ -68,7 +70,8 @@ export async function getActivity(
   const operation = 'getActivity';
   const answer = await requestJson(account, Answer, { operation, path: ['activity'], query }, options);
   const events = readRows(account, ActivityEvent, answer.events, operation, options);
-  return { events, stats: answer.stats };
+  const unread = answer.events.length - events.length;
+  return { events, ...(unread === 0 ? {} : { unread }), stats: answer.stats };
 }
 
 /** The names in a list, or one name by itself. */

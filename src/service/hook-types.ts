@@ -4,7 +4,6 @@ export type HookVersion = 'cloud' | 'on_premise';
 
 export interface HookProperty {
   key: string;
-  required: boolean;
   /** A key, a token, or an address that works like one: never shown again, never logged. */
   secret: boolean;
   format: HookPropertyFormat;
@@ -24,42 +23,42 @@ export interface HookType {
   properties: readonly HookProperty[];
 }
 
-/** The integration types of API 4.8. A property is required here if the integration cannot work without it. */
+/** The integration types of API 4.8. Of the properties only `hook_version` is required. */
 export const HOOK_TYPES: readonly HookType[] = [
-  hookType('http_req', 'HTTP request', [required('url', 'url')]),
-  hookType('cdn_cache', 'CDN cache service', [required('zone_id'), optional('path_prefix')]),
-  hookType('perf_monitor', 'performance monitoring', [required('application_id'), secret('api_key')]),
-  hookType('error_tracker_a', 'error tracker', [secret('token'), optional('environment')]),
-  hookType('error_tracker_b', 'error tracker', [secret('api_key'), optional('environment')]),
-  hookType('chat_teams', 'team chat', [secret('url', 'url'), optional('team')]),
+  hookType('http_req', 'HTTP request', [open('url', 'url')]),
+  hookType('cdn_cache', 'CDN cache service', [open('zone_id'), open('path_prefix')]),
+  hookType('perf_monitor', 'performance monitoring', [open('application_id'), secret('api_key')]),
+  hookType('error_tracker_a', 'error tracker', [secret('token'), open('environment')]),
+  hookType('error_tracker_b', 'error tracker', [secret('api_key'), open('environment')]),
+  hookType('chat_teams', 'team chat', [secret('url', 'url'), open('team')]),
   hookType('codehost', 'code hosting', [
-    required('account'),
-    required('project'),
-    required('repository'),
-    required('username'),
+    open('account'),
+    open('project'),
+    open('repository'),
+    open('username'),
     secret('api_key'),
   ]),
   {
     ...hookType('error_tracker_c', 'error tracker', [
-      required('project'),
-      optional('environment'),
+      open('project'),
+      open('environment'),
       secret('token'),
-      only('cloud', required('organization_slug')),
-      only('on_premise', required('url', 'url')),
+      only('cloud', open('organization_slug')),
+      only('on_premise', open('url', 'url')),
     ]),
     versions: ['cloud', 'on_premise'],
   },
   {
     ...hookType('error_tracker_d', 'error tracker', [
       secret('api_key'),
-      only('on_premise', required('url', 'url')),
+      only('on_premise', open('url', 'url')),
     ]),
     versions: ['cloud', 'on_premise'],
   },
   { ...hookType('chat_a_oauth', 'team chat, OAuth', []), oauth: true },
   { ...hookType('chat_b', 'team chat, OAuth', []), oauth: true },
   hookType('chat_c', 'team chat', [secret('url', 'url')]),
-  hookType('chat_d', 'messaging', [secret('bot_token'), required('chat_id', 'chat_id')]),
+  hookType('chat_d', 'messaging', [secret('bot_token'), open('chat_id', 'chat_id')]),
 ];
 
 /** The type with this neutral label, if there is one. */
@@ -76,16 +75,12 @@ function hookType(label: string, kind: string, properties: HookProperty[]): Hook
   return { label, kind, oauth: false, versions: [], properties };
 }
 
-function required(key: string, format: HookPropertyFormat = 'text'): HookProperty {
-  return { key, required: true, secret: false, format, version: undefined };
-}
-
-function optional(key: string): HookProperty {
-  return { ...required(key), required: false };
+function open(key: string, format: HookPropertyFormat = 'text'): HookProperty {
+  return { key, secret: false, format, version: undefined };
 }
 
 function secret(key: string, format: HookPropertyFormat = 'text'): HookProperty {
-  return { ...required(key, format), secret: true };
+  return { ...open(key, format), secret: true };
 }
 
 function only(version: HookVersion, property: HookProperty): HookProperty {

@@ -1,20 +1,26 @@
 import { z } from 'zod';
 import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { Flag, Identifier, NullableTimestamp, OptionalText, recordUnder } from './shapes.ts';
+import { Identifier, NullableTimestamp, recordUnder, YesOrNo } from './shapes.ts';
 
-/** API 2.10 (docs/service-api.md). The service never returns properties. */
-export const Integration = z.object({
+const Text = z.string().min(1).optional().catch(undefined);
+const Answered = YesOrNo.optional().catch(undefined);
+
+/**
+ * API 2.10 (docs/service-api.md). The service never returns properties. What it leaves out is undefined: then it is as
+ * it was sent.
+ */
+const Integration = z.object({
   identifier: Identifier,
-  hook_type: z.string(),
-  name: OptionalText,
-  send_on_start: Flag,
-  send_on_completion: Flag,
-  send_on_failure: Flag,
+  hook_type: Text,
+  name: Text,
+  send_on_start: Answered,
+  send_on_completion: Answered,
+  send_on_failure: Answered,
   created_at: NullableTimestamp,
   updated_at: NullableTimestamp,
 });
-export type Integration = z.infer<typeof Integration>;
+type Integration = z.infer<typeof Integration>;
 
 const AuthRequired = z.object({
   auth_required: z.literal(true),
@@ -96,6 +102,6 @@ function wireNameOf(account: AccountClient, label: string): string {
   return Object.hasOwn(account.hookTypes, label) ? (account.hookTypes[label] ?? label) : label;
 }
 
-function labelOf(account: AccountClient, wireName: string): string {
+function labelOf(account: AccountClient, wireName: string | undefined): string | undefined {
   return Object.keys(account.hookTypes).find((label) => account.hookTypes[label] === wireName) ?? wireName;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import { type ActivityStats, getActivity } from '../service/activity.ts';
+import type { SkippedRows } from '../service/call.ts';
 import type { AccountClient } from '../service/client.ts';
 import { listRegions, listSizes, type Region, type Size } from '../service/hosted-resources.ts';
 import { type Invoice, listInvoices } from '../service/invoices.ts';
@@ -16,8 +17,14 @@ export interface HostingCatalog {
   regions(account: Account): Promise<Region[]>;
   /** The sizes of managed servers, with prices in the account's currency. */
   sizes(account: Account): Promise<Size[]>;
+  thisWeek(account: Account): Promise<WeekFigures>;
+}
+
+interface WeekFigures {
   /** Undefined where the service gives no figures. */
-  thisWeek(account: Account): Promise<ActivityStats | undefined>;
+  stats: ActivityStats | undefined;
+  /** Events of the week that could not be read. */
+  skipped: readonly SkippedRows[];
 }
 
 const FIGURES_FRESH_MS = 60_000;
@@ -37,12 +44,18 @@ export function createHostingCatalog({
         accounts.use(account, (client) => load(client, about)),
       );
   }
-  const thisWeek = { range: 'this_week', stats: true } as const;
   return {
     servers: cached(listServers),
     invoices: cached((client) => listInvoices(client)),
     regions: cached((client) => listRegions(client)),
     sizes: cached((client) => listSizes(client)),
-    thisWeek: cached(async (client) => (await getActivity(client, thisWeek)).stats, FIGURES_FRESH_MS),
+    thisWeek: cached(weekFigures, FIGURES_FRESH_MS),
   };
+}
+
+async function weekFigures(client: AccountClient): Promise<WeekFigures> {
+  const skipped: SkippedRows[] = [];
+  const onSkipped = (rows: SkippedRows) => skipped.push(rows);
+  const { stats } = await getActivity(client, { range: 'this_week', stats: true }, { onSkipped });
+  return { stats, skipped };
 }

@@ -35,6 +35,8 @@ export const Run = z.object({
   /** Of the servers. */
   reachable: z.number().optional(),
   total: z.number().optional(),
+  /** Results that could not be read. */
+  unread: z.number().optional(),
   /** The executions of workflow steps that wait for its end. */
   steps: z.array(z.string()).optional(),
   /** How long the last runs of the target took, in milliseconds, the newest at the end. */

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
-import { ACCOUNT, CHANNEL, EMAIL, TEAM, type TestWorld } from '../support/test-world.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 /** A server as such services send it: with fields of other types than documented. */
 const SERVER = {
@@ -29,6 +29,10 @@ const UNREADABLE = /1 entry could not be read\. Reference `[0-9a-f]{8}`/;
 function answer(world: TestWorld, path: string, body: unknown, method = 'GET'): void {
   world.service.faults.add({ method, path: `/${ACCOUNT}/${path}`, status: 200, body });
 }
+
+const homeText = ({ slack }: TestWorld) =>
+  JSON.stringify(slack.home(TEAM, PEOPLE.member)?.content.blocks ?? []);
+const rootText = ({ slack }: TestWorld) => JSON.stringify(slack.messages(TEAM, CHANNEL)[0]?.blocks ?? []);
 
 describe('records that differ from the documents', () => {
   test.override({ connected: true });
@@ -98,6 +102,60 @@ describe('records that differ from the documents', () => {
     answer(world, 'projects/storefront/servers', [{ ...SERVER, notify_email: 'ops@example.com' }, 'gone']);
     const said = await ask(world, '/deckhand server show nothing storefront');
     expect(said).toContain('It has `web-1`');
+    expect(said).toMatch(UNREADABLE);
+  });
+
+  test('T1: a result that cannot be read costs itself alone, and the run is no success', async ({
+    world,
+  }) => {
+    world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
+    await world.as('member').openHome();
+    const words = 'completed: 2 of 2 reachable, repository ok, 1 not readable';
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() => rootText(world).includes(words), { what: 'the outcome' });
+    expect(rootText(world)).toContain(':warning: *Test access*');
+    expect(rootText(world)).toMatch(UNREADABLE);
+    await world.slack.until(() => homeText(world).includes(`:warning: ${words}`), { what: 'App Home' });
+    const reference = /Reference `([0-9a-f]{8})`/.exec(rootText(world))?.[1] ?? 'none';
+    expect(await world.logged(reference)).toContain('rows_skipped');
+  });
+
+  test.for([
+    ['a repository that is no record', { repository: 'ok', servers: [] }, '1 not readable'],
+    ['servers that are no list', { servers: 'all of them' }, '1 not readable'],
+    ['results that are none', 'all well', 'no results'],
+  ] as const)(
+    'T1: a run with %s ends, without the sign of success',
+    async ([, results, words], { world }) => {
+      const run = { identifier: 'r1', created_at: '2026-03-02T08:00:00Z' };
+      answer(world, 'projects/storefront/test_access', { ...run, status: 'running' }, 'POST');
+      const completed_at = '2026-03-02T08:01:00Z';
+      answer(world, 'projects/storefront/test_access/r1', {
+        ...run,
+        status: 'completed',
+        completed_at,
+        results,
+      });
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await world.slack.until(() => rootText(world).includes(`completed: ${words}`), { what: 'the outcome' });
+      expect(rootText(world)).toContain(':warning: *Test access*');
+    },
+  );
+
+  test('T1: App Home says how many events of the week could not be read', async ({ world }) => {
+    world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
+    await world.as('member').openHome();
+    await world.slack.until(() => homeText(world).includes('Success rate'), { what: 'the figures' });
+    expect(homeText(world)).toMatch(UNREADABLE);
+  });
+
+  test('a feed that the service cut is said to be cut where one of its events cannot be read', async ({
+    world,
+  }) => {
+    const event = { event: 'deploy_completed', created_at: new Date().toISOString(), user: 'Kim' };
+    answer(world, 'activity', [...Array.from({ length: 99 }, () => event), 'gone']);
+    const said = await ask(world, '/deckhand activity');
+    expect(said).toContain('the service lists the latest 100 events only');
     expect(said).toMatch(UNREADABLE);
   });
 });

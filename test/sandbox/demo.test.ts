@@ -30,7 +30,7 @@ it('the demo begins with Deckhand in one workspace, says where to look, and ends
     { name: 'Harbour', apps: [] },
   ]);
   const alone = controls.filter(({ group }) => group === undefined).map(({ id }) => id);
-  expect(alone).toEqual(['slack-429', 'service-503', 'service-slow', 'kill', 'start']);
+  expect(alone).toEqual(['slack-429', 'service-503', 'service-slow', 'service-weather', 'kill', 'start']);
   expect([...new Set(controls.map(({ group }) => group))]).toEqual([
     undefined,
     'Threads',
@@ -38,6 +38,16 @@ it('the demo begins with Deckhand in one workspace, says where to look, and ends
     'Private answers',
     'Rules of the workspace',
   ]);
+  const service = /pasted link shows its live state: (http:\/\/[\d.:]+)/.exec(said.join('\n'))?.[1];
+  for (const [on, strength] of [
+    [true, 'wild'],
+    [false, 'off'],
+  ] as const) {
+    const body = JSON.stringify({ id: 'service-weather', on });
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${origin}/page/controls`, { method: 'POST', headers, body });
+    expect(await (await fetch(`${service}/_control/weather`)).json()).toMatchObject({ strength });
+  }
   const ended = once(demo, 'exit');
   demo.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);

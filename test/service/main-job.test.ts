@@ -158,17 +158,30 @@ describe('test access', () => {
     expect(run.results?.servers).toHaveLength(isOver ? 2 : 1);
   });
 
+  test.each([{ status: '' }, { status: null }, { identifier: '' }])(
+    '%j is unexpected: a run is never called better than it is',
+    async (change) => {
+      await using wire = await startWire({ [GET]: [{ json: { ...RUN, ...change } }] });
+      await using client = openAccount(wire.origin);
+      expect(await failure(getTestAccess(client.account, 'store', 'r-1'))).toMatchObject({
+        kind: 'unexpected',
+      });
+    },
+  );
+
   test.each([
-    { status: '' },
-    { status: null },
-    { identifier: '' },
-    { status: 'completed', results: { repository: { status: null }, servers: [] } },
-  ])('%j is unexpected: a run is never called better than it is', async (change) => {
-    await using wire = await startWire({ [GET]: [{ json: { ...RUN, ...change } }] });
+    ['a repository without its status', { repository: { status: null }, servers: [ok] }, 1],
+    ['a server that is no record', { repository: { status: 'ok' }, servers: [ok, 'gone', null] }, 2],
+  ])('%s costs itself alone, and is counted once the run has ended', async (_, results, count) => {
+    const running = { ...RUN, status: 'running', completed_at: null, results };
+    const ended = { ...RUN, status: 'completed', results };
+    await using wire = await startWire({ [GET]: [{ json: running }, { json: ended }] });
     await using client = openAccount(wire.origin);
-    expect(await failure(getTestAccess(client.account, 'store', 'r-1'))).toMatchObject({
-      kind: 'unexpected',
-    });
+    const first = await getTestAccess(client.account, 'store', 'r-1');
+    expect(first.results?.skipped).toBeUndefined();
+    const { results: read } = await getTestAccess(client.account, 'store', 'r-1');
+    expect(read?.servers).toHaveLength(1);
+    expect(read?.skipped).toMatchObject([{ operation: 'getTestAccess', count }]);
   });
 
   test('an item of an ended run that is neither ok nor error is an error that says so', async () => {

@@ -23,6 +23,8 @@ function changeResults(sky: Sky, results: Fields, key: string): Fields {
   const changed = Array.isArray(servers)
     ? servers.filter(isFields).map((row) => changeRecord(sky, 'test_result', row, `${key} ${row.name}`))
     : servers;
+  if (Array.isArray(changed) && sky.wild && sky.happens('odd_rows', 'results', key))
+    changed.push(sky.pick([null, 'gone', { name: 'nameless' }], 'odd result', key) as Fields);
   const ordered =
     Array.isArray(changed) && sky.happens('order', 'results', key) ? changed.toReversed() : changed;
   return {

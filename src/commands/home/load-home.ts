@@ -87,7 +87,7 @@ export async function figuresOf(workspace: Workspace): Promise<Record<string, Ac
   const accounts = (await workspace.accounts.list()).slice(0, MOST_FIGURES);
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {
-      return [account.name, { stats: await workspace.hosting.thisWeek(account) }];
+      return [account.name, await workspace.hosting.thisWeek(account)];
     } catch (error) {
       if (!(error instanceof AccountFailure)) throw error;
       return [account.name, { failed: failureWords(workspace.explain(error)) }];

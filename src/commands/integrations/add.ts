@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../core/defined.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { HookType } from '../../service/hook-types.ts';
@@ -113,7 +114,9 @@ async function outcomeOf(
       added: { id, isIdentified: identifier !== undefined },
     });
   }
-  const saved = await remember(context, result.integration, target);
+  const { identifier } = result.integration;
+  const known = { ...OFF, ...sent, ...defined(result.integration), identifier };
+  const saved = await remember(context, known, target);
   const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
   return addedMessage({ id: saved.id, name: saved.name, type, project, word });
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { findHookType } from '../../service/hook-types.ts';
@@ -73,14 +74,15 @@ async function outcomeOf(
     if (edited.shown !== undefined) await remember(context, assumed, target, edited.shown.id);
     return authoriseMessage({ name: assumed.name, project, authUrl: result.authUrl, word });
   }
-  const answered = { ...result.integration, identifier: edited.identifier };
+  const { identifier } = edited;
+  const answered = { ...assume(edited), ...defined(result.integration), identifier };
   const saved = await remember(context, answered, target, edited.shown?.id);
   const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
   return changedMessage({ id: saved.id, name: saved.name, type, project, word }, edited.changes);
 }
 
 /** An answer that asks for authorisation does not contain the integration: it is what it was, with the changes. */
-function assume({ identifier, type, shown, changes }: Edited): Known & { name: string } {
+function assume({ identifier, type, shown, changes }: Edited): Known {
   const isOn = (flag: IntegrationFlag): boolean => changes[flag] ?? shown?.flags.includes(flag) ?? false;
   return {
     identifier,

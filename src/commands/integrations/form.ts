@@ -1,7 +1,7 @@
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { findHookType } from '../../service/hook-types.ts';
-import type { Integration } from '../../service/integrations.ts';
+import type { IntegrationFlag } from '../../service/integrations.ts';
 import { INTEGRATION_FLAGS } from '../../service/integrations.ts';
 import { chosenType } from '../../views/integrations/fields.ts';
 import {
@@ -59,12 +59,14 @@ async function redraw(field: string, value: string | undefined, context: ActionC
 }
 
 /** What is known of an integration; `identifier` is absent where the service gave none. */
-export type Known = Omit<Integration, 'created_at' | 'updated_at' | 'identifier'> & {
+export type Known = Record<IntegrationFlag, boolean> & {
   identifier: string | undefined;
+  hook_type: string;
+  name: string;
 };
 
 /**
- * Remembers an integration as the service answered it.
+ * Remembers an integration as the service answered it, and as it was sent where the answer is silent.
  * @param id Deckhand's short id of it, where it is remembered already
  */
 export function remember(

@@ -8,6 +8,8 @@ export const SlotJob = z.object({
   slotAt: z.number(),
   /** When the accounts were first asked, if none answered. */
   askedSince: z.number().optional(),
+  /** Attempts in a row that met `record_not_found`. */
+  notFound: z.number().optional(),
 });
 export type SlotJob = z.infer<typeof SlotJob>;
 

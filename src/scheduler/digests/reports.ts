@@ -1,5 +1,6 @@
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import { getActivity } from '../../service/activity.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import { eventsOf, isCut } from '../../views/activity/activity.ts';
 import { deploymentsByDay, type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
 import { RANGE_WORDS } from '../../views/activity/ranges.ts';
@@ -41,8 +42,10 @@ async function reportOf(
   const now = workspace.clock.now();
   try {
     const { range, zone, project } = digest;
+    const skipped: SkippedRows[] = [];
+    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
     const whole = await workspace.accounts.use(account, (client) =>
-      getActivity(client, { range, stats: true }, signal === undefined ? {} : { signal }),
+      getActivity(client, { range, stats: true }, { signal, onSkipped }),
     );
     const events = project === undefined ? whole.events : eventsOf(whole.events, project.permalink);
     const cut = isCut(whole);
@@ -59,7 +62,7 @@ async function reportOf(
     const activity = { ...whole, events };
     const words = unlistedFailures(whole);
     const unlisted = words === undefined || project === undefined ? words : `Whole account: ${words}`;
-    return { kind: 'reported', account: account.name, activity, data, unlisted };
+    return { kind: 'reported', account: account.name, activity, data, unlisted, skipped };
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
     const { text, next } = workspace.explain(error);
@@ -93,8 +96,10 @@ export function isPassing({ cause }: AccountFailure): boolean {
 export function isQuiet(reports: readonly Gathered[], { project }: Digest): boolean {
   return reports.every((report) => {
     if (report.kind === 'failed' || totalOf(report.data) > 0) return false;
-    // A truncated feed may have held earlier ones.
-    if (project !== undefined) return !report.data.isCut;
-    return (report.activity.stats?.total_deployments ?? 0) === 0;
+    // What a truncated feed leaves out, or what could not be read, may be a deployment.
+    const { stats, unread } = report.activity;
+    const isWhole = !report.data.isCut && unread === undefined;
+    if (project !== undefined) return isWhole;
+    return stats?.total_deployments === undefined ? isWhole : !stats.total_deployments;
   });
 }

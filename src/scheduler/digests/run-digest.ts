@@ -22,6 +22,8 @@ import { asSchedule, DIGESTS, dropOrphan } from './schedule.ts';
 
 /** How long a service that gives no answer is asked again before the digest says so. */
 const LONGEST_RETRY_MS = 10 * 60_000;
+/** A feed that is not found may be there a moment later, so only this many attempts in a row make it a refusal. */
+const NOT_FOUND_ATTEMPTS = 3;
 
 /**
  * Posts one occurrence of a digest, or records why not, for the list of digests. Safe to repeat after a kill.
@@ -101,11 +103,13 @@ async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Prom
   const { workspace, slot, job } = run;
   const now = workspace.clock.now();
   const failures = failuresOf(reports);
+  const isNotFound = failures.every(({ cause }) => cause.kind === 'record_not_found');
+  const notFound = isNotFound ? (slot.notFound ?? 0) + 1 : 0;
   const passing = failures.find(isPassing);
-  if (passing !== undefined) {
+  if (passing !== undefined && notFound < NOT_FOUND_ATTEMPTS) {
     const { askedSince = now } = slot;
     if (now - askedSince >= LONGEST_RETRY_MS) return false;
-    await job.save({ ...slot, askedSince });
+    await job.save({ ...slot, askedSince, notFound });
     throw passing;
   }
   const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');

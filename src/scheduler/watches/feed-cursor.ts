@@ -27,8 +27,8 @@ interface Entry {
 }
 
 /** The cursor after everything in the page. Pure. @param now milliseconds since the epoch */
-export function cursorAfter(page: readonly ActivityEvent[], now: number): FeedCursor {
-  return advance({ seen: [], floor: null, lookedAt: now }, page, now).place;
+export function cursorAfter(page: readonly ActivityEvent[], now: number, unread?: number): FeedCursor {
+  return advance({ seen: [], floor: null, lookedAt: now }, page, now, unread).place;
 }
 
 /**
@@ -36,12 +36,18 @@ export function cursorAfter(page: readonly ActivityEvent[], now: number): FeedCu
  * like none that was seen, or that is there more often; the order within the page does not matter, and neither does
  * our clock. Pure.
  * @param now milliseconds since the epoch
+ * @param unread how many more the page held that could not be read
  */
-export function advance(cursor: FeedCursor, page: readonly ActivityEvent[], now: number): Found {
+export function advance(
+  cursor: FeedCursor,
+  page: readonly ActivityEvent[],
+  now: number,
+  unread: number | undefined = 0,
+): Found {
   const entries = page.map(entryOf).reverse();
   const known = countMarks(cursor);
   const fresh = entries.filter((entry) => !takeMark(known, entry.mark) && isAfter(cursor, entry));
-  const isFull = page.length >= PAGE_SIZE;
+  const isFull = page.length + unread >= PAGE_SIZE && page.length > 0;
   const isOverrun = isFull && fresh.length === entries.length;
   const isLate = now - cursor.lookedAt > RANGE_MS;
   return {

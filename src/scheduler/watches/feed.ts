@@ -1,4 +1,4 @@
-import { type Activity, type ActivityEvent, getActivity } from '../../service/activity.ts';
+import { type Activity, getActivity } from '../../service/activity.ts';
 import { newsCount, watchMessages } from '../../views/watches/news.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Batch } from '../../workspace/outbox-batch.ts';
@@ -33,7 +33,7 @@ export const WATCH_FEED: Feed<WatchedChannel, Activity> = {
   },
   fetch: (client, signal) =>
     getActivity(client, { range: RANGE }, signal === undefined ? {} : { signal, retries: 0 }),
-  after: (channel, { events }, context) => afterPage(channel, events, context),
+  after: afterPage,
   hasMoved: (before, after) =>
     after.pending.length !== before.pending.length ||
     after.place.floor !== before.place.floor ||
@@ -43,22 +43,24 @@ export const WATCH_FEED: Feed<WatchedChannel, Activity> = {
 };
 
 /** For a person who waits. @throws AccountFailure where the service does not show the feed */
-export async function readFeed({ accounts }: Workspace, account: Account): Promise<ActivityEvent[]> {
-  const { events } = await accounts.use(account, (client) => WATCH_FEED.fetch(client));
-  return events;
+export async function readFeed({ accounts }: Workspace, account: Account): Promise<Activity> {
+  return accounts.use(account, (client) => WATCH_FEED.fetch(client));
 }
 
 export function isActive({ watches }: WatchedChannel): boolean {
   return watches.some(({ state }) => state.kind === 'active');
 }
 
+/** A page of the feed as a watch reads it. */
+export type FeedPage = Pick<Activity, 'events' | 'unread'>;
+
 /** The channel after a page of the feed: its cursor moved, and what its watches ask for pending. Pure. */
 export function afterPage(
   channel: WatchedChannel,
-  events: readonly ActivityEvent[],
+  { events, unread }: FeedPage,
   { now, batch: id, word }: PageContext,
 ): WatchedChannel {
-  const { place, fresh, isCut } = advance(channel.place, events, now);
+  const { place, fresh, isCut } = advance(channel.place, events, now, unread);
   const { standing, turns } = follow(channel.standing, fresh);
   const watches = channel.watches.filter(({ state }) => state.kind === 'active');
   const selected = select(watches, fresh, turns);
@@ -72,12 +74,8 @@ export function afterPage(
 }
 
 /** The channel as if it had just begun to watch: nothing of the page is news. Pure. */
-export function fromPage(
-  channel: WatchedChannel,
-  events: readonly ActivityEvent[],
-  now: number,
-): WatchedChannel {
-  const place = cursorAfter(events, now);
+export function fromPage(channel: WatchedChannel, { events, unread }: FeedPage, now: number): WatchedChannel {
+  const place = cursorAfter(events, now, unread);
   return { ...channel, place, standing: follow({}, events.toReversed()).standing };
 }
 

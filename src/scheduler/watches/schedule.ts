@@ -12,7 +12,7 @@ import type { ScheduleKind } from '../schedules/lifecycle.ts';
 import { feedChannelId, postPending } from '../schedules/outbox.ts';
 import { pageContext } from '../schedules/poll-account.ts';
 import { ensurePolling } from '../schedules/poller.ts';
-import { afterPage, fromPage, isActive, readFeed, WATCH_FEED } from './feed.ts';
+import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED } from './feed.ts';
 
 export const WATCHES: ScheduleKind<PlacedWatch> = {
   list: async ({ store }) => (await listWatches(store)).map(asSchedule),
@@ -25,11 +25,11 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
   },
   async prepareResume(workspace, { id, record }) {
     const account = await workspace.accounts.resolve(record.account, undefined);
-    const events = await readFeed(workspace, account);
+    const page = await readFeed(workspace, account);
     return async () => {
       await watchedChannels(workspace.store).update(feedChannelId(record), (current) => {
         const standing = current?.watches.find((one) => one.id === id);
-        return standing && current ? withPage(workspace, current, events, standing) : current;
+        return standing && current ? withPage(workspace, current, page, standing) : current;
       });
     };
   },
@@ -87,14 +87,14 @@ export async function changeWatch(
 export function withPage(
   workspace: Pick<Workspace, 'clock' | 'config'>,
   channel: WatchedChannel,
-  events: Parameters<typeof afterPage>[1],
+  page: FeedPage,
   watch: Watch | undefined,
 ): WatchedChannel {
   const context = pageContext(workspace);
-  if (isActive(channel)) return afterPage(channel, events, context);
+  if (isActive(channel)) return afterPage(channel, page, context);
   const isAnew = watch?.state.kind !== 'paused' || watch.state.cause === 'person';
-  if (isAnew) return { ...fromPage(channel, events, context.now), pending: [] };
+  if (isAnew) return { ...fromPage(channel, page, context.now), pending: [] };
   const { watches } = channel;
   const resumed = watches.map((one) => (one.id === watch.id ? { ...one, state: ACTIVE } : one));
-  return { ...afterPage({ ...channel, watches: resumed }, events, context), watches };
+  return { ...afterPage({ ...channel, watches: resumed }, page, context), watches };
 }

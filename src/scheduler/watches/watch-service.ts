@@ -30,7 +30,7 @@ export interface SetUp {
 /** Begins to watch from now on, so the feed is read first. @throws AccountFailure where the service does not show it */
 export async function setUpWatch(workspace: Workspace, asked: AskedWatch): Promise<SetUp> {
   const { channel, account } = asked;
-  const events = await readFeed(workspace, account);
+  const page = await readFeed(workspace, account);
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const all = (await listWatches(workspace.store)).map(({ watch }) => watch);
     const made = newWatch(workspace, asked, freeWatchId(all, asked.requestId));
@@ -40,7 +40,7 @@ export async function setUpWatch(workspace: Workspace, asked: AskedWatch): Promi
     const changed = await watchedChannels(workspace.store).update(id, (current = empty) => {
       const standing = current.watches.find((one) => isSameProject(one, made));
       kind = kindOf(standing, asked);
-      const read = withPage(workspace, current, events, standing);
+      const read = withPage(workspace, current, page, standing);
       return { ...read, watches: withWatch(read.watches, standing, made) };
     });
     const watch = changed?.watches.find((one) => isSameProject(one, made)) ?? made;

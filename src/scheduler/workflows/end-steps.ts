@@ -68,14 +68,15 @@ const MOST_FAILING = 100;
 
 /** One a line, as plain text; empty where all is well, and a run without results is not. */
 function failingItems({ results }: Pick<TestRun, 'results'>): string {
-  const { repository, servers = [] } = results ?? {};
+  const { repository, servers = [], skipped = [] } = results ?? {};
   const items = [...(repository ? [{ name: 'Repository', ...repository }] : []), ...servers];
-  if (items.length === 0) return 'No results';
-  return items
+  const unread = skipped.map(({ count, reference }) => `${count} not readable, reference ${reference}`);
+  if (items.length + unread.length === 0) return 'No results';
+  const failing = items
     .filter(({ status }) => status === 'error')
     .slice(0, MOST_FAILING)
-    .map(({ name, message }) => `${plain(name)}: ${plain(message ?? 'no reason given', 300)}`)
-    .join('\n');
+    .map(({ name, message }) => `${plain(name)}: ${plain(message ?? 'no reason given', 300)}`);
+  return [...failing, ...unread].join('\n');
 }
 
 /** Completes a step with the bot's own token: the step's is a secret, and jobs are stored as they are. */

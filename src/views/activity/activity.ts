@@ -77,8 +77,8 @@ export function chartOf(
 }
 
 /** True where the service cut the feed, so that its beginning is missing. */
-export function isCut(activity: Activity): boolean {
-  return activity.events.length >= MOST_EVENTS;
+export function isCut({ events, unread = 0 }: Activity): boolean {
+  return events.length + unread >= MOST_EVENTS;
 }
 
 function figuresOf(ask: ActivityAsk, activity: Activity): KnownBlock[] {

@@ -1,6 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, cut, linesWithin } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityEvent } from '../../service/activity.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import { eventLine } from '../activity/activity.ts';
 import {
   altText,
@@ -14,6 +15,7 @@ import { RANGE_WORDS } from '../activity/ranges.ts';
 import { sayNothingFailed, statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
+import { skippedWords } from '../blocks/skipped.ts';
 import { dateTime } from '../blocks/time.ts';
 import { type ShownDigest, zoneWords } from './words.ts';
 
@@ -26,6 +28,8 @@ export type AccountReport =
       data: DeploymentsData;
       /** Failures of the whole account that its feed does not hold, in words. */
       unlisted?: string | undefined;
+      /** Events that could not be read. */
+      skipped?: readonly SkippedRows[];
     }
   | { kind: 'failed'; account: string; said: string };
 
@@ -72,9 +76,16 @@ export function digestMessage(
       ...late.map((said) => context(said)),
       ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, pictures)),
       ...(rest.length === 0 ? [] : [section(linesWithin(rest, 1500, 'more accounts'))]),
+      ...skippedBlocks(reports),
       ...footerOf(frame),
     ],
   };
+}
+
+/** How many events of all accounts are missing because they could not be read. */
+function skippedBlocks(reports: readonly AccountReport[]): KnownBlock[] {
+  const skipped = reports.flatMap((report) => (report.kind === 'reported' ? (report.skipped ?? []) : []));
+  return skipped.length === 0 ? [] : [context(skippedWords(skipped))];
 }
 
 /** "acme: 14 deployments, 92.9 % succeeded" */

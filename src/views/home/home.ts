@@ -2,15 +2,19 @@ import type { HomeView } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
 import { bold, code, cut, linesWithin } from '../../core/mrkdwn.ts';
 import type { ActivityStats } from '../../service/activity.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import { HEALTH } from '../accounts/accounts.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
+import { skippedWords } from '../blocks/skipped.ts';
 import { dateTime } from '../blocks/time.ts';
 import { runWords, type ShownRun, targetWords } from '../test-access/runs.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
-export type AccountFigures = { stats: ActivityStats | undefined } | { failed: string };
+export type AccountFigures =
+  | { stats: ActivityStats | undefined; skipped?: readonly SkippedRows[] }
+  | { failed: string };
 
 /** By account. */
 export type ShownFigures = 'loading' | Readonly<Record<string, AccountFigures>>;
@@ -123,7 +127,11 @@ function figureBlocks(account: string, figures: ShownFigures): KnownBlock[] {
   const known = Object.hasOwn(figures, account) ? figures[account] : undefined;
   if (known === undefined) return [];
   if ('failed' in known) return [context(`:warning: ${known.failed}`)];
-  return statsBlocks(known.stats, 'this_week');
+  const { stats, skipped = [] } = known;
+  return [
+    ...statsBlocks(stats, 'this_week'),
+    ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),
+  ];
 }
 
 function runBlocks(runs: readonly HomeRun[]): KnownBlock[] {

@@ -19,7 +19,6 @@ export const CLEAR_FIELD = 'clear';
 /** API 4.8 shows no property of the OAuth types for a new integration, and a channel for an update. */
 const CHANNEL: HookProperty = {
   key: 'channel',
-  required: false,
   secret: false,
   format: 'text',
   version: undefined,

@@ -10,6 +10,8 @@ export interface RunOutcome {
   /** Of the servers. */
   reachable?: number | undefined;
   total?: number | undefined;
+  /** How many results could not be read. */
+  unread?: number | undefined;
 }
 
 export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results'>): RunOutcome {
@@ -19,21 +21,23 @@ export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results
     repository: results?.repository?.status,
     reachable: servers.filter((server) => server.status === 'ok').length,
     total: servers.length,
+    unread: results?.skipped?.reduce((sum, rows) => sum + rows.count, 0),
   };
 }
 
 /** ":white_check_mark:" and "completed: 2 of 2 reachable, repository ok". Nothing but that has the sign of success. */
 export function outcomeWords(outcome: RunOutcome): { icon: string; words: string } {
-  const { serviceStatus = 'completed', repository, reachable = 0, total = 0 } = outcome;
+  const { serviceStatus = 'completed', repository, reachable = 0, total = 0, unread = 0 } = outcome;
   const servers = total === 0 ? [] : [`${reachable} of ${total} reachable`];
   const ofRepository =
     repository === undefined ? [] : [`repository ${repository === 'ok' ? 'ok' : 'not reachable'}`];
-  const results = [...servers, ...ofRepository];
+  const unreadable = unread === 0 ? [] : [`${unread} not readable`];
+  const results = [...servers, ...ofRepository, ...unreadable];
   if (serviceStatus === 'failed' && results.length === 0)
     return { icon: ':x:', words: 'failed; the service gave no results' };
   const words = `${endWords(serviceStatus)}: ${results.join(', ') || 'no results'}`;
   if (serviceStatus === 'failed') return { icon: ':x:', words };
-  const isAllWell = results.length > 0 && repository !== 'error' && reachable === total;
+  const isAllWell = results.length > 0 && repository !== 'error' && reachable === total && unread === 0;
   const isSuccess = serviceStatus === 'completed' && isAllWell;
   return { icon: isSuccess ? ':white_check_mark:' : ':warning:', words };
 }

@@ -4,6 +4,7 @@ import type { TestTarget } from '../../core/test-target.ts';
 import type { TestResults, TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, context, EARLIER_COPY, say, section } from '../blocks/message.ts';
+import { skippedWords } from '../blocks/skipped.ts';
 import { dateTime, duration } from '../blocks/time.ts';
 import { outcomeOf, outcomeWords, statusWord, timesOf } from './outcome.ts';
 
@@ -117,9 +118,13 @@ function detailBlocks(view: TestView): KnownBlock[] {
     ];
   if (state.kind !== 'ended') return [];
   const failing = failingLines(state.run.results);
-  return failing.length === 0
-    ? []
-    : [section(linesWithin(failing, LIMITS.sectionText, 'more not reachable'))];
+  const { skipped = [] } = state.run.results ?? {};
+  return [
+    ...(failing.length === 0
+      ? []
+      : [section(linesWithin(failing, LIMITS.sectionText, 'more not reachable'))]),
+    ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),
+  ];
 }
 
 function failingLines(results: TestResults | undefined): string[] {

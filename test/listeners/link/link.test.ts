@@ -171,6 +171,17 @@ describe('linking', () => {
     expect((await audit.latest(1)).map(({ entry }) => entry.what)).toEqual(['unlink']);
   });
 
+  it('exchanges the code with client_secret_post: the client in the body, and no Basic header', async () => {
+    const away = await browser.go(await linkButton(world));
+    await browser.open(await browser.decide(away.location, 'approve'));
+    const exchange = world.service.requests.all.find(({ path }) => path.endsWith('/oauth/token'));
+    expect(exchange).toMatchObject({ method: 'POST', status: 200, user: undefined });
+    expect(exchange?.body).toMatchObject({
+      client_id: 'deckhand',
+      client_secret: expect.stringMatching(/./),
+    });
+  });
+
   it('leaves no token, code or secret in a log line, the database, Slack or a page', async () => {
     const away = await browser.go(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');

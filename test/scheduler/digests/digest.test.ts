@@ -91,6 +91,26 @@ describe('a digest', () => {
     expect(shown()).not.toContain('No failed deployments');
   });
 
+  it('T1: says how many events could not be read, with the reference of the log', async () => {
+    world.deploy(true, 2);
+    await world.say('digest add daily 09:00 UTC');
+    world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    expect(shown()).toContain('*Deployments*\\n1');
+    const [, reference = 'none'] =
+      /1 entry could not be read\. Reference `([0-9a-f]{8})`/.exec(shown()) ?? [];
+    expect(await world.logged(reference)).toContain('rows_skipped');
+  });
+
+  it('T1: is not silent where what could not be read may have been a deployment', async () => {
+    await world.say('digest add daily 09:00 UTC --skip-quiet');
+    world.service.faults.add({ path: '/acme/activity', status: 200, body: { events: ['gone'] } });
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    expect(shown()).toContain('1 entry could not be read');
+  });
+
   it('comes once a day, at the same local time over a change of the clocks', async () => {
     await world.time.advance(25 * DAY);
     await world.say('digest add daily 09:00 Europe/Lisbon');
@@ -204,6 +224,34 @@ describe('a digest', () => {
     await world.time.advance(2 * DAY);
     expect(dms()).toHaveLength(1);
     expect(world.posted()).toEqual([]);
+  });
+
+  it('T6: is posted where the feed is not found twice, and pauses once it is not found three times in a row', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    const body = { error_code: 'record_not_found', hint: 'The feed is being moved.' };
+    const missing = { path: '/acme/activity', status: 404, body };
+    world.service.faults.add({ ...missing, times: 2 });
+    await world.time.advance(HOUR);
+    await world.passUntil(() => world.posted().length > 0);
+    expect(shown()).toContain('*Deployments*');
+    expect(dms()).toEqual([]);
+    const fault = world.service.faults.add(missing);
+    await world.time.advance(DAY);
+    await world.passUntil(() => dms().length > 0);
+    expect(fault.hits()).toBe(3);
+    expect(dms()[0]).toContain('did not find the activity of the account `acme`');
+    expect(dms()[0]).toContain('The feed is being moved');
+    expect(dms()[0]).toContain('/deckhand digest resume');
+    expect(world.posted()).toHaveLength(1);
+  });
+
+  it('T5: says “Whole account:” where the figures beside one project imply failures that the feed lacks', async () => {
+    await world.say('digest add daily 09:00 UTC --project storefront');
+    const stats = { total_deployments: 10, success_rate: 60 };
+    world.service.faults.add({ path: '/acme/activity', status: 200, body: { events: [], stats } });
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
+    expect(shown()).toContain('*Whole account: 4 failed; the newest 0 events hold none of them*');
   });
 
   it('asks a service that is down again, and in the end says that it is', async () => {

@@ -110,16 +110,24 @@ describe('what is told', () => {
 });
 
 describe('a watched channel', () => {
+  const page = (...marks: string[]) => ({ events: events(...marks).toReversed() });
+
   it('holds nothing of a first page, and then what its active watches are for', () => {
-    const first = fromPage(
-      { ...newChannel('C1', 'acme'), watches: [watch('all')] },
-      events('+a').toReversed(),
-      NOW,
-    );
+    const first = fromPage({ ...newChannel('C1', 'acme'), watches: [watch('all')] }, page('+a'), NOW);
     expect(first.pending).toEqual([]);
-    expect(afterPage(first, events('+a').toReversed(), CONTEXT).pending).toEqual([]);
-    const next = afterPage(first, events('+a', '-a').toReversed(), CONTEXT);
+    expect(afterPage(first, page('+a'), CONTEXT).pending).toEqual([]);
+    const next = afterPage(first, page('+a', '-a'), CONTEXT);
     expect(next.pending).toMatchObject([{ id: 'b1', what: '1 event', for: ['w-all-all'] }]);
-    expect(afterPage(next, events('+a', '-a').toReversed(), CONTEXT).pending).toHaveLength(1);
+    expect(afterPage(next, page('+a', '-a'), CONTEXT).pending).toHaveLength(1);
+  });
+
+  it('says that some may be missing where a full page holds one event that cannot be read', () => {
+    const channel = { ...newChannel('C1', 'acme'), watches: [watch('all')] };
+    const first = fromPage(channel, page('+a'), NOW);
+    const { events: many } = page(...Array.from({ length: 99 }, (_, at) => `+b${at}`));
+    const [batch] = afterPage(first, { events: many, unread: 1 }, CONTEXT).pending;
+    expect(JSON.stringify(batch)).toContain('some may be missing');
+    const [whole] = afterPage(first, { events: many }, CONTEXT).pending;
+    expect(JSON.stringify(whole)).not.toContain('some may be missing');
   });
 });
