@@ -161,16 +161,16 @@ function work<Data>(
   engine.work(
     queue,
     (job) => {
-      const { workspace, ...data } = job.data;
+      const { workspace, lane, ...data } = job.data;
       return run(workspaces.open(workspace), {
         ...job,
         data: schema.parse(data),
-        save: (next) => job.save({ ...next, workspace }),
+        save: (next) => job.save({ ...next, workspace, ...(lane === undefined ? {} : { lane }) }),
       });
     },
     {
       ...options,
-      async onDeadLetter({ workspace, ...data }, error) {
+      async onDeadLetter({ workspace, lane: _, ...data }, error) {
         await onDeadLetter?.(workspaces.open(workspace), schema.parse(data), error);
       },
     },

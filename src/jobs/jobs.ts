@@ -1,11 +1,13 @@
 /** JSON that a job carries. Never a secret: jobs are stored as they are. */
-export type JobData = { workspace: string } & Record<string, unknown>;
+export type JobData = { workspace: string; lane?: string } & Record<string, unknown>;
 
 export interface SendOptions {
   /** At most one job with this key waits or runs in the queue. */
   key?: string;
   /** Milliseconds since the epoch; at once if left out or past. */
   startAfter?: number;
+  /** What waits with it in its workspace, e.g. a channel or an account: jobs of other lanes have their own share. */
+  lane?: string;
   /** Begins a trace of its own. What plans itself again and again would make one trace without an end. */
   newTrace?: boolean;
 }
@@ -47,6 +49,8 @@ export interface Schedule<T extends JobData> {
   zone: string;
   queue: string;
   data: T;
+  /** Of its jobs. */
+  lane?: string | undefined;
 }
 
 /** What a scheduled job carries beside the schedule's own data. */

@@ -35,8 +35,8 @@ export class Occurrences {
   }
 
   async set<T extends JobData>(workspace: string, key: string, schedule: Schedule<T>): Promise<void> {
-    const { cron, zone, queue } = schedule;
-    const data = JSON.stringify({ ...schedule.data, workspace });
+    const { cron, zone, queue, lane } = schedule;
+    const data = JSON.stringify({ ...schedule.data, workspace, lane });
     const { schedules } = this.#options.backend;
     // Refuses what is wrong before anything is stored.
     const nextAt = nextSlot(cron, zone, await schedules.now());

@@ -170,7 +170,7 @@ function attemptOf({ claims, handedBack }: ClaimedJob): number {
 }
 
 /** Undefined if it is not what was sent, as after a fault of the disk or a hand in the database. */
-function parseData(text: string): JobData | undefined {
+export function parseData(text: string): JobData | undefined {
   try {
     const data: unknown = JSON.parse(text);
     return isJobData(data) ? data : undefined;

@@ -64,11 +64,12 @@ class Runner implements Engine {
   }
 
   async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
-    const { key, startAfter, newTrace } = options;
+    const { key, startAfter, newTrace, lane } = options;
     const traceparent = newTrace === true ? undefined : this.#context.tracing.traceparent;
     const now = this.#clock.now();
     const delayMs = Math.max(0, (startAfter ?? now) - now);
-    const job = { workspace: data.workspace, key, data: JSON.stringify(data), delayMs, traceparent };
+    const text = JSON.stringify({ ...data, lane });
+    const job = { workspace: data.workspace, key, data: text, delayMs, traceparent };
     this.#known.add(queue);
     const [isStored = false] = await this.#backend.insert(queue, [job]);
     if (isStored) this.#queues.get(queue)?.expect(now + delayMs);

@@ -10,6 +10,8 @@ export interface JobSchedule<Data> {
   job: JobType<Data>;
   /** Its job gets the time of the occurrence as `slotAt` as well. */
   data: Omit<Data, 'slotAt'>;
+  /** As in `SendOptions`, of its jobs. */
+  lane?: string | undefined;
 }
 
 /** The jobs and schedules of one workspace. */
@@ -29,8 +31,8 @@ export function bindJobs(engine: Engine, workspace: string): WorkspaceJobs {
         { ...data, workspace },
         { ...options, ...(key === undefined ? {} : { key: `${workspace} ${key}` }) },
       ),
-    schedule: (key, { cron, zone, job, data }) =>
-      engine.schedule(workspace, key, { cron, zone, queue: job.queue, data: { ...data, workspace } }),
+    schedule: (key, { cron, zone, job, data, lane }) =>
+      engine.schedule(workspace, key, { cron, zone, lane, queue: job.queue, data: { ...data, workspace } }),
     unschedule: (key) => engine.unschedule(workspace, key),
   };
 }

@@ -103,8 +103,12 @@ export async function dropOrphan(workspace: Workspace, id: string): Promise<void
   });
 }
 
-function start({ jobs }: Pick<Workspace, 'jobs'>, { id, cadence, zone }: Digest): Promise<void> {
-  return jobs.schedule(keyOf(id), { cron: cronOf(cadence), zone, job: DIGEST, data: { digest: id } });
+function start(
+  { jobs }: Pick<Workspace, 'jobs'>,
+  { id, channel, account, cadence, zone }: Digest,
+): Promise<void> {
+  const lane = account === undefined ? channel : `${channel} ${account}`;
+  return jobs.schedule(keyOf(id), { cron: cronOf(cadence), zone, job: DIGEST, data: { digest: id }, lane });
 }
 
 function keyOf(id: string): string {
