@@ -76,7 +76,10 @@ export interface Sealer {
   open(place: Place, sealed: string): Promise<string>;
   /** Lets go of the workspace's data key in memory. */
   forget(workspace: string): void;
-  /** For the start: rejects with `SealError` naming each `ENCRYPTION_KEYS` id that is in use but not given. */
+  /**
+   * For the start: rejects with `SealError` naming each `ENCRYPTION_KEYS` id that is in use but not given, or given
+   * with another key.
+   */
   check(): Promise<void>;
 }
 
