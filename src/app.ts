@@ -1,9 +1,11 @@
+import type { z } from 'zod';
 import type { Command, EventHandlers } from './commands/command.ts';
 import { homeOpened, refreshHomeJob } from './commands/home/publish.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
+import { JobUnreadable } from './jobs/jobs.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes } from './listeners/install/routes.ts';
 import { WELCOME } from './listeners/install/welcome.ts';
@@ -164,7 +166,7 @@ function work<Data>(
       const { workspace, lane, ...data } = job.data;
       return run(workspaces.open(workspace), {
         ...job,
-        data: schema.parse(data),
+        data: readData(schema, data),
         save: (next) => job.save({ ...next, workspace, ...(lane === undefined ? {} : { lane }) }),
       });
     },
@@ -175,6 +177,13 @@ function work<Data>(
       },
     },
   );
+}
+
+/** @throws JobUnreadable */
+function readData<Data>(schema: z.ZodType<Data>, data: unknown): Data {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  throw new JobUnreadable('The data of a job has an unexpected shape', { cause: parsed.error });
 }
 
 async function faultOf({ store, engine, log }: Parts): Promise<string | undefined> {

@@ -97,6 +97,11 @@ export interface Engine {
 /** A slot that is found late is still sent while it is younger than this. */
 export const CATCH_UP_MS = 12 * 3_600_000;
 
+/** The data of a job is not what its queue expects: it is set aside. */
+export class JobUnreadable extends Error {
+  readonly code = 'job_unreadable';
+}
+
 /** Why a job's signal aborted. */
 export class JobAborted extends Error {
   readonly code = 'job_aborted';

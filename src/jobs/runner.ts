@@ -60,7 +60,13 @@ class Runner implements Engine {
     this.#context = { backend, random, log, tracing, onEnd: onJobEnd, pause: () => this.#pause() };
     this.#alarm = createAlarm(clock, () => this.#wake());
     const onSent = (queue: string): void => this.#queues.get(queue)?.pull();
-    this.#occurrences = new Occurrences({ backend, clock, log, onSent });
+    this.#occurrences = new Occurrences({
+      backend,
+      clock,
+      log,
+      onSent,
+      onSetAside: (queue) => onJobEnd?.(queue, 'set_aside'),
+    });
   }
 
   async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {

@@ -82,13 +82,18 @@ export function localTimesOf(zone: string, { year, month, day }: CalendarDay): L
   const before = offsetAt(zone, midnight - DAY_MS);
   const after = offsetAt(zone, midnight + 2 * DAY_MS);
   const hasChange = before !== after;
+  const repeated = before > after ? repeatedTimes(zone, midnight, before, after) : NO_TIMES;
   const localOf = (hour: number, minute: number): number => midnight + (hour * 60 + minute) * MINUTE_MS;
   return {
     first(hour, minute) {
       const local = localOf(hour, minute);
       return hasChange ? resolve(zone, local, before, after) : local - before;
     },
-    second: (hour, minute) => (hasChange ? repeat(zone, localOf(hour, minute), before, after) : undefined),
+    second(hour, minute) {
+      const local = localOf(hour, minute);
+      const isTwice = local >= repeated.from && local < repeated.to;
+      return isTwice ? local - after : undefined;
+    },
     hasChange,
   };
 }
@@ -110,10 +115,17 @@ function instantOf(zone: string, local: number): number {
   return resolve(zone, local, offsetAt(zone, local - DAY_MS), offsetAt(zone, local + DAY_MS));
 }
 
-function repeat(zone: string, local: number, before: number, after: number): number | undefined {
-  const [earlier, later] = [local - Math.max(before, after), local - Math.min(before, after)];
-  const isTwice = earlier + offsetAt(zone, earlier) === local && later + offsetAt(zone, later) === local;
-  return isTwice ? later : undefined;
+interface LocalRange {
+  from: number;
+  to: number;
+}
+
+const NO_TIMES: LocalRange = { from: 0, to: 0 };
+
+/** The local times that come twice where the clocks are set back around a day. */
+function repeatedTimes(zone: string, midnight: number, before: number, after: number): LocalRange {
+  const change = changeBetween(zone, midnight - DAY_MS, midnight + 2 * DAY_MS);
+  return { from: change + after, to: change + before };
 }
 
 function resolve(zone: string, local: number, before: number, after: number): number {

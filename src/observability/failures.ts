@@ -7,7 +7,7 @@ import type { Logger } from './log.ts';
  * error with its stack. Returns the reference that the person gets too, where the failure is unexpected.
  */
 export function logFailure(log: Logger, error: unknown, fields: Record<string, unknown>): string | undefined {
-  if (!isFailure(error) || error.code === 'store_unavailable') {
+  if (!isFailure(error) || error.code === 'store_unavailable' || error.code === 'document_unreadable') {
     const event = isFailure(error) ? 'store_failed' : 'bug';
     const reference = newReference();
     log.error({ event, ...fields, reference, err: error }, 'an unexpected error was thrown');

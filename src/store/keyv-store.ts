@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 import type { Backend } from './backend.ts';
+import { DocumentUnreadable, type QuarantinedRecord, quarantine } from './quarantine.ts';
 import { asking, type Collection, DATA_KEYS, GLOBAL, type Store, StoreError } from './store.ts';
 
 /** What is stored: the document, and when it ends by the process's own clock. */
@@ -19,12 +20,20 @@ interface Context {
   clock: Clock;
   /** One writer at a time within the process, so that a retry is only ever another replica's doing. */
   alone: <T>(key: string, work: () => Promise<T>) => Promise<T>;
+  onQuarantined: ((record: QuarantinedRecord) => void) | undefined;
 }
 
+/** Parses a stored document. @throws DocumentUnreadable, reported before */
+type Parse<T> = (workspace: string, id: string, doc: unknown) => Promise<T>;
+
 /** Rejects with `StoreUnavailable` where the database fails. */
-export function createKeyvStore(opened: Backend, clock: Clock): Store {
+export function createKeyvStore(
+  opened: Backend,
+  clock: Clock,
+  onQuarantined?: (record: QuarantinedRecord) => void,
+): Store {
   const backend = telling(opened);
-  const context: Context = { backend, clock, alone: createKeyedLock() };
+  const context: Context = { backend, clock, alone: createKeyedLock(), onQuarantined };
   return {
     collection: (name, schema) => createCollection(context, name, schema),
     exclusive: (key, work) => backend.exclusive(key, work),
@@ -41,28 +50,34 @@ export function createKeyvStore(opened: Backend, clock: Clock): Store {
 
 function createCollection<T>(context: Context, name: string, schema: z.ZodType<T>): Collection<T> {
   const { backend } = context;
-  const parse = (doc: unknown): T => parseDocument(name, schema, doc);
-  const read = async (key: string): Promise<T | undefined> => {
-    const envelope = await asking(backend.keyv.get<Envelope>(key));
-    return envelope && isAlive(envelope, context.clock) ? parse(envelope.doc) : undefined;
+  const parse = parserOf(context, name, schema);
+  const read = async (workspace: string, id: string): Promise<T | undefined> => {
+    const text = await backend.read(keyOf(workspace, name, id));
+    const envelope = text === undefined ? undefined : await decode(backend, text);
+    return envelope && isAlive(envelope, context.clock) ? parse(workspace, id, envelope.doc) : undefined;
+  };
+  const readAll = async (workspace: string, rows: readonly Row[]): Promise<Array<{ id: string; doc: T }>> => {
+    const prefix = `${part(workspace)}/${part(name)}/`;
+    const docs = rows.map((row) => readRow(context, row, (id, doc) => parse(workspace, id, doc), prefix));
+    return (await Promise.all(docs)).flat();
   };
   return {
-    get: (workspace, id) => read(keyOf(workspace, name, id)),
+    get: read,
     put: (workspace, id, doc, expiresAt) => put(context, keyOf(workspace, name, id), doc, expiresAt),
     create: (workspace, id, doc, expiresAt) => create(context, keyOf(workspace, name, id), doc, expiresAt),
     update: (workspace, id, change) => {
       const key = keyOf(workspace, name, id);
-      return context.alone(key, () => update(context, key, parse, change));
+      return context.alone(key, () => update(context, key, (doc) => parse(workspace, id, doc), change));
     },
     delete: (workspace, id) => remove(context, keyOf(workspace, name, id)),
     list: async (workspace) => {
       const prefix = `${part(workspace)}/${part(name)}/`;
-      return readRows(context, prefix, parse, await backend.range(prefix));
+      return readAll(workspace, await backend.range(prefix));
     },
     latest: async (workspace, limit, upTo) => {
       const prefix = `${part(workspace)}/${part(name)}/`;
       const last = upTo === undefined ? undefined : keyOf(workspace, name, upTo);
-      return readRows(context, prefix, parse, await backend.rangeEnd(prefix, limit, last));
+      return readAll(workspace, await backend.rangeEnd(prefix, limit, last));
     },
   };
 }
@@ -80,20 +95,27 @@ function telling(backend: Backend): Backend {
   };
 }
 
-async function readRows<T>(
+interface Row {
+  key: string;
+  value: string;
+}
+
+/** Nothing where the document ended, or cannot be read. */
+async function readRow<T>(
   { backend, clock }: Context,
+  { key, value }: Row,
+  parse: (id: string, doc: unknown) => Promise<T>,
   prefix: string,
-  parse: (doc: unknown) => T,
-  rows: ReadonlyArray<{ key: string; value: string }>,
 ): Promise<Array<{ id: string; doc: T }>> {
-  const docs = await Promise.all(
-    rows.map(async ({ key, value }) => {
-      const envelope = await decode(backend, value);
-      if (!isAlive(envelope, clock)) return [];
-      return [{ id: key.slice(prefix.length), doc: parse(envelope.doc) }];
-    }),
-  );
-  return docs.flat();
+  const id = key.slice(prefix.length);
+  try {
+    const envelope = await decode(backend, value);
+    if (!isAlive(envelope, clock)) return [];
+    return [{ id, doc: await parse(id, envelope.doc) }];
+  } catch (error) {
+    if (error instanceof DocumentUnreadable) return [];
+    throw error;
+  }
 }
 
 async function put(
@@ -127,7 +149,7 @@ async function create(context: Context, key: string, doc: unknown, expiresAt?: n
 async function update<T>(
   context: Context,
   key: string,
-  parse: (doc: unknown) => T,
+  parse: (doc: unknown) => Promise<T>,
   change: (current: T | undefined) => T | undefined | Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { backend, clock } = context;
@@ -135,7 +157,7 @@ async function update<T>(
     const from = await backend.read(key);
     const envelope = from === undefined ? undefined : await decode(backend, from);
     const current = envelope && isAlive(envelope, clock) ? envelope : undefined;
-    const doc = await change(current === undefined ? undefined : parse(current.doc));
+    const doc = await change(current === undefined ? undefined : await parse(current.doc));
     const expires = expiryOfRow(clock, current?.expiresAt);
     const to = doc === undefined ? undefined : await encode(backend, wrap(doc, current?.expiresAt), expires);
     if (await swap(backend, key, from, to, expires)) return doc;
@@ -179,16 +201,29 @@ async function encode(backend: Backend, value: Envelope, expires: number | undef
   return String(await backend.keyv.encode(row));
 }
 
+/** A row that is no envelope has no document that any schema reads. */
 async function decode(backend: Backend, text: string): Promise<Envelope> {
-  const row = await backend.keyv.decode<Envelope>(text);
-  if (row === undefined) throw new StoreError('A stored document cannot be read');
-  return row.value as Envelope;
+  try {
+    const row = await backend.keyv.decode<Envelope>(text);
+    return typeof row?.value === 'object' && row.value !== null ? row.value : { doc: undefined };
+  } catch {
+    return { doc: undefined };
+  }
 }
 
-function parseDocument<T>(collection: string, schema: z.ZodType<T>, doc: unknown): T {
-  const parsed = schema.safeParse(doc);
-  if (parsed.success) return parsed.data;
-  throw new StoreError(`A stored document of ${collection} has an unexpected shape`, { cause: parsed.error });
+function parserOf<T>(
+  { backend, clock, onQuarantined }: Context,
+  collection: string,
+  schema: z.ZodType<T>,
+): Parse<T> {
+  const encodeMark = (mark: object): Promise<string> => encode(backend, wrap(mark, undefined), undefined);
+  const options = { backend, encode: encodeMark, now: clock.now, onQuarantined };
+  return async (workspace, id, doc) => {
+    const parsed = schema.safeParse(doc);
+    if (parsed.success) return parsed.data;
+    await quarantine(options, { workspace, collection, id }, doc);
+    throw new DocumentUnreadable(collection, { cause: parsed.error });
+  };
 }
 
 function keyOf(workspace: string, collection: string, id: string): string {

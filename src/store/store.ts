@@ -5,7 +5,10 @@ import type { z } from 'zod';
  * workspace, so no query can cross from one to another.
  */
 export interface Store {
-  /** A typed view of a collection; `schema` parses what is read, so an old shape fails loudly. */
+  /**
+   * A typed view of a collection; `schema` parses what is read. A document that it does not read is reported once:
+   * lists leave it out, and what asks for it alone rejects with `DocumentUnreadable`.
+   */
   collection<T>(name: string, schema: z.ZodType<T>): Collection<T>;
   /**
    * Runs `work` alone among all replicas that ask for the same key. Not re-entrant: asking for a key inside
@@ -54,7 +57,7 @@ export const DATA_KEYS = 'data-keys';
 
 /** The database could not be used as asked; `message` says what to do where something can be done. */
 export class StoreError extends Error {
-  readonly code: 'store_error' | 'store_unavailable' = 'store_error';
+  readonly code: 'store_error' | 'store_unavailable' | 'document_unreadable' = 'store_error';
 
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
