@@ -41,7 +41,8 @@ export class FairGate {
     const held = this.#held.get(key) ?? 0;
     const sharers = this.#held.size + (held === 0 ? 1 : 0);
     const share = Math.max(1, Math.floor(most / (sharers + 1)));
-    return this.#total < most && held < Math.min(share, mostOfKey);
+    // No more than what stays free, so that those who came first leave room for many more.
+    return held < Math.min(share, mostOfKey, most - this.#total);
   }
 
   #begin(key: string): void {

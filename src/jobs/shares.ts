@@ -24,6 +24,7 @@ export class Shares {
   readonly #holdings = new Map<string, Holding>();
   /** How many workspaces have a job that runs. */
   #active = 0;
+  #running = 0;
 
   constructor(concurrency: number) {
     this.#concurrency = concurrency;
@@ -35,7 +36,7 @@ export class Shares {
     const isKnown = holding !== undefined && holding.running > 0;
     const share = shareOf(this.#concurrency, this.#active + (isKnown ? 0 : 1));
     if (holding === undefined) return true;
-    if (holding.running >= share) return false;
+    if (holding.running >= Math.min(share, this.#free)) return false;
     if (lane === undefined) return true;
     const running = holding.lanes.get(lane) ?? 0;
     return running < shareOf(share, holding.lanes.size + (running > 0 ? 0 : 1));
@@ -43,7 +44,7 @@ export class Shares {
 
   /** Workspaces of which no more jobs are to be claimed for now. */
   full(): string[] {
-    const share = shareOf(this.#concurrency, this.#active);
+    const share = Math.min(shareOf(this.#concurrency, this.#active), this.#free);
     const most = shareOf(this.#concurrency * HELD_FOR_EACH, this.#holdings.size);
     return [...this.#holdings]
       .filter(([, { running, waiting }]) => running >= share || running + waiting >= most)
@@ -59,12 +60,14 @@ export class Shares {
     const holding = this.#holdingOf(workspace);
     if (holding.running === 0) this.#active += 1;
     holding.running += 1;
+    this.#running += 1;
     if (lane !== undefined) holding.lanes.set(lane, (holding.lanes.get(lane) ?? 0) + 1);
   }
 
   end({ workspace, lane }: Turn): void {
     const holding = this.#holdingOf(workspace);
     holding.running -= 1;
+    this.#running -= 1;
     if (holding.running === 0) this.#active -= 1;
     if (lane !== undefined) {
       const left = (holding.lanes.get(lane) ?? 1) - 1;
@@ -79,6 +82,11 @@ export class Shares {
     const holding = this.#holdingOf(workspace);
     holding.waiting += change;
     this.#dropIfEmpty(workspace, holding);
+  }
+
+  /** No workspace runs more than what stays free, so that those who came first leave room for many more. */
+  get #free(): number {
+    return this.#concurrency - this.#running;
   }
 
   #holdingOf(workspace: string): Holding {

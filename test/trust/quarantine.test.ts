@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
 import { ask } from '../support/asking.ts';
 import { test as base } from '../support/fixtures.ts';
-import { PEOPLE, TEAM } from '../support/test-world.ts';
+import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const test = base.extend('connected', () => true);
 
@@ -32,7 +32,8 @@ test('bad records in every collection keep neither Deckhand from starting nor th
   });
 
   expect(await ask(world, '/deckhand whoami')).toContain('acme');
-  await ask(world, '/deckhand digest list all', 'admin');
+  await world.as('admin').command(CHANNEL, '/deckhand digest list all');
+  await world.logged('"collection":"digests","id":"bad1"');
   const said = await ask(world, '/deckhand doctor');
   expect(said).toContain('Record `bad1` of `accounts`');
   expect(said).toContain('Record `bad1` of `digests`');
@@ -42,8 +43,6 @@ test('bad records in every collection keep neither Deckhand from starting nor th
   expect(metrics).toMatch(/^deckhand_quarantined_total{kind="document",of="accounts"} 2$/m);
   expect(metrics).toMatch(/^deckhand_quarantined_total{kind="document",of="data-keys"} 1$/m);
   await world.slack.until(() =>
-    world.slack
-      .dms(TEAM, PEOPLE.admin)
-      .some(({ text }) => text.includes('cannot read a record of `accounts`')),
+    world.slack.dms(TEAM, PEOPLE.admin).some(({ text }) => text.includes('cannot read a record')),
   );
 });
