@@ -48,8 +48,8 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   let report = (record: QuarantinedRecord): void => void unreported.push(record);
   const onQuarantined = (record: QuarantinedRecord): void => {
     metrics.quarantined('document', record.collection);
-    const { workspace, collection, id } = record;
-    log.error({ event: 'record_quarantined', workspace, collection, id }, 'a stored record cannot be read');
+    const { workspace, collection: kind } = record;
+    log.error({ event: 'record_quarantined', workspace, kind }, 'a stored record cannot be read');
     report(record);
   };
   const backend = await openBackend(config.STORE_URL, {

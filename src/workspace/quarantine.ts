@@ -30,13 +30,10 @@ export function createQuarantineNotices(parts: NoticeParts): (record: Quarantine
     await slack.of(workspace).sendDirectMessage(user, say(said));
   }
   return (record) => {
-    const { workspace, collection } = record;
+    const { workspace, collection: kind } = record;
     if (workspace === GLOBAL) return;
     notify(record).catch((err: unknown) =>
-      log.warn(
-        { event: 'record_owner_not_notified', workspace, collection, err },
-        'an owner was not notified',
-      ),
+      log.warn({ event: 'record_owner_not_notified', workspace, kind, err }, 'an owner was not notified'),
     );
   };
 }

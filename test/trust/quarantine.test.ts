@@ -33,7 +33,7 @@ test('bad records in every collection keep neither Deckhand from starting nor th
 
   expect(await ask(world, '/deckhand whoami')).toContain('acme');
   await world.as('admin').command(CHANNEL, '/deckhand digest list all');
-  await world.logged('"collection":"digests","id":"bad1"');
+  await world.logged('"kind":"digests"');
   const said = await ask(world, '/deckhand doctor');
   expect(said).toContain('Record `bad1` of `accounts`');
   expect(said).toContain('Record `bad1` of `digests`');
