@@ -1,10 +1,13 @@
+import type { z } from 'zod';
 import type { Command, EventHandlers } from './commands/command.ts';
 import { homeOpened, refreshHomeJob } from './commands/home/publish.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
+import { defined } from './core/defined.ts';
 import { InstallationEnded } from './core/errors.ts';
+import { JobUnreadable } from './jobs/jobs.ts';
 import { healthRoutes, STILL_ANSWERED, withoutMetrics } from './listeners/health-routes.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes } from './listeners/install/routes.ts';
@@ -163,19 +166,26 @@ function work<Data>(
   engine.work(
     queue,
     async (job) => {
-      const { workspace: id, ...data } = job.data;
+      const { workspace: id, lane, ...data } = job.data;
       const workspace = await workspaces.enter(id);
-      const save = (next: Data): Promise<void> => job.save({ ...next, workspace: id });
-      await untilEnded(workspace, () => run(workspace, { ...job, data: schema.parse(data), save }));
+      const save = (next: Data): Promise<void> => job.save({ ...next, workspace: id, ...defined({ lane }) });
+      await untilEnded(workspace, () => run(workspace, { ...job, data: readData(schema, data), save }));
     },
     {
       ...options,
-      async onDeadLetter({ workspace: id, ...data }, error) {
+      async onDeadLetter({ workspace: id, lane: _, ...data }, error) {
         const workspace = await workspaces.enter(id);
         await untilEnded(workspace, async () => onDeadLetter?.(workspace, schema.parse(data), error));
       },
     },
   );
+}
+
+/** @throws JobUnreadable */
+function readData<Data>(schema: z.ZodType<Data>, data: unknown): Data {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  throw new JobUnreadable('The data of a job has an unexpected shape', { cause: parsed.error });
 }
 
 /** What a workspace had under way ends with its installation, and is not tried again. */

@@ -8,6 +8,7 @@ import { waitingJobs } from './jobs/waiting-jobs.ts';
 import type { Logger } from './observability/log.ts';
 import type { Tracing } from './observability/tracing.ts';
 import { openStore } from './store/open-store.ts';
+import type { QuarantinedRecord } from './store/quarantine.ts';
 import { asking, type Store } from './store/store.ts';
 
 export interface Backend {
@@ -25,6 +26,8 @@ export interface BackendOptions {
   tracing?: Tracing;
   /** Called with how each attempt at a job ended. */
   onJobEnd?: (queue: string, outcome: JobOutcome) => void;
+  /** Called once for each document that cannot be read. */
+  onQuarantined?: (record: QuarantinedRecord) => void;
 }
 
 /**
@@ -36,6 +39,7 @@ export async function openBackend(url: string, options: BackendOptions): Promise
   const { clock, log } = options;
   const store = await openStore(url, {
     clock,
+    onQuarantined: options.onQuarantined,
     onError: (err) => log?.warn({ event: 'store_error', err }, 'the store recovers by itself'),
   });
   const backend =

@@ -14,10 +14,12 @@ import { createSlackOauth } from './slack/oauth.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
 import { createWeb, type Web } from './slack/web.ts';
+import type { QuarantinedRecord } from './store/quarantine.ts';
 import { createSealer } from './store/sealer.ts';
 import type { Sealer, Store } from './store/store.ts';
 import { createInstallations } from './workspace/installations.ts';
 import { createLinkRequests } from './workspace/link-requests.ts';
+import { createQuarantineNotices } from './workspace/quarantine.ts';
 import { createTenancies } from './workspace/tenancies.ts';
 
 export interface OpenOptions {
@@ -45,7 +47,22 @@ export interface Opened {
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
   const { log, version, clock = systemClock, tracing = NO_TRACING, pictures = createPictures() } = options;
   const metrics: Metrics = createMetrics(version, () => backend.engine.stats());
-  const backend = await openBackend(config.STORE_URL, { clock, log, tracing, onJobEnd: metrics.job });
+  // Slack is opened after the store, which may meet such a record before.
+  const unreported: QuarantinedRecord[] = [];
+  let report = (record: QuarantinedRecord): void => void unreported.push(record);
+  const onQuarantined = (record: QuarantinedRecord): void => {
+    metrics.quarantined('document', record.collection);
+    const { workspace, collection: kind } = record;
+    log.error({ event: 'record_quarantined', workspace, kind }, 'a stored record cannot be read');
+    report(record);
+  };
+  const backend = await openBackend(config.STORE_URL, {
+    clock,
+    log,
+    tracing,
+    onJobEnd: metrics.job,
+    onQuarantined,
+  });
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await sealer.check();
@@ -53,6 +70,8 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const web = createWeb(config.SLACK_API_URL, log);
   const installations = openInstallations(config, { web, store, sealer, clock, log });
   const slack = openSlack(config, { web, installations, clock, log, tracing, metrics });
+  report = createQuarantineNotices({ slack, installations, log, word: config.SLACK_COMMAND });
+  for (const record of unreported) report(record);
   const linkRequests = createLinkRequests({ store, sealer, clock });
   const app = createApp({
     config,

@@ -321,13 +321,15 @@ describe('a store that fails', () => {
   });
 });
 
-it('a bug is told with a reference', async () => {
+it('a record that cannot be read is named as such, with a reference', async () => {
   const world = await worldOfItsOwn({});
   const odd = z.object({ project: z.number() });
   await world.app.parts.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
-  const told = ['Something went wrong in Deckhand.', 'Try again', 'with a reference'] as const;
+  const told = ['A stored record cannot be read.', 'doctor', 'with a reference'] as const;
   expectAnswer(world, await typing('test')(world), ['', nothing, whoami, ...told]);
-  expect(world.logs.some((line) => line.includes('"event":"bug"') && line.includes('"stack"'))).toBe(true);
+  expect(world.logs.some((line) => line.includes('"event":"store_failed"') && line.includes('"stack"'))).toBe(
+    true,
+  );
 });
 
 /** Those of 7.2 that test/commands/accounts/signup.test.ts does not meet. */

@@ -125,8 +125,18 @@ interface StoreFailure extends Error {
   readonly code: 'store_unavailable';
 }
 
+interface RecordFailure extends Error {
+  readonly code: 'document_unreadable';
+}
+
 /** Every failure that is not a bug. */
-export type Failure = UserError | ServiceFailure | AccountCallFailure | SlackCallFailure | StoreFailure;
+export type Failure =
+  | UserError
+  | ServiceFailure
+  | AccountCallFailure
+  | SlackCallFailure
+  | StoreFailure
+  | RecordFailure;
 
 const CODES: ReadonlySet<unknown> = new Set<Failure['code']>([
   'user_error',
@@ -134,6 +144,7 @@ const CODES: ReadonlySet<unknown> = new Set<Failure['code']>([
   'account_failure',
   'slack_failure',
   'store_unavailable',
+  'document_unreadable',
 ]);
 
 export function isFailure(error: unknown): error is Failure {

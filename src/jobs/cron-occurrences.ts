@@ -1,5 +1,5 @@
-import { type Cron, parseCron } from './cron.ts';
-import { addDays, dayAt, localTimesOf } from './zone.ts';
+import { type CalendarDay, type Cron, parseCron } from './cron.ts';
+import { addDays, dayAt, type LocalTimes, localTimesOf } from './zone.ts';
 
 /** Longer than any wait for a 29th of February (8 years around 2100, more if it must be a certain weekday). */
 const SEARCH_DAYS = 366 * 41;
@@ -7,7 +7,7 @@ const SEARCH_DAYS = 366 * 41;
 /**
  * The first slot of a schedule after an instant; both in milliseconds since the epoch. Each local time is a
  * slot once: one that daylight saving skips falls right after the gap, one that comes twice counts the first
- * time.
+ * time. Minutes as a star, with or without a step, count both times.
  * @throws CronError if the expression or the zone is wrong
  */
 export function nextSlot(cron: string, zone: string, after: number): number {
@@ -15,9 +15,10 @@ export function nextSlot(cron: string, zone: string, after: number): number {
   // The day before, because a slot of a skipped midnight belongs to the date that was skipped.
   let day = addDays(dayAt(zone, after), -1);
   for (let searched = 0; searched < SEARCH_DAYS; searched += 1) {
-    if (parsed.isDue(day)) {
-      const slot = firstAfter(parsed, localTimesOf(zone, day), after);
-      if (slot !== undefined) return slot;
+    const slot = slotOf(parsed, zone, day, (times) => firstAfter(parsed, times, after));
+    if (slot !== undefined) {
+      const other = slotAcross(parsed, zone, addDays(day, 1), (times) => firstAfter(parsed, times, after));
+      return Math.min(slot, other ?? slot);
     }
     day = addDays(day, 1);
   }
@@ -29,35 +30,64 @@ export function lastSlot(cron: string, zone: string, at: number): number {
   const parsed = parseCron(cron);
   let day = addDays(dayAt(zone, at), 1);
   for (let searched = 0; searched < SEARCH_DAYS; searched += 1) {
-    if (parsed.isDue(day)) {
-      const slot = lastUpTo(parsed, localTimesOf(zone, day), at);
-      if (slot !== undefined) return slot;
+    const slot = slotOf(parsed, zone, day, (times) => lastUpTo(parsed, times, at));
+    if (slot !== undefined) {
+      const other = slotAcross(parsed, zone, addDays(day, -1), (times) => lastUpTo(parsed, times, at));
+      return Math.max(slot, other ?? slot);
     }
     day = addDays(day, -1);
   }
   throw new RangeError('no slot within 40 years');
 }
 
-type LocalTimes = (hour: number, minute: number) => number;
+type Search = (times: LocalTimes) => number | undefined;
 
-function firstAfter({ hours, minutes }: Cron, instantOf: LocalTimes, after: number): number | undefined {
+function slotOf(cron: Cron, zone: string, day: CalendarDay, search: Search): number | undefined {
+  return cron.isDue(day) ? search(localTimesOf(zone, day)) : undefined;
+}
+
+/** Where clocks are set back over midnight, slots of two days are mixed. */
+function slotAcross(cron: Cron, zone: string, day: CalendarDay, search: Search): number | undefined {
+  if (!cron.isRepeated || !cron.isDue(day)) return undefined;
+  const times = localTimesOf(zone, day);
+  return times.hasChange ? search(times) : undefined;
+}
+
+function firstAfter(cron: Cron, times: LocalTimes, after: number): number | undefined {
+  const repeated = repeatedSlots(cron, times).filter((slot) => slot > after);
+  const first = firstOnceAfter(cron, times, after);
+  return first === undefined && repeated.length === 0 ? undefined : Math.min(first ?? Infinity, ...repeated);
+}
+
+function lastUpTo(cron: Cron, times: LocalTimes, at: number): number | undefined {
+  const repeated = repeatedSlots(cron, times).filter((slot) => slot <= at);
+  const last = lastOnceUpTo(cron, times, at);
+  return last === undefined && repeated.length === 0 ? undefined : Math.max(last ?? -Infinity, ...repeated);
+}
+
+function repeatedSlots({ hours, minutes, isRepeated }: Cron, { second, hasChange }: LocalTimes): number[] {
+  if (!isRepeated || !hasChange) return [];
+  return hours.flatMap((hour) => minutes.flatMap((minute) => second(hour, minute) ?? []));
+}
+
+function firstOnceAfter({ hours, minutes }: Cron, { first }: LocalTimes, after: number): number | undefined {
   const last = minutes.at(-1) ?? 0;
   for (const hour of hours) {
-    if (instantOf(hour, last) <= after) continue;
+    if (first(hour, last) <= after) continue;
     for (const minute of minutes) {
-      const slot = instantOf(hour, minute);
+      const slot = first(hour, minute);
       if (slot > after) return slot;
     }
   }
   return undefined;
 }
 
-function lastUpTo({ hours, minutes }: Cron, instantOf: LocalTimes, at: number): number | undefined {
-  const first = minutes[0] ?? 0;
+function lastOnceUpTo({ hours, minutes }: Cron, { first }: LocalTimes, at: number): number | undefined {
+  const earliest = minutes[0] ?? 0;
   for (const hour of hours.toReversed()) {
-    if (instantOf(hour, first) > at) continue;
+    if (first(hour, earliest) > at) continue;
     for (const minute of minutes.toReversed()) {
-      const slot = instantOf(hour, minute);
+      const slot = first(hour, minute);
       if (slot <= at) return slot;
     }
   }

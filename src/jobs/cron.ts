@@ -14,6 +14,8 @@ export class CronError extends Error {
 export interface Cron {
   minutes: readonly number[];
   hours: readonly number[];
+  /** Minutes as a star, with or without a step: due in both of two hours that have the same name. */
+  isRepeated: boolean;
   isDue(day: CalendarDay): boolean;
 }
 
@@ -47,11 +49,11 @@ export function parseCron(text: string): Cron {
   if (fields.some((field) => !PLAIN.test(field) || /\d{3}/.test(field))) throw new CronError(EXAMPLE);
   const { fields: parsed, errors } = validateDetailed(fields.join(' '));
   if (parsed === undefined) throw new CronError(describe(errors.map((error) => error.field)));
-  const [, , days = '', , weekdays = ''] = fields;
-  return toCron(parsed, isStar(days) || isStar(weekdays));
+  const [minutes = '', , days = '', , weekdays = ''] = fields;
+  return { ...toCron(parsed, isStar(days) || isStar(weekdays)), isRepeated: isStar(minutes) };
 }
 
-function toCron(parsed: ParsedFields, both: boolean): Cron {
+function toCron(parsed: ParsedFields, both: boolean): Omit<Cron, 'isRepeated'> {
   const days = numbers(parsed.dayOfMonth, 'dayOfMonth');
   const weekdays = numbers(parsed.dayOfWeek, 'dayOfWeek');
   const months = new Set(parsed.month);

@@ -37,6 +37,14 @@ export interface ClaimedJob extends JobState {
   claims: number;
 }
 
+/** Which workspaces' jobs are claimed. */
+export interface ClaimOrder {
+  /** None of theirs. */
+  full: readonly string[];
+  /** Theirs only if others leave room. */
+  busy: readonly string[];
+}
+
 export interface Claim {
   jobs: ClaimedJob[];
   /** When the next job of the queue falls due; undefined if none waits, or if replicas may send more at any time. */
@@ -105,8 +113,8 @@ export interface JobsBackend {
    * @throws InstallationEnded where what one of them belongs to has ended
    */
   insert(queue: string, jobs: readonly NewJob[]): Promise<boolean[]>;
-  /** Takes at most `limit` due jobs, those that wait longest first; of the `busy` workspaces only if others leave room. */
-  claim(queue: string, limit: number, busy: readonly string[]): Promise<Claim>;
+  /** Takes at most `limit` due jobs, those that wait longest first. */
+  claim(queue: string, limit: number, from: ClaimOrder): Promise<Claim>;
   /** Stores the job's state. */
   save(job: ClaimedJob): Promise<void>;
   /** Stores the job's state and lets it be claimed again after `delayMs`. */

@@ -1,5 +1,5 @@
 /** JSON that a job carries. Never a secret: jobs are stored as they are. */
-export type JobData = { workspace: string } & Record<string, unknown>;
+export type JobData = { workspace: string; lane?: string } & Record<string, unknown>;
 
 /** A row of the documents beside the jobs: what belongs to it is stored only while it stands as it was read. */
 export interface Standing {
@@ -14,6 +14,8 @@ export interface SendOptions {
   startAfter?: number;
   /** @throws InstallationEnded in `send` where it stands no more */
   during?: Standing | undefined;
+  /** What waits with it in its workspace, e.g. a channel or an account: jobs of other lanes have their own share. */
+  lane?: string;
   /** Begins a trace of its own. What plans itself again and again would make one trace without an end. */
   newTrace?: boolean;
 }
@@ -55,6 +57,8 @@ export interface Schedule<T extends JobData> {
   zone: string;
   queue: string;
   data: T;
+  /** Of its jobs. */
+  lane?: string | undefined;
 }
 
 /** What a scheduled job carries beside the schedule's own data. */
@@ -105,6 +109,11 @@ export interface Engine {
 
 /** A slot that is found late is still sent while it is younger than this. */
 export const CATCH_UP_MS = 12 * 3_600_000;
+
+/** The data of a job is not what its queue expects: it is set aside. */
+export class JobUnreadable extends Error {
+  readonly code = 'job_unreadable';
+}
 
 /** Why a job's signal aborted. */
 export class JobAborted extends Error {

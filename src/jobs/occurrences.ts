@@ -16,6 +16,8 @@ export interface OccurrencesOptions {
   log: RunContext['log'];
   /** Called with each queue that got a job. */
   onSent: (queue: string) => void;
+  /** Called with the queue of each schedule that cannot be read. */
+  onSetAside?: (queue: string) => void;
 }
 
 /**
@@ -40,8 +42,8 @@ export class Occurrences {
     schedule: Schedule<T>,
     during: Standing | undefined,
   ): Promise<void> {
-    const { cron, zone, queue } = schedule;
-    const data = JSON.stringify({ ...schedule.data, workspace });
+    const { cron, zone, queue, lane } = schedule;
+    const data = JSON.stringify({ ...schedule.data, workspace, lane });
     const { schedules } = this.#options.backend;
     // Refuses what is wrong before anything is stored.
     const nextAt = nextSlot(cron, zone, await schedules.now());
@@ -110,6 +112,7 @@ export class Occurrences {
     } catch (err) {
       // Its zone may be unknown to this version of Node. The others are sent all the same.
       const fields = { event: 'schedule_set_aside', workspace, schedule: key, err };
+      this.#options.onSetAside?.(schedule.queue);
       this.#options.log?.error(fields, 'a schedule that cannot be read was set aside');
       return { schedule, nextAt: undefined, job: undefined };
     }

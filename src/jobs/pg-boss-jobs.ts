@@ -39,8 +39,8 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
     },
     insert: async (queue, jobs) => (await queueOf(queue)).insert(jobs).then(expectStanding),
     // pg-boss has no call for when the next job falls due, and other replicas send too; hence `pollMs`.
-    claim: async (queue, limit, busy) => {
-      return { jobs: await (await queueOf(queue)).claim(limit, busy), nextAt: undefined };
+    claim: async (queue, limit, from) => {
+      return { jobs: await (await queueOf(queue)).claim(limit, from), nextAt: undefined };
     },
     save: async (job) => expectOurs(await (await queueOf(job.queue)).save(job)),
     release: async (job, delayMs) => expectOurs(await (await queueOf(job.queue)).release({ job, delayMs })),

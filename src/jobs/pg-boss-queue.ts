@@ -3,7 +3,7 @@ import type { Db, JobInsert, JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { inBatches } from './batches.ts';
 import { type EngineStats, JobAborted } from './jobs.ts';
-import type { Advance, ClaimedJob, NewJob } from './jobs-backend.ts';
+import type { Advance, ClaimedJob, ClaimOrder, NewJob } from './jobs-backend.ts';
 import { inTransaction } from './pg-boss.ts';
 import { insertStanding, type ToStore } from './pg-boss-standing.ts';
 import { deleteStates, readStates, writeStates } from './pg-boss-tables.ts';
@@ -57,8 +57,8 @@ export class PgBossQueue {
     if (inserts.length > 0) await this.#boss.insert(this.name, inserts, { db });
   }
 
-  async claim(limit: number, busy: readonly string[]): Promise<ClaimedJob[]> {
-    const jobs = await this.#fetch(limit, busy);
+  async claim(limit: number, from: ClaimOrder): Promise<ClaimedJob[]> {
+    const jobs = await this.#fetch(limit, from);
     const lateness = jobs.map(({ startedOn, startAfter }) => startedOn.getTime() - startAfter.getTime());
     this.latenessMs = Math.max(0, ...lateness);
     const before = jobs.filter(({ retryCount }) => retryCount > 0).map(({ id }) => id);
@@ -67,13 +67,16 @@ export class PgBossQueue {
     return jobs.map((job) => claimedJob(this.name, job, states.get(job.id)));
   }
 
-  async #fetch(limit: number, busy: readonly string[]): Promise<JobWithMetadata[]> {
-    const options = { includeMetadata: true as const };
-    const others = busy.length === 0 ? {} : { ignoreGroups: [...busy] };
-    const jobs = await this.#boss.fetch<object>(this.name, { ...options, ...others, batchSize: limit });
+  async #fetch(limit: number, { full, busy }: ClaimOrder): Promise<JobWithMetadata[]> {
+    const jobs = await this.#fetchWithout([...full, ...busy], limit);
     const room = limit - jobs.length;
     if (busy.length === 0 || room === 0) return jobs;
-    return [...jobs, ...(await this.#boss.fetch<object>(this.name, { ...options, batchSize: room }))];
+    return [...jobs, ...(await this.#fetchWithout(full, room))];
+  }
+
+  #fetchWithout(workspaces: readonly string[], batchSize: number): Promise<JobWithMetadata[]> {
+    const others = workspaces.length === 0 ? {} : { ignoreGroups: [...workspaces] };
+    return this.#boss.fetch<object>(this.name, { includeMetadata: true, ...others, batchSize });
   }
 
   /** pg-boss reports how many of the claims stand but not which, so those that do not are searched for in halves. */

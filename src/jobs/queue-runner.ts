@@ -1,14 +1,17 @@
 import { JobAborted } from './jobs.ts';
 import type { ClaimedJob } from './jobs-backend.ts';
-import { type RunContext, runJob, type Worker } from './run-job.ts';
+import { parseData, type RunContext, runJob, type Worker } from './run-job.ts';
+import { Shares, type Turn } from './shares.ts';
 
 /** How many jobs are claimed at once. */
 const MOST_CLAIMED = 200;
 /** How long jobs that could not be claimed wait to be tried again. */
 const RETRY_MS = 1_000;
 
-interface Running {
+/** A job that was claimed here. */
+interface Held {
   job: ClaimedJob;
+  turn: Turn;
   abort: AbortController;
 }
 
@@ -22,21 +25,29 @@ export interface QueueRunnerOptions {
   onError: (error: unknown) => void;
 }
 
-/** Runs the jobs of one queue: claims as many as there is room for, and nothing else of it is held in memory. */
+/**
+ * Runs the jobs of one queue: claims as many as there is room for, each workspace and lane its share. A claimed job
+ * whose lane has its share waits here; nothing else of the queue is held in memory.
+ */
 export class QueueRunner {
   readonly #options: QueueRunnerOptions;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, Held>();
+  readonly #waiting = new Set<Held>();
+  readonly #shares: Shares;
   /** Runs that have not ended, and a claim under way. */
   readonly runs = new Set<Promise<void>>();
   #isOpen = false;
   #isClaiming = false;
   /** There may be due jobs that were not claimed. */
   #mayHaveMore = false;
+  /** There may be due jobs of workspaces that have their share. */
+  #hasLeftOut = false;
   #lastClaimed: readonly ClaimedJob[] = [];
   #nextAt: number | undefined;
 
   constructor(options: QueueRunnerOptions) {
     this.#options = options;
+    this.#shares = new Shares(options.worker.options.concurrency);
   }
 
   get worker(): Worker {
@@ -55,6 +66,7 @@ export class QueueRunner {
 
   close(): void {
     this.#isOpen = false;
+    for (const held of this.#waiting) this.#track(this.#handBack(held));
   }
 
   /** A job of the queue falls due then. */
@@ -95,26 +107,22 @@ export class QueueRunner {
   }
 
   async #claimOnce(): Promise<void> {
-    const limit = Math.min(this.#room, MOST_CLAIMED);
+    const limit = Math.min(this.#room, this.#shares.batch, MOST_CLAIMED);
+    const full = this.#shares.full();
     this.#mayHaveMore = false;
+    this.#hasLeftOut = full.length > 0;
     this.#nextAt = undefined;
     const { context, name } = this.#options;
-    const { jobs, nextAt } = await context.backend.claim(name, limit, this.#busyWorkspaces());
-    for (const job of jobs) this.#track(this.#run(job));
+    const { jobs, nextAt } = await context.backend.claim(name, limit, { full, busy: this.#servedLast() });
+    for (const job of jobs) this.#take(job);
     if (jobs.length === limit) this.#mayHaveMore = true;
     this.#lastClaimed = this.#mayHaveMore ? jobs : [];
     if (nextAt !== undefined) this.expect(nextAt);
   }
 
-  /** Those that run as many jobs as would be theirs if one more workspace came. */
-  #busyWorkspaces(): string[] {
-    const counts = new Map<string, number>();
-    // Short jobs may all have ended together, and have had their turn all the same.
-    const running = [...this.#running.values()].map(({ job }) => job);
-    for (const { workspace } of new Set([...running, ...this.#lastClaimed]))
-      counts.set(workspace, (counts.get(workspace) ?? 0) + 1);
-    const share = this.#options.worker.options.concurrency / (counts.size + 1);
-    return [...counts].filter(([, count]) => count >= share).map(([workspace]) => workspace);
+  /** Their jobs may have ended already, but they had their turn. */
+  #servedLast(): string[] {
+    return [...new Set(this.#lastClaimed.map(({ workspace }) => workspace))];
   }
 
   #track(run: Promise<void>): void {
@@ -122,37 +130,83 @@ export class QueueRunner {
     this.runs.add(tracked);
   }
 
-  async #run(job: ClaimedJob): Promise<void> {
-    const running: Running = { job, abort: new AbortController() };
-    const { worker, context, now, onError } = this.#options;
-    this.#running.set(job.id, running);
-    if (!this.#isOpen) running.abort.abort(new JobAborted('draining'));
+  /** Runs a claimed job as soon as its workspace and lane have room for it. */
+  #take(job: ClaimedJob): void {
+    const turn = { workspace: job.workspace, lane: parseData(job.data)?.lane };
+    const held: Held = { job, turn, abort: new AbortController() };
+    if (!this.#isOpen) this.#track(this.#handBack(held));
+    else if (this.#room > 0 && this.#shares.hasRoom(turn)) this.#track(this.#run(held));
+    else {
+      this.#waiting.add(held);
+      this.#shares.wait(turn, 1);
+    }
+  }
+
+  #takeWaiting(): void {
+    for (const held of this.#waiting) {
+      if (this.#room <= 0) return;
+      if (!this.#shares.hasRoom(held.turn)) continue;
+      this.#drop(held);
+      this.#track(this.#run(held));
+    }
+  }
+
+  /** It does not wait any more. */
+  #drop(held: Held): void {
+    if (this.#waiting.delete(held)) this.#shares.wait(held.turn, -1);
+  }
+
+  /** A job that never began counts no attempt. */
+  async #handBack(held: Held): Promise<void> {
+    const { context, name, onError } = this.#options;
+    this.#drop(held);
     try {
-      const delayMs = await runJob(job, worker, running.abort, context);
+      await context.backend.release({ ...held.job, handedBack: held.job.handedBack + 1 }, 0);
+      context.onEnd?.(name, 'handed_back');
+    } catch (error) {
+      // Where replicas share it, the job is claimed again when its lease ends.
+      if (!(error instanceof JobAborted)) onError(error);
+    }
+  }
+
+  async #run(held: Held): Promise<void> {
+    const { worker, context, now, onError } = this.#options;
+    const { job, turn } = held;
+    this.#running.set(job.id, held);
+    this.#shares.begin(turn);
+    try {
+      const delayMs = await runJob(job, worker, held.abort, context);
       if (delayMs !== undefined) this.expect(now() + delayMs);
     } catch (error) {
       // The database could not be written. Where replicas share it, the job is claimed again when its lease ends.
       onError(error);
     } finally {
-      if (this.#running.get(job.id) === running) this.#running.delete(job.id);
-      if (this.#mayHaveMore) this.pull();
+      if (this.#running.get(job.id) === held) this.#running.delete(job.id);
+      this.#shares.end(turn);
+      this.#takeWaiting();
+      if (this.#mayHaveMore || this.#hasLeftOut) this.pull();
     }
   }
 
   /** Shows that the running jobs are alive, and stops those that are ours no more. */
   async beat(): Promise<void> {
-    const jobs = [...this.#running.values()].map(({ job }) => job);
-    if (jobs.length === 0) return;
+    const held = new Map([...this.#waiting, ...this.#running.values()].map((one) => [one.job, one]));
+    if (held.size === 0) return;
     const { context, name } = this.#options;
-    for (const lost of (await context.backend.leases?.beat(name, jobs)) ?? []) {
-      const running = this.#running.get(lost.id);
-      if (running?.job === lost) running.abort.abort(new JobAborted('lease lost'));
+    for (const job of (await context.backend.leases?.beat(name, [...held.keys()])) ?? []) {
+      const lost = held.get(job);
+      if (lost !== undefined) this.#stop(lost, 'lease lost');
     }
+  }
+
+  #stop(held: Held, reason: JobAborted['reason']): void {
+    this.#drop(held);
+    held.abort.abort(new JobAborted(reason));
   }
 
   /** Stops the running jobs, of one workspace or all. */
   abort(reason: JobAborted['reason'], workspace?: string): void {
-    for (const { job, abort } of this.#running.values())
-      if (workspace === undefined || job.workspace === workspace) abort.abort(new JobAborted(reason));
+    for (const held of [...this.#waiting, ...this.#running.values()])
+      if (workspace === undefined || held.job.workspace === workspace) this.#stop(held, reason);
   }
 }

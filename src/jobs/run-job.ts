@@ -1,7 +1,14 @@
 import { backoff } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { type Handler, JobAborted, type JobData, type JobOutcome, type WorkOptions } from './jobs.ts';
+import {
+  type Handler,
+  JobAborted,
+  type JobData,
+  type JobOutcome,
+  JobUnreadable,
+  type WorkOptions,
+} from './jobs.ts';
 import type { ClaimedJob, JobsBackend } from './jobs-backend.ts';
 
 export interface Worker {
@@ -78,6 +85,7 @@ class JobRun {
       const save = (saved: JobData): Promise<void> => this.#save(saved);
       await this.#worker.handler({ id, key, data, attempt, signal, save });
     } catch (error) {
+      if (error instanceof JobUnreadable) return this.#setAside();
       return signal.aborted ? this.#stopped() : this.#failed(error);
     }
     this.#end('done');
@@ -170,7 +178,7 @@ function attemptOf({ claims, handedBack }: ClaimedJob): number {
 }
 
 /** Undefined if it is not what was sent, as after a fault of the disk or a hand in the database. */
-function parseData(text: string): JobData | undefined {
+export function parseData(text: string): JobData | undefined {
   try {
     const data: unknown = JSON.parse(text);
     return isJobData(data) ? data : undefined;

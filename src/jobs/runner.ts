@@ -61,15 +61,22 @@ class Runner implements Engine {
     this.#context = { backend, random, log, tracing, onEnd: onJobEnd, pause: () => this.#pause() };
     this.#alarm = createAlarm(clock, () => this.#wake());
     const onSent = (queue: string): void => this.#queues.get(queue)?.pull();
-    this.#occurrences = new Occurrences({ backend, clock, log, onSent });
+    this.#occurrences = new Occurrences({
+      backend,
+      clock,
+      log,
+      onSent,
+      onSetAside: (queue) => onJobEnd?.(queue, 'set_aside'),
+    });
   }
 
   async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
-    const { key, startAfter, newTrace, during } = options;
+    const { key, startAfter, newTrace, lane, during } = options;
     const traceparent = newTrace === true ? undefined : this.#context.tracing.traceparent;
     const now = this.#clock.now();
     const delayMs = Math.max(0, (startAfter ?? now) - now);
-    const job = { workspace: data.workspace, key, data: JSON.stringify(data), delayMs, traceparent, during };
+    const text = JSON.stringify({ ...data, lane });
+    const job = { workspace: data.workspace, key, data: text, delayMs, traceparent, during };
     this.#known.add(queue);
     const [isStored = false] = await this.#backend.insert(queue, [job]);
     if (isStored) this.#queues.get(queue)?.expect(now + delayMs);

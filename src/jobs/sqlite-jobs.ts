@@ -40,10 +40,11 @@ const FIRST = 'ORDER BY due, seq LIMIT :limit';
 const NEXT =
   'SELECT due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due > :now ORDER BY due LIMIT 1';
 const BUSY = '(SELECT value FROM json_each(:busy))';
-/** Those of busy workspaces after all others. */
+const OPEN = `${DUE} AND workspace NOT IN (SELECT value FROM json_each(:full))`;
+/** Those of busy workspaces after all others, those of full ones not at all. */
 const FAIR = `SELECT seq FROM (
-    SELECT * FROM (SELECT seq, due, 0 AS turn FROM (${DUE} AND workspace NOT IN ${BUSY} ${FIRST}))
-    UNION ALL SELECT * FROM (SELECT seq, due, 1 AS turn FROM (${DUE} AND workspace IN ${BUSY} ${FIRST}))
+    SELECT * FROM (SELECT seq, due, 0 AS turn FROM (${OPEN} AND workspace NOT IN ${BUSY} ${FIRST}))
+    UNION ALL SELECT * FROM (SELECT seq, due, 1 AS turn FROM (${OPEN} AND workspace IN ${BUSY} ${FIRST}))
   ) ORDER BY turn, due, seq LIMIT :limit`;
 /** Gives with each job when the next one falls due, which would take a statement of its own otherwise. */
 const claiming = (due: string): string => `UPDATE deckhand_jobs SET state = 1, claims = claims + 1
@@ -163,10 +164,12 @@ function changes(db: DatabaseSync, clock: Clock): Changes {
     };
   }) as [Change, Change, Change, Change];
   return {
-    claim: async (queue, limit, busy) => {
+    claim: async (queue, limit, { full, busy }) => {
       const asked = { queue, now: clock.now(), limit };
       const rows = ClaimedRows.parse(
-        busy.length === 0 ? claimFirst.all(asked) : claimFairly.all({ ...asked, busy: JSON.stringify(busy) }),
+        full.length + busy.length === 0
+          ? claimFirst.all(asked)
+          : claimFairly.all({ ...asked, full: JSON.stringify(full), busy: JSON.stringify(busy) }),
       );
       const [first] = rows.sort((a, b) => a.due - b.due || a.seq - b.seq);
       const nextAt =

@@ -63,23 +63,69 @@ export function addDays({ year, month, day }: CalendarDay, count: number): Calen
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }
 
-/**
- * Turns local times of one day into instants. A time that a change of the clocks skips becomes the first
- * instant after the gap; of a time that comes twice the first one counts. Later times never give an earlier
- * instant.
- */
-export function localTimesOf(
-  zone: string,
-  { year, month, day }: CalendarDay,
-): (hour: number, minute: number) => number {
+/** Turns local times of one day into instants. */
+export interface LocalTimes {
+  /**
+   * A time that a change of the clocks skips becomes the first instant after the gap; of a time that comes twice the
+   * first one counts. Later times never give an earlier instant.
+   */
+  first(hour: number, minute: number): number;
+  /** The second one of a time that comes twice. */
+  second(hour: number, minute: number): number | undefined;
+  /** False if the clocks do not change around that day. */
+  hasChange: boolean;
+}
+
+export function localTimesOf(zone: string, { year, month, day }: CalendarDay): LocalTimes {
   const midnight = Date.UTC(year, month - 1, day);
   // No zone is a whole day away from UTC, so these two are on either side of all instants of that day.
   const before = offsetAt(zone, midnight - DAY_MS);
   const after = offsetAt(zone, midnight + 2 * DAY_MS);
-  return (hour, minute) => {
-    const local = midnight + (hour * 60 + minute) * MINUTE_MS;
-    return before === after ? local - before : resolve(zone, local, before, after);
+  const hasChange = before !== after;
+  const repeated = before > after ? repeatedTimes(zone, midnight, before, after) : NO_TIMES;
+  const localOf = (hour: number, minute: number): number => midnight + (hour * 60 + minute) * MINUTE_MS;
+  return {
+    first(hour, minute) {
+      const local = localOf(hour, minute);
+      return hasChange ? resolve(zone, local, before, after) : local - before;
+    },
+    second(hour, minute) {
+      const local = localOf(hour, minute);
+      const isTwice = local >= repeated.from && local < repeated.to;
+      return isTwice ? local - after : undefined;
+    },
+    hasChange,
   };
+}
+
+/**
+ * The same local time some days later, for what is to be skipped until then: where that time is skipped, right after
+ * the first instant behind the gap. The second of two equal hours counts as the end of both, for what is due in them has been.
+ */
+export function daysLater(zone: string, instant: number, days: number): number {
+  const local = instant + offsetAt(zone, instant);
+  const first = instantOf(zone, local);
+  const passed = first < instant ? changeBetween(zone, first, instant) + offsetAt(zone, first) : local;
+  const later = passed + days * DAY_MS;
+  const at = instantOf(zone, later);
+  return at + offsetAt(zone, at) === later ? at : at + 1;
+}
+
+function instantOf(zone: string, local: number): number {
+  return resolve(zone, local, offsetAt(zone, local - DAY_MS), offsetAt(zone, local + DAY_MS));
+}
+
+interface LocalRange {
+  from: number;
+  to: number;
+}
+
+const NO_TIMES: LocalRange = { from: 0, to: 0 };
+
+/** The local times that come twice where the clocks are set back around a day. */
+function repeatedTimes(zone: string, midnight: number, before: number, after: number): LocalRange {
+  const change = changeBetween(zone, midnight - DAY_MS, midnight + 2 * DAY_MS);
+  return { from: change + after, to: change + before };
 }
 
 function resolve(zone: string, local: number, before: number, after: number): number {

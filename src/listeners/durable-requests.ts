@@ -129,11 +129,18 @@ export function createDurableRequests({ run, fail, runEvent }: Handlers): Durabl
       const [oldest] = live.size >= MOST_LIVE ? live.keys() : [];
       if (oldest !== undefined) live.delete(oldest);
       if (!live.has(requestId)) live.set(requestId, hints);
-      return workspace.jobs.send(requests, request, { key: requestId });
+      return workspace.jobs.send(requests, request, { key: requestId, lane: laneOf(request) });
     },
     storeEvent: (workspace, event) => workspace.jobs.send(events, event, { key: event.body.event_id }),
     isNew: (workspace, requestId) => isFirst(workspace, requestId, undefined),
   };
+}
+
+/** A channel's requests wait for each other, as its posts do; those for an account that they name only for these. */
+function laneOf({ caller, ...request }: StoredRequest): string {
+  const account =
+    request.kind === 'command' ? /(?:^|\s)--account[\s=]+(\S{1,80})/.exec(request.text)?.[1] : undefined;
+  return [caller.channel ?? caller.user, account ?? []].flat().join(' ');
 }
 
 /**

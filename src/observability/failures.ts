@@ -14,7 +14,7 @@ export function logFailure(log: Logger, error: unknown, fields: Record<string, u
     );
     return undefined;
   }
-  if (!isFailure(error) || error.code === 'store_unavailable') {
+  if (!isFailure(error) || error.code === 'store_unavailable' || error.code === 'document_unreadable') {
     const event = isFailure(error) ? 'store_failed' : 'bug';
     const reference = newReference();
     log.error({ event, ...fields, reference, err: error }, 'an unexpected error was thrown');

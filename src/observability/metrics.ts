@@ -10,6 +10,8 @@ export interface Metrics {
   serviceCall(operation: string, outcome: string, ms: number): void;
   followed(change: 1 | -1): void;
   job(queue: string, outcome: string): void;
+  /** A document or job cannot be read; `of` is its collection or queue. */
+  quarantined(kind: 'document' | 'job', of: string): void;
   /** A post is sent again although Slack may have it already. */
   uncertainDelivery(): void;
   /** A reply is not sent again because Slack may have it already. */
@@ -48,7 +50,11 @@ export function createMetrics(version: string, countJobs: CountJobs): Metrics {
     slackCall: (method, outcome, ms) => meters.slack.observe({ method, outcome }, ms / 1000),
     serviceCall: (operation, outcome, ms) => meters.service.observe({ operation, outcome }, ms / 1000),
     followed: (change) => meters.followed.inc(change),
-    job: (queue, outcome) => meters.jobs.inc({ queue, outcome }),
+    job: (queue, outcome) => {
+      meters.jobs.inc({ queue, outcome });
+      if (outcome === 'set_aside') meters.quarantined.inc({ kind: 'job', of: queue });
+    },
+    quarantined: (kind, of) => meters.quarantined.inc({ kind, of }),
     uncertainDelivery: () => meters.repeated.inc(),
     uncertainReply: () => meters.withheld.inc(),
     uncertainRequest: (operation) => meters.unanswered.inc({ operation }),
@@ -96,6 +102,32 @@ function createMeters(registry: Registry) {
     ),
     followed: gauge('deckhand_followed_runs', 'Test runs and provisioning servers being followed.'),
     jobs: counter('deckhand_jobs_total', 'Attempts at jobs by queue and outcome.', 'queue', 'outcome'),
+    quarantined: counter(
+      'deckhand_quarantined_total',
+      'Documents, jobs and schedules that cannot be read, by their collection or queue.',
+      'kind',
+      'of',
+    ),
+    ...createUncertainMeters(registry),
+    slots: counter(
+      'deckhand_slots_total',
+      'Occurrences of schedules by kind and outcome.',
+      'kind',
+      'outcome',
+    ),
+    lag: histogram(
+      'deckhand_slot_lag_seconds',
+      'From when an occurrence of a schedule was due to when it was handled.',
+      LAG_SECONDS,
+      'kind',
+    ),
+  };
+}
+
+/** What may have happened twice, or not at all. */
+function createUncertainMeters(registry: Registry) {
+  const { counter } = makersFor(registry);
+  return {
     repeated: counter(
       'deckhand_delivery_uncertain_total',
       'Posts sent again although Slack may have them already. Only these can appear twice.',
@@ -108,18 +140,6 @@ function createMeters(registry: Registry) {
       'deckhand_request_uncertain_total',
       'Requests to the service that may have been carried out without an answer, by operation. Only these can be carried out twice.',
       'operation',
-    ),
-    slots: counter(
-      'deckhand_slots_total',
-      'Occurrences of schedules by kind and outcome.',
-      'kind',
-      'outcome',
-    ),
-    lag: histogram(
-      'deckhand_slot_lag_seconds',
-      'From when an occurrence of a schedule was due to when it was handled.',
-      LAG_SECONDS,
-      'kind',
     ),
   };
 }

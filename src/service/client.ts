@@ -1,4 +1,3 @@
-import type { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
@@ -15,7 +14,7 @@ import {
 import { ServiceError } from './errors.ts';
 import { createOauth, type ServiceOauth } from './oauth.ts';
 import { withRetries } from './retry.ts';
-import { exchange, openPools } from './transport.ts';
+import { exchange, openPools, type Pools } from './transport.ts';
 
 const DEFAULTS = {
   timeoutMs: 15_000,
@@ -62,7 +61,7 @@ export interface ServiceOptions {
   /** Most bytes of a JSON answer. */
   maxBytes?: number;
   maxPdfBytes?: number;
-  /** Most connections to one origin. */
+  /** Most connections of one account to one origin. */
   connections?: number;
   /** From the neutral hook_type labels of API 4.8 to the values on the wire; identity where absent. */
   hookTypes?: Readonly<Record<string, string>>;
@@ -109,20 +108,21 @@ export function createService(options: ServiceOptions): Service {
     oauth:
       options.oauth &&
       createOauth({ ...options.oauth, version: options.version, now: () => options.clock.now() }),
-    close: () => pools.close(),
+    close: () => pools.agent.close(),
   };
 }
 
 /** Every option has its value; `undefined` cannot stand for a default (exactOptionalPropertyTypes). */
 type Settings = Omit<ServiceOptions, keyof typeof DEFAULTS> & typeof DEFAULTS;
 
-function openEndpoint(pools: Agent, settings: Settings, address: Address, authorization?: string): Endpoint {
+function openEndpoint(pools: Pools, settings: Settings, address: Address, authorization?: string): Endpoint {
   const { clock, random, timeoutMs } = settings;
   return {
     reportSkipped: (rows) => settings.onSkipped?.(rows),
     async send(call, { signal, retries = DEFAULT_RETRIES } = {}) {
       const outgoing = {
         origin: address.origin,
+        caller: authorization ?? '',
         path: pathOf(call, address),
         method: call.method,
         headers: headersOf(call, settings.version, authorization),

@@ -1,5 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { Agent, type Dispatcher } from 'undici';
+import { FairGate } from '../core/fair-gate.ts';
 import { isLocalName } from './addresses.ts';
 
 /** Longer error bodies are not the service's own. */
@@ -7,6 +8,8 @@ const ERROR_BYTES = 64 * 1024;
 
 export interface Outgoing {
   origin: string;
+  /** Whose call it is: each has its own share of the connections. */
+  caller: string;
   /** Encoded already; sent as it is. */
   path: string;
   method: 'GET' | 'POST' | 'PATCH';
@@ -32,11 +35,38 @@ export class TimeoutError extends Error {
   readonly code = 'timeout';
 }
 
+/** How many callers at their limit an origin's pool has room for, before they share it. */
+const FULL_CALLERS = 4;
+
+export interface Pools {
+  agent: Agent;
+  /** Waits for one of the origin's connections; resolves with what gives it back. */
+  enter(outgoing: Pick<Outgoing, 'origin' | 'caller'>, signal: AbortSignal): Promise<() => void>;
+}
+
 /**
  * A pool of connections an origin, opened when first used and dropped when its last connection closes. No
  * redirects, no decoding. HTTP/1.1 only: with one request a connection, its count bounds the load.
+ * @param connections most of one caller
  */
-export function openPools(connections: number, connectTimeoutMs: number): Agent {
+export function openPools(connections: number, connectTimeoutMs: number): Pools {
+  const gates = new Map<string, FairGate>();
+  const most = connections * FULL_CALLERS;
+  return {
+    agent: openAgent(most, connectTimeoutMs),
+    async enter({ origin, caller }, signal) {
+      const gate = gates.get(origin) ?? new FairGate({ most, mostOfKey: connections });
+      gates.set(origin, gate);
+      const leave = await gate.enter(caller, signal);
+      return () => {
+        leave();
+        if (gate.isEmpty) gates.delete(origin);
+      };
+    },
+  };
+}
+
+function openAgent(connections: number, connectTimeoutMs: number): Agent {
   return new Agent({
     connections,
     pipelining: 1,
@@ -49,20 +79,24 @@ export function openPools(connections: number, connectTimeoutMs: number): Agent 
 }
 
 /** Sends a request and reads its whole answer. Rejects with the signal's reason, a TimeoutError or undici's. */
-export async function exchange(pools: Agent, outgoing: Outgoing): Promise<Answer> {
+export async function exchange(pools: Pools, outgoing: Outgoing): Promise<Answer> {
   outgoing.signal?.throwIfAborted();
   const stop = new AbortController();
   const forward = (): void => stop.abort(outgoing.signal?.reason);
   const timer = setTimeout(() => stop.abort(new TimeoutError('no answer in time')), outgoing.timeoutMs);
   outgoing.signal?.addEventListener('abort', forward, { once: true });
+  let leave: (() => void) | undefined;
   try {
     const { origin, path, method, headers, body = null } = outgoing;
-    const response = await pools.request({ origin, path, method, headers, body, signal: stop.signal });
+    leave = await pools.enter(outgoing, stop.signal);
+    const response = await pools.agent.request({ origin, path, method, headers, body, signal: stop.signal });
     return await readAnswer(response, outgoing.maxBytes);
   } catch (error) {
     // undici's error for an abort depends on when it came; callers expect the signal's reason.
     throw stop.signal.aborted ? stop.signal.reason : error;
   } finally {
+    // By then undici counts the connection as free, and opens no other.
+    if (leave !== undefined) setImmediate(leave);
     clearTimeout(timer);
     outgoing.signal?.removeEventListener('abort', forward);
   }

@@ -19,15 +19,20 @@ export interface Backend {
   /** Deletes the row if its text is still `from`. */
   remove(key: string, from: string, during?: Tenancy): Promise<boolean>;
   /** Rows whose key starts with `prefix`, in key order. */
-  range(prefix: string): Promise<Array<{ key: string; value: string }>>;
+  range(prefix: string): Promise<StoredRow[]>;
   /** The last `limit` of these rows, the last one first; none after the key `upTo` where one is given. */
-  rangeEnd(prefix: string, limit: number, upTo?: string): Promise<Array<{ key: string; value: string }>>;
+  rangeEnd(prefix: string, limit: number, upTo?: string): Promise<StoredRow[]>;
   deleteRange(prefix: string): Promise<void>;
   /** Takes the traces of deleted rows out of the files, as far as they are ours. */
   scrub(): Promise<void>;
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   sweep(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface StoredRow {
+  key: string;
+  value: string;
 }
 
 export interface Row {

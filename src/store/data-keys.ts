@@ -55,6 +55,16 @@ function wrap(by: EncryptionKey, workspace: string, id: string, key: Buffer): Wr
   return { id, wrappedBy: by.id, wrapped: encrypt(by.key, context(workspace, id), key) };
 }
 
+/** Whether this key wrapped the workspace's data key. */
+export function opensWith(by: EncryptionKey, workspace: string, wrapped: WrappedKey): boolean {
+  try {
+    decrypt(by.key, context(workspace, wrapped.id), wrapped.wrapped);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function unwrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): DataKey {
   const by = keys.find((key) => key.id === wrapped.wrappedBy);
   if (by === undefined) throw new SealError(`ENCRYPTION_KEYS lacks the key ${wrapped.wrappedBy}`);

@@ -3,8 +3,10 @@ import type { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
-import type { Backend, Row } from './backend.ts';
+import type { Backend, Row, StoredRow } from './backend.ts';
+import { decode, isAlive, rowOf } from './envelope.ts';
 import { guardBackend } from './guarded-backend.ts';
+import { DocumentUnreadable, type QuarantinedRecord, quarantine } from './quarantine.ts';
 import {
   type AskTenancy,
   asking,
@@ -17,12 +19,6 @@ import {
   type Tenancy,
 } from './store.ts';
 
-/** What is stored: the document, and when it ends by the process's own clock. */
-interface Envelope {
-  doc: unknown;
-  expiresAt?: number;
-}
-
 /** In bytes; Postgres takes no index entries much longer, and every id in use is far below. */
 const LONGEST_KEY = 1_000;
 const MOST_RETRIES = 100;
@@ -32,6 +28,7 @@ interface Context {
   clock: Clock;
   /** One writer at a time within the process, so that a retry is only ever another replica's doing. */
   alone: <T>(key: string, work: () => Promise<T>) => Promise<T>;
+  onQuarantined: ((record: QuarantinedRecord) => void) | undefined;
 }
 
 /** Where the writes of a collection go. */
@@ -41,10 +38,17 @@ interface Writer {
   during: Tenancy | undefined;
 }
 
+/** Parses a stored document. @throws DocumentUnreadable, reported before */
+type Parse<T> = (workspace: string, id: string, doc: unknown) => Promise<T>;
+
 /** Rejects with `StoreUnavailable` where the database fails. */
-export function createKeyvStore(opened: Backend, clock: Clock): Store {
+export function createKeyvStore(
+  opened: Backend,
+  clock: Clock,
+  onQuarantined?: (record: QuarantinedRecord) => void,
+): Store {
   const backend = guardBackend(opened);
-  const context: Context = { backend, clock, alone: createKeyedLock() };
+  const context: Context = { backend, clock, alone: createKeyedLock(), onQuarantined };
   return {
     collection: (name, schema, during) => createCollection(context, name, schema, during),
     tenancy: (workspace) => readTenancy(backend, workspace),
@@ -83,48 +87,60 @@ function createCollection<T>(
 ): Collection<T> {
   const { backend } = context;
   const writer = async (): Promise<Writer> => ({ context, during: await ask?.() });
-  const parse = (doc: unknown): T => parseDocument(name, schema, doc);
-  const read = async (key: string): Promise<T | undefined> => {
-    const envelope = await asking(backend.keyv.get<Envelope>(key));
-    return envelope && isAlive(envelope, context.clock) ? parse(envelope.doc) : undefined;
+  const parse = parserOf(context, name, schema);
+  const read = async (workspace: string, id: string): Promise<T | undefined> => {
+    const text = await backend.read(keyOf(workspace, name, id));
+    const envelope = text === undefined ? undefined : await decode(backend, text);
+    return envelope && isAlive(envelope, context.clock) ? parse(workspace, id, envelope.doc) : undefined;
+  };
+  const readAll = async (
+    workspace: string,
+    rows: readonly StoredRow[],
+  ): Promise<Array<{ id: string; doc: T }>> => {
+    const prefix = `${part(workspace)}/${part(name)}/`;
+    const docs = rows.map((row) => readRow(context, row, (id, doc) => parse(workspace, id, doc), prefix));
+    return (await Promise.all(docs)).flat();
   };
   return {
-    get: (workspace, id) => read(keyOf(workspace, name, id)),
+    get: read,
     put: async (workspace, id, doc, expiresAt) =>
       put(await writer(), keyOf(workspace, name, id), doc, expiresAt),
     create: async (workspace, id, doc, expiresAt) =>
       create(await writer(), keyOf(workspace, name, id), doc, expiresAt),
     update: (workspace, id, change) => {
       const key = keyOf(workspace, name, id);
-      return context.alone(key, async () => update(await writer(), key, parse, change));
+      const read = (doc: unknown): Promise<T> => parse(workspace, id, doc);
+      return context.alone(key, async () => update(await writer(), key, read, change));
     },
     delete: async (workspace, id) => remove(await writer(), keyOf(workspace, name, id)),
     list: async (workspace) => {
       const prefix = `${part(workspace)}/${part(name)}/`;
-      return readRows(context, prefix, parse, await backend.range(prefix));
+      return readAll(workspace, await backend.range(prefix));
     },
     latest: async (workspace, limit, upTo) => {
       const prefix = `${part(workspace)}/${part(name)}/`;
       const last = upTo === undefined ? undefined : keyOf(workspace, name, upTo);
-      return readRows(context, prefix, parse, await backend.rangeEnd(prefix, limit, last));
+      return readAll(workspace, await backend.rangeEnd(prefix, limit, last));
     },
   };
 }
 
-async function readRows<T>(
+/** Nothing where the document ended, or cannot be read. */
+async function readRow<T>(
   { backend, clock }: Context,
+  { key, value }: StoredRow,
+  parse: (id: string, doc: unknown) => Promise<T>,
   prefix: string,
-  parse: (doc: unknown) => T,
-  rows: ReadonlyArray<{ key: string; value: string }>,
 ): Promise<Array<{ id: string; doc: T }>> {
-  const docs = await Promise.all(
-    rows.map(async ({ key, value }) => {
-      const envelope = await decode(backend, value);
-      if (!isAlive(envelope, clock)) return [];
-      return [{ id: key.slice(prefix.length), doc: parse(envelope.doc) }];
-    }),
-  );
-  return docs.flat();
+  const id = key.slice(prefix.length);
+  try {
+    const envelope = await decode(backend, value);
+    if (!isAlive(envelope, clock)) return [];
+    return [{ id, doc: await parse(id, envelope.doc) }];
+  } catch (error) {
+    if (error instanceof DocumentUnreadable) return [];
+    throw error;
+  }
 }
 
 async function put(
@@ -155,7 +171,7 @@ async function create(
 async function update<T>(
   { context, during }: Writer,
   key: string,
-  parse: (doc: unknown) => T,
+  parse: (doc: unknown) => Promise<T>,
   change: (current: T | undefined) => T | undefined | Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { backend, clock } = context;
@@ -163,7 +179,7 @@ async function update<T>(
     const from = await backend.read(key);
     const envelope = from === undefined ? undefined : await decode(backend, from);
     const current = envelope && isAlive(envelope, clock) ? envelope : undefined;
-    const doc = await change(current === undefined ? undefined : parse(current.doc));
+    const doc = await change(current === undefined ? undefined : await parse(current.doc));
     const row = doc === undefined ? undefined : await rowOf(backend, clock, key, doc, current?.expiresAt);
     if (await swap(backend, key, from, row, during)) return doc;
   }
@@ -190,34 +206,19 @@ async function remove({ context: { backend, clock }, during }: Writer, key: stri
   throw new StoreError('A document changed too often to be deleted');
 }
 
-/** The database reclaims rows by its own clock, which a test's clock may be far from. */
-async function rowOf(
-  backend: Backend,
-  clock: Clock,
-  key: string,
-  doc: unknown,
-  expiresAt: number | undefined,
-): Promise<Row> {
-  const expires = expiresAt === undefined ? undefined : Date.now() + (expiresAt - clock.now());
-  const value: Envelope = expiresAt === undefined ? { doc } : { doc, expiresAt };
-  const encoded = await backend.keyv.encode(expires === undefined ? { value } : { value, expires });
-  return { key, text: String(encoded), expires };
-}
-
-function isAlive(envelope: Envelope, clock: Clock): boolean {
-  return envelope.expiresAt === undefined || envelope.expiresAt > clock.now();
-}
-
-async function decode(backend: Backend, text: string): Promise<Envelope> {
-  const row = await backend.keyv.decode<Envelope>(text);
-  if (row === undefined) throw new StoreError('A stored document cannot be read');
-  return row.value as Envelope;
-}
-
-function parseDocument<T>(collection: string, schema: z.ZodType<T>, doc: unknown): T {
-  const parsed = schema.safeParse(doc);
-  if (parsed.success) return parsed.data;
-  throw new StoreError(`A stored document of ${collection} has an unexpected shape`, { cause: parsed.error });
+function parserOf<T>(
+  { backend, clock, onQuarantined }: Context,
+  collection: string,
+  schema: z.ZodType<T>,
+): Parse<T> {
+  const rowOfMark = (key: string, mark: object): Promise<Row> => rowOf(backend, clock, key, mark, undefined);
+  const options = { backend, rowOf: rowOfMark, now: clock.now, onQuarantined };
+  return async (workspace, id, doc) => {
+    const parsed = schema.safeParse(doc);
+    if (parsed.success) return parsed.data;
+    await quarantine(options, { workspace, collection, id }, doc);
+    throw new DocumentUnreadable(collection, { cause: parsed.error });
+  };
 }
 
 function keyOf(workspace: string, collection: string, id: string): string {

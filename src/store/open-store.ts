@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Backend } from './backend.ts';
 import { createKeyvStore } from './keyv-store.ts';
+import type { QuarantinedRecord } from './quarantine.ts';
 import { openSqlite } from './sqlite.ts';
 import { type Store, StoreError } from './store.ts';
 
@@ -14,6 +15,8 @@ export interface StoreOptions {
   alone?: boolean;
   /** Told of what fails behind the scenes and is tried again: lost connections, removing expired documents. */
   onError?: (error: Error) => void;
+  /** Called once for each document that cannot be read. */
+  onQuarantined?: ((record: QuarantinedRecord) => void) | undefined;
 }
 
 export interface OpenStore extends Store {
@@ -33,7 +36,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     backend.sweep().catch(onError);
   }, SWEEP_INTERVAL_MS);
   timer.unref();
-  const store = createKeyvStore(backend, options.clock ?? systemClock);
+  const store = createKeyvStore(backend, options.clock ?? systemClock, options.onQuarantined);
   return {
     ...store,
     sqlite: database,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { rewrap, wrappedKeys } from './data-keys.ts';
 import { type EncryptionKeys, EncryptionKeysError, parseEncryptionKeys } from './encryption-keys.ts';
+import { dropUnusedProofs, proveKeys } from './key-proofs.ts';
 import { openStore } from './open-store.ts';
 import { GLOBAL, SealError, type Store, StoreError } from './store.ts';
 
@@ -14,11 +15,12 @@ export interface Rotation {
 /**
  * Wraps every workspace's data key with the first key, while the bot runs. Afterwards the others may be taken
  * out of `ENCRYPTION_KEYS`. Can be run again at any time.
- * @throws SealError naming the key that is missing; what was re-wrapped before it stays so
+ * @throws SealError naming the key that is missing, or is not the one that it was; what was re-wrapped before it stays so
  */
 export async function rotateKeys(keys: EncryptionKeys, store: Store): Promise<Rotation> {
   const rotation: Rotation = { rewrapped: 0, current: 0 };
   const wrapped = wrappedKeys(store);
+  await proveKeys(keys, store, await wrapped.list(GLOBAL));
   for (const { id: workspace } of await wrapped.list(GLOBAL)) {
     let changed = false;
     await wrapped.update(GLOBAL, workspace, (standing) => {
@@ -27,6 +29,7 @@ export async function rotateKeys(keys: EncryptionKeys, store: Store): Promise<Ro
     });
     rotation[changed ? 'rewrapped' : 'current'] += 1;
   }
+  await dropUnusedProofs(keys, store, await wrapped.list(GLOBAL));
   return rotation;
 }
 

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import { decrypt, encrypt } from './cipher.ts';
 import { type DataKey, ensureDataKey, readDataKey, wrappedKeys } from './data-keys.ts';
 import type { EncryptionKeys } from './encryption-keys.ts';
+import { proveKeys } from './key-proofs.ts';
 import { GLOBAL, type Place, SealError, type Sealer, type Store } from './store.ts';
 
 const VERSION = 'v1';
@@ -52,7 +53,7 @@ async function check(keys: EncryptionKeys, store: Store): Promise<void> {
   const given = new Set(keys.map((key) => key.id));
   const stored = await wrappedKeys(store).list(GLOBAL);
   const missing = new Set(stored.map(({ doc }) => doc.wrappedBy).filter((id) => !given.has(id)));
-  if (missing.size === 0) return;
+  if (missing.size === 0) return proveKeys(keys, store, stored);
   const names = [...missing].sort().join(', ');
   throw new SealError(
     `ENCRYPTION_KEYS lacks ${names}, which stored credentials are sealed with. Add it behind the first key, then run npm run rotate-keys before taking it away.`,

@@ -7,7 +7,8 @@ import { InstallationEnded } from '../core/errors.ts';
  */
 export interface Store {
   /**
-   * A typed view of a collection; `schema` parses what is read, so an old shape fails loudly. Where `during` is given,
+   * A typed view of a collection; `schema` parses what is read. A document that it does not read is reported once: lists
+   * leave it out, and what asks for it alone rejects with `DocumentUnreadable`. Where `during` is given,
    * every write asks for it and is made only while it stands, in the same statement.
    */
   collection<T>(name: string, schema: z.ZodType<T>, during?: AskTenancy | undefined): Collection<T>;
@@ -76,7 +77,7 @@ export const TENANCIES = 'tenancies';
 
 /** The database could not be used as asked; `message` says what to do where something can be done. */
 export class StoreError extends Error {
-  readonly code: 'store_error' | 'store_unavailable' = 'store_error';
+  readonly code: 'store_error' | 'store_unavailable' | 'document_unreadable' = 'store_error';
   /** The same may succeed later, without any change of the configuration. */
   readonly isTemporary: boolean;
 
@@ -101,7 +102,10 @@ export interface Sealer {
   open(place: Place, sealed: string): Promise<string>;
   /** Lets go of the workspace's data key in memory. */
   forget(workspace: string): void;
-  /** For the start: rejects with `SealError` naming each `ENCRYPTION_KEYS` id that is in use but not given. */
+  /**
+   * For the start: rejects with `SealError` naming each `ENCRYPTION_KEYS` id that is in use but not given, or given
+   * with another key.
+   */
   check(): Promise<void>;
 }
 

@@ -11,6 +11,8 @@ export interface JobSchedule<Data> {
   job: JobType<Data>;
   /** Its job gets the time of the occurrence as `slotAt` as well. */
   data: Omit<Data, 'slotAt'>;
+  /** As in `SendOptions`, of its jobs. */
+  lane?: string | undefined;
 }
 
 /** The jobs and schedules of one workspace. */
@@ -35,11 +37,11 @@ export function bindJobs(engine: Engine, workspace: string, during: AskTenancy |
           during: await during?.(),
         },
       ),
-    schedule: async (key, { cron, zone, job, data }) =>
+    schedule: async (key, { cron, zone, job, data, lane }) =>
       engine.schedule(
         workspace,
         key,
-        { cron, zone, queue: job.queue, data: { ...data, workspace } },
+        { cron, zone, lane, queue: job.queue, data: { ...data, workspace } },
         await during?.(),
       ),
     unschedule: (key) => engine.unschedule(workspace, key),

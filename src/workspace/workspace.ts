@@ -183,13 +183,6 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
       await home.refresh();
     },
   });
-  const explainHere = (error: unknown, newAccount?: string): Explained =>
-    explain(error, {
-      word: config.SLACK_COMMAND,
-      supportUrl: config.SUPPORT_URL,
-      now: clock.now(),
-      newAccount,
-    });
   return {
     id,
     config,
@@ -230,6 +223,19 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
       installer: () => installations.installer(id),
     }),
     runs: createTestRuns(store, home.refresh),
+    ...explaining({ config, clock, log }),
+  };
+}
+
+function explaining({
+  config,
+  clock,
+  log,
+}: Pick<Workspace, 'config' | 'clock' | 'log'>): Pick<Workspace, 'explain' | 'report'> {
+  const { SLACK_COMMAND: word, SUPPORT_URL: supportUrl } = config;
+  const explainHere = (error: unknown, newAccount?: string): Explained =>
+    explain(error, { word, supportUrl, now: clock.now(), newAccount });
+  return {
     explain: explainHere,
     report: (error, fields, newAccount) => ({
       ...explainHere(error, newAccount),

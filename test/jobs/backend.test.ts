@@ -4,6 +4,7 @@ import type { ClaimedJob, JobsBackend, NewJob } from '../../src/jobs/jobs-backen
 import { collect, ENGINES, ONCE, type Site, started, type TestData } from './fixtures.ts';
 
 const MINUTE = 60_000;
+const ANY = { full: [], busy: [] };
 
 function job(workspace: string, n: number, changes: Partial<NewJob> = {}): NewJob {
   const data = JSON.stringify({ workspace, n } satisfies TestData);
@@ -36,26 +37,29 @@ describe.each(ENGINES)('the jobs that $name keeps', ({ site: open }) => {
       [true, true, false],
       [false, true],
     ]);
-    expect(numbers((await backend.claim('q', 10, [])).jobs)).toEqual([1, 2, 5]);
+    expect(numbers((await backend.claim('q', 10, ANY)).jobs)).toEqual([1, 2, 5]);
   });
 
-  test('are claimed once, and those of busy workspaces after all others', async () => {
+  test('are claimed once, those of busy workspaces after all others, and those of full ones not at all', async () => {
     const backend = await openBackend(open);
-    for (const [n, workspace] of ['T1', 'T1', 'T1', 'T2', 'T3', 'T1'].entries())
+    for (const [n, workspace] of ['T1', 'T1', 'T1', 'T2', 'T4', 'T1', 'T3'].entries())
       await backend.insert('q', [job(workspace, n)]);
 
-    expect(numbers((await backend.claim('q', 3, ['T1'])).jobs)).toEqual([0, 3, 4]);
-    expect(numbers((await backend.claim('q', 10, ['T1', 'T2'])).jobs)).toEqual([1, 2, 5]);
-    expect((await backend.claim('q', 10, [])).jobs).toEqual([]);
+    expect(numbers((await backend.claim('q', 3, { full: ['T3'], busy: ['T1'] })).jobs)).toEqual([0, 3, 4]);
+    expect(numbers((await backend.claim('q', 10, { full: ['T3'], busy: ['T1', 'T2'] })).jobs)).toEqual([
+      1, 2, 5,
+    ]);
+    expect(numbers((await backend.claim('q', 10, ANY)).jobs)).toEqual([6]);
+    expect((await backend.claim('q', 10, ANY)).jobs).toEqual([]);
   });
 
   test('are changed by the claim that stands alone', async () => {
     const backend = await openBackend(open);
     await backend.insert('q', [job('T1', 1, { key: 'k' })]);
-    const [first] = (await backend.claim('q', 1, [])).jobs;
+    const [first] = (await backend.claim('q', 1, ANY)).jobs;
     if (first === undefined) throw new Error('nothing was claimed');
     await backend.release({ ...first, data: job('T1', 2).data, failures: 1 }, 0);
-    const [second] = (await backend.claim('q', 1, [])).jobs;
+    const [second] = (await backend.claim('q', 1, ANY)).jobs;
 
     for (const change of [backend.save(first), backend.release(first, 0)])
       await expect(change).rejects.toMatchObject({ code: 'job_aborted' });
@@ -111,22 +115,6 @@ describe.each(ENGINES)('the jobs that $name keeps', ({ site: open }) => {
     await site.advance(MINUTE);
     await handled.given(2);
     expect(handled.jobs.map(({ data }) => data.n)).toEqual([1, 1]);
-  });
-
-  test('are given fairly: one workspace comes between the many jobs of another', async () => {
-    const site = await open();
-    const isStored = Promise.withResolvers<void>();
-    const handled = collect(async ({ data }) => {
-      if (data.n < 4) await isStored.promise;
-    });
-    const { engine } = await started(site, (e) => e.work('q', handled.handler, { ...ONCE, concurrency: 4 }));
-    for (let n = 0; n < 40; n += 1) await engine.send<TestData>('q', { workspace: 'T1', n });
-    await handled.given(4);
-    await engine.send<TestData>('q', { workspace: 'T2', n: 100 });
-    isStored.resolve();
-    await handled.given(41);
-
-    expect(handled.jobs.findIndex(({ data }) => data.n === 100)).toBeLessThan(12);
   });
 });
 

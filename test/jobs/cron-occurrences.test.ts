@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CronError, parseCron } from '../../src/jobs/cron.ts';
 import { lastSlot, nextSlot } from '../../src/jobs/cron-occurrences.ts';
-import { parseZone, zoneNames } from '../../src/jobs/zone.ts';
+import { daysLater, parseZone, zoneNames } from '../../src/jobs/zone.ts';
+import { byLength } from '../support/length.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -30,10 +31,13 @@ function slotsAfter(cron: string, zone: string, after: string, count: number): s
   return slots;
 }
 
+const formats = new Map<string, Intl.DateTimeFormat>();
+
 function localTime(zone: string, instant: number): string {
-  return new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(
-    instant,
-  );
+  const options = { timeZone: zone, dateStyle: 'short', timeStyle: 'short' } as const;
+  const format = formats.get(zone) ?? new Intl.DateTimeFormat('sv-SE', options);
+  formats.set(zone, format);
+  return format.format(instant);
 }
 
 describe('the next slots', () => {
@@ -68,6 +72,27 @@ describe('the next slots', () => {
       'Europe/Lisbon',
       '2026-03-29T00:00Z',
       ['2026-03-29T00:30Z', '2026-03-29T01:00Z', '2026-03-29T01:30Z'],
+    ],
+    [
+      'every half hour, in both of two hours that have the same name',
+      '*/30 * * * *',
+      'America/New_York',
+      '2026-11-01T05:00Z',
+      ['2026-11-01T05:30Z', '2026-11-01T06:00Z', '2026-11-01T06:30Z', '2026-11-01T07:00Z'],
+    ],
+    [
+      'listed minutes, in the first of two hours that have the same name',
+      '0,30 * * * *',
+      'America/New_York',
+      '2026-11-01T05:00Z',
+      ['2026-11-01T05:30Z', '2026-11-01T07:00Z', '2026-11-01T07:30Z'],
+    ],
+    [
+      'every half hour, where the clocks are set back over midnight',
+      '*/30 * * * *',
+      'America/St_Johns',
+      '2010-11-07T02:00Z',
+      ['2010-11-07T02:30Z', '2010-11-07T03:00Z', '2010-11-07T03:30Z', '2010-11-07T04:00Z'],
     ],
     [
       'half an hour skipped',
@@ -174,6 +199,77 @@ describe('for any schedule, zone and instant', () => {
     );
   });
 });
+
+describe('around any change of the clocks of any zone', () => {
+  const some = [...zoneNames().keys()].filter((_, at) => at % byLength(12, 1) === 0);
+  const changes = [...ZONES, ...some].flatMap((zone) => changesOf(zone));
+  const change = fc.constantFrom(...changes);
+
+  test('a slot of every minutes comes each time that its minute does', () => {
+    fc.assert(
+      fc.property(change, fc.constantFrom(5, 15), ([zone, at], step) => {
+        let slot = at - 120 * MINUTE;
+        while (slot < at + 120 * MINUTE) {
+          const next = nextSlot(`*/${step} * * * *`, zone, slot);
+          const missed = Array.from(
+            { length: (next - slot) / MINUTE - 1 },
+            (_, n) => slot + (n + 1) * MINUTE,
+          );
+          const isMinute = (instant: number): boolean =>
+            Number(localTime(zone, instant).slice(-2)) % step === 0;
+          expect(missed.filter(isMinute)).toEqual([]);
+          slot = next;
+        }
+      }),
+      { numRuns: byLength(10, 300) },
+    );
+  });
+
+  test('a week’s snooze of a daily schedule leaves out the slots of seven local days', () => {
+    const minute = fc.integer({ min: 0, max: 1439 });
+    fc.assert(
+      fc.property(
+        change,
+        minute,
+        fc.integer({ min: -9 * 1440, max: 2 * 1440 }),
+        ([zone, at], due, before) => {
+          const cron = `${due % 60} ${Math.floor(due / 60)} * * *`;
+          const pressed = at + before * MINUTE + 10_000;
+          const until = daysLater(zone, pressed, 7);
+          const skipped: number[] = [];
+          for (let slot = nextSlot(cron, zone, pressed); slot < until; slot = nextSlot(cron, zone, slot))
+            skipped.push(slot);
+          const dates = new Set(skipped.map((slot) => localTime(zone, slot).slice(0, 10)));
+          expect([skipped.length, dates.size]).toEqual([7, 7]);
+        },
+      ),
+      { numRuns: byLength(300, 10_000) },
+    );
+  });
+});
+
+/** The instants from 2024 to 2027 from which the zone's clocks go otherwise. */
+function changesOf(zone: string): Array<[string, number]> {
+  const found: Array<[string, number]> = [];
+  const from = Date.parse('2024-01-01');
+  for (let day = from; day < from + 4 * 365 * DAY; day += 7 * DAY) {
+    const shift = (instant: number): string => localTime(zone, instant).slice(11);
+    if (shift(day) === shift(day + 7 * DAY)) continue;
+    let [low, high] = [day, day + 7 * DAY];
+    while (high - low > MINUTE) {
+      const middle = low + Math.floor((high - low) / 2 / MINUTE) * MINUTE;
+      const isBefore = offset(zone, middle) === offset(zone, low);
+      if (isBefore) low = middle;
+      else high = middle;
+    }
+    found.push([zone, high]);
+  }
+  return found;
+}
+
+function offset(zone: string, instant: number): number {
+  return Date.parse(`${localTime(zone, instant).replace(' ', 'T')}Z`) - instant;
+}
 
 describe('what a person types', () => {
   test.each([

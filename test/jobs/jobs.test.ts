@@ -100,7 +100,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     });
     const { engine } = await started(site, (e) => e.work('q', handled.handler, { ...ONCE, concurrency: 3 }));
     await Promise.all(
-      Array.from({ length: 20 }, (_, n) => engine.send<TestData>('q', { workspace: 'T1', n })),
+      Array.from({ length: 20 }, (_, n) => engine.send<TestData>('q', { workspace: `T${n % 4}`, n })),
     );
     await idle(engine, site);
 

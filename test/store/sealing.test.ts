@@ -39,6 +39,47 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     );
   });
 
+  test('refuses to start with another key under an id in use, and names the id alone', async () => {
+    const store = await open(await fresh());
+    const other = `old:${randomBytes(32).toString('base64')}`;
+    await createSealer(keysOf(OLD), store).check();
+
+    for (const keys of [keysOf(other), keysOf(NEW, other)]) {
+      await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
+      const refused = await createSealer(keys, store)
+        .check()
+        .catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'seal_error' });
+      expect(inspect(refused)).toContain('under the id old');
+      expect(inspect(refused)).not.toContain(other.slice(4));
+    }
+    await createSealer(keysOf(NEW, OLD), store).check();
+  });
+
+  test('proves the keys of a store that has none yet by the data keys in it', async () => {
+    const store = await open(await fresh());
+    await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
+
+    const other = createSealer(keysOf(`old:${randomBytes(32).toString('base64')}`), store);
+    await expect(other.check()).rejects.toThrow('under the id old');
+    await createSealer(keysOf(OLD), store).check();
+  });
+
+  test('frees the id of a key that was rotated away, and keeps the proof of the new one', async () => {
+    const store = await open(await fresh());
+    await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
+    await createSealer(keysOf(OLD), store).check();
+    await rotateKeys(keysOf(NEW, OLD), store);
+
+    const again = `old:${randomBytes(32).toString('base64')}`;
+    await createSealer(keysOf(NEW, again), store).check();
+    const wrong = createSealer(keysOf(`new:${randomBytes(32).toString('base64')}`), store);
+    await expect(wrong.check()).rejects.toThrow('under the id new');
+    await expect(rotateKeys(keysOf(`new:${randomBytes(32).toString('base64')}`), store)).rejects.toThrow(
+      'new',
+    );
+  });
+
   test.each([
     ['workspace', { ...PLACE, workspace: 'T2' }],
     ['record', { ...PLACE, record: 'accounts/acme2' }],

@@ -6,6 +6,7 @@ import { getProfile, type Profile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
+import { listQuarantined } from '../../workspace/quarantine.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 export const doctor = defineCommand({
@@ -20,6 +21,7 @@ export const doctor = defineCommand({
       checkAppToken(context),
       checkChannel(context),
       checkAccounts(context),
+      checkRecords(context),
     ]);
     return { kind: 'private', message: doctorMessage(findings.flat()) };
   },
@@ -82,6 +84,15 @@ function checkChannel(context: CommandContext): Check {
       ? 'is not bound to a project'
       : `is bound to ${code(bound.project.permalink)}`;
   });
+}
+
+async function checkRecords({ workspace }: CommandContext): Promise<Finding[]> {
+  const records = await listQuarantined(workspace.store);
+  return records.map(({ collection, id }) => ({
+    what: `Record ${code(id)} of ${code(collection)}`,
+    health: 'broken',
+    said: 'cannot be read and was set aside; set it up again, or ask your operator',
+  }));
 }
 
 async function checkAccounts(context: CommandContext): Promise<Finding[]> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { daysLater } from '../../jobs/zone.ts';
 import { asSchedule, DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { dateTime } from '../../views/blocks/time.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
@@ -75,7 +76,7 @@ function shownInList(digest: Digest, now: number): ListedDigest {
   return { ...rest, next: nextOf(digest, now), ...(isSnoozed ? { snoozedUntil } : {}) };
 }
 
-const SNOOZE_MS = 7 * 24 * 3_600_000;
+const SNOOZED_DAYS = 7;
 
 const SNOOZING: Operation<Digest> = { verb: 'snooze', done: 'snoozed', change: snooze };
 
@@ -90,7 +91,7 @@ export const digestRemove = defineCommand(remove);
 
 async function snooze(context: CommandContext, schedule: Schedule<Digest>): Promise<Schedule<Digest>> {
   const { digests, clock } = context.workspace;
-  const snoozedUntil = clock.now() + SNOOZE_MS;
+  const snoozedUntil = daysLater(schedule.record.zone, clock.now(), SNOOZED_DAYS);
   const changed = await digests.change(schedule.id, (current) => ({ ...current, snoozedUntil }));
   if (changed === undefined) throw removedSince(DIGEST_FEATURE, schedule);
   await recordChange(context, 'digest snooze', schedule);

@@ -2,6 +2,7 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { cronOf } from '../../workspace/cadence.ts';
 import { Digest } from '../../workspace/digests.ts';
+import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from '../schedules/lifecycle.ts';
@@ -66,6 +67,7 @@ export async function addDigest(
     const id = await digests.freeId(asked.requestId);
     const standing = await digests.get(id);
     if (standing !== undefined) return asSchedule(standing);
+    await expectRoomForSchedule(workspace, asked.channel);
     const digest: Digest = { ...asked, id, setUpAt: clock.now(), state: ACTIVE, pastRates: [] };
     await start(workspace, digest);
     await digests.put(digest);
@@ -103,8 +105,12 @@ export async function dropOrphan(workspace: Workspace, id: string): Promise<void
   });
 }
 
-function start({ jobs }: Pick<Workspace, 'jobs'>, { id, cadence, zone }: Digest): Promise<void> {
-  return jobs.schedule(keyOf(id), { cron: cronOf(cadence), zone, job: DIGEST, data: { digest: id } });
+function start(
+  { jobs }: Pick<Workspace, 'jobs'>,
+  { id, channel, account, cadence, zone }: Digest,
+): Promise<void> {
+  const lane = account === undefined ? channel : `${channel} ${account}`;
+  return jobs.schedule(keyOf(id), { cron: cronOf(cadence), zone, job: DIGEST, data: { digest: id }, lane });
 }
 
 function keyOf(id: string): string {

@@ -2,6 +2,7 @@ import { code } from '../../core/mrkdwn.ts';
 import { type Invoice, listInvoices } from '../../service/invoices.ts';
 import { invoiceNotices, noticeCount } from '../../views/invoices/notice.ts';
 import { BillingChannel, billingChannels } from '../../workspace/billing.ts';
+import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from '../schedules/lifecycle.ts';
@@ -103,6 +104,8 @@ export function addNotices(
   asked: Omit<BillingChannel, 'setAt' | 'state' | 'pending'>,
 ): Promise<Schedule<BillingChannel>> {
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const standing = await billingChannels(workspace.store).get(feedChannelId(asked));
+    if (standing === undefined) await expectRoomForSchedule(workspace, asked.channel);
     const made: BillingChannel = { ...asked, setAt: workspace.clock.now(), state: ACTIVE, pending: [] };
     const schedule = await INVOICE_NOTICES.restore(workspace, made);
     await INVOICE_NOTICES.start(workspace, schedule);

@@ -69,7 +69,8 @@ export async function postPending<Doc extends FeedChannel>(
 ): Promise<void> {
   if (doc === undefined) return;
   const id = feedChannelId(doc);
-  for (const batch of doc.pending) await jobs.send(jobOf(outbox), { id, batch: batch.id }, { key: batch.id });
+  for (const batch of doc.pending)
+    await jobs.send(jobOf(outbox), { id, batch: batch.id }, { key: batch.id, lane: doc.channel });
 }
 
 async function postBatch<Doc extends FeedChannel>(

@@ -155,7 +155,11 @@ async function send(
   { number, dueAt }: Polled,
 ): Promise<void> {
   const key = `${account} ${number}`;
-  await jobs.send(jobOf(interval), { account, number }, { key, startAfter: dueAt, newTrace: true });
+  await jobs.send(
+    jobOf(interval),
+    { account, number },
+    { key, startAfter: dueAt, newTrace: true, lane: account },
+  );
 }
 
 function polls(store: WorkspaceStore): WorkspaceCollection<Polled> {

@@ -1,4 +1,5 @@
 import type { Account } from '../../workspace/accounts.ts';
+import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
 import {
   freeWatchId,
@@ -32,8 +33,13 @@ export async function setUpWatch(workspace: Workspace, asked: AskedWatch): Promi
   const { channel, account } = asked;
   const page = await readFeed(workspace, account);
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const all = (await listWatches(workspace.store)).map(({ watch }) => watch);
+    const placed = await listWatches(workspace.store);
+    const all = placed.map(({ watch }) => watch);
     const made = newWatch(workspace, asked, freeWatchId(all, asked.requestId));
+    const isKnown = placed.some(
+      (one) => one.channel === channel && one.account === account.name && isSameProject(one.watch, made),
+    );
+    if (!isKnown) await expectRoomForSchedule(workspace, channel);
     let kind: SetUp['kind'] = 'same';
     const empty = newChannel(channel, account.name);
     const id = feedChannelId(empty);

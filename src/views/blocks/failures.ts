@@ -60,6 +60,11 @@ export function explain(error: unknown, at: FailureContext): Explained {
       return explainSlackFailure(error);
     case 'store_unavailable':
       return { text: 'Deckhand cannot reach its database.', next: IN_A_MINUTE };
+    case 'document_unreadable':
+      return {
+        text: 'A stored record cannot be read.',
+        next: `${code(`${at.word} doctor`)} lists what cannot be read.`,
+      };
   }
 }
 

@@ -46,6 +46,16 @@ describe('digest', () => {
     expect(await digests()).toMatchObject([{ range: 'last_7_days', zone: 'Europe/Lisbon' }]);
   });
 
+  it('add is refused in a channel with 50 schedules', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    const { digests: stored } = world.app.workspaces.open(TEAM);
+    const [digest] = await digests();
+    if (digest === undefined) throw new Error('there is no digest');
+    for (let n = 1; n < 50; n += 1) await stored.put({ ...digest, id: `d${n}`, requestId: `r${n}` });
+    const said = await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin');
+    expect(said).toContain('This channel has 50 schedules, and 50 is the most.');
+  });
+
   it('add leaves nothing behind where Deckhand may not post', async () => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
     expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain('Invite it');

@@ -1,0 +1,108 @@
+/** Whose turn a job takes: that of its workspace, and in it that of its lane, e.g. a channel or an account. */
+export interface Turn {
+  workspace: string;
+  lane: string | undefined;
+}
+
+/** So many jobs of a queue are held here, running or waiting for their lane, for each that may run. */
+const HELD_FOR_EACH = 8;
+
+/** What a workspace holds: how many jobs run, in each lane and in all, and how many wait for their lane. */
+interface Holding {
+  running: number;
+  waiting: number;
+  lanes: Map<string, number>;
+}
+
+/**
+ * Who may run how much of a queue. A workspace may run as many jobs as leave the same share to one more workspace,
+ * and in it a lane as many as leave the same share to one more lane. So the next to come always finds room, however
+ * slow the others are.
+ */
+export class Shares {
+  readonly #concurrency: number;
+  readonly #holdings = new Map<string, Holding>();
+  /** How many workspaces have a job that runs. */
+  #active = 0;
+  #running = 0;
+
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency;
+  }
+
+  /** Whether the job may run now. */
+  hasRoom({ workspace, lane }: Turn): boolean {
+    const holding = this.#holdings.get(workspace);
+    const isKnown = holding !== undefined && holding.running > 0;
+    const share = shareOf(this.#concurrency, this.#active + (isKnown ? 0 : 1));
+    if (holding === undefined) return true;
+    if (holding.running >= Math.min(share, this.#free)) return false;
+    if (lane === undefined) return true;
+    const running = holding.lanes.get(lane) ?? 0;
+    return running < shareOf(share, holding.lanes.size + (running > 0 ? 0 : 1));
+  }
+
+  /** Workspaces of which no more jobs are to be claimed for now. */
+  full(): string[] {
+    const share = Math.min(shareOf(this.#concurrency, this.#active), this.#free);
+    const most = shareOf(this.#concurrency * HELD_FOR_EACH, this.#holdings.size);
+    return [...this.#holdings]
+      .filter(([, { running, waiting }]) => running >= share || running + waiting >= most)
+      .map(([workspace]) => workspace);
+  }
+
+  /** So few are claimed at once that they fit into one share. */
+  get batch(): number {
+    return shareOf(this.#concurrency, Math.max(1, this.#active));
+  }
+
+  begin({ workspace, lane }: Turn): void {
+    const holding = this.#holdingOf(workspace);
+    if (holding.running === 0) this.#active += 1;
+    holding.running += 1;
+    this.#running += 1;
+    if (lane !== undefined) holding.lanes.set(lane, (holding.lanes.get(lane) ?? 0) + 1);
+  }
+
+  end({ workspace, lane }: Turn): void {
+    const holding = this.#holdingOf(workspace);
+    holding.running -= 1;
+    this.#running -= 1;
+    if (holding.running === 0) this.#active -= 1;
+    if (lane !== undefined) {
+      const left = (holding.lanes.get(lane) ?? 1) - 1;
+      if (left > 0) holding.lanes.set(lane, left);
+      else holding.lanes.delete(lane);
+    }
+    this.#dropIfEmpty(workspace, holding);
+  }
+
+  /** A job waits for its lane, or no longer. */
+  wait({ workspace }: Turn, change: 1 | -1): void {
+    const holding = this.#holdingOf(workspace);
+    holding.waiting += change;
+    this.#dropIfEmpty(workspace, holding);
+  }
+
+  /** No workspace runs more than what stays free, so that those who came first leave room for many more. */
+  get #free(): number {
+    return this.#concurrency - this.#running;
+  }
+
+  #holdingOf(workspace: string): Holding {
+    const known = this.#holdings.get(workspace);
+    if (known !== undefined) return known;
+    const made: Holding = { running: 0, waiting: 0, lanes: new Map() };
+    this.#holdings.set(workspace, made);
+    return made;
+  }
+
+  #dropIfEmpty(workspace: string, { running, waiting }: Holding): void {
+    if (running === 0 && waiting === 0) this.#holdings.delete(workspace);
+  }
+}
+
+/** Leaves as much to one more; at least one, or nothing would ever run. */
+function shareOf(amount: number, sharers: number): number {
+  return Math.max(1, Math.floor(amount / (sharers + 1)));
+}

@@ -1,0 +1,43 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { openStore } from '../../src/store/open-store.ts';
+import type { QuarantinedRecord } from '../../src/store/quarantine.ts';
+import { DATABASES } from './databases.ts';
+
+const Digest = z.object({ setUpBy: z.string(), zone: z.enum(['UTC']) });
+
+describe.each(DATABASES)('a record that cannot be read, on $name', ({ fresh }) => {
+  test('is left out of lists, reported once with its owner, and kept as it is', async () => {
+    const url = await fresh();
+    const reported: QuarantinedRecord[] = [];
+    const open = async () => {
+      const store = await openStore(url, { onQuarantined: (record) => reported.push(record) });
+      onTestFinished(() => store.close());
+      return store;
+    };
+    const store = await open();
+    const planted = store.collection('digests', z.unknown());
+    await planted.put('T1', 'bad', { setUpBy: 'U1', zone: 'Mars/Base' });
+    await planted.put('T1', 'good', { setUpBy: 'U2', zone: 'UTC' });
+    await planted.put('T2', 'good', { setUpBy: 'U2', zone: 'UTC' });
+    const digests = store.collection('digests', Digest);
+
+    const good = { id: 'good', doc: { setUpBy: 'U2', zone: 'UTC' } };
+    expect([await digests.list('T1'), await digests.latest('T1', 5), await digests.list('T2')]).toEqual([
+      [good],
+      [good],
+      [good],
+    ]);
+    for (const work of [
+      () => digests.get('T1', 'bad'),
+      () => digests.update('T1', 'bad', () => ({ setUpBy: 'U3', zone: 'UTC' })),
+    ])
+      await expect(work).rejects.toMatchObject({ code: 'document_unreadable' });
+    expect(await digests.create('T1', 'bad', { setUpBy: 'U3', zone: 'UTC' })).toBe(false);
+    expect(await planted.get('T1', 'bad')).toEqual({ setUpBy: 'U1', zone: 'Mars/Base' });
+    expect(reported).toEqual([{ workspace: 'T1', collection: 'digests', id: 'bad', owner: 'U1' }]);
+
+    await digests.put('T1', 'bad', { setUpBy: 'U1', zone: 'UTC' });
+    expect(await digests.list('T1')).toHaveLength(2);
+  });
+});
