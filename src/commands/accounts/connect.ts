@@ -43,7 +43,7 @@ const Fields = z.object({
 
 export const connect = defineCommand({
   name: 'connect',
-  summary: 'Connects an account with your e-mail and API key, or a key of your own to a connected one',
+  summary: 'Connects an account (admins), or a key of your own to one that is connected',
   usage: '[account]',
   examples: ['connect', 'connect acme'],
   // A key of one's own; all else is for admins.

@@ -16,7 +16,7 @@ const ButtonValue = z.object({ id: z.string() });
 
 export const disconnect = defineCommand({
   name: 'disconnect',
-  summary: 'Disconnects a key of an account, and deletes it',
+  summary: 'Disconnects a key of an account (admins), or your own, and deletes it',
   usage: '<account>',
   // One's own key; all others are for admins.
   role: 'member',
