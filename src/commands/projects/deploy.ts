@@ -14,7 +14,8 @@ export const deploy = defineCommand({
   async run(_, { caller, workspace, account: named }) {
     const { account: bound, project } = await workspace.channels.get(caller.channel);
     const accounts = await workspace.accounts.list(caller);
-    const account = accounts.length === 0 ? undefined : await workspace.accounts.resolve(caller, named, bound);
+    const account =
+      accounts.length === 0 ? undefined : await workspace.accounts.resolve(caller, named, bound);
     const url = account && accountUrl(account.name, workspace.config.SERVICE_BASE_URL);
     return {
       kind: 'private',
