@@ -317,7 +317,9 @@ describe('a store that fails', () => {
 
   it('in the middle of a form is told in the form with a reference', async () => {
     breakCollection('accounts');
-    expectAnswer(world, await connecting()(world), ['', nothing, whoami, ...TOLD]);
+    const sent = { account: ACCOUNT, email: EMAIL, api_key: API_KEY, purpose: 'shared' };
+    const said = await sending(world, `connect ${ACCOUNT}`, 'connect', sent);
+    expectAnswer(world, said, ['', nothing, whoami, ...TOLD]);
   });
 });
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isZone, parseZone, zoneNames } from '../jobs/zone.ts';
 import { chosenText, menuTarget } from '../views/blocks/choices.ts';
 import type { Choice } from '../views/blocks/modal.ts';
+import { type Asker, forInvoices } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { zoneOf } from '../workspace/user-timezone.ts';
 import type { OptionContext, OptionSource } from './command.ts';
@@ -59,7 +60,9 @@ export const invoicePicker: OptionSource = {
   role: 'billing',
   async options(typed, context) {
     const { workspace } = context;
-    const invoices = await workspace.hosting.invoices(await accountHere(context));
+    const invoices = await workspace.hosting.invoices(
+      await accountHere(context, forInvoices(context.caller)),
+    );
     return matching(typed, invoices, (invoice) => ({
       value: String(invoice.number),
       text: `${invoice.number}  ${invoice.total} ${invoice.currency.toUpperCase()}`,
@@ -193,8 +196,8 @@ function targetOf({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarg
   return typeof account === 'string' ? { account } : {};
 }
 
-function accountHere(context: OptionContext): Promise<Account> {
-  return accountOf({ ...context, account: targetOf(context).account ?? context.account });
+function accountHere(context: OptionContext, asker?: Asker): Promise<Account> {
+  return accountOf({ ...context, account: targetOf(context).account ?? context.account }, asker);
 }
 
 async function projectHere(context: OptionContext): Promise<string | undefined> {

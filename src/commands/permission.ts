@@ -56,8 +56,7 @@ export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal |
   const { user, command, role, channels } = wanted;
   const exclusion = role === undefined ? undefined : await exclusionOf(rules, user);
   if (exclusion !== undefined) return exclusion;
-  if (role !== undefined && !(await rules.roles.holds(user, role)))
-    return new Refusal(`This needs the role *${role}*. Ask ${await whoCan(rules, role)}.`, { role, command });
+  if (role !== undefined && !(await rules.roles.holds(user, role))) return lacking(rules, role, command);
   for (const channel of new Set(channels)) {
     const { commands } = await rules.channels.get(channel);
     if (commands === undefined || commands.includes(command) || isAlwaysAllowed(command)) continue;
@@ -68,6 +67,11 @@ export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal |
     );
   }
   return undefined;
+}
+
+/** For what a command does for some people only. */
+export async function lacking(rules: Pick<Rules, 'roles'>, role: Role, command: string): Promise<Refusal> {
+  return new Refusal(`This needs the role *${role}*. Ask ${await whoCan(rules, role)}.`, { role, command });
 }
 
 /**

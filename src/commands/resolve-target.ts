@@ -4,16 +4,21 @@ import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
 import { listServers } from '../service/servers.ts';
 import { skippedWords } from '../views/blocks/skipped.ts';
+import type { Asker } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import { ServerNeeded } from '../workspace/servers.ts';
 import type { CommandContext } from './command.ts';
 
-/** The account that the words, the channel or the workspace mean. @throws UserError where there is none */
-export async function accountOf(context: CommandContext): Promise<Account> {
+/**
+ * The account that the words, the channel or the workspace mean, with the key of the person who asks.
+ * @param asker another, where it is not the person that the service is asked for
+ * @throws UserError where there is none
+ */
+export async function accountOf(context: CommandContext, asker: Asker = context.caller): Promise<Account> {
   const { caller, workspace } = context;
   const channel = await workspace.channels.get(caller.channel);
-  return workspace.accounts.resolve(context.account, channel.account);
+  return workspace.accounts.resolve(asker, context.account, channel.account);
 }
 
 /**
@@ -23,8 +28,9 @@ export async function accountOf(context: CommandContext): Promise<Account> {
 export async function projectOf(
   context: CommandContext,
   named: string | undefined,
+  asker?: Asker,
 ): Promise<{ account: Account; project: Project }> {
-  const account = await accountOf(context);
+  const account = await accountOf(context, asker);
   const bound = await boundProject(context, account);
   const projects = await context.workspace.projects.look(account);
   const project = findProject(projects, named ?? context.project ?? bound?.permalink);

@@ -88,7 +88,13 @@ export interface Sought {
 /** A failed call that was made for a connected account. */
 interface AccountCallFailure extends Error {
   readonly code: 'account_failure';
-  readonly account: { name: string; state: 'ok' | 'unverified' | 'broken' };
+  readonly account: {
+    name: string;
+    state: 'ok' | 'unverified' | 'broken';
+    /** Of the key that was used. */
+    purpose: 'shared' | 'billing' | 'mine';
+    connectedBy: string;
+  };
   readonly sought: Sought | undefined;
   readonly cause: ServiceFailure;
 }

@@ -9,9 +9,18 @@ import type {
   WorkspaceSealer,
   WorkspaceStore,
 } from '../store/workspace-store.ts';
+import {
+  type Asker,
+  type KeyIdentity,
+  keyId,
+  keyIdsFor,
+  keysFor,
+  PURPOSES,
+  SCHEDULES,
+} from './account-keys.ts';
 
 /**
- * A connected account of the deployment service.
+ * A connected account of the deployment service, with one of its keys.
  * - `unverified`: came from a sign-up whose e-mail is not verified yet; the key answers 401 until then
  * - `broken`: the key worked once and was refused since (revoked or rotated)
  */
@@ -21,7 +30,10 @@ export const Account = z.object({
   sealedKey: z.string(),
   /** The last four characters of the key, the only ones that are shown. */
   keyTail: z.string(),
+  /** Of this key alone. */
   state: z.enum(['ok', 'unverified', 'broken']),
+  /** Records of earlier releases are of shared keys. */
+  purpose: z.enum(PURPOSES).default('shared'),
   connectedBy: z.string(),
   connectedAt: z.number(),
 });
@@ -46,27 +58,33 @@ export class AccountFailure extends Error {
 }
 
 export interface Accounts {
-  list(): Promise<Account[]>;
-  get(name: string): Promise<Account | undefined>;
-  defaultName(): Promise<string | undefined>;
+  /** Every key of every account. */
+  keys(): Promise<Account[]>;
+  /** One an account, with the key that acts for the asker: schedules where none is given. */
+  list(asker?: Asker): Promise<Account[]>;
+  get(name: string, asker?: Asker): Promise<Account | undefined>;
+  defaultName(asker?: Asker): Promise<string | undefined>;
   /**
-   * The named account, else the preferred one (the channel's), else the workspace's default.
+   * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts for
+   * the asker. This alone decides whose key that is.
    * @throws UserError where nothing is connected or the name is unknown
    */
-  resolve(named: string | undefined, preferred: string | undefined): Promise<Account>;
-  /** Seals the key and stores the account; the first one becomes the default. */
-  connect(account: {
+  resolve(asker: Asker, named?: string, preferred?: string): Promise<Account>;
+  /** Seals the key and stores it; the first account becomes the default. Replaces the key of the same identity. */
+  connect(key: {
     name: string;
     email: string;
     apiKey: string;
     connectedBy: string;
     state: 'ok' | 'unverified';
+    /** Shared where left out. */
+    purpose?: Account['purpose'];
   }): Promise<Account>;
-  /** Deletes the account with its sealed key; false if there was none. */
-  disconnect(name: string): Promise<boolean>;
+  /** Deletes a sealed key by its `keyId`; false if there was none. */
+  disconnect(id: string): Promise<boolean>;
   /**
-   * Calls the service with the account's key. A 401 on a key that worked before marks the connection broken; a success
-   * marks it ok.
+   * Calls the service with the account's key. A 401 on a key that worked before marks that key broken; a success marks it
+   * ok.
    * @param sought what a `record_not_found` is about, for the sentence that the person reads
    * @throws AccountFailure for a ServiceError
    */
@@ -85,60 +103,40 @@ export interface AccountsParts {
 export function createAccounts(parts: AccountsParts): Accounts {
   const stored: WorkspaceCollection<Account> = parts.store.collection('accounts', Account);
   const preferences = parts.store.collection('preferences', Preferences);
+  const reader = createReader(stored, preferences);
 
   async function changeState(account: Account, state: Account['state']): Promise<void> {
     if (account.state === state) return;
-    const changed = await stored.update(account.name, (current) =>
+    const changed = await stored.update(keyId(account), (current) =>
       current === undefined || current.sealedKey !== account.sealedKey ? current : { ...current, state },
     );
     if (changed?.sealedKey === account.sealedKey) await parts.onState?.(changed);
   }
 
-  async function all(): Promise<Account[]> {
-    const rows = await stored.list();
-    return rows.map((row) => row.doc).sort((a, b) => a.connectedAt - b.connectedAt);
-  }
-
   return {
-    list: all,
-    get: (name) => stored.get(name),
-    async defaultName() {
-      const chosen = (await preferences.get(PREFERENCES_ID))?.defaultAccount;
-      const accounts = await all();
-      return accounts.some((account) => account.name === chosen) ? chosen : accounts[0]?.name;
-    },
-    async resolve(named, preferred) {
-      const wanted = named ?? preferred ?? (await this.defaultName());
-      const account = wanted === undefined ? undefined : await stored.get(wanted.toLowerCase());
-      if (account !== undefined) return account;
-      if (named !== undefined) throw unknownAccount(named);
-      const fallback = await this.defaultName();
-      const found = fallback === undefined ? undefined : await stored.get(fallback);
-      if (found === undefined)
-        throw new UserError('No account is connected in this workspace yet.', 'connect');
-      return found;
-    },
-    async connect(account) {
-      const { apiKey, ...shown } = account;
-      const sealedKey = await parts.sealer.seal(keyField(account.name), apiKey);
+    ...reader,
+    async connect({ apiKey, purpose = 'shared', ...shown }) {
+      const key = { ...shown, purpose };
+      const sealedKey = await parts.sealer.seal(fieldOf(key), apiKey);
       const keyTail = apiKey.slice(-4);
-      const doc: Account = { ...shown, sealedKey, keyTail, connectedAt: parts.clock.now() };
-      await stored.put(account.name, doc);
+      const doc: Account = { ...key, sealedKey, keyTail, connectedAt: parts.clock.now() };
+      await stored.put(keyId(key), doc);
       await preferences.update(PREFERENCES_ID, (current) => ({
-        defaultAccount: current?.defaultAccount ?? account.name,
+        defaultAccount: current?.defaultAccount ?? key.name,
       }));
       await parts.onState?.(doc);
       return doc;
     },
-    async disconnect(name) {
-      const wasThere = await stored.delete(name);
+    async disconnect(id) {
+      const wasThere = await stored.delete(id);
+      const left = await reader.keys();
       await preferences.update(PREFERENCES_ID, (current) =>
-        current?.defaultAccount === name ? {} : (current ?? {}),
+        left.some(({ name }) => name === current?.defaultAccount) ? current : {},
       );
       return wasThere;
     },
     async use(account, work, sought) {
-      const apiKey = await parts.sealer.open(keyField(account.name), account.sealedKey);
+      const apiKey = await parts.sealer.open(fieldOf(account), account.sealedKey);
       const client = parts.service.account({ account: account.name, email: account.email, apiKey });
       try {
         const result = await work(client);
@@ -155,10 +153,55 @@ export function createAccounts(parts: AccountsParts): Accounts {
   };
 }
 
-function keyField(account: string): Field {
-  return { record: `accounts/${account}`, field: 'apiKey' };
+/** Which keys there are, and which one acts for whom. */
+function createReader(
+  stored: WorkspaceCollection<Account>,
+  preferences: WorkspaceCollection<z.infer<typeof Preferences>>,
+): Pick<Accounts, 'keys' | 'list' | 'get' | 'defaultName' | 'resolve'> {
+  async function keys(): Promise<Account[]> {
+    const rows = await stored.list();
+    return rows.map((row) => row.doc).sort((a, b) => a.connectedAt - b.connectedAt);
+  }
+
+  async function get(name: string, asker: Asker = SCHEDULES): Promise<Account | undefined> {
+    for (const id of keyIdsFor(name, asker)) {
+      const found = await stored.get(id);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  async function defaultName(asker: Asker = SCHEDULES): Promise<string | undefined> {
+    const chosen = (await preferences.get(PREFERENCES_ID))?.defaultAccount;
+    const accounts = keysFor(await keys(), asker);
+    return accounts.some((account) => account.name === chosen) ? chosen : accounts[0]?.name;
+  }
+
+  return {
+    keys,
+    list: async (asker = SCHEDULES) => keysFor(await keys(), asker),
+    get,
+    defaultName,
+    async resolve(asker, named, preferred) {
+      const wanted = named ?? preferred ?? (await defaultName(asker));
+      const account = wanted === undefined ? undefined : await get(wanted.toLowerCase(), asker);
+      if (account !== undefined) return account;
+      if (named !== undefined) throw unknownAccount(named);
+      const fallback = await defaultName(asker);
+      const found = fallback === undefined ? undefined : await get(fallback, asker);
+      if (found === undefined)
+        throw new UserError('No account is connected in this workspace yet.', 'connect');
+      return found;
+    },
+  };
 }
 
-function unknownAccount(named: string): UserError {
+/** A seal opens for its own key's record alone. */
+function fieldOf(key: KeyIdentity): Field {
+  return { record: `accounts/${keyId(key)}`, field: 'apiKey' };
+}
+
+/** Foreign text is reduced to what a name may hold. */
+export function unknownAccount(named: string): UserError {
   return new UserError(`No account named \`${named.replace(/[^a-z0-9-]/gi, '')}\` is connected.`, 'accounts');
 }

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { allCommands } from '../../src/commands/registry.ts';
+import { SCHEDULES } from '../../src/workspace/account-keys.ts';
 import { answerTo } from '../support/asking.ts';
 import { test as base } from '../support/fixtures.ts';
 import { sendJson, sendPayload, sendSigned } from '../support/signed.ts';
@@ -187,7 +188,7 @@ describe('a stored API key', () => {
     expect(kept).toBeDefined();
     await accounts.put(TEAM, 'northwind', { ...kept, name: 'northwind' });
     const workspace = world.app.workspaces.open(TEAM);
-    const moved = await workspace.accounts.resolve('northwind', undefined);
+    const moved = await workspace.accounts.resolve(SCHEDULES, 'northwind');
     world.service.requests.clear();
     await expect(workspace.accounts.use(moved, async (client) => client)).rejects.toThrow();
     expect(world.service.requests.all).toEqual([]);

@@ -279,9 +279,15 @@ export async function connectAccount(slack: LocalSlack): Promise<void> {
   const told = (): number =>
     slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Connected *')).length;
   const before = told();
-  await ann.command(CHANNEL, '/deckhand connect');
+  await ann.command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
   await slack.until(() => ann.openView()?.content.callback_id === 'connect');
-  const answer = await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+  const isAsked = ann.openView()?.content.blocks.some(({ block_id: id }) => id === 'purpose') === true;
+  const answer = await ann.submit('connect', {
+    account: ACCOUNT,
+    email: EMAIL,
+    api_key: API_KEY,
+    ...(isAsked ? { purpose: 'shared' } : {}),
+  });
   if (answer.outcome !== 'ok') throw new Error(`connecting failed: ${answer.outcome} ${answer.body}`);
   // Or the news of it would come amid whatever a test does next.
   await slack.until(() => told() > before, { what: 'the news of the connected account' });

@@ -3,12 +3,13 @@ import { defineCommand } from '../command.ts';
 
 export const accounts = defineCommand({
   name: 'accounts',
-  summary: 'Lists the connected accounts, their health and who connected them',
+  summary:
+    'Lists the connected accounts with their keys: what each is for, whose it is, and whether it works',
   role: 'member',
   async run(_, { workspace }) {
-    const list = await workspace.accounts.list();
+    const keys = await workspace.accounts.keys();
     const defaultName = await workspace.accounts.defaultName();
     const word = workspace.config.SLACK_COMMAND;
-    return { kind: 'private', message: accountsMessage(list, defaultName, word) };
+    return { kind: 'private', message: accountsMessage(keys, defaultName, word) };
   },
 });

@@ -6,12 +6,21 @@ import { ServiceError } from '../../service/errors.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
 import { maskedKey } from '../../views/accounts/accounts.ts';
-import { CONNECT, connectModal } from '../../views/accounts/connect.ts';
+import {
+  CONNECT,
+  type ConnectOrigin,
+  connectModal,
+  type PurposeChoice,
+} from '../../views/accounts/connect.ts';
 import { type Explained, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
+import { refill, withBanner } from '../../views/blocks/modal.ts';
+import { keyTarget, PURPOSES, type Purpose } from '../../workspace/account-keys.ts';
+import type { Account } from '../../workspace/accounts.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { messagesByField } from '../form-target.ts';
+import { lacking } from '../permission.ts';
 
 const Origin = z.object({
   channel: z.string().optional(),
@@ -24,6 +33,7 @@ const API_KEY_LENGTH = 40;
 
 const Fields = z.object({
   account: z.string({ error: 'Give the account’s name.' }),
+  purpose: z.enum(PURPOSES, { error: 'Choose what the key is for.' }).optional(),
   email: z.string({ error: 'Give your login e-mail address.' }).trim(),
   api_key: z
     .string({ error: 'Give the API key.' })
@@ -33,23 +43,19 @@ const Fields = z.object({
 
 export const connect = defineCommand({
   name: 'connect',
-  summary: 'Connects an account of the deployment service with your e-mail and API key',
+  summary: 'Connects an account (admins), or a key of your own to one that is connected',
   usage: '[account]',
   examples: ['connect', 'connect acme'],
-  role: 'admin',
+  // A key of one's own; all else is for admins.
+  role: 'member',
   positionals: ['account'],
   args: z.object({ account: z.string().optional() }),
-  async run({ account }, { caller }) {
-    return { kind: 'modal', view: connectModal({ channel: caller.channel, account }) };
-  },
+  run: ({ account }, context) => openForm(context, { account }),
   actions: [
     {
       actionId: 'connect:open',
-      role: 'admin',
-      async run(value, { caller }) {
-        const origin = Origin.parse(JSON.parse(value ?? '{}'));
-        return { kind: 'modal', view: connectModal({ ...origin, channel: caller.channel }) };
-      },
+      role: 'member',
+      run: async (value, context) => openForm(context, Origin.parse(JSON.parse(value ?? '{}'))),
     },
   ],
   shortcuts: [
@@ -58,12 +64,38 @@ export const connect = defineCommand({
       kind: 'global',
       name: 'Connect account',
       description: 'Connects an account of your deployment service',
-      role: 'admin',
-      run: async () => ({ kind: 'modal', view: connectModal({}) }),
+      role: 'member',
+      run: (context) => openForm(context, {}),
     },
   ],
-  submissions: [{ callbackId: CONNECT, role: 'admin', secrets: ['api_key'], submit: submitConnect }],
+  submissions: [{ callbackId: CONNECT, role: 'member', secrets: ['api_key'], submit: submitConnect }],
 });
+
+async function openForm(context: CommandContext, origin: ConnectOrigin): Promise<Reply> {
+  const { caller, workspace } = context;
+  const account = parseAccountName(origin.account ?? '', workspace.config.SERVICE_BASE_URL);
+  const choice = await purposeChoice(context, account);
+  return { kind: 'modal', view: connectModal({ ...origin, channel: caller.channel }, choice) };
+}
+
+/**
+ * What the person may choose between; undefined where the form does not ask.
+ * @param account undefined where it is not known yet
+ * @throws Refusal where the person may not connect it at all
+ */
+async function purposeChoice(
+  { caller, workspace }: CommandContext,
+  account: string | undefined,
+): Promise<PurposeChoice | undefined> {
+  const { accounts, roles } = workspace;
+  const shared = account === undefined ? undefined : await accounts.get(account);
+  const isAdmin = await roles.holds(caller.user, 'admin');
+  if (isAdmin && shared === undefined) return undefined;
+  if (isAdmin) return { purposes: PURPOSES, initial: shared?.state === 'ok' ? 'mine' : 'shared', shared };
+  const isConnected = account === undefined ? (await accounts.list()).length > 0 : shared !== undefined;
+  if (!isConnected) throw await lacking(workspace, 'admin', 'connect');
+  return { purposes: ['mine'], initial: 'mine' };
+}
 
 async function submitConnect(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { caller, workspace } = context;
@@ -77,17 +109,40 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
       errors: { account: 'That is not an account name: letters, digits and hyphens only.' },
     };
   const { email, api_key: apiKey } = fields.data;
+  const choice = await purposeChoice(context, account);
+  const purpose = fields.data.purpose ?? defaultPurpose(choice);
+  if (purpose !== undefined && choice?.purposes.includes(purpose) === false)
+    throw await lacking(workspace, 'admin', 'connect');
   const tried = await tryKey(context, { account, email, apiKey });
   if ('errors' in tried) return { kind: 'errors', ...tried };
-  await workspace.accounts.connect({
+  if (purpose === undefined) return askPurpose(state, { ...origin, account }, choice);
+  const key = await workspace.accounts.connect({
     name: account,
     email,
     apiKey,
+    purpose,
     connectedBy: caller.user,
     state: 'ok',
   });
-  const reply = connectedReply(workspace.config.SLACK_COMMAND, account, apiKey, tried);
-  return { kind: 'close', after: () => withReplay(context, origin, reply), audit: { target: account } };
+  const reply = connectedReply(workspace.config.SLACK_COMMAND, key, tried);
+  return {
+    kind: 'close',
+    after: () => withReplay(context, origin, reply),
+    audit: { target: keyTarget(key) },
+  };
+}
+
+/** Of a form that did not ask: undefined where it has to, because another key works. */
+function defaultPurpose(choice: PurposeChoice | undefined): Purpose | undefined {
+  if (choice === undefined || choice.initial === 'shared') return 'shared';
+  return choice.purposes.length === 1 ? choice.initial : undefined;
+}
+
+/** The account turned out to be connected: the same form, with the question. A key is never put back into a form. */
+function askPurpose(state: ViewState, origin: ConnectOrigin, choice: PurposeChoice | undefined): Submitted {
+  const asked = refill(connectModal(origin, choice), state.values, ['api_key']);
+  const said = `${code(origin.account)} is connected already. The key works: choose what it is for, and give it again.`;
+  return { kind: 'view', view: withBanner(asked, said) };
 }
 
 interface Tried {
@@ -136,10 +191,17 @@ function lengthHint(apiKey: string): string {
   return ` An API key has ${API_KEY_LENGTH} characters, this one has ${apiKey.length}.`;
 }
 
-function connectedReply(word: string, account: string, apiKey: string, { profile, projects }: Tried): Reply {
-  const said = `:white_check_mark: Connected ${bold(profile.account.name)} (${code(account)}) with the key ${code(maskedKey(apiKey.slice(-4)))}: ${count(projects, 'project')}. Next: ${code(`${word} test`)}.`;
+function connectedReply(word: string, key: Account, { profile, projects }: Tried): Reply {
+  const { name, keyTail, purpose } = key;
+  const said = `:white_check_mark: Connected ${bold(profile.account.name)} (${code(name)}) with ${CONNECTED[purpose]} ${code(maskedKey(keyTail))}: ${count(projects, 'project')}. Next: ${code(`${word} ${purpose === 'billing' ? 'invoices' : 'test'}`)}.`;
   return { kind: 'private', message: say(said) };
 }
+
+const CONNECTED: Readonly<Record<Purpose, string>> = {
+  shared: 'the key',
+  billing: 'the billing key',
+  mine: 'your own key',
+};
 
 /** The command typed before connecting runs after it, whichever way the person came to connect. */
 async function withReplay(

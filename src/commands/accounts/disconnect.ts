@@ -1,44 +1,89 @@
 import { z } from 'zod';
-import { bold, code } from '../../core/mrkdwn.ts';
-import type { Reply } from '../../core/reply.ts';
-import { buttons, say } from '../../views/blocks/message.ts';
+import { bold } from '../../core/mrkdwn.ts';
+import type { Caller, Reply } from '../../core/reply.ts';
+import { keyOwner } from '../../views/accounts/accounts.ts';
+import { chooseKeyMessage, confirmDisconnectMessage } from '../../views/accounts/disconnect.ts';
+import { say } from '../../views/blocks/message.ts';
+import { keyId, keyTarget } from '../../workspace/account-keys.ts';
+import { type Account, unknownAccount } from '../../workspace/accounts.ts';
 import { accountsChanged } from '../../workspace/schedules.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { ActionContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
+import { lacking } from '../permission.ts';
 
-const ButtonValue = z.object({ account: z.string() });
+const ButtonValue = z.object({ id: z.string() });
 
 export const disconnect = defineCommand({
   name: 'disconnect',
-  summary: 'Disconnects an account and deletes its sealed key',
+  summary: 'Disconnects a key of an account (admins), or your own, and deletes it',
   usage: '<account>',
-  role: 'admin',
+  // One's own key; all others are for admins.
+  role: 'member',
   needsAccount: true,
   positionals: ['account'],
-  args: z.object({ account: z.string() }),
-  async run({ account: named }, { workspace }) {
-    const account = await workspace.accounts.resolve(named, undefined);
-    const said = `Disconnect ${bold(account.name)}? Its sealed key is deleted, and its schedules stop.`;
-    const confirm = buttons({
-      label: 'Disconnect',
-      actionId: 'disconnect:confirm',
-      style: 'danger',
-      value: { account: account.name },
-    });
-    return { kind: 'private', message: say(said, ...confirm) };
+  args: z.object({ account: z.string().toLowerCase() }),
+  async run({ account }, { caller, workspace }) {
+    const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);
+    if (keys.length === 0) throw unknownAccount(account);
+    const theirs = await removableBy(workspace, caller, keys);
+    const [first, ...others] = theirs.map((key) => ({ ...key, id: keyId(key) }));
+    if (first === undefined) throw await lacking(workspace, 'admin', 'disconnect');
+    const message =
+      others.length === 0 ? confirmDisconnectMessage(first) : chooseKeyMessage(account, [first, ...others]);
+    return { kind: 'private', message };
   },
-  actions: [{ actionId: 'disconnect:confirm', role: 'admin', durable: true, run: confirmDisconnect }],
+  actions: [
+    {
+      actionId: 'disconnect:choose',
+      role: 'member',
+      async run(id, context) {
+        const key = await keyToRemove(context, id);
+        if (key === undefined) return gone();
+        return { kind: 'replace', message: confirmDisconnectMessage({ ...key, id: keyId(key) }) };
+      },
+    },
+    { actionId: 'disconnect:confirm', role: 'member', durable: true, run: confirmDisconnect },
+  ],
 });
 
-async function confirmDisconnect(value: string | undefined, { workspace }: ActionContext): Promise<Reply> {
-  const { account } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-  const wasThere = await workspace.accounts.disconnect(account);
+async function confirmDisconnect(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const { workspace } = context;
+  const { id } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+  const key = await keyToRemove(context, id);
+  const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
   // In any case, because the process may have been killed between the two.
   await accountsChanged(workspace);
-  if (!wasThere) return { kind: 'replace', message: say(`${code(account)} is no longer connected.`) };
+  if (!wasThere) return gone();
+  const text = `:wastebasket: The ${keyOwner(key)} of ${bold(key.name)} is disconnected and deleted.`;
   return {
     kind: 'replace',
-    message: say(`:wastebasket: ${bold(account)} is disconnected and its key deleted.`),
-    audit: { what: 'disconnect', target: account },
+    message: say(text),
+    audit: { what: 'disconnect', target: keyTarget(key) },
   };
+}
+
+function gone(): Reply {
+  return { kind: 'replace', message: say('This key is no longer connected.') };
+}
+
+/** Undefined where it was removed already. @throws Refusal for another person's, or everybody's */
+async function keyToRemove(
+  { caller, workspace }: ActionContext,
+  id: string | undefined,
+): Promise<Account | undefined> {
+  const key = (await workspace.accounts.keys()).find((one) => keyId(one) === id);
+  if (key === undefined) return undefined;
+  if ((await removableBy(workspace, caller, [key])).length === 0)
+    throw await lacking(workspace, 'admin', 'disconnect');
+  return key;
+}
+
+async function removableBy(
+  { roles }: Pick<Workspace, 'roles'>,
+  { user }: Caller,
+  keys: readonly Account[],
+): Promise<Account[]> {
+  if (await roles.holds(user, 'admin')) return [...keys];
+  return keys.filter(({ purpose, connectedBy }) => purpose === 'mine' && connectedBy === user);
 }

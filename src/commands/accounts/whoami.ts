@@ -1,18 +1,20 @@
 import { getProfile } from '../../service/profile.ts';
 import { linkLine } from '../../views/accounts/link.ts';
 import { profileMessage } from '../../views/accounts/profile.ts';
+import { forInvoices } from '../../workspace/account-keys.ts';
 import { GIVEN_ROLES } from '../../workspace/roles.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
 export const whoami = defineCommand({
   name: 'whoami',
-  summary: 'Shows whose key the account is used with, and what you may do here',
+  summary: 'Shows whose key acts for you, who you are at the service, and what you may do here',
   role: 'member',
   needsAccount: true,
   async run(_, context) {
-    const { workspace } = context;
+    const { caller, workspace } = context;
     const account = await accountOf(context);
+    const forInvoicesToo = await workspace.accounts.get(account.name, forInvoices(caller));
     const [profile, roles, link] = await Promise.all([
       workspace.accounts.use(account, (client) => getProfile(client)),
       rolesOf(context),
@@ -22,8 +24,9 @@ export const whoami = defineCommand({
       kind: 'private',
       message: profileMessage({
         profile,
-        account: account.name,
-        keyTail: account.keyTail,
+        key: account,
+        billing: forInvoicesToo?.purpose === 'billing' ? forInvoicesToo : undefined,
+        word: workspace.config.SLACK_COMMAND,
         roles,
         link,
       }),

@@ -147,8 +147,8 @@ function messageOf(ask: ActivityAsk, feed: Fetched, audience: ActivityAudience):
   return withSkipped(activityMessage(ask, feed, audience), feed.skipped);
 }
 
-async function fetchOf(ask: ActivityAsk, { workspace }: CommandContext): Promise<Fetched> {
-  const account = await workspace.accounts.resolve(ask.account, undefined);
+async function fetchOf(ask: ActivityAsk, { caller, workspace }: CommandContext): Promise<Fetched> {
+  const account = await workspace.accounts.resolve(caller, ask.account);
   const skipped: SkippedRows[] = [];
   const options: ListOptions = { onSkipped: (rows) => skipped.push(rows) };
   const feed = await workspace.accounts.use(account, (client) =>

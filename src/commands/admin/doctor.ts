@@ -5,6 +5,7 @@ import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
+import { forInvoices, keysFor } from '../../workspace/account-keys.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { listQuarantined } from '../../workspace/quarantine.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -95,42 +96,65 @@ async function checkRecords({ workspace }: CommandContext): Promise<Finding[]> {
   }));
 }
 
+/** With the keys that act for the person who asks; of another person's own, `accounts` shows the health. */
 async function checkAccounts(context: CommandContext): Promise<Finding[]> {
-  const { workspace } = context;
-  const accounts = await workspace.accounts.list();
-  if (accounts.length === 0) {
+  const { caller, workspace } = context;
+  const keys = await workspace.accounts.keys();
+  const theirs = keys.filter(({ purpose, connectedBy }) => purpose !== 'mine' || connectedBy === caller.user);
+  if (theirs.length === 0) {
     const said = `none is connected; an admin can run ${code(`${workspace.config.SLACK_COMMAND} connect`)}`;
     return [{ what: 'Accounts', health: 'broken', said }];
   }
-  const findings = await Promise.all(accounts.map((account) => checkAccount(context, account)));
+  const acting = keysFor(keys, caller);
+  const forInvoicesToo = keysFor(keys, forInvoices(caller));
+  const findings = await Promise.all(
+    theirs.map((key) =>
+      checkKey(context, key, { acts: acting.includes(key), readsInvoices: forInvoicesToo.includes(key) }),
+    ),
+  );
   return findings.flat();
 }
 
-/** The key, then what it may do; nothing more is asked where the key itself is refused. */
-async function checkAccount(context: CommandContext, account: Account): Promise<Finding[]> {
+/** The key, then what it may do for the person; nothing more is asked where the key itself is refused. */
+async function checkKey(
+  context: CommandContext,
+  account: Account,
+  { acts, readsInvoices }: { acts: boolean; readsInvoices: boolean },
+): Promise<Finding[]> {
   const { workspace } = context;
   let profile: Profile | undefined;
-  const key = await check(`Account ${code(account.name)}`, context, async () => {
+  const key = await check(nameOf(account), context, async () => {
     profile = await workspace.accounts.use(account, (client) => getProfile(client));
     return profile.account.suspended ? 'the key works, but the account is suspended' : 'the key works';
   });
   if (profile === undefined) return [key];
-  const word = workspace.config.SLACK_COMMAND;
-  const { beta_features: isEnabled } = profile.account;
+  const isEnabled = profile.account.beta_features;
   const permissions = await Promise.all([
-    checkPermission('Invoices', context, account, {
-      ask: listInvoices,
-      granted: 'the key may read them',
-      refused: 'the key may not read them; only the key of a billing manager may',
-    }),
-    checkPermission('Managed hosting', context, account, {
-      ask: listHostedResources,
-      granted: isEnabled ? 'the key may use it' : `is not enabled; ${code(`${word} beta enroll`)} enables it`,
-      refused: 'the key may not use it; its owner needs that permission at the service',
-      isLimited: !isEnabled,
-    }),
+    ...(readsInvoices ? [checkPermission('Invoices', context, account, INVOICES)] : []),
+    ...(acts ? [checkHosting(context, account, isEnabled)] : []),
   ]);
-  return [key, ...permissions, administrator(account, isEnabled)];
+  return [key, ...permissions, ...(acts ? [administrator(account, isEnabled)] : [])];
+}
+
+function nameOf({ name, purpose }: Account): string {
+  if (purpose === 'shared') return `Account ${code(name)}`;
+  return `${purpose === 'mine' ? 'Your own' : 'Billing'} key of ${code(name)}`;
+}
+
+const INVOICES: Permission = {
+  ask: listInvoices,
+  granted: 'the key may read them',
+  refused: 'the key may not read them; only the key of a billing manager may',
+};
+
+function checkHosting(context: CommandContext, account: Account, isEnabled: boolean): Check {
+  const enroll = code(`${context.workspace.config.SLACK_COMMAND} beta enroll`);
+  return checkPermission('Managed hosting', context, account, {
+    ask: listHostedResources,
+    granted: isEnabled ? 'the key may use it' : `is not enabled; ${enroll} enables it`,
+    refused: 'the key may not use it; its owner needs that permission at the service',
+    isLimited: !isEnabled,
+  });
 }
 
 /** The service says who is an administrator only when the beta is being enabled, and asking would enable it. */

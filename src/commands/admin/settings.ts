@@ -36,7 +36,7 @@ async function openSettings(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   if (caller.channel === undefined) throw new UserError('Use this in the channel that it is about.');
   const current = await workspace.channels.get(caller.channel);
-  const isConnected = (await workspace.accounts.list()).length > 0;
+  const isConnected = (await workspace.accounts.list(caller)).length > 0;
   const account = isConnected ? (await accountOf(context)).name : undefined;
   return { kind: 'modal', view: settingsModal({ channel: caller.channel, account }, current) };
 }
@@ -77,7 +77,7 @@ async function boundTo(
   const { account, project } = current;
   if (project?.permalink === chosen && (named === undefined || named === account))
     return { ...(account === undefined ? {} : { account }), project };
-  const { workspace } = context;
-  const found: Account = await workspace.accounts.resolve(named, undefined);
+  const { caller, workspace } = context;
+  const found: Account = await workspace.accounts.resolve(caller, named);
   return { account: found.name, project: await chosenProject(context, found, chosen) };
 }

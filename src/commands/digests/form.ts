@@ -9,6 +9,7 @@ import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import type { Values } from '../../views/blocks/modal-state.ts';
 import { type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
+import { SCHEDULES } from '../../workspace/account-keys.ts';
 import { Cadence, nextTimes } from '../../workspace/cadence.ts';
 import { findProject } from '../../workspace/projects.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
@@ -129,7 +130,7 @@ async function redraw(field: string, value: string | undefined, context: ActionC
 export async function choicesOf({ workspace }: CommandContext, asked: FilledDigest): Promise<DigestChoices> {
   const { account: named, cadence, range, skipQuiet } = asked;
   const wanted = asked.project === undefined || isEverything(asked.project) ? undefined : asked.project;
-  const account = await workspace.accounts.resolve(named, undefined);
+  const account = await workspace.accounts.resolve(SCHEDULES, named);
   const kept = named === undefined && wanted === undefined ? {} : { account: account.name };
   const accounts = await workspace.accounts.list();
   if (!isServed({ account: kept.account }, accounts))

@@ -11,7 +11,7 @@ export const start = defineCommand({
   summary: 'Shows what to do next in this channel; so does the slash word alone',
   role: 'member',
   async run(_, { caller, workspace }) {
-    const accounts = await workspace.accounts.list();
+    const accounts = await workspace.accounts.list(caller);
     const channel = await workspace.channels.get(caller.channel);
     const isAdmin = await workspace.roles.holds(caller.user, 'admin');
     const word = workspace.config.SLACK_COMMAND;

@@ -26,8 +26,8 @@ const KINDS: ReadonlyArray<[kind: HomeSchedule['kind'], of: ScheduleKind]> = [
 /** What App Home shows to a person, from our own records alone. */
 export async function loadHome(workspace: Workspace, user: string): Promise<Omit<HomeData, 'figures'>> {
   const [accounts, defaultAccount, runs, schedules, roles] = await Promise.all([
-    workspace.accounts.list(),
-    workspace.accounts.defaultName(),
+    workspace.accounts.list({ user }),
+    workspace.accounts.defaultName({ user }),
     runsOf(workspace),
     schedulesOf(workspace),
     rolesOf(workspace, user),
@@ -36,7 +36,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     word: workspace.config.SLACK_COMMAND,
     now: workspace.clock.now(),
     canSignUp: workspace.config.SERVICE_SIGNUP_URL !== undefined,
-    accounts: accounts.map(({ name, state }) => ({ name, state })),
+    accounts: accounts.map(({ name, state, purpose }) => ({ name, state, isOwn: purpose === 'mine' })),
     defaultAccount,
     runs,
     schedules,
@@ -82,9 +82,9 @@ async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
   return held;
 }
 
-/** This week's figures of the first accounts; what fails is explained instead. */
-export async function figuresOf(workspace: Workspace): Promise<Record<string, AccountFigures>> {
-  const accounts = (await workspace.accounts.list()).slice(0, MOST_FIGURES);
+/** This week's figures of the first accounts, as the person may see them; what fails is explained instead. */
+export async function figuresOf(workspace: Workspace, user: string): Promise<Record<string, AccountFigures>> {
+  const accounts = (await workspace.accounts.list({ user })).slice(0, MOST_FIGURES);
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {
       return [account.name, await workspace.hosting.thisWeek(account)];

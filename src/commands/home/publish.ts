@@ -30,7 +30,7 @@ export async function homeOpened({ workspace }: CommandContext, { event }: Event
   const openedAt = workspace.clock.now();
   // No figures are asked for where they are not shown.
   if (await exclusionOf(workspace, user)) return publish(workspace, user, { figures: {}, openedAt });
-  const figures = figuresOf(workspace);
+  const figures = figuresOf(workspace, user);
   const early = await withTimeout(workspace.clock, FIGURES_TIMEOUT_MS, figures);
   const hash = view?.hash ?? undefined;
   await publish(workspace, user, { figures: early ?? 'loading', openedAt, hash });
@@ -44,10 +44,11 @@ export async function refreshHome(workspace: Workspace, { signal }: Job<unknown>
     .slice(0, MOST_VIEWERS);
   workspace.home.seenBy(viewers.length);
   if (viewers.length === 0) return;
-  const figures = await figuresOf(workspace);
-  for (const { id } of viewers) {
+  // Those without a key of their own share one look-up.
+  const figures = await Promise.all(viewers.map(({ id }) => figuresOf(workspace, id)));
+  for (const [at, { id }] of viewers.entries()) {
     signal.throwIfAborted();
-    await publish(workspace, id, { figures });
+    await publish(workspace, id, { figures: figures[at] ?? {} });
   }
 }
 

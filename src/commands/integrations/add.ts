@@ -48,14 +48,14 @@ export const integrationAdd = defineCommand({
 });
 
 async function submitAdd(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { workspace } = context;
+  const { caller, workspace } = context;
   const filled = readIntegration(state.values, 'new');
   const { type, errors } = filled;
   if (type === undefined) return { kind: 'errors', errors: { hook_type: 'Choose a type.', ...errors } };
   if (isAnyHidden(errors, state.view)) return { kind: 'view', view: drawn(context, state) };
   if (Object.keys(errors).length > 0) return { kind: 'errors', errors };
   const origin = originOf(state);
-  const account = await workspace.accounts.resolve(origin.account, undefined);
+  const account = await workspace.accounts.resolve(caller, origin.account);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
   const target = { account: account.name, project };
   try {

@@ -22,7 +22,7 @@ export async function saveChanges(
   origin: IntegrationOrigin,
   identifier: string,
 ): Promise<Submitted> {
-  const { workspace } = context;
+  const { caller, workspace } = context;
   const { shown } = origin;
   const filled = readForm(state, shown);
   const { errors, type } = filled;
@@ -31,7 +31,7 @@ export async function saveChanges(
   const changes = changesOf(filled, shown);
   if (Object.keys(changes).length === 0)
     return { kind: 'errors', errors: {}, base: 'Nothing was changed, so nothing was sent.' };
-  const account = await workspace.accounts.resolve(origin.account, undefined);
+  const account = await workspace.accounts.resolve(caller, origin.account);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
   const result = await workspace.accounts.use(
     account,

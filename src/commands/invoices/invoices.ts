@@ -12,6 +12,7 @@ import {
   invoicesMessage,
   invoiceTitle,
 } from '../../views/invoices/invoices.ts';
+import { forInvoices } from '../../workspace/account-keys.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { isBillingChannel } from '../../workspace/billing.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
@@ -31,7 +32,7 @@ export const invoices = defineCommand({
   positionals: ['number'],
   args: z.object({ number: z.string().optional() }),
   async run({ number }, context) {
-    const account = await accountOf(context);
+    const account = await accountOf(context, forInvoices(context.caller));
     return number === undefined ? list(account, context) : send(account, readNumber(number), context);
   },
   optionSources: [invoicePicker],
@@ -54,8 +55,8 @@ async function list(account: Account, { caller, workspace }: CommandContext): Pr
 
 async function sendPressed(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { account: named, number } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-  const { workspace } = context;
-  return send(await workspace.accounts.resolve(named, undefined), number, context);
+  const { caller, workspace } = context;
+  return send(await workspace.accounts.resolve(forInvoices(caller), named), number, context);
 }
 
 /** One of the menu, for those that have no button. */
@@ -63,8 +64,8 @@ async function sendPicked(number: string | undefined, context: ActionContext): P
   const place = menuTarget(context.blockId);
   if (place === undefined || number === undefined)
     throw new UserError('This menu is from an older version of Deckhand.', 'invoices');
-  const { workspace } = context;
-  const account = await workspace.accounts.resolve(place.account, undefined);
+  const { caller, workspace } = context;
+  const account = await workspace.accounts.resolve(forInvoices(caller), place.account);
   return send(account, readNumber(number), context);
 }
 

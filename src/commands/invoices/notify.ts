@@ -6,6 +6,7 @@ import { removeSchedules, resumeSchedule } from '../../scheduler/schedules/lifec
 import { pollStatus } from '../../scheduler/schedules/poller.ts';
 import { NOTICE_WORDS, notifyStateMessage } from '../../views/invoices/channel.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/card.ts';
+import { INVOICE_SCHEDULES } from '../../workspace/account-keys.ts';
 import type { BillingChannel } from '../../workspace/billing.ts';
 import { ACTIVE, type Schedule } from '../../workspace/schedules.ts';
 import type { CommandContext } from '../command.ts';
@@ -54,7 +55,8 @@ async function begin(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const { requestId, user: setBy } = caller;
   const channel = channelOf(context);
-  const account = await accountOf(context);
+  // With the key that the notices will be read with.
+  const account = await accountOf(context, INVOICE_SCHEDULES);
   const here = await noticesHere(context);
   const standing = here.find((one) => one.account === account.name);
   if (standing?.state.kind === 'paused') return resumeHere(context, standing);

@@ -13,8 +13,9 @@ export const deploy = defineCommand({
   args: z.object({ words: z.string().optional() }),
   async run(_, { caller, workspace, account: named }) {
     const { account: bound, project } = await workspace.channels.get(caller.channel);
-    const accounts = await workspace.accounts.list();
-    const account = accounts.length === 0 ? undefined : await workspace.accounts.resolve(named, bound);
+    const accounts = await workspace.accounts.list(caller);
+    const account =
+      accounts.length === 0 ? undefined : await workspace.accounts.resolve(caller, named, bound);
     const url = account && accountUrl(account.name, workspace.config.SERVICE_BASE_URL);
     return {
       kind: 'private',

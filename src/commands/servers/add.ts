@@ -68,8 +68,8 @@ async function readForm(state: ViewState, context: CommandContext, before: Draft
       view: await drawServerForm(context, { draft: { ...before, protocol }, values: state.values }),
     };
   if (read.wanted === undefined) return { kind: 'errors', errors };
-  const { workspace } = context;
-  const account = await workspace.accounts.resolve(before.account, undefined);
+  const { caller, workspace } = context;
+  const account = await workspace.accounts.resolve(caller, before.account);
   const project = before.project ?? (await chosenProject(context, account, state.values.project));
   const draft = { ...before, project };
   const priced = await lookUpCost(context, account, draft, read.wanted);
@@ -110,6 +110,7 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
   if (messageTs === undefined) return { kind: 'nothing' };
   await sendToFollow(workspace, {
     ...known,
+    resumedBy: caller.user,
     channel,
     rootTs: messageTs,
     threads: settings.threads ?? true,

@@ -80,7 +80,7 @@ export const betaEnroll = defineCommand({
       durable: true,
       async run(value, context) {
         const { account: name, protocol } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-        const account = await context.workspace.accounts.resolve(name, undefined);
+        const account = await context.workspace.accounts.resolve(context.caller, name);
         return { kind: 'replace', ...(await enroll(context, account, protocol)) };
       },
     },

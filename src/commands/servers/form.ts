@@ -45,8 +45,8 @@ export async function drawServerForm(
   context: CommandContext,
   { draft, values, typedProject }: FilledForm,
 ): Promise<ModalView> {
-  const { workspace } = context;
-  const account = await workspace.accounts.resolve(draft.account, undefined);
+  const { caller, workspace } = context;
+  const account = await workspace.accounts.resolve(caller, draft.account);
   const [profile, offer] = await Promise.all([
     workspace.accounts.use(account, (client) => getProfile(client)),
     draft.protocol === 'managed_vps' ? offerOf(context, account) : undefined,
@@ -107,11 +107,11 @@ async function goBack(context: ActionContext): Promise<Reply> {
 
 /** Enrolling twice changes nothing more. The form follows, or who can enrol. */
 async function enroll(context: ActionContext): Promise<Reply> {
-  const { state, workspace } = context;
+  const { caller, state, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
   let change: Change | undefined;
   const draft = draftOf(state);
-  const account = await workspace.accounts.resolve(draft.account, undefined);
+  const account = await workspace.accounts.resolve(caller, draft.account);
   const next = await orBanner(context, resendable(state.view), async () => {
     try {
       await workspace.accounts.use(account, (client) => enrollInBeta(client, draft.protocol));

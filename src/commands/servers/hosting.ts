@@ -137,7 +137,7 @@ export const hostingSync = defineCommand({
       durable: true,
       async run(value, context) {
         const { account: name, id } = ButtonValue.parse(JSON.parse(value ?? '{}'));
-        const account = await context.workspace.accounts.resolve(name, undefined);
+        const account = await context.workspace.accounts.resolve(context.caller, name);
         return { kind: 'replace', ...(await sync(context, account, id)) };
       },
     },

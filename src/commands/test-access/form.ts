@@ -76,8 +76,8 @@ async function redraw(
   return { kind: 'nothing' };
 }
 
-async function drawn({ workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
-  const accounts = await workspace.accounts.list();
+async function drawn({ caller, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
+  const accounts = await workspace.accounts.list(caller);
   return testModal(
     origin,
     accounts.map(({ name }) => name),
@@ -90,7 +90,7 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const { channel, server } = fields.data;
   const named = fields.data.account ?? TestOrigin.parse(JSON.parse(state.metadata)).account;
-  const account = await workspace.accounts.resolve(named, undefined);
+  const account = await workspace.accounts.resolve(caller, named);
   const project = await chosenProject(context, account, fields.data.project);
   try {
     const one =

@@ -40,10 +40,10 @@ async function testSaid(context: ShortcutContext): Promise<Reply> {
 
 /** By the links to connected accounts, else by the words, which mean projects of the account that counts here. */
 async function projectsSaid(context: ShortcutContext): Promise<{ account: Account; projects: Project[] }> {
-  const { workspace, said } = context;
+  const { caller, workspace, said } = context;
   for (const [address] of said.matchAll(/https?:\/\/[^\s<>|"]+/g)) {
     const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
-    const account = link && (await workspace.accounts.get(link.account));
+    const account = link && (await workspace.accounts.get(link.account, caller));
     if (!account) continue;
     const linked = await workspace.projects.look(account);
     return { account, projects: mentionedProjects(said, linked) };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import { editWatch } from '../../scheduler/watches/watch-service.ts';
 import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/form.ts';
+import { SCHEDULES } from '../../workspace/account-keys.ts';
 import { findProject } from '../../workspace/projects.ts';
 import type { Watch } from '../../workspace/watches.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
@@ -47,7 +48,7 @@ async function projectOf(
   named: string,
   wanted: string,
 ): Promise<Watch['project']> {
-  const account = await workspace.accounts.resolve(named, undefined);
+  const account = await workspace.accounts.resolve(SCHEDULES, named);
   const found = findProject(await workspace.projects.look(account), wanted);
   return found && watchedProject(found);
 }

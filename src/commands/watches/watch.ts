@@ -6,6 +6,7 @@ import { type SetUp, setUpWatch } from '../../scheduler/watches/watch-service.ts
 import { say } from '../../views/blocks/message.ts';
 import type { ScheduleChange } from '../../views/schedules/card.ts';
 import { watchWords } from '../../views/watches/watch.ts';
+import { SCHEDULES } from '../../workspace/account-keys.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Watch, WatchedProject } from '../../workspace/watches.ts';
 import type { CommandContext } from '../command.ts';
@@ -59,12 +60,13 @@ const DONE: Readonly<Record<Exclude<SetUp['kind'], 'same'>, ScheduleChange['done
   resumed: 'resumed',
 };
 
+/** With the key that the feed will be read with. */
 async function targetOf(
   words: WatchWords,
   context: CommandContext,
 ): Promise<{ account: Account; project: Watch['project'] }> {
-  if (words.isAll) return { account: await accountOf(context), project: undefined };
-  const { account, project } = await projectOf(context, words.project);
+  if (words.isAll) return { account: await accountOf(context, SCHEDULES), project: undefined };
+  const { account, project } = await projectOf(context, words.project, SCHEDULES);
   return { account, project: watchedProject(project) };
 }
 

@@ -1,4 +1,4 @@
-import { refusalOf } from '../../commands/permission.ts';
+import { Refusal, refusalOf } from '../../commands/permission.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Audited, Caller, Change } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
@@ -143,7 +143,7 @@ async function account<R extends Audited>(
   { workspace, caller, pending }: Asked<R>,
   next: Next<R>,
 ): Promise<Ended<R>> {
-  if (pending === undefined || (await workspace.accounts.list()).length > 0) return next();
+  if (pending === undefined || (await workspace.accounts.list(caller)).length > 0) return next();
   await workspace.pending.keep(caller.user, pending);
   throw new AccountNeeded();
 }
@@ -171,7 +171,9 @@ async function audit<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise
     for (const change of [changes].flat()) await recordDone(asked, change, result);
     return ended;
   } catch (error) {
-    if (asked.isChange && !isMistake(error)) await record(asked, {}, 'failed');
+    // A handler may refuse a part of what the command does.
+    if (error instanceof Refusal) await record(asked, {}, 'refused');
+    else if (asked.isChange && !isMistake(error)) await record(asked, {}, 'failed');
     throw error;
   }
 }

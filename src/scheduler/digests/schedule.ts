@@ -1,5 +1,6 @@
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { SCHEDULES } from '../../workspace/account-keys.ts';
 import { cronOf } from '../../workspace/cadence.ts';
 import { Digest } from '../../workspace/digests.ts';
 import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
@@ -10,6 +11,7 @@ import { isServed } from '../schedules/reconcile-schedules.ts';
 import { DIGEST } from './occurrence.ts';
 
 export const DIGESTS: ScheduleKind<Digest> = {
+  asker: SCHEDULES,
   list: async ({ digests }) => (await digests.list()).map(asSchedule),
   async setState({ digests }, { id }, change) {
     const changed = await digests.change(id, (current) => ({ ...current, state: change(current.state) }));

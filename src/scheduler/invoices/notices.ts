@@ -1,6 +1,7 @@
 import { code } from '../../core/mrkdwn.ts';
 import { type Invoice, listInvoices } from '../../service/invoices.ts';
 import { invoiceNotices, noticeCount } from '../../views/invoices/notice.ts';
+import { INVOICE_SCHEDULES } from '../../workspace/account-keys.ts';
 import { BillingChannel, billingChannels } from '../../workspace/billing.ts';
 import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
@@ -45,6 +46,7 @@ function afterInvoices(
 }
 
 export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {
+  asker: INVOICE_SCHEDULES,
   async list({ store }) {
     const rows = await billingChannels(store).list();
     return rows
@@ -64,7 +66,7 @@ export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {
     await postPending(workspace, INVOICE_FEED.outbox, doc);
   },
   async prepareResume({ accounts }, { record }) {
-    const account = await accounts.resolve(record.account, undefined);
+    const account = await accounts.resolve(INVOICE_SCHEDULES, record.account);
     await accounts.use(account, (client) => INVOICE_FEED.fetch(client));
     // What happened in the meantime is still news.
     return async () => {};

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Asker } from '../../workspace/account-keys.ts';
 import {
   ACTIVE,
   accountsChanged,
@@ -11,6 +12,8 @@ import type { Workspace } from '../../workspace/workspace.ts';
 
 /** Digests, watches, invoice notices: how each stores its records and does its work. */
 export interface ScheduleKind<R = unknown> {
+  /** Decides which of an account's keys it uses. */
+  asker: Asker;
   /** Oldest first. */
   list(workspace: Workspace): Promise<Schedule<R>[]>;
   /** Undefined where it was removed. */

@@ -90,7 +90,7 @@ async function pollAccount<Doc extends FeedChannel, Page>(
   };
   // A process that died while it sent notices of a refusal left the rest to this one.
   await pauseAndNotify(workspace, kind, { ...pausing, paused: undefined });
-  const account = await workspace.accounts.get(name);
+  const account = await workspace.accounts.get(name, kind.asker);
   if (account === undefined) return STEADY;
   try {
     const page = await workspace.accounts.use(account, (client) => feed.fetch(client, signal));

@@ -19,8 +19,7 @@ export async function reconcileSchedules(
   const during = `settling ${at}`;
   // One after the other, so that an older list of accounts never decides after a newer one.
   const paused = await workspace.store.exclusive('settle', async () => {
-    const accounts = await workspace.accounts.list();
-    const each = kinds.map((kind) => reconcileKind(workspace, kind, accounts, during));
+    const each = kinds.map((kind) => reconcileKind(workspace, kind, during));
     return (await Promise.all(each)).flat();
   });
   const accounts = await workspace.accounts.list();
@@ -29,12 +28,8 @@ export async function reconcileSchedules(
 }
 
 /** @returns those that this run paused, also before a kill */
-async function reconcileKind(
-  workspace: Workspace,
-  kind: ScheduleKind,
-  accounts: readonly Account[],
-  during: string,
-): Promise<Schedule[]> {
+async function reconcileKind(workspace: Workspace, kind: ScheduleKind, during: string): Promise<Schedule[]> {
+  const accounts = await workspace.accounts.list(kind.asker);
   const paused: Schedule[] = [];
   for (const schedule of await kind.list(workspace)) {
     const { state } = schedule;
@@ -65,7 +60,8 @@ function reasonOf(schedule: Schedule, accounts: readonly Account[]): string {
   const found = accountOf(schedule, accounts);
   if (found?.state === 'unverified')
     return `the e-mail address of the account ${code(found.name)} is not verified yet`;
-  if (found !== undefined) return `the key of the account ${code(found.name)} was revoked or rotated`;
+  const key = found?.purpose === 'billing' ? 'billing key' : 'key';
+  if (found !== undefined) return `the ${key} of the account ${code(found.name)} was revoked or rotated`;
   if (schedule.account === undefined) return 'no account is connected any more';
   return `the account ${code(schedule.account)} is not connected any more`;
 }

@@ -63,7 +63,7 @@ async function create(
 ): Promise<ServerOrder['created']> {
   const { draft } = order;
   try {
-    const account = await workspace.accounts.resolve(draft.account, undefined);
+    const account = await workspace.accounts.resolve({ user: order.user }, draft.account);
     // Not ended by the job's signal: a request cut off in the middle has an unknown outcome.
     const { permalink } = draft.project;
     const { identifier, name } = await workspace.accounts.use(

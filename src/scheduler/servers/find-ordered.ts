@@ -38,10 +38,13 @@ export async function findOrdered(
   return undefined;
 }
 
-async function listNamesakes(workspace: Workspace, { draft }: ServerOrder): Promise<Server[] | undefined> {
+async function listNamesakes(
+  workspace: Workspace,
+  { user, draft }: ServerOrder,
+): Promise<Server[] | undefined> {
   const { account: name, project, wanted } = draft;
   try {
-    const account = await workspace.accounts.resolve(name, undefined);
+    const account = await workspace.accounts.resolve({ user }, name);
     const servers = await workspace.accounts.use(account, (client) => listServers(client, project.permalink));
     return servers?.filter((server) => server.name === wanted.name);
   } catch (error) {

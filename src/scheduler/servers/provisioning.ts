@@ -8,6 +8,7 @@ import {
   type ServerTarget as ShownTarget,
   statusNews,
 } from '../../views/servers/provisioning.ts';
+import type { Asker } from '../../workspace/account-keys.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { defineFollowJob, type Following, pollWhileFollowed } from '../run-follower.ts';
 
@@ -23,6 +24,8 @@ export type ServerTarget = z.infer<typeof ServerTarget>;
 export const FollowedServer = z.object({
   target: ServerTarget,
   askedBy: z.string(),
+  /** Who had it followed again: from then on the service is asked with their key. */
+  resumedBy: z.string().optional(),
   /** An earlier copy of the root message may stand above. */
   maybeTwice: z.boolean().optional(),
   channel: z.string(),
@@ -55,7 +58,7 @@ export async function sendToFollow(
 async function follow(following: Following<FollowedServer, ProvisioningState>): Promise<void> {
   const { workspace, thread, signal } = following;
   const { log } = workspace;
-  const { target } = thread.state;
+  const { target, askedBy, resumedBy: user = askedBy } = thread.state;
   let seen: Server | undefined;
   const polling = pollWhileFollowed(following, (trouble) =>
     thread.show({ kind: 'running', server: seen, trouble }),
@@ -63,7 +66,7 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
 
   /** The server in its final state; undefined while that may change. */
   async function poll(recovered: boolean): Promise<Server | undefined> {
-    const server = await readServer(workspace, target, signal);
+    const server = await readServer(workspace, { user }, target, signal);
     const isNews = seen === undefined || shownOf(seen) !== shownOf(server);
     seen = server;
     if (FINAL_STATUSES.has(managedStatus(server))) return server;
@@ -83,10 +86,11 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
 
 async function readServer(
   { accounts }: Pick<Workspace, 'accounts'>,
+  asker: Asker,
   { account: name, project, server }: ServerTarget,
   signal: AbortSignal,
 ): Promise<Server> {
-  const account = await accounts.resolve(name, undefined);
+  const account = await accounts.resolve(asker, name);
   const what = `server ${code(server.identifier)} in ${code(project.permalink)}`;
   return accounts.use(
     account,

@@ -107,11 +107,11 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
 /** What the form offers; undefined where it needs nothing to choose from, or that cannot be read now. */
 async function offerOf(
   { accounts, hosting }: Pick<Workspace, 'accounts' | 'hosting'>,
-  { draft }: ServerOrder,
+  { user, draft }: ServerOrder,
 ): Promise<Offer | undefined> {
   if (draft.protocol === 'static_hosting') return undefined;
   try {
-    const account = await accounts.resolve(draft.account, undefined);
+    const account = await accounts.resolve({ user }, draft.account);
     const [regions, sizes] = await Promise.all([hosting.regions(account), hosting.sizes(account)]);
     return { regions, sizes };
   } catch (error) {

@@ -76,7 +76,7 @@ async function outcomeOf(
   const polling = createPolling(workspace, { signal, deadline: followed.until });
   try {
     const resource = await polling.until(async () => {
-      const account = await workspace.accounts.resolve(name, undefined);
+      const account = await workspace.accounts.resolve({ user }, name);
       const seen = await workspace.accounts.use(account, (client) =>
         getHostedResource(client, id, { signal, retries: 0 }),
       );

@@ -19,6 +19,8 @@ export const FollowedTest = z.object({
   requestId: z.string(),
   /** Undefined for a workflow. */
   askedBy: z.string().optional(),
+  /** Who had it followed again: from then on the service is asked with their key. */
+  resumedBy: z.string().optional(),
   /** Both undefined where it is shown nowhere. */
   channel: z.string().optional(),
   rootTs: z.string().optional(),
@@ -137,7 +139,8 @@ async function call<T>(
   what: string,
   work: (client: AccountClient) => Promise<T>,
 ): Promise<T> {
-  const account = await workspace.accounts.resolve(thread.state.target.account, undefined);
+  const { target, askedBy, resumedBy: user = askedBy } = thread.state;
+  const account = await workspace.accounts.resolve({ user }, target.account);
   return workspace.accounts.use(account, work, { what, list: 'projects' });
 }
 

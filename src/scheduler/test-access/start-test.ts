@@ -98,7 +98,7 @@ async function postRoot(
 async function sendToFollow(
   { channels, jobs }: Pick<Workspace, 'channels' | 'jobs'>,
   run: Run,
-  known: Pick<FollowedTest, 'run' | 'told' | 'maybeTwice'> = { told: [] },
+  known: Pick<FollowedTest, 'run' | 'told' | 'maybeTwice' | 'resumedBy'> = { told: [] },
 ): Promise<void> {
   const { target, requestId, askedBy, channel, rootTs, startedAt, serviceStatus, createdAt } = run;
   const { threads = true, layout = 'compact' } = await channels.get(channel);
@@ -120,7 +120,7 @@ async function pointTo(
 /** Follows a run again that was given up: the same root message, the same run. */
 export async function resumeTest(
   workspace: Workspace,
-  { messageTs, threadTs: rootTs = messageTs }: Caller,
+  { user: resumedBy, messageTs, threadTs: rootTs = messageTs }: Caller,
   channel: string,
   target: Target,
   run: string,
@@ -131,6 +131,6 @@ export async function resumeTest(
   if (rootTs === undefined || known === undefined)
     throw new UserError('That test is too old to be followed again.', 'test');
   await workspace.runs.change(known, { status: 'running' });
-  await sendToFollow(workspace, { ...known, target, channel }, { run, told: ['progress'] });
+  await sendToFollow(workspace, { ...known, target, channel }, { run, told: ['progress'], resumedBy });
   return { kind: 'nothing' };
 }

@@ -1,4 +1,5 @@
 import { code } from '../../core/mrkdwn.ts';
+import { SCHEDULES } from '../../workspace/account-keys.ts';
 import { ACTIVE, type Schedule } from '../../workspace/schedules.ts';
 import {
   listWatches,
@@ -15,6 +16,7 @@ import { ensurePolling } from '../schedules/poller.ts';
 import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED } from './feed.ts';
 
 export const WATCHES: ScheduleKind<PlacedWatch> = {
+  asker: SCHEDULES,
   list: async ({ store }) => (await listWatches(store)).map(asSchedule),
   setState: (workspace, schedule, change) =>
     changeWatch(workspace, schedule, (watch) => ({ ...watch, state: change(watch.state) })),
@@ -24,7 +26,7 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
     await postPending(workspace, WATCH_FEED.outbox, doc);
   },
   async prepareResume(workspace, { id, record }) {
-    const account = await workspace.accounts.resolve(record.account, undefined);
+    const account = await workspace.accounts.resolve(SCHEDULES, record.account);
     const page = await readFeed(workspace, account);
     return async () => {
       await watchedChannels(workspace.store).update(feedChannelId(record), (current) => {

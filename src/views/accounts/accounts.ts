@@ -4,12 +4,18 @@ import { LIMITS } from '../blocks/limits.ts';
 import { context, header, say, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 
-interface ShownAccount {
+/** Whose key it is. */
+export interface ShownOwner {
+  purpose: 'shared' | 'billing' | 'mine';
+  connectedBy: string;
+}
+
+interface ShownKey extends ShownOwner {
+  /** The account's. */
   name: string;
   email: string;
   keyTail: string;
   state: 'ok' | 'unverified' | 'broken';
-  connectedBy: string;
   connectedAt: number;
 }
 
@@ -20,28 +26,46 @@ export const HEALTH = {
   broken: ':x: the key was revoked or rotated',
 } as const;
 
+/** @param keys of all accounts */
 export function accountsMessage(
-  accounts: readonly ShownAccount[],
+  keys: readonly ShownKey[],
   defaultName: string | undefined,
   word: string,
 ): Message {
-  if (accounts.length === 0)
-    return say(`No account is connected. An admin can run ${code(`${word} connect`)}.`);
-  const lines = accounts.map((account) => {
-    const isDefault = account.name === defaultName ? '  _default_' : '';
-    return [
-      `${bold(account.name)}${isDefault}  ${HEALTH[account.state]}`,
-      `key ${code(maskedKey(account.keyTail))} of ${mrkdwn(account.email, 100)}, connected by <@${account.connectedBy}> ${dateTime(account.connectedAt)}`,
-    ].join('\n');
+  if (keys.length === 0) return say(`No account is connected. An admin can run ${code(`${word} connect`)}.`);
+  const names = [...new Set(keys.map(({ name }) => name))];
+  const lines = names.map((name) => {
+    const isDefault = name === defaultName ? '  _default_' : '';
+    const own = keys.filter((key) => key.name === name).toSorted((one, other) => rank(one) - rank(other));
+    return [`${bold(name)}${isDefault}`, ...own.map(keyLine)].join('\n');
   });
   return {
     text: 'Connected accounts',
     blocks: [
       header('Connected accounts'),
       section(linesWithin(lines, LIMITS.sectionText)),
-      context(`Add ${code('--account <name>')} to a command to use an account other than the default.`),
+      context(
+        `Add ${code('--account <name>')} to a command to use an account other than the default. ${code(`${word} connect <account>`)} connects a key of your own.`,
+      ),
     ],
   };
+}
+
+const ORDER = ['shared', 'billing', 'mine'] as const;
+
+function rank({ purpose }: ShownOwner): number {
+  return ORDER.indexOf(purpose);
+}
+
+function keyLine(key: ShownKey): string {
+  const { keyTail, email, connectedBy, connectedAt, state } = key;
+  const by = key.purpose === 'mine' ? 'connected' : `connected by <@${connectedBy}>`;
+  return `${HEALTH[state]}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${by} ${dateTime(connectedAt)}`;
+}
+
+/** E.g. "shared key", in mrkdwn. */
+export function keyOwner({ purpose, connectedBy }: ShownOwner): string {
+  return purpose === 'mine' ? `personal key of <@${connectedBy}>` : `${purpose} key`;
 }
 
 /** A key is only ever shown as its last four characters. */

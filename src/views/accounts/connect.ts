@@ -1,10 +1,14 @@
 import { defined } from '../../core/defined.ts';
-import type { Message, ModalView } from '../../core/message.ts';
+import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { buttons, context, say } from '../blocks/message.ts';
-import { emailInput, modal, textInput } from '../blocks/modal.ts';
+import { type Choice, emailInput, modal, textInput } from '../blocks/modal.ts';
+import { radioInput } from '../blocks/radio-input.ts';
+import { maskedKey } from './accounts.ts';
 
 export const CONNECT = 'connect';
+
+type Purpose = 'shared' | 'billing' | 'mine';
 
 /** Where the modal was opened, and what runs after it. */
 export interface ConnectOrigin {
@@ -14,11 +18,22 @@ export interface ConnectOrigin {
   replay?: string | undefined;
 }
 
+/** What the person may choose; nothing where the account is not connected yet, for then its key is shared. */
+export interface PurposeChoice {
+  purposes: readonly Purpose[];
+  initial: Purpose;
+  /** The shared key that a new one would replace. */
+  shared?: { email: string; keyTail: string } | undefined;
+}
+
 /** A longer command does not fit into a form's metadata, and is not run again. */
 const LONGEST_REPLAY = 1_000;
 
 /** Slack has no masked input, so the form says what happens to the key. */
-export function connectModal({ account, channel, replay = '' }: ConnectOrigin): ModalView {
+export function connectModal(
+  { account, channel, replay = '' }: ConnectOrigin,
+  choice: PurposeChoice | undefined,
+): ModalView {
   const isKept = replay !== '' && JSON.stringify(replay).length <= LONGEST_REPLAY;
   return modal({
     callbackId: CONNECT,
@@ -34,6 +49,7 @@ export function connectModal({ account, channel, replay = '' }: ConnectOrigin): 
         maxLength: 300,
         ...defined({ initial: account }),
       }),
+      ...purposeBlocks(choice),
       emailInput({ field: 'email', label: 'E-mail address', hint: 'The one you log in with.' }),
       textInput({
         field: 'api_key',
@@ -46,6 +62,29 @@ export function connectModal({ account, channel, replay = '' }: ConnectOrigin): 
       ),
     ],
   });
+}
+
+function purposeBlocks(choice: PurposeChoice | undefined): KnownBlock[] {
+  if (choice === undefined) return [];
+  const { purposes, initial, shared } = choice;
+  const choices = purposes.map((purpose) => choiceOf(purpose, shared));
+  return [radioInput({ field: 'purpose', label: 'What is this key for?', choices, initial })];
+}
+
+function choiceOf(value: Purpose, shared: PurposeChoice['shared']): Choice {
+  switch (value) {
+    case 'shared': {
+      const description =
+        shared === undefined
+          ? 'For commands without a key of their own'
+          : `Replaces the key ${maskedKey(shared.keyTail)} of ${shared.email}`;
+      return { value, text: 'Everybody’s commands, and schedules', description };
+    }
+    case 'billing':
+      return { value, text: 'Invoices', description: 'For the billing role, and for invoice notices' };
+    case 'mine':
+      return { value, text: 'My own commands', description: 'Nobody else’s, and no schedules' };
+  }
 }
 
 /** The typed command runs once an account is connected; its author and the admin may be one person. */

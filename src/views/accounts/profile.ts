@@ -2,13 +2,22 @@ import type { Message } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
 import { context, section } from '../blocks/message.ts';
-import { maskedKey } from './accounts.ts';
+import { maskedKey, type ShownOwner } from './accounts.ts';
+
+interface ActingKey extends ShownOwner {
+  /** The account's name in its address. */
+  name: string;
+  keyTail: string;
+}
 
 export interface ProfileView {
   profile: Profile;
-  /** The account's name in its address. */
-  account: string;
-  keyTail: string;
+  /** The key that acts for the reader. */
+  key: ActingKey;
+  /** The one that acts for invoices, where that is another. */
+  billing: ActingKey | undefined;
+  /** The slash word. */
+  word: string;
   /** The reader's roles in Deckhand. */
   roles: readonly string[];
   /** The reader's link to their own user at the service, as a line of mrkdwn. */
@@ -16,10 +25,12 @@ export interface ProfileView {
 }
 
 export function profileMessage(view: ProfileView): Message {
-  const { profile, account, keyTail, roles, link } = view;
+  const { profile, key, billing, roles, link } = view;
+  const account = key.name;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
   const beta = profile.account.beta_features ? 'on' : 'off';
   const lines = [
+    actingWords(view),
     `${bold(name === '' ? profile.email_address : name)}  ${mrkdwn(profile.email_address, 200)}`,
     `Account ${bold(profile.account.name)} (${code(account)})`,
     `Managed resources beta: ${beta}`,
@@ -32,10 +43,21 @@ export function profileMessage(view: ProfileView): Message {
     blocks: [
       section(lines.join('\n')),
       context(
-        `Key ${code(maskedKey(keyTail))}`,
+        `Key ${code(maskedKey(key.keyTail))}`,
+        ...(billing === undefined
+          ? []
+          : [
+              `For invoices the billing key ${code(maskedKey(billing.keyTail))} of <@${billing.connectedBy}>`,
+            ]),
         `Your role in Deckhand: ${role}`,
         ...(link === undefined ? [] : [link]),
       ),
     ],
   };
+}
+
+function actingWords({ key: { purpose, connectedBy, name }, word }: ProfileView): string {
+  if (purpose === 'mine') return ':key: Your own key acts for you. At the service you are:';
+  const own = code(`${word} connect ${name}`);
+  return `:key: The shared key, connected by <@${connectedBy}>, acts for you; ${own} connects one of your own. At the service it is:`;
 }

@@ -47,6 +47,7 @@ export function explain(error: unknown, at: FailureContext): Explained {
         ...at,
         account: account.name,
         connection: account.state,
+        key: account,
         sought,
       });
     }
@@ -80,6 +81,8 @@ interface ServiceCase extends FailureContext {
   account: string;
   /** `new`: the key is being tried for the first time. */
   connection: 'new' | 'ok' | 'unverified' | 'broken';
+  /** Undefined for a key that is being tried. */
+  key?: { purpose: 'shared' | 'billing' | 'mine'; connectedBy: string };
   sought?: Sought | undefined;
 }
 
@@ -161,9 +164,28 @@ function explainUnauthorized(at: ServiceCase): Explained {
       };
     case 'ok':
     case 'broken':
+      return explainBrokenKey(at);
+  }
+}
+
+/** A person's own key is named by its owner, because a channel may read this too. */
+function explainBrokenKey({ account, key, word }: ServiceCase): Explained {
+  const again = `Connect again with ${code(`${word} connect ${account}`)}`;
+  switch (key?.purpose) {
+    case 'mine':
       return {
-        text: `The key of the account ${code(at.account)} was revoked or rotated, so the connection is broken.`,
-        next: `Connect again with ${code(`${at.word} connect ${at.account}`)}.`,
+        text: `The personal key of <@${key.connectedBy}> for the account ${code(account)} was revoked or rotated.`,
+        next: `${again}, or remove it with ${code(`${word} disconnect ${account}`)} to use the shared key.`,
+      };
+    case 'billing':
+      return {
+        text: `The billing key of the account ${code(account)} was revoked or rotated.`,
+        next: `An admin can replace it with ${code(`${word} connect ${account}`)}.`,
+      };
+    default:
+      return {
+        text: `The key of the account ${code(account)} was revoked or rotated, so the connection is broken.`,
+        next: `${again}.`,
       };
   }
 }

@@ -4,7 +4,7 @@ import { type ButtonSpec, buttons, context, section } from '../blocks/message.ts
 
 export interface StartView {
   word: string;
-  accounts: ReadonlyArray<{ name: string; state: string }>;
+  accounts: ReadonlyArray<{ name: string; state: string; purpose: string }>;
   channel: { project?: { permalink: string; name: string } | undefined };
   isAdmin: boolean;
   /** Whether the service's sign-up is configured. */
@@ -36,7 +36,7 @@ function nextStep(view: StartView): Step {
   const unverified = accounts.length === 1 && accounts[0]?.state === 'unverified' ? accounts[0] : undefined;
   const broken = accounts.find((account) => account.state === 'broken');
   if (accounts.length === 0) return connectStep(view);
-  if (broken !== undefined) return reconnectStep(view, broken.name);
+  if (broken !== undefined) return reconnectStep(view, broken);
   if (unverified !== undefined)
     return {
       said: `:hourglass_flowing_sand: The e-mail address of the account ${code(unverified.name)} is not verified yet. Follow the link in the verification e-mail.`,
@@ -73,8 +73,16 @@ function connectStep({ word, isAdmin, canSignUp }: StartView): Step {
   };
 }
 
-function reconnectStep({ word, isAdmin }: StartView, account: string): Step {
+function reconnectStep(
+  { word, isAdmin }: StartView,
+  { name: account, purpose }: StartView['accounts'][number],
+): Step {
   const again = { ...CONNECT, label: 'Connect again', value: { account } };
+  if (purpose === 'mine')
+    return {
+      said: `:warning: Your own key of ${code(account)} was revoked or rotated. Connect it again with ${code(`${word} connect ${account}`)}, or remove it with ${code(`${word} disconnect ${account}`)}.`,
+      buttonSpecs: [again],
+    };
   return {
     said: `:warning: The key of ${code(account)} was revoked or rotated. An admin can connect it again with ${code(`${word} connect ${account}`)}.`,
     buttonSpecs: isAdmin ? [again] : [],

@@ -38,7 +38,8 @@ export interface HomeData {
   /** Milliseconds since the epoch. */
   now: number;
   canSignUp: boolean;
-  accounts: ReadonlyArray<{ name: string; state: 'ok' | 'unverified' | 'broken' }>;
+  /** `isOwn`: with the person's own key. */
+  accounts: ReadonlyArray<{ name: string; state: 'ok' | 'unverified' | 'broken'; isOwn: boolean }>;
   defaultAccount: string | undefined;
   figures: ShownFigures;
   /** In the order in which they are shown. */
@@ -112,12 +113,15 @@ function overview(data: HomeData): KnownBlock[] {
 }
 
 function accountBlocks(account: HomeData['accounts'][number], data: HomeData): KnownBlock[] {
-  const { name, state } = account;
+  const { name, state, isOwn } = account;
   const isDefault = name === data.defaultAccount && data.accounts.length > 1 ? '  _default_' : '';
-  const mayReconnect = state === 'broken' && data.roles.includes('admin');
+  const mayReconnect = state === 'broken' && (isOwn || data.roles.includes('admin'));
   const again = { label: 'Connect again', actionId: 'connect:open', value: { account: name } };
   return [
-    section(`${bold(name)}${isDefault}  ${HEALTH[state]}`, mayReconnect ? button(again) : undefined),
+    section(
+      `${bold(name)}${isDefault}  ${HEALTH[state]}${isOwn ? '  _with your own key_' : ''}`,
+      mayReconnect ? button(again) : undefined,
+    ),
     ...figureBlocks(name, data.figures),
   ];
 }

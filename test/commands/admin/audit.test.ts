@@ -56,7 +56,7 @@ describe('audit', () => {
   });
 
   it('writes a line for each entry, under one name', async () => {
-    await world.as('member').command(CHANNEL, '/deckhand connect');
+    await world.as('member').command(CHANNEL, '/deckhand connect globex');
     const line = JSON.parse(await world.logged('"result":"refused"'));
     expect(line).toMatchObject({ event: 'audit', workspace: TEAM, user: PEOPLE.member, command: 'connect' });
   });

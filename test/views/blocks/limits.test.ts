@@ -11,6 +11,7 @@ import type { Server } from '../../../src/service/servers.ts';
 import type { TestRun } from '../../../src/service/test-access.ts';
 import { accountsMessage } from '../../../src/views/accounts/accounts.ts';
 import { connectFirstMessage, connectModal } from '../../../src/views/accounts/connect.ts';
+import { chooseKeyMessage, confirmDisconnectMessage } from '../../../src/views/accounts/disconnect.ts';
 import {
   linkedMessage,
   linkGoneMessage,
@@ -93,6 +94,7 @@ const account = fc.record({
   email: text,
   keyTail: fc.string({ maxLength: 4 }),
   state: fc.constantFrom('ok' as const, 'unverified' as const, 'broken' as const),
+  purpose: fc.constantFrom('shared' as const, 'billing' as const, 'mine' as const),
   connectedBy: fc.constant('U0ANN'),
   connectedAt: fc.constant(NOW),
 });
@@ -284,7 +286,14 @@ const finding = fc.record({
 });
 const start = fc.record({
   word: fc.constant(WORD),
-  accounts: many(fc.record({ name: slug, state: fc.constantFrom('ok', 'unverified', 'broken') }), 3),
+  accounts: many(
+    fc.record({
+      name: slug,
+      state: fc.constantFrom('ok', 'unverified', 'broken'),
+      purpose: fc.constantFrom('shared', 'mine'),
+    }),
+    3,
+  ),
   channel: fc.record({ project: maybe(place) }),
   isAdmin: fc.boolean(),
   canSignUp: fc.boolean(),
@@ -324,6 +333,7 @@ function isList(made: Made): made is Extract<Made, readonly unknown[]> {
 
 const word = fc.constant(WORD);
 const asker = fc.constant('U0ANN');
+const key = fc.tuple(account, fc.uuid()).map(([one, id]) => ({ ...one, id }));
 
 const BUILDERS = [
   row(accountsMessage, many(account, 60), maybe(slug), word),
@@ -340,8 +350,21 @@ const BUILDERS = [
   row(
     connectModal,
     fc.record({ channel: maybe(fc.constant('C0')), account: maybe(text), replay: maybe(text) }),
+    maybe(
+      fc.record({
+        purposes: fc.constant(['shared', 'billing', 'mine'] as const),
+        initial: fc.constantFrom('shared' as const, 'mine' as const),
+        shared: maybe(account),
+      }),
+    ),
   ),
   row(connectFirstMessage, word, text),
+  row(
+    chooseKeyMessage,
+    slug,
+    fc.uniqueArray(key, { minLength: 1, maxLength: 150, selector: ({ id }) => id }),
+  ),
+  row(confirmDisconnectMessage, key),
   row(doctorMessage, fc.array(finding, { minLength: 1, maxLength: 60 })),
   row(failureMessage, explained),
   row(invoiceSentMessage, slug, fc.nat()),
@@ -362,8 +385,9 @@ const BUILDERS = [
     profileMessage,
     fc.record({
       profile,
-      account: slug,
-      keyTail: fc.string({ maxLength: 4 }),
+      key: account,
+      billing: maybe(account),
+      word,
       roles: many(safe, 4),
       link: maybe(safe),
     }),

@@ -38,9 +38,12 @@ const data: fc.Arbitrary<HomeData> = fc
     word: fc.constant('/deckhand'),
     now: fc.nat(),
     canSignUp: fc.boolean(),
-    accounts: fc.array(fc.record({ name, state: fc.constantFrom('ok', 'unverified', 'broken') }), {
-      maxLength: 40,
-    }),
+    accounts: fc.array(
+      fc.record({ name, state: fc.constantFrom('ok', 'unverified', 'broken'), isOwn: fc.boolean() }),
+      {
+        maxLength: 40,
+      },
+    ),
     runs: fc.array(run, { maxLength: 40 }),
     schedules: fc.array(
       fc.record(
@@ -147,7 +150,7 @@ describe('App Home', () => {
     word: '/deckhand',
     now: Date.UTC(2026, 2, 2),
     canSignUp: true,
-    accounts: [{ name: 'acme', state: 'ok' }],
+    accounts: [{ name: 'acme', state: 'ok', isOwn: false }],
     defaultAccount: 'acme',
     figures: {},
     runs: [],

@@ -1,0 +1,56 @@
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { buttons, context, plainText, say } from '../blocks/message.ts';
+import { optionsOf } from '../blocks/modal.ts';
+import { keyOwner, maskedKey, type ShownOwner } from './accounts.ts';
+
+interface ShownKey extends ShownOwner {
+  id: string;
+  /** The account's. */
+  name: string;
+  email: string;
+  keyTail: string;
+}
+
+/** Asks which of several keys is meant. */
+export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Message {
+  const choices = keys.map(({ id, purpose, email, keyTail }) => ({
+    value: id,
+    text: `${PURPOSE_NAMES[purpose]} ${maskedKey(keyTail)} of ${email}`,
+  }));
+  const menu: KnownBlock = {
+    type: 'actions',
+    elements: [
+      {
+        type: 'static_select',
+        action_id: 'disconnect:choose',
+        placeholder: plainText('Choose a key', LIMITS.placeholder),
+        options: optionsOf(choices),
+      },
+    ],
+  };
+  const left = keys.length - LIMITS.options;
+  const more = left > 0 ? [context(`and ${left} more`)] : [];
+  return say(`Which key of ${bold(account)} do you want to disconnect?`, menu, ...more);
+}
+
+/** A menu shows no mentions, so a person is known by the e-mail address beside it. */
+const PURPOSE_NAMES = { shared: 'Shared key', billing: 'Billing key', mine: 'Personal key' } as const;
+
+export function confirmDisconnectMessage(key: ShownKey): Message {
+  const said = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The sealed key is deleted${CONSEQUENCES[key.purpose]}.`;
+  const confirm = buttons({
+    label: 'Disconnect',
+    actionId: 'disconnect:confirm',
+    style: 'danger',
+    value: { id: key.id },
+  });
+  return say(said, ...confirm);
+}
+
+const CONSEQUENCES = {
+  shared: ', and the account’s schedules stop',
+  billing: '; invoices are read with the shared key then',
+  mine: '; the shared key is used in its place',
+} as const;

@@ -1,0 +1,72 @@
+/**
+ * What a key of an account is for.
+ * - `shared`: everybody's commands, and schedules
+ * - `billing`: invoices and their notices
+ * - `mine`: the commands of the person who connected it
+ */
+export const PURPOSES = ['shared', 'billing', 'mine'] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
+/** What tells one key from another; an account has one shared, one for billing, and one for each person. */
+export interface KeyIdentity {
+  /** The account's. */
+  name: string;
+  purpose: Purpose;
+  /** The owner, where it is a person's own. */
+  connectedBy: string;
+}
+
+/** Who asks, and for what: that decides which of an account's keys is used. A `Caller` is one. */
+export interface Asker {
+  /** Empty or undefined where no person does. */
+  user?: string | undefined;
+  /** Set for invoices. */
+  billing?: boolean;
+}
+
+export const SCHEDULES = {} as const satisfies Asker;
+export const INVOICE_SCHEDULES = { billing: true } as const satisfies Asker;
+
+/** For a person who asks for invoices. */
+export function forInvoices({ user }: Asker): Asker {
+  return { user, billing: true };
+}
+
+/** The id of its record, and a part of what its seal is bound to. No account has a space in its name. */
+export function keyId({ name, purpose, connectedBy }: KeyIdentity): string {
+  switch (purpose) {
+    case 'shared':
+      return name;
+    case 'billing':
+      return `${name} billing`;
+    case 'mine':
+      return `${name} mine ${connectedBy}`;
+  }
+}
+
+/** A key's public name, as the audit log has it. */
+export function keyTarget({ name, purpose, connectedBy }: KeyIdentity): string {
+  if (purpose === 'shared') return name;
+  return purpose === 'billing' ? `${name}/billing` : `${name}/mine/${connectedBy}`;
+}
+
+/** The ids of the keys that may act for the asker: the first that there is does. */
+export function keyIdsFor(name: string, { user, billing }: Asker): string[] {
+  const purposes: Purpose[] = [
+    ...(user ? (['mine'] as const) : []),
+    ...(billing ? (['billing'] as const) : []),
+    'shared',
+  ];
+  return purposes.map((purpose) => keyId({ name, purpose, connectedBy: user ?? '' }));
+}
+
+/** Of all keys those that act for the asker, one an account, in the order of the accounts. */
+export function keysFor<Key extends KeyIdentity>(keys: readonly Key[], asker: Asker): Key[] {
+  const byId = new Map(keys.map((key) => [keyId(key), key]));
+  const names = [...new Set(keys.map(({ name }) => name))];
+  return names.flatMap((name) =>
+    keyIdsFor(name, asker)
+      .flatMap((id) => byId.get(id) ?? [])
+      .slice(0, 1),
+  );
+}

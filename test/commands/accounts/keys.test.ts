@@ -1,0 +1,392 @@
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { answerTo, ask } from '../../support/asking.ts';
+import { test } from '../../support/fixtures.ts';
+import { sendPayload } from '../../support/signed.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+/** Users of the account at the service: whose key was used is seen by their address. */
+const BEN = { email: 'ben@example.com', apiKey: 'BensKey000BensKey000BensKey000BensKey000' };
+const BEA = { email: 'bea@example.com', apiKey: 'BeasKey000BeasKey000BeasKey000BeasKey000' };
+const BOOKS = { email: 'books@example.com', apiKey: 'BookKey000BookKey000BookKey000BookKey000' };
+
+type Who = keyof typeof PEOPLE;
+
+const workspaceOf = (world: TestWorld) => world.app.workspaces.open(TEAM);
+const blocksOf = (world: TestWorld, who: Who) => world.as(who).openView()?.content.blocks ?? [];
+
+async function openForm(world: TestWorld, who: Who, line = `connect ${ACCOUNT}`): Promise<void> {
+  await world.as(who).command(CHANNEL, `/deckhand ${line}`);
+  await world.slack.until(() => world.as(who).openView()?.content.callback_id === 'connect');
+}
+
+async function connectKey(
+  world: TestWorld,
+  who: Who,
+  { email, apiKey }: { email: string; apiKey: string },
+  purpose: 'shared' | 'billing' | 'mine',
+): Promise<void> {
+  await openForm(world, who);
+  const sent = { account: ACCOUNT, email, api_key: apiKey, purpose };
+  expect((await world.as(who).submit('connect', sent)).outcome).toBe('ok');
+  await world.slack.until(() =>
+    world.slack
+      .ephemerals(TEAM, PEOPLE[who])
+      .some(({ text }) => text.includes('Connected *') && text.includes(apiKey.slice(-4))),
+  );
+}
+
+/** Who asked the service during an act, by the addresses of the keys. */
+async function keysUsed(world: TestWorld, act: () => Promise<unknown>): Promise<Set<string | undefined>> {
+  world.service.requests.clear();
+  await act();
+  return new Set(world.service.requests.all.map(({ user }) => user));
+}
+
+/** What a form's radio group offers. */
+const Radios = z.object({
+  element: z.object({
+    options: z.array(z.object({ value: z.string(), description: z.object({ text: z.string() }) })),
+    initial_option: z.object({ value: z.string() }),
+  }),
+});
+function purposesIn(world: TestWorld, who: Who) {
+  const { element } = Radios.parse(blocksOf(world, who).find(({ block_id: id }) => id === 'purpose'));
+  const [first] = element.options;
+  return {
+    values: element.options.map(({ value }) => value),
+    initial: element.initial_option.value,
+    replaces: first?.description.text,
+  };
+}
+
+const latest = async (world: TestWorld) =>
+  (await workspaceOf(world).audit.latest(1)).map(({ entry }) => entry)[0];
+
+describe('the keys of an account', () => {
+  test.override({ connected: true });
+  test.beforeEach(async ({ world }) => {
+    for (const { email, apiKey } of [BEN, BEA, BOOKS])
+      world.service.world.addUser({ account: ACCOUNT, email, apiKey, billing: email !== BEN.email });
+    world.service.world.addInvoice({ account: ACCOUNT, total: '11.00' });
+    await workspaceOf(world).roles.set({
+      admin: [PEOPLE.admin],
+      operator: [],
+      billing: [PEOPLE.billing],
+      setBy: PEOPLE.admin,
+      setAt: 0,
+    });
+  });
+
+  test('the form of a connected account asks an admin what the key is for, and says whose key it would replace', async ({
+    world,
+  }) => {
+    await openForm(world, 'admin');
+    expect(purposesIn(world, 'admin')).toEqual({
+      values: ['shared', 'billing', 'mine'],
+      initial: 'mine',
+      replaces: `Replaces the key ••••ey00 of ${EMAIL}`,
+    });
+  });
+
+  test('a member may choose a key of their own alone, and only for an account that is connected', async ({
+    world,
+  }) => {
+    await openForm(world, 'member', 'connect');
+    expect(purposesIn(world, 'member')).toMatchObject({ values: ['mine'], initial: 'mine' });
+    expect(await ask(world, '/deckhand connect globex')).toContain('needs the role *admin*');
+    expect(await latest(world)).toMatchObject({ who: PEOPLE.member, what: 'connect', result: 'refused' });
+  });
+
+  test('an account that is not connected yet gets its shared key without a question', async ({ world }) => {
+    await openForm(world, 'admin', 'connect globex');
+    expect(blocksOf(world, 'admin').some(({ block_id: id }) => id === 'purpose')).toBe(false);
+  });
+
+  test('a form that did not know that the account is connected asks once the key has worked', async ({
+    world,
+  }) => {
+    await openForm(world, 'admin', 'connect');
+    await world.as('admin').submit('connect', { account: ACCOUNT, email: BEN.email, api_key: BEN.apiKey });
+    expect(purposesIn(world, 'admin').initial).toBe('mine');
+    expect(JSON.stringify(blocksOf(world, 'admin'))).not.toContain(BEN.apiKey);
+    expect(await workspaceOf(world).accounts.keys()).toHaveLength(1);
+    await world.as('admin').submit('connect', { api_key: BEN.apiKey, purpose: 'shared' });
+    expect(await workspaceOf(world).accounts.keys()).toMatchObject([{ purpose: 'shared', email: BEN.email }]);
+  });
+
+  test('the form offers to replace a shared key that was revoked', async ({ world }) => {
+    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    await ask(world, '/deckhand projects');
+    await openForm(world, 'admin');
+    expect(purposesIn(world, 'admin').initial).toBe('shared');
+  });
+
+  test('a person’s commands use their own key, and nobody else’s do', async ({ world }) => {
+    await connectKey(world, 'member', BEN, 'mine');
+    expect(await latest(world)).toMatchObject({
+      who: PEOPLE.member,
+      what: 'connect',
+      target: `acme/mine/${PEOPLE.member}`,
+    });
+    expect(await keysUsed(world, () => ask(world, '/deckhand projects'))).toEqual(new Set([BEN.email]));
+    expect(await keysUsed(world, () => ask(world, '/deckhand projects', 'billing'))).toEqual(
+      new Set([EMAIL]),
+    );
+    expect(await keysUsed(world, () => ask(world, '/deckhand projects', 'admin'))).toEqual(new Set([EMAIL]));
+    expect(await keysUsed(world, () => ask(world, '/deckhand doctor', 'admin'))).toEqual(new Set([EMAIL]));
+  });
+
+  test('a menu never shows a person what was looked up with another key', async ({ world }) => {
+    world.service.world.updateUser({ account: ACCOUNT, email: BEN.email, projects: ['storefront'] });
+    await connectKey(world, 'member', BEN, 'mine');
+    const offered = async (who: Who): Promise<string[]> => {
+      await world.as(who).shortcut('test_access');
+      await world.slack.until(() => world.as(who).openView()?.content.callback_id === 'test');
+      const viewId = world.as(who).openView()?.id ?? '';
+      const { options } = await world.as(who).suggest({ viewId }, { actionId: 'project', query: '' });
+      return options.map(({ value }) => String(value)).toSorted();
+    };
+    expect(await offered('billing')).toEqual(['billing-api', 'storefront']);
+    expect(await offered('member')).toEqual(['storefront']);
+    expect(await offered('admin')).toEqual(['billing-api', 'storefront']);
+  });
+
+  test('a test run is followed with the key of the person who asked, and run again with that of who clicks', async ({
+    world,
+  }) => {
+    await connectKey(world, 'member', BEN, 'mine');
+    const root = () => world.slack.messages(TEAM, CHANNEL)[0];
+    const ended = (times: number) =>
+      world.slack.until(
+        () =>
+          world.slack
+            .messages(TEAM, CHANNEL)
+            .filter(({ blocks }) => JSON.stringify(blocks).includes('test:again')).length >= times,
+      );
+    const asked = await keysUsed(world, async () => {
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await ended(1);
+    });
+    expect(asked).toEqual(new Set([BEN.email]));
+    const again = await keysUsed(world, async () => {
+      await world.as('billing').click({ channel: CHANNEL, ts: root()?.ts ?? '' }, { actionId: 'test:again' });
+      await world.service.requests.seen(({ method }) => method === 'POST');
+      await ended(1);
+    });
+    expect(again).toEqual(new Set([EMAIL]));
+  });
+
+  test('invoices use one’s own key, else the billing key, else the shared one', async ({ world }) => {
+    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+    const invoices = () => keysUsed(world, () => ask(world, '/deckhand invoices', 'billing'));
+    expect(await invoices()).toEqual(new Set([EMAIL]));
+    await connectKey(world, 'admin', BOOKS, 'billing');
+    expect(await latest(world)).toMatchObject({ who: PEOPLE.admin, target: 'acme/billing' });
+    expect(await invoices()).toEqual(new Set([BOOKS.email]));
+    expect(await keysUsed(world, () => ask(world, '/deckhand projects', 'billing'))).toEqual(
+      new Set([EMAIL]),
+    );
+    await connectKey(world, 'billing', BEA, 'mine');
+    expect(await invoices()).toEqual(new Set([BEA.email]));
+  });
+
+  test('schedules use the shared key and invoice notices the billing key, whoever sets them up', async ({
+    world,
+  }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await connectKey(world, 'admin', BEN, 'mine');
+    await connectKey(world, 'admin', BOOKS, 'billing');
+    const says = (words: string) =>
+      world.slack.until(() => world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes(words)));
+    const watching = await keysUsed(world, async () => {
+      await world.as('admin').command(CHANNEL, '/deckhand watch all');
+      await says('the watch');
+    });
+    expect(watching).toEqual(new Set([EMAIL]));
+    const noticing = await keysUsed(world, async () => {
+      await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
+      await says('the invoice notices of');
+    });
+    const invoices = world.service.requests.all.filter(({ path }) => path.includes('invoices'));
+    expect(noticing).toContain(BOOKS.email);
+    expect(new Set(invoices.map(({ user }) => user))).toEqual(new Set([BOOKS.email]));
+  });
+
+  test('a revoked key of one’s own is said to that person, and nothing else breaks', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
+    await connectKey(world, 'member', BEN, 'mine');
+    world.service.world.revokeKey({ account: ACCOUNT, email: BEN.email });
+    const said = await ask(world, '/deckhand projects');
+    expect(said).toContain(`The personal key of <@${PEOPLE.member}> for the account \`acme\` was revoked`);
+    expect(said).toContain('/deckhand disconnect acme');
+    expect(await ask(world, '/deckhand projects', 'billing')).toContain('storefront');
+    expect(await workspaceOf(world).accounts.keys()).toMatchObject([
+      { purpose: 'shared', state: 'ok' },
+      { purpose: 'mine', state: 'broken' },
+    ]);
+    await world.slack.until(
+      async () => (await world.app.parts.engine.stats()).queues['settle-accounts']?.waiting === 0,
+    );
+    expect((await workspaceOf(world).digests.list()).map(({ state }) => state.kind)).toEqual(['active']);
+    expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
+  });
+
+  test.for(['shared', 'billing', 'theirs'])(
+    'a member who forges the purpose %s is refused before anything is asked or stored',
+    async (purpose, { world }) => {
+      const values = { account: ACCOUNT, email: BEN.email, api_key: BEN.apiKey };
+      const state = Object.fromEntries(
+        Object.entries({ ...values, purpose }).map(([field, value]) => [
+          field,
+          {
+            [field]:
+              field === 'purpose'
+                ? {
+                    type: 'radio_buttons',
+                    selected_option: { value, text: { type: 'plain_text', text: 'x' } },
+                  }
+                : { type: 'plain_text_input', value },
+          },
+        ]),
+      );
+      const used = await keysUsed(world, async () => {
+        const answer = await sendPayload(world, {
+          team: { id: TEAM },
+          user: { id: PEOPLE.member },
+          trigger_id: 'forged',
+          type: 'view_submission',
+          view: {
+            id: 'V1',
+            hash: 'h',
+            type: 'modal',
+            callback_id: 'connect',
+            private_metadata: '{}',
+            title: { type: 'plain_text', text: 'Forged' },
+            blocks: [],
+            state: { values: state },
+          },
+        });
+        expect(answer.text).toContain(
+          purpose === 'theirs' ? 'Choose what the key is for.' : 'needs the role *admin*',
+        );
+      });
+      expect(used.size).toBe(0);
+      expect(await workspaceOf(world).accounts.keys()).toMatchObject([{ email: EMAIL, purpose: 'shared' }]);
+      if (purpose !== 'theirs')
+        expect(await latest(world)).toMatchObject({ who: PEOPLE.member, what: 'connect', result: 'refused' });
+    },
+  );
+
+  test('accounts lists every key with its purpose, owner and health, and none in the clear', async ({
+    world,
+  }) => {
+    await connectKey(world, 'member', BEN, 'mine');
+    await connectKey(world, 'admin', BOOKS, 'billing');
+    world.service.world.revokeKey({ account: ACCOUNT, email: BEN.email });
+    await ask(world, '/deckhand projects');
+    const said = await ask(world, '/deckhand accounts', 'billing');
+    expect(said).toContain(`:white_check_mark: works  shared key \`••••ey00\` of ${EMAIL}`);
+    expect(said).toContain('works  billing key');
+    expect(said).toContain(`:x: the key was revoked or rotated  personal key of <@${PEOPLE.member}>`);
+    expect(said).not.toContain(BEN.apiKey);
+  });
+
+  test('disconnect asks which of several keys is meant, and removes that one alone', async ({ world }) => {
+    await connectKey(world, 'member', BEN, 'mine');
+    await connectKey(world, 'admin', BOOKS, 'billing');
+    const card = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+    const click = (use: { actionId: string; selected?: string }) =>
+      world.as('admin').click({ channel: CHANNEL, ts: card()?.ts ?? '' }, use);
+    expect(await ask(world, '/deckhand disconnect acme', 'admin')).toContain('Which key of *acme*');
+    await click({ actionId: 'disconnect:choose', selected: 'acme billing' });
+    await world.slack.until(() => card()?.text.includes('Disconnect the billing key') === true);
+    await click({ actionId: 'disconnect:confirm' });
+    await world.slack.until(() => card()?.text.includes('is disconnected and deleted') === true);
+    expect((await workspaceOf(world).accounts.keys()).map(({ purpose }) => purpose)).toEqual([
+      'shared',
+      'mine',
+    ]);
+    expect(await latest(world)).toMatchObject({ what: 'disconnect', target: 'acme/billing', result: 'done' });
+  });
+
+  test('a member disconnects a key of their own, and no other, however it is asked', async ({ world }) => {
+    expect(await ask(world, '/deckhand disconnect acme')).toContain('needs the role *admin*');
+    await connectKey(world, 'member', BEN, 'mine');
+    expect(await ask(world, '/deckhand disconnect acme')).toContain('Disconnect the personal key');
+    const forged = (id: string) =>
+      answerTo(world, 'billing', () =>
+        sendPayload(world, {
+          team: { id: TEAM },
+          user: { id: PEOPLE.billing },
+          trigger_id: `forged-${id}`,
+          type: 'block_actions',
+          channel: { id: CHANNEL },
+          actions: [
+            {
+              type: 'button',
+              action_id: 'disconnect:confirm',
+              block_id: 'b',
+              value: JSON.stringify({ id }),
+              action_ts: '1',
+            },
+          ],
+        }),
+      );
+    for (const id of [ACCOUNT, `acme mine ${PEOPLE.member}`])
+      expect(await forged(id)).toContain('needs the role *admin*');
+    expect(await workspaceOf(world).accounts.keys()).toHaveLength(2);
+    const card = () => world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
+    await world
+      .as('member')
+      .click({ channel: CHANNEL, ts: card()?.ts ?? '' }, { actionId: 'disconnect:confirm' });
+    await world.slack.until(() => card()?.text.includes('is disconnected and deleted') === true);
+    expect(await keysUsed(world, () => ask(world, '/deckhand projects'))).toEqual(new Set([EMAIL]));
+  });
+
+  test('whoami says whose key acts for you, also for invoices', async ({ world }) => {
+    const shared = await ask(world, '/deckhand whoami');
+    expect(shared).toContain(`The shared key, connected by <@${PEOPLE.admin}>, acts for you`);
+    await connectKey(world, 'admin', BOOKS, 'billing');
+    expect(await ask(world, '/deckhand whoami', 'billing')).toContain('For invoices the billing key');
+    await connectKey(world, 'member', BEN, 'mine');
+    const own = await ask(world, '/deckhand whoami');
+    expect(own).toContain('Your own key acts for you');
+    expect(own).toContain(BEN.email);
+    expect(own).not.toContain('billing key');
+  });
+
+  test('a sealed key opens in its own record alone', async ({ world }) => {
+    await connectKey(world, 'member', BEN, 'mine');
+    const { accounts, store } = workspaceOf(world);
+    const Stored = z.looseObject({ sealedKey: z.string() });
+    const stored = store.collection('accounts', Stored);
+    const shared = await stored.get(ACCOUNT);
+    await stored.update(`acme mine ${PEOPLE.member}`, (own) =>
+      own && shared ? { ...own, sealedKey: shared.sealedKey } : own,
+    );
+    const moved = await accounts.resolve({ user: PEOPLE.member }, ACCOUNT);
+    await expect(accounts.use(moved, async () => 'opened')).rejects.toThrow('moved here from elsewhere');
+  });
+});
+
+describe('a run that is followed again', () => {
+  test.override({ connected: true, worldOptions: { env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } } });
+
+  test('is asked for with the key of who clicked, not of who had begun it', async ({ world }) => {
+    world.service.world.addUser({ account: ACCOUNT, email: BEN.email, apiKey: BEN.apiKey });
+    await connectKey(world, 'member', BEN, 'mine');
+    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);
+    await world.slack.until(() => root()?.text.includes('no longer followed') === true);
+    world.service.clock.advance(3_600_000);
+    const used = await keysUsed(world, async () => {
+      await world.as('billing').click({ channel: CHANNEL, ts: root()?.ts ?? '' }, { actionId: 'test:check' });
+      await world.slack.until(() => root()?.text.includes('2 of 2 reachable') === true);
+    });
+    expect(used).toEqual(new Set([EMAIL]));
+  });
+});
