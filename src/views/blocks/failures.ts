@@ -5,6 +5,7 @@ import { buttons, safeUrl, say } from './message.ts';
 import { closed, listMessages, reasonsOf, unnamedRecord } from './service-reasons.ts';
 import { explainSlackFailure } from './slack-failures.ts';
 import { dateTime } from './time.ts';
+import { explainUnauthorized, type KeyCase } from './unauthorized.ts';
 
 /** A failure as the person who caused it reads it: one sentence, one next step. Both are mrkdwn, escaped. */
 export interface Explained {
@@ -77,12 +78,7 @@ function nextForUnexpected({ supportUrl }: FailureContext): string {
 }
 
 /** What the sentences need to know about the call that failed. */
-interface ServiceCase extends FailureContext {
-  account: string;
-  /** `new`: the key is being tried for the first time. */
-  connection: 'new' | 'ok' | 'unverified' | 'broken';
-  /** Undefined for a key that is being tried. */
-  key?: { purpose: 'shared' | 'billing' | 'mine'; connectedBy: string };
+interface ServiceCase extends FailureContext, KeyCase {
   sought?: Sought | undefined;
 }
 
@@ -147,46 +143,6 @@ function sentenceOf(error: ServiceFailure, at: ServiceCase): Explained {
       };
     case 'unreachable':
       return { text: 'The service cannot be reached.', next: IN_A_MINUTE };
-  }
-}
-
-function explainUnauthorized(at: ServiceCase): Explained {
-  switch (at.connection) {
-    case 'new':
-      return {
-        text: 'E-mail, key or account do not match.',
-        next: 'If the account is new, its e-mail address must be verified first.',
-      };
-    case 'unverified':
-      return {
-        text: `The account ${code(at.account)} answers once its e-mail address is verified.`,
-        next: 'Follow the link in the verification e-mail, then try again.',
-      };
-    case 'ok':
-    case 'broken':
-      return explainBrokenKey(at);
-  }
-}
-
-/** A person's own key is named by its owner, because a channel may read this too. */
-function explainBrokenKey({ account, key, word }: ServiceCase): Explained {
-  const again = `Connect again with ${code(`${word} connect ${account}`)}`;
-  switch (key?.purpose) {
-    case 'mine':
-      return {
-        text: `The personal key of <@${key.connectedBy}> for the account ${code(account)} was revoked or rotated.`,
-        next: `${again}, or remove it with ${code(`${word} disconnect ${account}`)} to use the shared key.`,
-      };
-    case 'billing':
-      return {
-        text: `The billing key of the account ${code(account)} was revoked or rotated.`,
-        next: `An admin can replace it with ${code(`${word} connect ${account}`)}.`,
-      };
-    default:
-      return {
-        text: `The key of the account ${code(account)} was revoked or rotated, so the connection is broken.`,
-        next: `${again}.`,
-      };
   }
 }
 

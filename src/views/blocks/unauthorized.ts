@@ -1,0 +1,59 @@
+import { code } from '../../core/mrkdwn.ts';
+
+/** One sentence and one next step, both mrkdwn of our own making. */
+interface Sentences {
+  text: string;
+  next: string;
+}
+
+/** The call's account and key. */
+export interface KeyCase {
+  /** The slash word. */
+  word: string;
+  account: string;
+  /** `new`: the key is being tried for the first time. */
+  connection: 'new' | 'ok' | 'unverified' | 'broken';
+  /** Undefined for a key that is being tried. */
+  key?: { purpose: 'shared' | 'billing' | 'mine'; connectedBy: string };
+}
+
+/** What the person reads whose key the service refused. */
+export function explainUnauthorized(at: KeyCase): Sentences {
+  switch (at.connection) {
+    case 'new':
+      return {
+        text: 'E-mail, key or account do not match.',
+        next: 'If the account is new, its e-mail address must be verified first.',
+      };
+    case 'unverified':
+      return {
+        text: `The account ${code(at.account)} answers once its e-mail address is verified.`,
+        next: 'Follow the link in the verification e-mail, then try again.',
+      };
+    case 'ok':
+    case 'broken':
+      return explainBrokenKey(at);
+  }
+}
+
+/** A person's own key is named by its owner, because a channel may read this too. */
+function explainBrokenKey({ account, key, word }: KeyCase): Sentences {
+  const again = `Connect again with ${code(`${word} connect ${account}`)}`;
+  switch (key?.purpose) {
+    case 'mine':
+      return {
+        text: `The personal key of <@${key.connectedBy}> for the account ${code(account)} was revoked or rotated.`,
+        next: `${again}, or remove it with ${code(`${word} disconnect ${account}`)} to use the shared key.`,
+      };
+    case 'billing':
+      return {
+        text: `The billing key of the account ${code(account)} was revoked or rotated.`,
+        next: `An admin can replace it with ${code(`${word} connect ${account}`)}.`,
+      };
+    default:
+      return {
+        text: `The key of the account ${code(account)} was revoked or rotated, so the connection is broken.`,
+        next: `${again}.`,
+      };
+  }
+}
