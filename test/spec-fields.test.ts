@@ -370,7 +370,7 @@ describe('a field of the specification', () => {
     await world.slack.until(() => thread().length === 5);
     expect(root()?.text).toContain('completed: 1 of 2 reachable, repository not reachable');
     expect(thread().join('\n')).toMatch(/Repository not reachable: No such repository/);
-    expect(thread().join('\n')).toMatch(/\*web-8\* reachable/);
+    expect(thread().join('\n')).toMatch(/Reachable: \*web-8\*/);
     expect(thread().join('\n')).toMatch(/\*web-9\* not reachable: Refused/);
     expect(JSON.stringify(world.slack.thread(TEAM, CHANNEL, root()?.ts ?? ''))).toContain('srv-9');
   });

@@ -24,7 +24,8 @@ export async function whenFree<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-function isBusy(error: unknown): boolean {
+/** True where another process holds the lock of an SQLite file. */
+export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error) || !('errcode' in error)) return false;
   return typeof error.errcode === 'number' && (error.errcode & 0xff) === BUSY;
 }

@@ -25,29 +25,15 @@ export async function drawDeployments(data: DeploymentsData): Promise<Buffer> {
 }
 
 async function svgOf(data: DeploymentsData): Promise<string> {
-  const init = await loadCharts();
-  const chart = init(null, null, { renderer: 'svg', ssr: true, ...sizeOf(data) });
+  // Loaded with the first picture: the library would be the larger half of an idle process.
+  const { createChart } = await import('./charts.ts');
+  const chart = createChart(sizeOf(data));
   try {
     chart.setOption(optionOf(data, FONT));
     return chart.renderToSVGString();
   } finally {
     chart.dispose();
   }
-}
-
-/** What a picture is made of. Each registers itself; loading all that the library has takes three times as long. */
-const PARTS = ['chart/bar', 'chart/line', 'component/grid', 'component/legend', 'component/title'];
-
-/** Loaded with the first picture: the library would be the larger half of an idle process. */
-async function loadCharts() {
-  const [{ init, use }, { SVGRenderer }] = await Promise.all([
-    import('echarts/core'),
-    import('echarts/renderers'),
-    ...PARTS.map((part) => import(`echarts/lib/${part}`)),
-  ]);
-  // What is used again is ignored.
-  use(SVGRenderer);
-  return init;
 }
 
 /** From beside the bundle, where `scripts/build.ts` puts them, or from their package. */

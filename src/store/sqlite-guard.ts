@@ -1,6 +1,7 @@
 import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isBusy } from '../core/when-free.ts';
 import { databaseFault } from './database-fault.ts';
 import { StoreError } from './store.ts';
 
@@ -37,6 +38,7 @@ export function guardFile(path: string): Guard {
     return { id, release: () => guard.close() };
   } catch (cause) {
     guard.close();
+    if (!isBusy(cause)) throw databaseFault(`sqlite://${path}`, cause) ?? cause;
     throw new StoreError(
       `${path} is in use by another Deckhand. Stop that one first, or set STORE_URL to a postgres:// address to run several.`,
       { cause, isTemporary: true },

@@ -46,7 +46,7 @@ describe('help', () => {
   test('help shows a member nothing that needs another role', async ({ world }) => {
     const said = await ask(world, '/deckhand help');
     expect(said).toContain('`test`');
-    for (const hidden of ['`integration`', '`invoices`', '`roles`', '`disconnect`', 'Billing'])
+    for (const hidden of ['`integration`', '`invoices`', '`roles`', '`audit`', 'Billing'])
       expect(said).not.toContain(hidden);
     expect(labels(lastBlocks(world, 'member'))).toEqual(['Test', 'Follow', 'Set up', 'Administer']);
   });

@@ -71,7 +71,8 @@ describe('server add', () => {
     await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
     await world.slack.until(() => thread(world).length === 2);
     expect(thread(world)[0]).toContain('accepted the order for *shop*');
-    expect(thread(world)[1]).toContain(
+    const [, ready] = world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '');
+    expect(JSON.stringify(ready?.blocks)).toContain(
       'running and ready for deployments, at https://shop-front.sites.example.net',
     );
     expect(JSON.stringify(roots(world)[0]?.blocks)).toContain('"url":"https://shop-front.sites.example.net"');

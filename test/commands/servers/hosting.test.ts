@@ -80,7 +80,6 @@ describe('hosting', () => {
   });
 
   test('hosting answers words that it does not know with its usage', async ({ world }) => {
-    expect(await ask(world, '/deckhand hosting show')).toContain('[list|show &lt;id&gt;|sync &lt;id&gt;');
     expect(await ask(world, '/deckhand hosting paint r-1')).toContain('The usage is');
   });
 
