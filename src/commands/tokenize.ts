@@ -31,7 +31,8 @@ export function cleanCommandText(text: string): string {
     .replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity)
     .replace(SPACES, ' ')
     .replace(DASHES, '$1--')
-    .trim();
+    .trim()
+    .slice(0, MOST_TYPED);
 }
 
 /** Splits cleaned text at spaces, keeps quoted parts whole, and takes `--flag value` and `--flag=value` out. */

@@ -47,9 +47,8 @@ export function markup(text: string): Markup {
 }
 
 const TOKEN = /(<[^>]*>)/;
-// An address, an e-mail address or a bare domain begins with one of these.
-const ADDRESS_SIGN =
-  /(?<=[\p{L}\p{N}])(?::(?=\/\/)|@(?=[\p{L}\p{N}])|\.(?=\p{L}{2}))|\b(?:mailto|tel|javascript|data):/giu;
+// Bare domains and e-mail addresses stay as they are, to be read and copied: posts and edits are sent with `parse: none`.
+const ADDRESS_SIGN = /(?<=[\p{L}\p{N}]):(?=\/\/)|\b(?:mailto|tel|javascript|data):/giu;
 const WORD_JOINER = '\u2060';
 
 /**

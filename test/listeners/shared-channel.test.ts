@@ -55,7 +55,7 @@ test.for([
     team: { id: isOfTeam ? TEAM : SISTER },
     user: { id: PEOPLE.member, team_id: SISTER },
     trigger_id: 'shared-form',
-    view: { id: 'V1', hash: 'h', type: 'modal', callback_id: 'connect', ...about, blocks: [], state: {} },
+    view: { id: 'V1', hash: 'h', type: 'modal', callback_id: 'roles', ...about, blocks: [], state: {} },
   });
   const workspace = 'app_installed_team_id' in about ? about.app_installed_team_id : TEAM;
   const line = await world.logged('"workspace"');

@@ -181,7 +181,7 @@ function hiddenIn(part: unknown): string[] {
   return typeof part === 'string' && MARKS.test(part) ? [part] : [];
 }
 
-const PLAIN_ADDRESS = /https?:\/\/|www\.evil|evil\.example|@evil|mailto:\w|javascript:\w/;
+const PLAIN_ADDRESS = /https?:\/\/|mailto:\w|javascript:\w/;
 
 /** Text with markup that is not verbatim, and the addresses in texts that cannot be. */
 function linkedByItself(payload: unknown, key = ''): string[] {
