@@ -43,7 +43,7 @@ describe('the journey through Deckhand of', () => {
     expect(journey.files.length).toBeLessThanOrEqual(MOST_FILES);
     expect(journey.statements.length).toBeLessThanOrEqual(MOST_STATEMENTS);
     const replies = () => world.slack.thread(TEAM, CHANNEL, world.slack.messages(TEAM, CHANNEL)[0]?.ts ?? '');
-    await world.slack.until(() => replies().length === 5, { what: 'the thread' });
+    await world.slack.until(() => replies().length === 3, { what: 'the thread' });
   });
 
   it('a form that sets up an integration', async () => {
