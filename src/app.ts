@@ -66,6 +66,7 @@ const EVENT_HANDLERS: EventHandlers = {
 export const EVENT_TYPES: readonly string[] = [
   ...LIFECYCLE_EVENTS,
   ...Object.keys(EVENT_HANDLERS),
+  'app_mention',
   'function_executed',
 ];
 

@@ -16,6 +16,7 @@ export const StoredCaller = z.object({
   channel: z.string().optional(),
   messageTs: z.string().optional(),
   threadTs: z.string().optional(),
+  answerTs: z.string().optional(),
   requestId: z.string(),
 });
 
@@ -37,6 +38,8 @@ export const StoredRequest = z.discriminatedUnion('kind', [
     caller: StoredCaller,
     text: z.string(),
     project: z.string().optional(),
+    /** It stood inside a sentence: it is offered as a button, and not carried out. */
+    isAside: z.literal(true).optional(),
   }),
   z.object({
     kind: z.literal('action'),

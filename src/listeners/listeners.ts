@@ -18,6 +18,7 @@ import {
   type StoredEvent,
   type StoredRequest,
 } from './durable-requests.ts';
+import { readMention } from './payloads/mention.ts';
 import {
   type IncomingRequest,
   payloadSpan,
@@ -69,7 +70,15 @@ type Ack = (answer?: unknown) => Promise<void>;
 export function createListeners(parts: ListenerParts): Listeners {
   const { log, registry, workspaces } = parts;
   const steps = createSteps(parts.steps);
-  const events: EventHandlers = { ...parts.events, function_executed: steps.functionExecuted };
+  const events: EventHandlers = {
+    ...parts.events,
+    function_executed: steps.functionExecuted,
+    // Asked anew as a command, which waits for those of its channel only, and is tried again like them.
+    async app_mention({ workspace }, body) {
+      const request = readMention(body);
+      if (request !== undefined) await requests.store(workspace, request, {});
+    },
+  };
   const background = createBackgroundWork(log);
   const requests = createDurableRequests({
     run: (workspace, request, live) => run(registry, workspace, request, live, true),

@@ -10,6 +10,8 @@ export interface FollowedState {
   /** Both undefined where it is shown nowhere. */
   channel?: string | undefined;
   rootTs?: string | undefined;
+  /** The thread that the root message is a reply in, where it does not begin one. */
+  threadTs?: string | undefined;
   /** The reply that shows the progress, where Slack's answer to it was kept. */
   progressTs?: string | undefined;
   /** When Deckhand began to follow it, milliseconds since the epoch. */
@@ -40,10 +42,10 @@ export async function replyOnce<State extends FollowedState>(
   record: FollowedRecord<State>,
   news: News,
 ): Promise<boolean> {
-  const { channel, rootTs, threads } = record.read();
-  if (!threads || channel === undefined || rootTs === undefined) return false;
+  const { channel, rootTs, threadTs = rootTs, threads } = record.read();
+  if (!threads || channel === undefined || threadTs === undefined) return false;
   try {
-    await postOnce(context, record, news, rootTs);
+    await postOnce(context, record, news, threadTs);
     return true;
   } catch (error) {
     if (!isThreadRefused(error)) throw error;

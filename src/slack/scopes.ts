@@ -1,6 +1,7 @@
 /** The bot scopes that Deckhand asks for, each with its reason; `manifest.yml` is held equal by a test. */
 export const SCOPES = {
   commands: 'the slash command and the shortcuts',
+  'app_mentions:read': 'messages that mention Deckhand by name, to answer them',
   'chat:write': 'messages and threads in the channels that it was invited to',
   'files:write': 'pictures of digests and PDFs of invoices',
   'im:write': 'direct messages about what a person set up',

@@ -18,6 +18,8 @@ export const Run = z.object({
   /** Where it is shown; a workflow may want its outcome alone. */
   channel: z.string().optional(),
   rootTs: z.string().optional(),
+  /** The thread that its root message is a reply in, where a mention asked for it. */
+  threadTs: z.string().optional(),
   /** Undefined for a workflow. */
   askedBy: z.string().optional(),
   /** When Deckhand began and ended to follow it. */

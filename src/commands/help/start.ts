@@ -28,5 +28,11 @@ export const start = defineCommand({
       // Only what a person could type: the command's own role is checked when it runs.
       run: async (value) => ({ kind: 'run', ...Typed.parse(JSON.parse(value ?? '{}')) }),
     },
+    {
+      // For commands that open a form, which cannot wait until they are stored, and for those that only read.
+      actionId: 'start:at-once',
+      role: 'member',
+      run: async (value) => ({ kind: 'run', ...Typed.parse(JSON.parse(value ?? '{}')) }),
+    },
   ],
 });

@@ -105,9 +105,9 @@ async function postInChannel(
   caller: Caller,
   { message, thread }: Extract<Reply, { kind: 'channel' }>,
 ): Promise<void> {
-  const { channel } = caller;
+  const { channel, answerTs } = caller;
   if (channel === undefined) return respondPrivately(workspace, caller, message);
-  await workspace.slack.post({ channel, message, threadTs: thread });
+  await workspace.slack.post({ channel, message, threadTs: thread ?? answerTs });
 }
 
 /** Shows another message in place of the one that was clicked, whether everyone sees it or one person. */

@@ -1,3 +1,4 @@
+import type { Command } from '../../commands/command.ts';
 import { type Matched, parseArguments, routeCommand, unknownCommand } from '../../commands/command-router.ts';
 import { createContext } from '../../commands/context.ts';
 import { cleanCommandText, splitWords } from '../../commands/tokenize.ts';
@@ -7,11 +8,13 @@ import type { Caller, Reply } from '../../core/reply.ts';
 import { connectFirstMessage } from '../../views/accounts/connect.ts';
 import { chooseServerMessage } from '../../views/blocks/choices.ts';
 import { synonymMessage } from '../../views/help/help.ts';
+import { openFormMessage } from '../../views/help/suggestions.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';
+import { isMention, suggest } from './answer-mention.ts';
 import { carryOut } from './pipeline.ts';
 import { removeWorking, respondFailure, respondPrivately, respondWorking, say } from './respond.ts';
 
@@ -20,6 +23,8 @@ export interface Typed {
   text: string;
   project?: string | undefined;
   server?: string | undefined;
+  /** Offered as a button, and not carried out. */
+  isAside?: true | undefined;
 }
 
 /** Where a request is carried out, and for whom. */
@@ -35,7 +40,8 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
   const text = cleanCommandText(typed.text);
   const isBare = splitWords(text).words.length === 0;
   const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
-  const command = matched?.command;
+  const isSuggestion = isMention(caller) && (matched === undefined || typed.isAside === true);
+  const command = isSuggestion ? commandNamed(registry, registry.start) : matched?.command;
   const word = workspace.config.SLACK_COMMAND;
   await carryOut<Reply>({
     kind: 'command',
@@ -46,11 +52,11 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
     pending: command?.needsAccount ? text : undefined,
     isChange: command?.durable === true,
     showProgress: respondWorking(workspace, caller, command?.name),
-    run: async () => runMatched(scene, matched, { ...typed, text }),
+    run: async () => (isSuggestion ? suggest(scene, text) : runMatched(scene, matched, { ...typed, text })),
     async respond(reply) {
-      await follow(scene, reply);
+      await follow(scene, reply, text);
       await removeWorking(workspace, caller);
-      if (command !== undefined && matched?.synonym !== undefined)
+      if (command !== undefined && matched?.synonym !== undefined && !isSuggestion)
         await respondPrivately(workspace, caller, synonymMessage(word, matched.synonym, command.name));
     },
     explain: (error) => answerOrAsk(scene, error, text, command?.name ?? 'unknown'),
@@ -70,11 +76,21 @@ function runMatched(
   return command.run(args, createContext(workspace, caller, { account, ...typed }));
 }
 
-/** Says a reply, or runs the command that it stands for. */
-export async function follow(scene: Scene, reply: Reply): Promise<void> {
+function commandNamed({ commands }: Registry, wanted: string): Command | undefined {
+  return commands.find(({ name }) => name === wanted);
+}
+
+/**
+ * Says a reply, or runs the command that it stands for.
+ * @param text the command that it answers, if it does: a mention cannot open a form, so a button runs it again
+ */
+export async function follow(scene: Scene, reply: Reply, text?: string): Promise<void> {
+  const { workspace, caller } = scene;
   if (reply.kind === 'run') return runText(scene, reply);
-  if (reply.kind !== 'several') return say(createContext(scene.workspace, scene.caller), reply);
-  for (const part of reply.replies) await follow(scene, part);
+  if (reply.kind === 'modal' && isMention(caller) && text !== undefined)
+    return respondPrivately(workspace, caller, openFormMessage(workspace.config.SLACK_COMMAND, text));
+  if (reply.kind !== 'several') return say(createContext(workspace, caller), reply);
+  for (const part of reply.replies) await follow(scene, part, text);
 }
 
 /** What is missing is asked for, where a button or menu can give it. */

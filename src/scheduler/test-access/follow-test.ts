@@ -24,6 +24,7 @@ export const FollowedTest = z.object({
   /** Both undefined where it is shown nowhere. */
   channel: z.string().optional(),
   rootTs: z.string().optional(),
+  threadTs: z.string().optional(),
   progressTs: z.string().optional(),
   startedAt: z.number(),
   threads: z.boolean(),

@@ -19,6 +19,8 @@ export interface TestRequest {
   askedBy?: string;
   /** Without one it is shown nowhere. */
   channel?: string;
+  /** A thread there, in place of one of its own. */
+  threadTs?: string | undefined;
   /** The execution of a workflow step that ends with the run. */
   step?: string;
 }
@@ -29,11 +31,11 @@ export interface TestRequest {
  */
 export async function startTest(
   workspace: Workspace,
-  { requestId, user: askedBy }: Caller,
+  { requestId, user: askedBy, answerTs: threadTs }: Caller,
   channel: string,
   target: Target,
 ): Promise<Reply> {
-  const other = await beginTest(workspace, { requestId, target, askedBy, channel });
+  const other = await beginTest(workspace, { requestId, target, askedBy, channel, threadTs });
   return other === undefined ? { kind: 'nothing' } : pointTo(workspace, other);
 }
 
@@ -77,7 +79,7 @@ async function postRoot(
   maybeTwice: readonly MaybeTwice[],
 ): Promise<string | undefined> {
   const { slack, runs, id } = workspace;
-  const { channel, startedAt: now, requestId } = run;
+  const { channel, threadTs, startedAt: now, requestId } = run;
   if (channel === undefined) return undefined;
   const clientMsgId = postId(id, requestId, 'root');
   if (maybeTwice.length > 0) countRepeated(workspace, { channel, delivery: clientMsgId });
@@ -89,7 +91,7 @@ async function postRoot(
     state: { kind: 'starting' },
     layout: 'compact',
   });
-  const shown = await slack.post({ channel, message, clientMsgId });
+  const shown = await slack.post({ channel, threadTs, message, clientMsgId });
   await runs.change(run, { rootTs: shown.ts });
   return shown.ts;
 }
@@ -100,9 +102,9 @@ async function sendToFollow(
   run: Run,
   known: Pick<FollowedTest, 'run' | 'told' | 'maybeTwice' | 'resumedBy'> = { told: [] },
 ): Promise<void> {
-  const { target, requestId, askedBy, channel, rootTs, startedAt, serviceStatus, createdAt } = run;
+  const { target, requestId, askedBy, channel, rootTs, threadTs, startedAt, serviceStatus, createdAt } = run;
   const { threads = true, layout = 'compact' } = await channels.get(channel);
-  const shown = { channel, rootTs, startedAt, serviceStatus, createdAt, threads, layout };
+  const shown = { channel, rootTs, threadTs, startedAt, serviceStatus, createdAt, threads, layout };
   const followed = { target, requestId, askedBy, usualMs: usualDuration(run), ...shown, ...known };
   const key = rootTs === undefined ? requestId : `${channel} ${rootTs}`;
   await jobs.send(FOLLOW_TEST, followed, { key });
@@ -120,16 +122,17 @@ async function pointTo(
 /** Follows a run again that was given up: the same root message, the same run. */
 export async function resumeTest(
   workspace: Workspace,
-  { user: resumedBy, messageTs, threadTs: rootTs = messageTs }: Caller,
+  { user: resumedBy, messageTs, threadTs }: Caller,
   channel: string,
   target: Target,
   run: string,
 ): Promise<Reply> {
   const known = (await workspace.runs.list()).find(
-    (candidate) => candidate.rootTs === rootTs && targetKey(candidate.target) === targetKey(target),
+    ({ target: tested, ...run }) =>
+      [run.rootTs, run.threadTs].some((ts) => ts !== undefined && [messageTs, threadTs].includes(ts)) &&
+      targetKey(tested) === targetKey(target),
   );
-  if (rootTs === undefined || known === undefined)
-    throw new UserError('That test is too old to be followed again.', 'test');
+  if (known === undefined) throw new UserError('That test is too old to be followed again.', 'test');
   await workspace.runs.change(known, { status: 'running' });
   await sendToFollow(workspace, { ...known, target, channel }, { run, told: ['progress'], resumedBy });
   return { kind: 'nothing' };

@@ -48,6 +48,7 @@ import {
   synonymMessage,
 } from '../../../src/views/help/help.ts';
 import { startMessage, welcomeMessage } from '../../../src/views/help/start.ts';
+import { openFormMessage, suggestionsMessage } from '../../../src/views/help/suggestions.ts';
 import { notifyStateMessage } from '../../../src/views/invoices/channel.ts';
 import { invoiceSentMessage } from '../../../src/views/invoices/invoices.ts';
 import { deployMessage } from '../../../src/views/projects/deploy.ts';
@@ -346,6 +347,8 @@ const BUILDERS = [
   row(helpAllMessage, helpGroups, word),
   row(helpCommandMessage, fc.array(helpEntry, { minLength: 1, maxLength: 14 }), word),
   row(synonymMessage, word, fc.stringMatching(/^[a-z]{1,20}$/), fc.constant('activity')),
+  row(openFormMessage, word, text),
+  row(suggestionsMessage, word, fc.array(fc.record({ text, isDurable: fc.boolean() }), { maxLength: 3 })),
   row(handOverBlocks, slug, url),
   row(
     connectModal,

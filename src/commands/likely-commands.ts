@@ -1,0 +1,69 @@
+import { distance } from 'fastest-levenshtein';
+import type { Command } from './command.ts';
+import { isDurable, routeCommand } from './command-router.ts';
+import { SYNONYMS } from './synonyms.ts';
+import { cleanCommandText, splitWords } from './tokenize.ts';
+
+/** A command line that may have been meant. */
+export interface Likely {
+  text: string;
+  /** It changes something, so that it is stored before it is carried out. */
+  isDurable: boolean;
+}
+
+const MOST = 3;
+const MOST_WORDS = 12;
+const MOST_LETTERS = 24;
+/** Suggested where the words say nothing, in this order. */
+const USUAL = ['test', 'activity', 'help'];
+/** Said in passing by many sentences, and by the summaries of many commands. */
+const SHORTEST_WORD = 3;
+
+/**
+ * The three command lines that a sentence most likely means: first what it says itself, then commands whose name,
+ * synonym or summary has a word of it.
+ * @param commands those that the person may run
+ */
+export function likelyCommands(commands: readonly Command[], sentence: string): Likely[] {
+  const said = cleanCommandText(sentence);
+  const words = splitWords(said).words.slice(0, MOST_WORDS).map(comparable);
+  const ranked = commands
+    .map((command) => ({ name: command.name, score: scoreOf(command, words) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score)
+    .map(({ name }) => name);
+  const usual = USUAL.filter((name) => commands.some((command) => command.name === name));
+  const begun = routeCommand(commands, said)?.command.name;
+  const lines = begun === undefined ? [] : [said, begun];
+  return [...new Set([...lines, ...ranked, ...usual])].slice(0, MOST).map((text) => {
+    const matched = routeCommand(commands, text);
+    return { text, isDurable: matched !== undefined && isDurable(matched) };
+  });
+}
+
+/** How well the words fit: the whole name best, then one word of it or a synonym, then a word of its summary. */
+function scoreOf({ name, summary }: Command, words: readonly string[]): number {
+  const names = name.split(' ');
+  const synonyms = [...SYNONYMS].filter(([, meant]) => meant === name).map(([typed]) => typed);
+  const inName = names.filter((part) => words.some((word) => isLike(word, part))).length;
+  const bySynonym = synonyms.some((typed) =>
+    typed.split(' ').every((part) => words.some((word) => isLike(word, part))),
+  );
+  const summarised = summary.toLowerCase().split(/[^\p{L}]+/u);
+  const inSummary = words.filter((word) => word.length > SHORTEST_WORD && summarised.includes(word)).length;
+  return (inName === names.length ? 4 : 0) + inName / names.length + (bySynonym ? 3 : 0) + inSummary / 4;
+}
+
+/** Equal, or different by a typing mistake or an ending. */
+function isLike(word: string, wanted: string): boolean {
+  if (word === wanted) return true;
+  if (word.length <= SHORTEST_WORD || wanted.length <= SHORTEST_WORD) return false;
+  return word.startsWith(wanted) || distance(word, wanted) <= 1;
+}
+
+function comparable(word: string): string {
+  return word
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}-]/gu, '')
+    .slice(0, MOST_LETTERS);
+}

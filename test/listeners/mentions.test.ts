@@ -1,0 +1,193 @@
+import { describe, expect } from 'vitest';
+import { test } from '../support/fixtures.ts';
+import { sendJson } from '../support/signed.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+const mention = async (
+  world: TestWorld,
+  text: string,
+  options: { who?: keyof typeof PEOPLE; thread?: string } = {},
+) => {
+  world.slack.invite(TEAM, CHANNEL, 'bot');
+  return world.as(options.who ?? 'member').postMessage(CHANNEL, text, options.thread);
+};
+const answers = ({ slack }: TestWorld, who: keyof typeof PEOPLE = 'member') =>
+  slack.ephemerals(TEAM, PEOPLE[who]).filter(({ text }) => !text.includes('Connected *'));
+const answered = async (world: TestWorld, words: string, who: keyof typeof PEOPLE = 'member') => {
+  await world.slack.until(() => JSON.stringify(answers(world, who)).includes(words), { what: `"${words}"` });
+  return answers(world, who).find((answer) => JSON.stringify(answer).includes(words));
+};
+const labels = (message: object | undefined) =>
+  [...JSON.stringify(message).matchAll(/"type":"button".*?"text":"(.*?)"/g)].map(([, label]) => label);
+/** What everyone in the channel sees of Deckhand, in threads as well. */
+const posted = ({ slack }: TestWorld) =>
+  slack
+    .messages(TEAM, CHANNEL)
+    .flatMap((root) => [root, ...slack.thread(TEAM, CHANNEL, root.ts)])
+    .filter(({ bot_id: bot }) => bot !== undefined);
+const ended = (world: TestWorld) =>
+  world.slack.until(() => posted(world).some(({ text }) => text.includes('2 of 2 reachable')), {
+    what: 'the outcome',
+  });
+
+function mentionEvent(parts: object, id = 'Ev0MENTION') {
+  const event = {
+    type: 'app_mention',
+    user: PEOPLE.member,
+    text: '<@U0BOT> projects',
+    ts: '1700000000.000100',
+    channel: CHANNEL,
+    ...parts,
+  };
+  return { type: 'event_callback', team_id: TEAM, event_id: id, event_time: 1_700_000_000, event };
+}
+
+describe('a mention', () => {
+  test.override({ connected: true });
+
+  test('of a test shows the run in its own thread', async ({ world }) => {
+    const { ts } = await mention(world, '@deckhand test storefront');
+    await ended(world);
+    await world.slack.until(() => posted(world).length > 2, { what: 'the replies' });
+    expect(posted(world).map(({ thread_ts: thread }) => thread)).toEqual(posted(world).map(() => ts));
+    expect(JSON.stringify(posted(world))).toContain('web-1');
+  });
+
+  test('in a thread is answered in that thread', async ({ world }) => {
+    const { ts } = await world.as('admin').postMessage(CHANNEL, 'is the storefront well?');
+    await mention(world, '@deckhand test storefront', { thread: ts });
+    await ended(world);
+    expect(posted(world)[0]?.thread_ts).toBe(ts);
+    await mention(world, '@deckhand projects', { thread: ts });
+    expect((await answered(world, 'Storefront'))?.thread_ts).toBe(ts);
+  });
+
+  test('is answered to one person where the slash command is', async ({ world }) => {
+    await mention(world, '@deckhand projects');
+    // Slack shows it in a thread only where there is one already.
+    expect(await answered(world, 'Storefront')).not.toHaveProperty('thread_ts');
+    expect(posted(world)).toEqual([]);
+  });
+
+  test.for([
+    ['hey @deckhand projects?', 'Storefront'],
+    ['@deckhand: projects store', 'Storefront'],
+    ['@deckhand projects\nthanks a lot', 'Storefront'],
+    ['@deckhand', 'You are connected'],
+    ['projects @deckhand', 'Which of these did you mean?'],
+  ] as const)('reads "%s"', async ([text, words], { world }) => {
+    await mention(world, text);
+    expect(await answered(world, words)).toBeDefined();
+  });
+
+  test('of a command with a form has a button that opens it', async ({ world }) => {
+    await mention(world, '@deckhand connect other', { who: 'admin' });
+    const answer = await answered(world, 'Open the form', 'admin');
+    const ann = world.as('admin');
+    await ann.click({ channel: CHANNEL, ts: answer?.ts ?? '' }, { actionId: 'start:at-once' });
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect', { what: 'the form' });
+    expect(JSON.stringify(ann.openView()?.content)).toContain('other');
+  });
+
+  test('with other words has the three most likely buttons, which run', async ({ world }) => {
+    await mention(world, '@deckhand what was deployed last week');
+    const answer = await answered(world, 'Which of these did you mean?');
+    expect(labels(answer)).toHaveLength(3);
+    expect(labels(answer)).toContain('activity');
+    const at = labels(answer).indexOf('activity');
+    const button = { actionId: `start:at-once#${at}` };
+    await world.as('member').click({ channel: CHANNEL, ts: answer?.ts ?? '' }, button);
+    expect(await answered(world, 'nothing happened')).toBeDefined();
+  });
+
+  test('inside a sentence does nothing by itself, and offers what it may mean', async ({ world }) => {
+    await mention(world, 'we should let @deckhand test storefront');
+    const answer = await answered(world, 'Which of these did you mean?');
+    expect(labels(answer)[0]).toBe('test storefront');
+    expect(posted(world)).toEqual([]);
+    await world.as('member').click({ channel: CHANNEL, ts: answer?.ts ?? '' }, { actionId: 'start:run#0' });
+    await ended(world);
+  });
+
+  test('needs the same role as the command', async ({ world }) => {
+    await mention(world, `@deckhand disconnect ${ACCOUNT}`);
+    await mention(world, '@deckhand invoices');
+    await answered(world, 'needs the role *billing*');
+    expect(posted(world)).toEqual([]);
+    await world.as('admin').command(CHANNEL, '/deckhand audit');
+    await world.slack.until(() => JSON.stringify(answers(world, 'admin')).includes('refused'));
+  });
+
+  test('shows invoices to the one who asked alone', async ({ world }) => {
+    await world.app.workspaces.open(TEAM).roles.set({
+      admin: [PEOPLE.admin],
+      operator: [],
+      billing: [PEOPLE.billing],
+      setBy: PEOPLE.admin,
+      setAt: 0,
+    });
+    await mention(world, '@deckhand invoices', { who: 'billing' });
+    await world.slack.until(() => answers(world, 'billing').length > 0, { what: 'the invoices' });
+    expect(posted(world)).toEqual([]);
+  });
+
+  test('does nothing that the channel does not allow', async ({ world }) => {
+    await world.app.workspaces
+      .open(TEAM)
+      .channels.change(CHANNEL, (now) => ({ ...now, commands: ['projects'] }));
+    await mention(world, '@deckhand test storefront');
+    await answered(world, '`test` is switched off in this channel');
+    expect(posted(world)).toEqual([]);
+  });
+
+  test('that Slack sends again is carried out once', async ({ world }) => {
+    await mention(world, '@deckhand test storefront');
+    await ended(world);
+    const first = world.slack.deliveries.findLast(({ name }) => name === 'app_mention');
+    expect(first && (await world.slack.redeliver(first)).outcome).toBe('ok');
+    await mention(world, '@deckhand projects');
+    await answered(world, 'Storefront');
+    expect(JSON.stringify(answers(world))).not.toContain('already');
+    const runs = world.service.requests.all.filter(
+      ({ method, path }) => method === 'POST' && path.includes('test'),
+    );
+    expect(runs).toHaveLength(1);
+  });
+
+  test.for([
+    ['an app', { bot_id: 'B0OTHER' }],
+    ['an application without a person', { user: undefined, subtype: 'bot_message' }],
+    ['an edited message', { edited: { user: PEOPLE.member, ts: '1700000000.000200' } }],
+    ['text that is no text', { text: { evil: true } }],
+    ['a hostile channel', { channel: '../C0' }],
+  ] as const)('of %s is left alone', async ([_, parts], { world }) => {
+    expect((await sendJson(world, mentionEvent(parts, 'Ev0IGNORED'))).status).toBe(200);
+    expect((await sendJson(world, mentionEvent({ text: '<@U0BOT> whoami' }, 'Ev0READ'))).status).toBe(200);
+    await answered(world, 'You');
+    expect(JSON.stringify(answers(world))).not.toContain('Storefront');
+  });
+
+  test('in a direct message is answered there', async ({ world }) => {
+    await world.app.workspaces
+      .open(TEAM)
+      .slack.sendDirectMessage(PEOPLE.member, { text: 'Hello', blocks: [] });
+    const [greeting] = world.slack.dms(TEAM, PEOPLE.member);
+    await sendJson(world, mentionEvent({ channel: greeting?.channel }));
+    await answered(world, 'Storefront');
+  });
+});
+
+test.for([
+  ['a person of another company', { team_id: 'T0FAR' }, 'Only people of the workspace that installed'],
+  ['a single-channel guest', { guest: 'single' }, 'Single-channel guests cannot use Deckhand'],
+] as const)('a mention by %s is refused, to them alone', async ([_, person, words], { world }) => {
+  world.slack.addPerson(TEAM, { ...person, id: 'U0OUTSIDE' });
+  world.slack.invite(TEAM, CHANNEL, 'U0OUTSIDE');
+  world.slack.invite(TEAM, CHANNEL, 'bot');
+  for (const text of ['@deckhand projects', '@deckhand what is this?', '@deckhand'])
+    await world.slack.as(TEAM, 'U0OUTSIDE').postMessage(CHANNEL, text);
+  const told = () => world.slack.ephemerals(TEAM, 'U0OUTSIDE').map(({ text }) => text);
+  await world.slack.until(() => told().length === 3, { what: 'three refusals' });
+  for (const text of told()) expect(text).toContain(words);
+  expect(posted(world)).toEqual([]);
+});
