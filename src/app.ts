@@ -14,6 +14,7 @@ import { installRoutes } from './listeners/install/routes.ts';
 import { WELCOME } from './listeners/install/welcome.ts';
 import { CONFIRM_LINK, linkRoutes } from './listeners/link/routes.ts';
 import { createListeners } from './listeners/listeners.ts';
+import { mcpRoutes } from './listeners/mcp/routes.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
 import { publicRoutes } from './listeners/public/routes.ts';
 import { createReceiver } from './listeners/receivers/create-receiver.ts';
@@ -40,6 +41,7 @@ import { createWorkspaces, type Parts, type Workspace, type Workspaces } from '.
 /** What is opened once for the process, with all that only the process may know of its configuration. */
 export interface AppParts extends Parts {
   config: Config;
+  version: string;
   web: Web;
 }
 
@@ -121,6 +123,7 @@ export function createApp(parts: AppParts): DeckhandApp {
   const routes: Routes = {
     ...slackRoutes,
     ...(config.METRICS_PORT === undefined ? health : withoutMetrics(health)),
+    ...mcpRoutes(shared),
     ...publicRoutes(shared),
     ...installRoutes(shared),
     ...linkRoutes(shared),

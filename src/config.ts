@@ -73,6 +73,7 @@ const Environment = z.object({
   POLL_INTERVAL_MS: positiveInteger.default(2500),
   FOLLOW_TIMEOUT_MINUTES: z.coerce.number().positive().default(30),
   NOTICE_INTERVAL_MS: positiveInteger.optional(),
+  MCP: z.enum(['on', 'off']).default('off'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
 });
 
@@ -133,6 +134,10 @@ function contradictions(given: Record<string, string | undefined>): string[] {
   const faults: string[] = [];
   if (!given.SLACK_APP_TOKEN && !given.SLACK_SIGNING_SECRET)
     faults.push('SLACK_SIGNING_SECRET is required, unless SLACK_APP_TOKEN switches Socket Mode on');
+  if (given.MCP?.trim() === 'on' && !given.SLACK_SIGNING_SECRET)
+    faults.push(
+      'SLACK_SIGNING_SECRET is required where MCP is on: its requests are signed, and come over HTTP',
+    );
   if (given.SLACK_BOT_TOKEN && (given.SLACK_CLIENT_ID || given.SLACK_CLIENT_SECRET))
     faults.push('SLACK_BOT_TOKEN excludes SLACK_CLIENT_ID and SLACK_CLIENT_SECRET: one workspace, or many');
   if (!given.SLACK_BOT_TOKEN && !given.SLACK_CLIENT_ID && !given.SLACK_CLIENT_SECRET)

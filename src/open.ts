@@ -75,6 +75,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const linkRequests = createLinkRequests({ store, sealer, clock });
   const app = createApp({
     config,
+    version,
     clock,
     log,
     metrics,

@@ -65,6 +65,7 @@ const STAGES = {
   form: [instrument, explain, authorise, once, audit],
   options: [explain, authorise],
   step: [instrument, explain, respond, authorise, audit],
+  tool: [instrument, explain, authorise, audit],
 } as const satisfies Record<string, readonly Stage[]>;
 
 export type Kind = keyof typeof STAGES;

@@ -109,7 +109,7 @@ export const SIGNATURE_VALID_MS = 2 * WINDOW_S * 1000;
 type SignatureFault = 'missing' | 'stale' | 'wrong';
 
 /** Checks Slack's `v0` signature over the raw body, and the timestamp five minutes both ways. */
-function createVerifier(signingSecret: string, now: () => number) {
+export function createVerifier(signingSecret: string, now: () => number) {
   return function verify(
     headers: { timestamp: string | undefined; signature: string | undefined },
     body: Buffer,
@@ -179,7 +179,7 @@ function typeOf(contentType: string | undefined): string | undefined {
   return contentType?.split(';')[0]?.trim().toLowerCase();
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -190,7 +190,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function header(request: IncomingMessage, name: string): string | undefined {
+export function header(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { beginTest } from '../../scheduler/test-access/start-test.ts';
+import { ACTIVITY_RANGES, getActivity } from '../../service/activity.ts';
+import { listInvoices } from '../../service/invoices.ts';
+import { forInvoices } from '../../workspace/account-keys.ts';
+import { type Run, targetKey } from '../../workspace/test-runs.ts';
+import type { CommandContext } from '../command.ts';
+import { accountOf, projectOf, serverOf } from '../resolve-target.ts';
+import { defineTool, type Tool } from './tool.ts';
+
+/** An assistant reads no more than a person would. */
+const MOST_ROWS = 100;
+const LONGEST_NAME = 200;
+
+const Name = z.string().trim().min(1).max(LONGEST_NAME);
+const account = Name.optional().describe('The connected account; left out, the default one');
+const project = Name.optional().describe('The project’s permalink or name; left out, the account’s only one');
+const server = Name.optional().describe('The server’s identifier or name; left out, the whole project');
+const range = z.enum(ACTIVITY_RANGES).optional().describe('left out, the last 7 days');
+
+const projects = defineTool({
+  name: 'projects',
+  description: 'Lists the projects of the deployment account, and when each was last deployed.',
+  command: 'projects',
+  role: 'member',
+  inputs: z.object({ account }),
+  async run(asked, context) {
+    const used = await accountOf({ ...context, account: asked.account });
+    const all = await context.workspace.projects.look(used);
+    const rows = all.map(({ name, permalink, last_deployed_at }) => ({ name, permalink, last_deployed_at }));
+    return { data: { account: used.name, ...rowsOf('projects', rows) } };
+  },
+});
+
+const testAccess = defineTool({
+  name: 'test_access',
+  description:
+    'Starts a test of whether a project’s repository and servers can be reached. It takes a while: latest_run has the outcome.',
+  command: 'test',
+  role: 'member',
+  isChange: true,
+  inputs: z.object({ project, server, account }),
+  async run(asked, context) {
+    const target = await targetOf(asked, context);
+    const { requestId, user: askedBy } = context.caller;
+    const other = await beginTest(context.workspace, { requestId, target, askedBy });
+    const name = [target.account, target.project.permalink, target.server?.name ?? []].flat().join('/');
+    const state = other === undefined ? 'started' : 'already running';
+    return { data: { target: name, state, next: 'latest_run has the outcome.' }, audit: { target: name } };
+  },
+});
+
+const latestRun = defineTool({
+  name: 'latest_run',
+  description: 'Gives the latest test of a project or server: whether it goes on, and what could be reached.',
+  command: 'test',
+  role: 'member',
+  inputs: z.object({ project, server, account }),
+  async run(asked, context) {
+    const target = await targetOf(asked, context);
+    const runs = await context.workspace.runs.list();
+    const run = runs.find((one) => targetKey(one.target) === targetKey(target));
+    return { data: run === undefined ? { state: 'never tested with Deckhand' } : factsOf(run) };
+  },
+});
+
+const activity = defineTool({
+  name: 'activity',
+  description: 'Lists what happened lately: deployments and other events, the newest first.',
+  command: 'activity',
+  role: 'member',
+  inputs: z.object({ range, account }),
+  async run(asked, context) {
+    const used = await accountOf({ ...context, account: asked.account });
+    const { events, unread } = await context.workspace.accounts.use(used, (client) =>
+      getActivity(client, { range: asked.range }),
+    );
+    const rows = events.map(({ event, project: of, user, created_at, properties }) => ({
+      event,
+      project: of?.name ?? null,
+      user,
+      at: created_at,
+      servers: properties.servers,
+    }));
+    return { data: { account: used.name, ...rowsOf('events', rows), ...(unread ? { unread } : {}) } };
+  },
+});
+
+const statistics = defineTool({
+  name: 'statistics',
+  description:
+    'Gives the figures of deployments in a range: how many, how many succeeded, how long they took.',
+  command: 'activity',
+  role: 'member',
+  inputs: z.object({ range, account }),
+  async run(asked, context) {
+    const used = await accountOf({ ...context, account: asked.account });
+    const { stats } = await context.workspace.accounts.use(used, (client) =>
+      getActivity(client, { range: asked.range, stats: true }),
+    );
+    return { data: { account: used.name, statistics: stats ?? 'The service gave no figures.' } };
+  },
+});
+
+const invoices = defineTool({
+  name: 'invoices',
+  description:
+    'Lists the account’s invoices, the newest first. Private: show them to the person who asked alone.',
+  command: 'invoices',
+  role: 'billing',
+  inputs: z.object({ account }),
+  async run(asked, context) {
+    const used = await accountOf({ ...context, account: asked.account }, forInvoices(context.caller));
+    const all = await context.workspace.accounts.use(used, (client) => listInvoices(client));
+    // Without the address of the PDF, which only the account's key opens.
+    const rows = all.map(({ download_url: _, ...invoice }) => invoice);
+    return { data: { account: used.name, ...rowsOf('invoices', rows) } };
+  },
+});
+
+export const TOOLS: readonly Tool[] = [projects, testAccess, latestRun, activity, statistics, invoices];
+
+async function targetOf(
+  asked: { project?: string | undefined; server?: string | undefined; account?: string | undefined },
+  context: CommandContext,
+): Promise<Run['target']> {
+  const here = { ...context, account: asked.account };
+  const { account: used, project: found } = await projectOf(here, asked.project);
+  const { permalink, name } = found;
+  const one =
+    asked.server === undefined ? {} : { server: await serverOf(here, used, permalink, asked.server) };
+  return { account: used.name, project: { permalink, name }, ...one };
+}
+
+function factsOf(run: Run): Record<string, unknown> {
+  const { target, status, repository, reachable, total, startedAt, endedAt } = run;
+  return {
+    account: target.account,
+    project: target.project.name,
+    server: target.server?.name ?? null,
+    state: status,
+    repository: repository ?? null,
+    servers_reachable: reachable ?? null,
+    servers_tested: total ?? null,
+    started_at: new Date(startedAt).toISOString(),
+    ended_at: endedAt === undefined ? null : new Date(endedAt).toISOString(),
+  };
+}
+
+/** The first of them, and how many there are where that is not all. */
+function rowsOf(name: string, rows: readonly object[]): Record<string, unknown> {
+  const more = rows.length > MOST_ROWS ? { total: rows.length } : {};
+  return { [name]: rows.slice(0, MOST_ROWS), ...more };
+}

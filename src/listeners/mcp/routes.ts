@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TOOLS } from '../../commands/mcp/tools.ts';
+import type { Parts, Workspaces } from '../../workspace/workspace.ts';
+import {
+  createVerifier,
+  header,
+  parseObject,
+  readBody,
+  SIGNATURE_VALID_MS,
+} from '../receivers/http-receiver.ts';
+import type { Routes } from '../receivers/http-server.ts';
+import { createSignatures } from '../receivers/signatures.ts';
+import { runTool } from './run-tool.ts';
+
+export interface McpParts extends Parts {
+  workspaces: Workspaces;
+  version: string;
+  config: Parts['config'] & { MCP: 'on' | 'off'; SLACK_SIGNING_SECRET?: string | undefined };
+}
+
+/** JSON-RPC's word for a request that is none. */
+const INVALID_REQUEST = -32_600;
+
+/**
+ * `POST /mcp`: the tools for Slack's own assistant, where they are switched on. Each request is signed by Slack like every
+ * other, counts once, and stands by itself: there are no sessions, and nothing is streamed.
+ */
+export function mcpRoutes(parts: McpParts): Routes {
+  const { config, clock, metrics, log } = parts;
+  if (config.MCP === 'off' || config.SLACK_SIGNING_SECRET === undefined) return {};
+  const verify = createVerifier(config.SLACK_SIGNING_SECRET, clock.now);
+  const signatures = createSignatures(parts, SIGNATURE_VALID_MS);
+
+  function refuse(response: ServerResponse, status: number, reason: string): void {
+    log.warn({ event: 'request_refused', status, reason }, 'a request to the MCP endpoint was refused');
+    metrics.refused(reason);
+    const error = { code: INVALID_REQUEST, message: 'Invalid request' };
+    response
+      .writeHead(status, { connection: 'close', 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const raw = await readBody(request);
+    if (raw === undefined) return refuse(response, 413, 'too_large');
+    const signature = header(request, 'x-slack-signature');
+    const timestamp = header(request, 'x-slack-request-timestamp');
+    const fault = verify({ timestamp, signature }, raw);
+    if (signature === undefined || fault !== undefined) return refuse(response, 401, fault ?? 'missing');
+    if (!(await signatures.take(signature))) return refuse(response, 401, 'replayed');
+    // One message a request: a batch would be many under one signature.
+    const message = parseObject(raw.toString('utf8'));
+    if (message === undefined) return refuse(response, 400, 'malformed');
+    // Loaded with the first request, because most installations do without it.
+    const { answerMcp } = await import('./server.ts');
+    const answer = await answerMcp(message, request.headers, {
+      tools: TOOLS,
+      version: parts.version,
+      run: (tool, inputs, meta) => runTool(parts, tool, inputs, meta),
+    });
+    response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
+  }
+
+  return { 'POST /mcp': handle };
+}

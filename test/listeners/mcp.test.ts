@@ -1,0 +1,210 @@
+import { createHmac } from 'node:crypto';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { describe, expect, onTestFinished } from 'vitest';
+import { test } from '../support/fixtures.ts';
+import { ACCOUNT, API_KEY, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+const ON = { env: { MCP: 'on' } };
+const NAMES = ['projects', 'test_access', 'latest_run', 'activity', 'statistics', 'invoices'];
+
+interface Sent {
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** As Slack's MCP client signs: `v0` over the raw body. */
+function signed(world: TestWorld, body: string, secret = world.slack.app.signingSecret): Sent {
+  const at = String(Math.floor(Date.now() / 1000));
+  const signature = `v0=${createHmac('sha256', secret).update(`v0:${at}:${body}`).digest('hex')}`;
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'x-slack-request-timestamp': at,
+    'x-slack-signature': signature,
+  };
+  return { headers, body };
+}
+
+const send = (world: TestWorld, { headers, body }: Sent) =>
+  fetch(`${world.origin}/mcp`, { method: 'POST', headers, body });
+
+/** The SDK's own client, with Slack's signature on each request. */
+async function assistant(world: TestWorld, secret?: string): Promise<Client> {
+  const client = new Client({ name: 'slackbot', version: '1.0.0' });
+  const transport = new StreamableHTTPClientTransport(new URL(`${world.origin}/mcp`), {
+    fetch: (url, init) => {
+      const body = String(init?.body ?? '');
+      const headers = {
+        ...Object.fromEntries(new Headers(init?.headers)),
+        ...signed(world, body, secret).headers,
+      };
+      return fetch(url, { ...init, headers });
+    },
+  });
+  onTestFinished(() => client.close());
+  // The transport's optional `sessionId` has no place in the type that it is declared to have.
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  return client;
+}
+
+const slackOf = (user: string, team = TEAM, more: object = {}) => ({ user_id: user, team_id: team, ...more });
+
+async function call(
+  client: Client,
+  name: string,
+  args: object = {},
+  slack: unknown = slackOf(PEOPLE.member),
+) {
+  const meta = slack === null ? {} : { _meta: { slack } };
+  const answer = await client.callTool({ name, arguments: { ...args }, ...meta });
+  return { isError: answer.isError === true, text: JSON.stringify(answer.content) };
+}
+
+test('the endpoint is absent unless it is switched on', async ({ world }) => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  expect((await send(world, signed(world, body))).status).toBe(404);
+});
+
+describe('the MCP endpoint', () => {
+  test.override({ worldOptions: ON, connected: true });
+
+  test('has the six tools, of which one starts something', async ({ world }) => {
+    const { tools } = await (await assistant(world)).listTools();
+    expect(tools.map(({ name }) => name)).toEqual(NAMES);
+    const changing = tools.filter(({ annotations }) => annotations?.readOnlyHint === false);
+    expect(changing.map(({ name }) => name)).toEqual(['test_access']);
+    expect(tools.every(({ annotations }) => annotations?.destructiveHint === false)).toBe(true);
+  });
+
+  test('reads projects, activity and statistics for a member', async ({ world }) => {
+    const client = await assistant(world);
+    expect((await call(client, 'projects')).text).toContain('billing-api');
+    expect((await call(client, 'activity', { range: 'today' })).text).toContain(ACCOUNT);
+    expect((await call(client, 'statistics')).text).toContain('statistics');
+  });
+
+  test('tests access, and has the outcome afterwards', async ({ world }) => {
+    const client = await assistant(world);
+    const asked = { project: 'storefront' };
+    expect((await call(client, 'latest_run', asked)).text).toContain('never tested');
+    expect((await call(client, 'test_access', asked)).text).toContain('started');
+    await world.logged('"event":"follow_ended"');
+    expect((await call(client, 'latest_run', asked)).text).toContain('\\"servers_reachable\\":2');
+    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    const lines = await world.app.workspaces.open(TEAM).audit.latest(10);
+    expect(JSON.stringify(lines)).toContain(`${ACCOUNT}/storefront`);
+  });
+
+  test('asks which project, where the words name none', async ({ world }) => {
+    const answer = await call(await assistant(world), 'test_access');
+    expect(answer).toMatchObject({ isError: true, text: expect.stringContaining('Which project is meant?') });
+  });
+
+  test('shows invoices to the role billing alone, and audits the refusal', async ({ world }) => {
+    const { roles, audit } = world.app.workspaces.open(TEAM);
+    await roles.set({
+      admin: [PEOPLE.admin],
+      operator: [],
+      billing: [PEOPLE.billing],
+      setBy: PEOPLE.admin,
+      setAt: 0,
+    });
+    const client = await assistant(world);
+    const refused = await call(client, 'invoices');
+    expect(refused).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('needs the role *billing*'),
+    });
+    expect(JSON.stringify(await audit.latest(10))).toContain('"result":"refused"');
+    const shown = await call(client, 'invoices', {}, slackOf(PEOPLE.billing));
+    expect(shown).toMatchObject({ isError: false, text: expect.stringContaining('invoices') });
+    expect(shown.text).not.toContain('download');
+  });
+
+  test('does nothing that the channel does not allow', async ({ world }) => {
+    await world.app.workspaces
+      .open(TEAM)
+      .channels.change(CHANNEL, (now) => ({ ...now, commands: ['projects'] }));
+    const client = await assistant(world);
+    const here = slackOf(PEOPLE.member, TEAM, { channel_id: CHANNEL });
+    expect((await call(client, 'test_access', { project: 'storefront' }, here)).text).toContain(
+      'is switched off',
+    );
+    expect((await call(client, 'projects', {}, here)).isError).toBe(false);
+  });
+
+  test.for([
+    ['no identity', null],
+    ['no person', { team_id: TEAM }],
+    ['a person who is no name', slackOf('../U0ANN')],
+    ['text in place of an identity', 'U0ANN'],
+  ] as const)('does nothing for %s', async ([_, slack], { world }) => {
+    const answer = await call(await assistant(world), 'projects', {}, slack);
+    expect(answer).toMatchObject({ isError: true, text: expect.stringContaining('did not say who asks') });
+  });
+
+  test('gives another workspace nothing of this one', async ({ world }) => {
+    const answer = await call(await assistant(world), 'projects', {}, slackOf(PEOPLE.member, 'T0OTHER'));
+    expect(answer.isError).toBe(true);
+    expect(answer.text).not.toContain('storefront');
+  });
+
+  test('refuses people who hold nothing', async ({ world }) => {
+    world.slack.addPerson(TEAM, { id: 'U0FAR', team_id: 'T0FAR' });
+    const answer = await call(await assistant(world), 'projects', {}, slackOf('U0FAR'));
+    expect(answer.text).toContain('Only people of the workspace that installed');
+  });
+
+  test('takes a request once, and none that Slack did not sign', async ({ world }) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    const once = signed(world, body);
+    expect((await send(world, once)).status).toBe(200);
+    expect((await send(world, once)).status).toBe(401);
+    expect((await send(world, signed(world, `${body} `, 'another secret'))).status).toBe(401);
+    expect((await send(world, { ...signed(world, `${body}  `), body })).status).toBe(401);
+    await expect(assistant(world, 'another secret')).rejects.toThrow();
+  });
+
+  test.for([
+    ['no JSON', '{', 400],
+    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]', 400],
+    ['no protocol', '{"hello":1}', 400],
+    ['too much', `{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(1_600_000)}"}`, 413],
+  ] as const)('refuses %s', async ([_, body, status], { world }) => {
+    expect((await send(world, signed(world, body))).status).toBe(status);
+  });
+
+  test('survives hostile arguments, and says nothing secret', async ({ world }) => {
+    const client = await assistant(world);
+    const evil = [
+      { project: '../../account/invoices' },
+      { project: '<!channel> `storefront`' },
+      { project: 'x'.repeat(100_000) },
+      { project: { $ne: 1 } },
+      { project: 'storefront', server: '__proto__', extra: { constructor: 1 } },
+      { account: 'other' },
+    ];
+    for (const args of evil) {
+      const answer = await call(client, 'latest_run', args);
+      expect(answer.isError).toBe(true);
+      expect(answer.text).not.toContain(API_KEY);
+    }
+    const unknown = await call(client, 'disconnect', { account: ACCOUNT });
+    expect(unknown.isError).toBe(true);
+    expect(await world.app.workspaces.open(TEAM).accounts.get(ACCOUNT)).toBeDefined();
+    expect(world.logs.join('')).not.toContain('$ne');
+  });
+});
+
+describe('where many workspaces install Deckhand', () => {
+  test.override({ worldOptions: { ...ON, byOauth: true } });
+
+  test('one that did not is told so', async ({ world }) => {
+    const answer = await call(await assistant(world), 'projects', {}, slackOf(PEOPLE.member, 'T0NEVER'));
+    expect(answer).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('is not installed in that'),
+    });
+  });
+});
