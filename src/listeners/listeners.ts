@@ -18,7 +18,7 @@ import {
   type StoredEvent,
   type StoredRequest,
 } from './durable-requests.ts';
-import { readMention } from './payloads/mention.ts';
+import { mentionHandler } from './mentions.ts';
 import {
   type IncomingRequest,
   payloadSpan,
@@ -70,15 +70,8 @@ type Ack = (answer?: unknown) => Promise<void>;
 export function createListeners(parts: ListenerParts): Listeners {
   const { log, registry, workspaces } = parts;
   const steps = createSteps(parts.steps);
-  const events: EventHandlers = {
-    ...parts.events,
-    function_executed: steps.functionExecuted,
-    // Asked anew as a command, which waits for those of its channel only, and is tried again like them.
-    async app_mention({ workspace }, body) {
-      const request = readMention(body);
-      if (request !== undefined) await requests.store(workspace, request, {});
-    },
-  };
+  const mentions = { app_mention: mentionHandler(() => requests) };
+  const events = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
   const background = createBackgroundWork(log);
   const requests = createDurableRequests({
     run: (workspace, request, live) => run(registry, workspace, request, live, true),

@@ -110,6 +110,8 @@ describe('the MCP endpoint', () => {
       setBy: PEOPLE.admin,
       setAt: 0,
     });
+    const [user] = world.service.world.state.accounts.get(ACCOUNT)?.users ?? [];
+    Object.assign(user ?? {}, { billing: true });
     const client = await assistant(world);
     const refused = await call(client, 'invoices');
     expect(refused).toMatchObject({
