@@ -1,6 +1,5 @@
 import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
-import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { createContext } from '../commands/context.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Caller } from '../core/reply.ts';
@@ -38,6 +37,7 @@ import { runOptions } from './pipeline/run-options.ts';
 import { createSteps } from './pipeline/run-step.ts';
 import { createSubmissions } from './pipeline/run-submission.ts';
 import type { Registry } from './registry.ts';
+import { isStoredFirst } from './stored-first.ts';
 
 export interface ListenerParts {
   log: Logger;
@@ -71,7 +71,7 @@ export function createListeners(parts: ListenerParts): Listeners {
   const { log, registry, workspaces } = parts;
   const steps = createSteps(parts.steps);
   const mentions = { app_mention: mentionHandler(() => requests) };
-  const events = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
+  const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
   const background = createBackgroundWork(log);
   const requests = createDurableRequests({
     run: (workspace, request, live) => run(registry, workspace, request, live, true),
@@ -147,26 +147,6 @@ function isForSlack(registry: Registry, request: StoredRequest, { state }: Live)
   if (request.kind !== 'action') return false;
   const isKnown = registry.action(request.actionId, state?.view.callback_id) !== undefined;
   return !isKnown && (request.actionId.startsWith('link:') || state !== undefined);
-}
-
-/** True where it changes something. */
-function isStoredFirst(registry: Registry, request: StoredRequest): boolean {
-  switch (request.kind) {
-    case 'command':
-      return isDurableText(registry, request.text);
-    case 'shortcut':
-      return registry.shortcut(request.callbackId)?.shortcut.durable === true;
-    case 'action': {
-      const action = registry.action(request.actionId)?.action;
-      const line = action?.leadsTo?.(request.blockId ?? '');
-      return action?.durable === true && (line === undefined || isDurableText(registry, line));
-    }
-  }
-}
-
-function isDurableText({ commands }: Registry, text: string): boolean {
-  const matched = routeCommand(commands, text);
-  return matched !== undefined && isDurable(matched);
 }
 
 /** @throws StoreUnavailable where a stored request is to be carried out again */
