@@ -66,6 +66,12 @@ describe('the configuration', () => {
     ['polling more often than the service recommends', { POLL_INTERVAL_MS: '1999' }, 'POLL_INTERVAL_MS'],
     ['polling less often than the service recommends', { POLL_INTERVAL_MS: '3001' }, 'POLL_INTERVAL_MS'],
     ['metrics on the port itself', { METRICS_PORT: '3000' }, 'METRICS_PORT'],
+    ['a switch that is neither on nor off', { MCP: 'yes' }, 'MCP'],
+    [
+      'the assistant without a secret',
+      { MCP: 'on', SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1' },
+      'SLACK_SIGNING_SECRET',
+    ],
     ['a way to help that is no address', { SUPPORT_URL: 'javascript:alert(1)' }, 'SUPPORT_URL'],
     ['a database that is no address', { STORE_URL: 'postgres://a:b:c' }, 'STORE_URL'],
     ['a main site over plain http', { SERVICE_SITE_URL: 'http://www.example.com' }, 'SERVICE_SITE_URL'],

@@ -81,7 +81,7 @@ function createMeters(registry: Registry) {
     ),
     commands: counter(
       'deckhand_commands_total',
-      'Commands by name, by how they were started (command, action, shortcut, form) and by outcome.',
+      'Commands by name, by how they were started (command, action, shortcut, form, tool) and by outcome.',
       'command',
       'by',
       'outcome',
