@@ -64,6 +64,7 @@ export interface Accounts {
   list(asker?: Asker): Promise<Account[]>;
   get(name: string, asker?: Asker): Promise<Account | undefined>;
   defaultName(asker?: Asker): Promise<string | undefined>;
+  setDefault(name: string): Promise<void>;
   /**
    * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts for
    * the asker. This alone decides whose key that is.
@@ -127,6 +128,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
       await parts.onState?.(doc);
       return doc;
     },
+    setDefault: (name) => preferences.put(PREFERENCES_ID, { defaultAccount: name }),
     async disconnect(id) {
       const wasThere = await stored.delete(id);
       const left = await reader.keys();

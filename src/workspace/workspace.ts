@@ -38,6 +38,7 @@ import { createPendingCommands, type PendingCommands } from './pending-commands.
 import { createProjects, type Projects } from './projects.ts';
 import { createRoles, type Roles } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
+import { createServiceNames, type ServiceNames } from './service-names.ts';
 import { createSlackPeople } from './slack-people.ts';
 import type { Tenancies } from './tenancies.ts';
 import { createTestRuns, type TestRuns } from './test-runs.ts';
@@ -89,6 +90,7 @@ export interface Workspace {
   hosting: HostingCatalog;
   integrations: Integrations;
   links: UserLinks;
+  names: ServiceNames;
   pending: PendingCommands;
   projects: Projects;
   roles: Roles;
@@ -214,6 +216,7 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
       clock,
       ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
     }),
+    names: createServiceNames({ store, clock }),
     pending: createPendingCommands({ store, clock }),
     projects: createProjects({ accounts, clock }),
     roles: createRoles({

@@ -5,7 +5,7 @@ import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { Watch } from '../../../src/workspace/watches.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
-const CONTEXT = { now: NOW, batch: 'b1', word: '/deckhand' };
+const CONTEXT = { now: NOW, batch: 'b1', word: '/deckhand', mentions: new Map<string, string>() };
 
 /** `+a` is a deployment of project a that went well, `-a` one that failed, any other word an event of project a. */
 function events(...words: string[]): ActivityEvent[] {
