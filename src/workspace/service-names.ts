@@ -24,8 +24,8 @@ export interface ServiceNames {
   mentions(account: string): Promise<Mentions>;
   /** Takes the place of the person's earlier name. @throws UserError where another person has the name */
   claim(account: string, user: string, name: string): Promise<void>;
-  /** False where the person has no name there; with `name`, where they do not have that one. */
-  release(account: string, user: string, name?: string): Promise<boolean>;
+  /** False where the person has no name there. @param at only the one that was claimed then */
+  release(account: string, user: string, at?: number): Promise<boolean>;
 }
 
 export function createServiceNames({ store, clock }: { store: WorkspaceStore; clock: Clock }): ServiceNames {
@@ -48,9 +48,8 @@ export function createServiceNames({ store, clock }: { store: WorkspaceStore; cl
         return { claims: [...others, made] };
       });
     },
-    async release(account, user, name) {
-      const isMeant = (one: Claim): boolean =>
-        one.user === user && (name === undefined || nameKey(one.name) === nameKey(name));
+    async release(account, user, at) {
+      const isMeant = (one: Claim): boolean => one.user === user && (at ?? one.at) === one.at;
       let wasThere = false;
       await stored.update(account, (current) => {
         wasThere = current?.claims.some(isMeant) ?? false;

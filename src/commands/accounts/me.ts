@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { claimsMessage } from '../../views/accounts/claims.ts';
 import { say } from '../../views/blocks/message.ts';
@@ -44,13 +44,13 @@ async function showClaims({ caller, workspace }: CommandContext, account: string
   return { kind: 'private', message: claimsMessage(claims, shown, isAdmin) };
 }
 
-const ReleaseButton = z.object({ account: z.string(), user: z.string(), name: z.string() });
+const ReleaseButton = z.object({ account: z.string(), user: z.string(), at: z.number() });
 
 async function release(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { account, user, name } = ReleaseButton.parse(JSON.parse(value ?? '{}'));
-  const wasThere = await context.workspace.names.release(account, user, name);
+  const { account, user, at } = ReleaseButton.parse(JSON.parse(value ?? '{}'));
+  const wasThere = await context.workspace.names.release(account, user, at);
   const text = wasThere
-    ? `The name ${mrkdwn(name, 100)} at ${code(account)} is free again; <@${user}> is not mentioned any more.`
+    ? `The name of <@${user}> at ${code(account)} is free again, and watches do not mention them any more.`
     : 'This name was released or changed already.';
   return {
     kind: 'replace',

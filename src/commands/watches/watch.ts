@@ -37,8 +37,8 @@ export const watch = defineCommand({
   flags: ['server', 'hours'],
   args: z.object({
     words: z.string().optional(),
-    server: z.string({ error: 'Name the server after --server.' }).optional(),
-    hours: z.string({ error: 'Give the hours after --hours, e.g. 9-18.' }).optional(),
+    server: z.string().optional(),
+    hours: z.string().optional(),
   }),
   async run({ words, server, hours }, context) {
     const { caller, workspace } = context;

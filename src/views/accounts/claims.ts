@@ -34,7 +34,7 @@ function claimRows(account: string, claims: readonly ShownClaim[]): KnownBlock[]
   if (claims.length === 0) return [];
   const rows = claims.slice(-MOST).map((claim) => {
     const { name, user, at } = claim;
-    const value = { account, user, name };
+    const value = { account, user, at };
     return section(
       cut(`${bold(name, 100)} is <@${user}>, since ${dateOnly(at)}`, LIMITS.sectionText),
       button({ label: 'Release', actionId: `me:release#${user}`, value }),
