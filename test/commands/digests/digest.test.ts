@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addDigest } from '../../../src/scheduler/digests/schedule.ts';
 import { DAY, type DigestWorld, HOUR, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
@@ -71,6 +72,22 @@ describe('digest', () => {
       );
     expect(await digests()).toHaveLength(500);
   });
+
+  it('add that is repeated finds its own digest, also where its first choice of an id has become free', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    const workspace = world.app.workspaces.open(TEAM);
+    const [first] = await digests();
+    if (first === undefined) throw new Error('there is no digest');
+    const { id: _, setUpAt: __, state: ___, pastRates: ____, ...asked } = { ...first, requestId: 'again' };
+    await workspace.digests.put({ ...first, id: await workspace.digests.freeId('again') });
+    const { id } = await addDigest(workspace, asked);
+    await workspace.digests.remove(await otherThan(id, first.id));
+    expect((await addDigest(workspace, asked)).id).toBe(id);
+    expect(await digests()).toHaveLength(2);
+  });
+
+  const otherThan = async (...ids: string[]) =>
+    (await digests()).find((one) => !ids.includes(one.id))?.id ?? '';
 
   it('comes back by "Undo" only where there is room, and then without being removed anew', async () => {
     await world.say('digest add daily 09:00 UTC');
