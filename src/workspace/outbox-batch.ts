@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../core/message.ts';
 
-const StoredMessage = z.custom<Message>(
+export const StoredMessage = z.custom<Message>(
   (value) => typeof value === 'object' && value !== null && 'text' in value && 'blocks' in value,
 );
 
