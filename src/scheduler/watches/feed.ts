@@ -158,15 +158,10 @@ function keptBatch(
 }
 
 /** The channel as if it had just begun to watch: nothing of the page is news. Pure. */
-export function fromPage(
-  channel: WatchedChannel,
-  { events, unread, skipped = [] }: FeedPage,
-  now: number,
-): WatchedChannel {
+export function fromPage(channel: WatchedChannel, { events, unread }: FeedPage, now: number): WatchedChannel {
   const place = cursorAfter(events, now, unread);
-  const told = afterUnread(undefined, skipped, now).unread;
   const standing = follow({}, events.toReversed()).standing;
-  return { ...channel, place, standing, kept: NOTHING_KEPT, ...(told === undefined ? {} : { unread: told }) };
+  return { ...channel, place, standing, kept: NOTHING_KEPT };
 }
 
 /** A channel without watches. */

@@ -5,7 +5,7 @@ import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, packed } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, section } from '../blocks/message.ts';
-import { skippedWords } from '../blocks/skipped.ts';
+import { skippedWords, UNREAD } from '../blocks/skipped.ts';
 import { dateTime } from '../blocks/time.ts';
 
 /** An event to post, with the change that it made where transitions are watched. */
@@ -70,6 +70,7 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
 
 /** "3 events"; for lists. */
 export function newsCount({ lines, isCut }: Pick<WatchedNews, 'lines' | 'isCut'>): string {
+  if (lines.length === 0 && !isCut) return UNREAD;
   return isCut ? `${count(lines.length, 'event')}, some may be missing` : count(lines.length, 'event');
 }
 
