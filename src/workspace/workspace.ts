@@ -175,11 +175,18 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const slack = parts.slack.of(id);
   const sealer = bindSealer(parts.sealer, id, during);
   const home = createHome({ store, jobs, clock, log, slack });
+  const links = createUserLinks({
+    store,
+    sealer,
+    clock,
+    ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
+  });
   const accounts = createAccounts({
     store,
     sealer,
     service,
     clock,
+    linkedEmail: async (user) => (await links.get(user))?.email,
     onState: async () => {
       await accountsChanged({ jobs, clock });
       await home.refresh();
@@ -210,12 +217,7 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     digests: createDigests(store),
     hosting: createHostingCatalog({ accounts, clock }),
     integrations: createIntegrations(store),
-    links: createUserLinks({
-      store,
-      sealer,
-      clock,
-      ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
-    }),
+    links,
     names: createServiceNames({ store, clock }),
     pending: createPendingCommands({ store, clock }),
     projects: createProjects({ accounts, clock }),
