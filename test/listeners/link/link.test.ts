@@ -393,7 +393,7 @@ describe('a service that says who is linked', () => {
   });
 
   it('fills in the form for a key of one’s own, and says whose permissions act until then', async () => {
-    token({ email_address: 'ben@example.com' });
+    token({ email_address: 'ben@example.com', scope: 'email_address' });
     await linkBen();
     expect(await ask(world, '/deckhand whoami')).toContain(
       'with the permissions of its user, not with yours',
