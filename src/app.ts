@@ -24,6 +24,7 @@ import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/run-digest.ts';
 import { DIGESTS } from './scheduler/digests/schedule.ts';
 import { INVOICE_FEED, INVOICE_NOTICES } from './scheduler/invoices/notices.ts';
+import { LATE_NOTICES } from './scheduler/schedules/notify-owner.ts';
 import { feedJobs } from './scheduler/schedules/poll-account.ts';
 import { reconcileJob } from './scheduler/schedules/reconcile-schedules.ts';
 import { ADD_SERVER } from './scheduler/servers/add-server.ts';
@@ -89,6 +90,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     refreshHomeJob,
     digestJob(startedAt),
     reconcileJob(SCHEDULES),
+    LATE_NOTICES,
     ...feedJobs(WATCH_FEED, WATCHES),
     ...feedJobs(INVOICE_FEED, INVOICE_NOTICES),
   ];

@@ -1,8 +1,10 @@
 import type { Settings } from '../core/settings.ts';
 import { accounts } from './accounts/accounts.ts';
 import { connect } from './accounts/connect.ts';
+import { accountsDefault } from './accounts/default.ts';
 import { disconnect } from './accounts/disconnect.ts';
 import { link, unlink } from './accounts/link.ts';
+import { me } from './accounts/me.ts';
 import { signup } from './accounts/signup.ts';
 import { whoami } from './accounts/whoami.ts';
 import { activity } from './activity/activity.ts';
@@ -75,8 +77,10 @@ function groupsOf(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
         connect,
         disconnect,
         accounts,
+        accountsDefault,
         signup,
         whoami,
+        me,
         link,
         unlink,
         use,

@@ -1,5 +1,6 @@
 import * as openid from 'openid-client';
 import { findAddressFault } from './addresses.ts';
+import { emailIn } from './identity.ts';
 import { isObject } from './shapes.ts';
 
 /** All scopes of API 5.3 (docs/service-api.md). */
@@ -38,12 +39,14 @@ export class OauthError extends Error {
   }
 }
 
-/** The authorisation code flow of API 5.3. Both reject with an OauthError. */
+/** The authorisation code flow of API 5.3. All reject with an OauthError. */
 export interface ServiceOauth {
   /** Where the person's browser goes; `verifier` must come back with the code, where the service offers PKCE. */
   begin(redirectUri: string, state: string): Promise<{ url: URL; verifier: string | undefined }>;
   /** Exchanges the code in the address that the browser came back to. */
   exchange(callback: URL, expected: { state: string; verifier: string | undefined }): Promise<Tokens>;
+  /** The e-mail address of the person that the tokens are of; undefined where the service does not say. */
+  identify(tokens: Tokens): Promise<string | undefined>;
 }
 
 export function createOauth(options: OauthOptions): ServiceOauth {
@@ -79,6 +82,8 @@ export function createOauth(options: OauthOptions): ServiceOauth {
         };
         return openid.authorizationCodeGrant(await configure(), callback, checks);
       }),
+    identify: (tokens) =>
+      explaining(async () => emailIn(tokens) ?? (await askWho(await configure(), tokens, options))),
   };
 }
 
@@ -136,6 +141,19 @@ async function discoverAtSite(options: OauthOptions): Promise<openid.Configurati
     if (!isSafeEndpoint(endpoint, isLocal))
       throw new OauthError('unexpected', 'the metadata names no endpoint over https');
   return configuration;
+}
+
+/** Asks where the metadata names an address for it, as authorisation servers have it; nowhere else is a token sent. */
+async function askWho(
+  configuration: openid.Configuration,
+  { access_token: token }: Tokens,
+  { siteUrl }: OauthOptions,
+): Promise<string | undefined> {
+  const { userinfo_endpoint: endpoint } = configuration.serverMetadata();
+  if (endpoint === undefined || !isSafeEndpoint(endpoint, new URL(siteUrl).protocol === 'http:'))
+    return undefined;
+  const answer = await openid.fetchProtectedResource(configuration, token, new URL(endpoint), 'GET');
+  return answer.ok ? emailIn(parseJson(await answer.text())) : undefined;
 }
 
 /** Over https, or on this machine where the site is too. */

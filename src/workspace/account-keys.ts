@@ -60,13 +60,43 @@ export function keyIdsFor(name: string, { user, billing }: Asker): string[] {
   return purposes.map((purpose) => keyId({ name, purpose, connectedBy: user ?? '' }));
 }
 
-/** Of all keys those that act for the asker, one an account, in the order of the accounts. */
-export function keysFor<Key extends KeyIdentity>(keys: readonly Key[], asker: Asker): Key[] {
+/**
+ * Of all keys those that act for the asker, one an account, in the order of the accounts.
+ * @param email the asker's own at the service, where their link says so
+ */
+export function keysFor<Key extends KeyIdentity & { email: string }>(
+  keys: readonly Key[],
+  asker: Asker,
+  email: string | undefined,
+): Key[] {
   const byId = new Map(keys.map((key) => [keyId(key), key]));
   const names = [...new Set(keys.map(({ name }) => name))];
-  return names.flatMap((name) =>
-    keyIdsFor(name, asker)
-      .flatMap((id) => byId.get(id) ?? [])
-      .slice(0, 1),
-  );
+  return names.flatMap((name) => {
+    const own = keyIdsFor(name, asker).flatMap((id) => byId.get(id) ?? []);
+    const linked = linkedKeyIds(name).flatMap((id) => byId.get(id) ?? []);
+    return chosenKey(own, linked, email) ?? [];
+  });
+}
+
+/** The ids of the keys that are nobody's own, of which one may be of the asker's user at the service. */
+export function linkedKeyIds(name: string): string[] {
+  return [
+    keyId({ name, purpose: 'shared', connectedBy: '' }),
+    keyId({ name, purpose: 'billing', connectedBy: '' }),
+  ];
+}
+
+/**
+ * A key of one's own; else one of one's own user at the service, whose permissions then decide; else the first.
+ * @param acting those that may act for the asker, in their order
+ * @param linked those that may be of the asker's own user
+ */
+export function chosenKey<Key extends KeyIdentity & { email: string }>(
+  acting: readonly Key[],
+  linked: readonly Key[],
+  email: string | undefined,
+): Key | undefined {
+  const [first] = acting;
+  if (email === undefined || first?.purpose === 'mine') return first;
+  return linked.find((key) => key.email.toLowerCase() === email.toLowerCase()) ?? first;
 }

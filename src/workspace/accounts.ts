@@ -11,10 +11,12 @@ import type {
 } from '../store/workspace-store.ts';
 import {
   type Asker,
+  chosenKey,
   type KeyIdentity,
   keyId,
   keyIdsFor,
   keysFor,
+  linkedKeyIds,
   PURPOSES,
   SCHEDULES,
 } from './account-keys.ts';
@@ -64,6 +66,7 @@ export interface Accounts {
   list(asker?: Asker): Promise<Account[]>;
   get(name: string, asker?: Asker): Promise<Account | undefined>;
   defaultName(asker?: Asker): Promise<string | undefined>;
+  setDefault(name: string): Promise<void>;
   /**
    * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts for
    * the asker. This alone decides whose key that is.
@@ -96,6 +99,8 @@ export interface AccountsParts {
   sealer: WorkspaceSealer;
   service: Service;
   clock: Clock;
+  /** A person's own e-mail address at the service, where their link says so. */
+  linkedEmail?: (user: string) => Promise<string | undefined>;
   /** Called when a connection breaks or works again, so that schedules can pause and resume. */
   onState?: (account: Account) => Promise<void>;
 }
@@ -103,7 +108,9 @@ export interface AccountsParts {
 export function createAccounts(parts: AccountsParts): Accounts {
   const stored: WorkspaceCollection<Account> = parts.store.collection('accounts', Account);
   const preferences = parts.store.collection('preferences', Preferences);
-  const reader = createReader(stored, preferences);
+  const reader = createReader(stored, preferences, async ({ user }) =>
+    user ? parts.linkedEmail?.(user) : undefined,
+  );
 
   async function changeState(account: Account, state: Account['state']): Promise<void> {
     if (account.state === state) return;
@@ -127,6 +134,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
       await parts.onState?.(doc);
       return doc;
     },
+    setDefault: (name) => preferences.put(PREFERENCES_ID, { defaultAccount: name }),
     async disconnect(id) {
       const wasThere = await stored.delete(id);
       const left = await reader.keys();
@@ -157,6 +165,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
 function createReader(
   stored: WorkspaceCollection<Account>,
   preferences: WorkspaceCollection<z.infer<typeof Preferences>>,
+  emailOf: (asker: Asker) => Promise<string | undefined>,
 ): Pick<Accounts, 'keys' | 'list' | 'get' | 'defaultName' | 'resolve'> {
   async function keys(): Promise<Account[]> {
     const rows = await stored.list();
@@ -164,22 +173,37 @@ function createReader(
   }
 
   async function get(name: string, asker: Asker = SCHEDULES): Promise<Account | undefined> {
-    for (const id of keyIdsFor(name, asker)) {
+    const found = await firstOf(keyIdsFor(name, asker));
+    const email = found === undefined || found.purpose === 'mine' ? undefined : await emailOf(asker);
+    if (found === undefined || email === undefined) return found;
+    const linked = await Promise.all(linkedKeyIds(name).map((id) => stored.get(id)));
+    return chosenKey(
+      [found],
+      linked.filter((key) => key !== undefined),
+      email,
+    );
+  }
+
+  async function firstOf(ids: readonly string[]): Promise<Account | undefined> {
+    for (const id of ids) {
       const found = await stored.get(id);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
+  const list = async (asker: Asker = SCHEDULES): Promise<Account[]> =>
+    keysFor(await keys(), asker, await emailOf(asker));
+
   async function defaultName(asker: Asker = SCHEDULES): Promise<string | undefined> {
     const chosen = (await preferences.get(PREFERENCES_ID))?.defaultAccount;
-    const accounts = keysFor(await keys(), asker);
+    const accounts = await list(asker);
     return accounts.some((account) => account.name === chosen) ? chosen : accounts[0]?.name;
   }
 
   return {
     keys,
-    list: async (asker = SCHEDULES) => keysFor(await keys(), asker),
+    list,
     get,
     defaultName,
     async resolve(asker, named, preferred) {

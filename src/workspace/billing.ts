@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
-import { Batch, LastResult } from './outbox-batch.ts';
+import { Batch, LastResult, ToldUnread } from './outbox-batch.ts';
 import { ScheduleState } from './schedules.ts';
 
 /** What is known of the account's invoices, by number, so that each piece of news is posted once. */
@@ -22,6 +22,8 @@ export const BillingChannel = z.object({
   setAt: z.number(),
   state: ScheduleState,
   known: KnownInvoices,
+  /** The invoices that could not be read, as the channel was told. */
+  unread: ToldUnread.optional(),
   /** Oldest first. */
   pending: z.array(Batch),
   last: LastResult.optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../core/message.ts';
 
-const StoredMessage = z.custom<Message>(
+export const StoredMessage = z.custom<Message>(
   (value) => typeof value === 'object' && value !== null && 'text' in value && 'blocks' in value,
 );
 
@@ -20,6 +20,13 @@ export const Batch = z.object({
   for: z.array(z.string()),
 });
 export type Batch = z.infer<typeof Batch>;
+
+/**
+ * How many entries of a list could not be read when the channel was last told. It is told again when there are more; a
+ * lower number counts after a day, because odd entries come and go.
+ */
+export const ToldUnread = z.object({ count: z.number(), at: z.number() });
+export type ToldUnread = z.infer<typeof ToldUnread>;
 
 /** The latest that was posted, or why not; mrkdwn of our own making. */
 export const LastResult = z.object({ at: z.number(), said: z.string() });

@@ -10,6 +10,8 @@ const Link = z.object({
   /** The whole answer of the token endpoint. */
   sealedTokens: z.string(),
   scope: z.string().optional(),
+  /** The person's at the service, where it says so. */
+  email: z.string().optional(),
   /** Milliseconds since the epoch. */
   linkedAt: z.number(),
   /** When the token ends, where the service says so. */
@@ -22,7 +24,7 @@ export interface UserLinks {
   ask(asker: Omit<Asker, 'workspace'>): Promise<string>;
   get(user: string): Promise<Link | undefined>;
   /** Encrypts the tokens; replaces an older link. */
-  keep(user: string, tokens: Tokens): Promise<Link>;
+  keep(user: string, tokens: Tokens, email?: string): Promise<Link>;
   /** Deletes the tokens; false if there were none, or, where `linkedAt` is given, if the link is another one. */
   remove(user: string, linkedAt?: number): Promise<boolean>;
 }
@@ -37,13 +39,13 @@ export function createUserLinks(parts: {
   return {
     ask: parts.ask,
     get: (user) => stored.get(user),
-    async keep(user, tokens) {
+    async keep(user, tokens, email) {
       const now = parts.clock.now();
       const { scope, expires_in: seconds } = tokens;
       const link: Link = {
         sealedTokens: await parts.sealer.seal(fieldOf(user), JSON.stringify(tokens)),
         linkedAt: now,
-        ...defined({ scope, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
+        ...defined({ scope, email, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
       };
       await stored.put(user, link);
       return link;

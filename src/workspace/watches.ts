@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
-import { Batch, LastResult } from './outbox-batch.ts';
+import { Batch, LastResult, ToldUnread } from './outbox-batch.ts';
 import { ScheduleState } from './schedules.ts';
 import { shortId } from './short-id.ts';
+import { WorkingHours } from './working-hours.ts';
 
 const WatchedProject = z.object({ permalink: z.string(), identifier: z.string(), name: z.string() });
 export type WatchedProject = z.infer<typeof WatchedProject>;
+
+/** Events name servers in their own words, so either may be met. */
+const WatchedServer = z.object({ identifier: z.string(), name: z.string() });
+export type WatchedServer = z.infer<typeof WatchedServer>;
 
 export const Watch = z.object({
   /** Short, for people: `w7k2`. */
@@ -15,7 +20,11 @@ export const Watch = z.object({
   requestId: z.string(),
   /** Undefined: all projects of the account. */
   project: WatchedProject.optional(),
+  /** Undefined: all servers. */
+  server: WatchedServer.optional(),
   mode: z.enum(WATCH_MODES),
+  /** Outside of them its events are kept. Undefined: it posts at any time. */
+  hours: WorkingHours.optional(),
   setUpBy: z.string(),
   /** Milliseconds since the epoch. */
   setUpAt: z.number(),
@@ -38,6 +47,30 @@ export type FeedCursor = z.infer<typeof FeedCursor>;
 export const Standing = z.record(z.string(), z.object({ isFailing: z.boolean(), at: z.number() }));
 export type Standing = z.infer<typeof Standing>;
 
+/** An event as it will be posted. */
+const KeptLine = z.object({
+  /** The event's type. */
+  kind: z.string(),
+  /** Mrkdwn of our own making. */
+  line: z.string(),
+  /** The ids of the watches that ask for it. */
+  for: z.array(z.string()),
+});
+export type KeptLine = z.infer<typeof KeptLine>;
+
+/** What is kept until the working hours of a watch begin. */
+export const Kept = z.object({
+  /** Oldest first. */
+  lines: z.array(KeptLine),
+  /** How many older ones there was no room for. */
+  dropped: z.number(),
+  /** True where the feed may have held more events than the service listed. */
+  isCut: z.boolean(),
+});
+export type Kept = z.infer<typeof Kept>;
+
+export const NOTHING_KEPT: Kept = { lines: [], dropped: 0, isCut: false };
+
 /**
  * What a channel is sent of one account: its watches share one cursor, so that an event that fits several is posted once.
  */
@@ -47,6 +80,9 @@ export const WatchedChannel = z.object({
   place: FeedCursor,
   standing: Standing,
   watches: z.array(Watch),
+  kept: Kept.default(NOTHING_KEPT),
+  /** The events that could not be read, as the channel was told. */
+  unread: ToldUnread.optional(),
   /** Oldest first. */
   pending: z.array(Batch),
 });
@@ -62,16 +98,22 @@ export interface PlacedWatch {
   watch: Watch;
   channel: string;
   account: string;
+  /** How many events are kept for it until its working hours. */
+  kept?: number;
 }
 
 /** All watches of a workspace, oldest first. */
 export async function listWatches(store: WorkspaceStore): Promise<PlacedWatch[]> {
   const rows = await watchedChannels(store).list();
   return rows
-    .flatMap(({ doc: { channel, account, watches } }) =>
-      watches.map((watch) => ({ watch, channel, account })),
+    .flatMap(({ doc: { channel, account, watches, kept } }) =>
+      watches.map((watch) => ({ watch, channel, account, kept: keptFor(kept, watch.id) })),
     )
     .toSorted((one, other) => one.watch.setUpAt - other.watch.setUpAt);
+}
+
+function keptFor({ lines }: Kept, id: string): number {
+  return lines.filter((line) => line.for.includes(id)).length;
 }
 
 /** A short id that no other watch has; for the same request the same one. */

@@ -38,6 +38,7 @@ import { createPendingCommands, type PendingCommands } from './pending-commands.
 import { createProjects, type Projects } from './projects.ts';
 import { createRoles, type Roles } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
+import { createServiceNames, type ServiceNames } from './service-names.ts';
 import { createSlackPeople } from './slack-people.ts';
 import type { Tenancies } from './tenancies.ts';
 import { createTestRuns, type TestRuns } from './test-runs.ts';
@@ -89,6 +90,7 @@ export interface Workspace {
   hosting: HostingCatalog;
   integrations: Integrations;
   links: UserLinks;
+  names: ServiceNames;
   pending: PendingCommands;
   projects: Projects;
   roles: Roles;
@@ -173,11 +175,18 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const slack = parts.slack.of(id);
   const sealer = bindSealer(parts.sealer, id, during);
   const home = createHome({ store, jobs, clock, log, slack });
+  const links = createUserLinks({
+    store,
+    sealer,
+    clock,
+    ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
+  });
   const accounts = createAccounts({
     store,
     sealer,
     service,
     clock,
+    linkedEmail: async (user) => (await links.get(user))?.email,
     onState: async () => {
       await accountsChanged({ jobs, clock });
       await home.refresh();
@@ -208,12 +217,8 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     digests: createDigests(store),
     hosting: createHostingCatalog({ accounts, clock }),
     integrations: createIntegrations(store),
-    links: createUserLinks({
-      store,
-      sealer,
-      clock,
-      ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
-    }),
+    links,
+    names: createServiceNames({ store, clock }),
     pending: createPendingCommands({ store, clock }),
     projects: createProjects({ accounts, clock }),
     roles: createRoles({

@@ -116,6 +116,22 @@ describe('a process that is killed before it has kept an answer', () => {
     expect(counted('delivery_uncertain').join()).toContain(roots()[1]?.client_msg_id);
   });
 
+  it.each([
+    ['digest', 'digest add daily 09:00 UTC'],
+    ['watch', 'watch storefront failures --hours 9-18'],
+  ])('to the card of a new %s sets it up once', async (noun, line) => {
+    slack.invite(TEAM, CHANNEL, 'bot');
+    const type = (words: string) => slack.as(TEAM, PEOPLE.admin).command(CHANNEL, `/deckhand ${words}`);
+    await killBefore(slackProxy, isRoot, () => type(line));
+    await slack.until(() => roots().length === 2, { what: 'the second card' });
+    const [id] = /`\w{4}`/.exec(roots()[0]?.text ?? '') ?? [];
+    expect(id).toBeDefined();
+    expect(roots()[1]?.text).toContain(id);
+    await type(`${noun} list all`);
+    await slack.until(() => roots().length === 3, { what: 'the list' });
+    expect(roots()[2]?.text).toBe(`1 ${noun} of this workspace`);
+  });
+
   it('to the root message of a workflow’s test counts it, and says so on the second, to its end', async () => {
     await killBefore(slackProxy, isRoot, async () => {
       slack.runFunction(TEAM, 'test_access', { project: 'storefront', channel: CHANNEL });

@@ -1,8 +1,17 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import type { Policy } from '../../sandbox/slack/state/policy.ts';
 import { ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
-import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../support/test-world.ts';
 
 const roots = ({ slack }: TestWorld) => slack.messages(TEAM, CHANNEL);
 const thread = (world: TestWorld) => world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '');
@@ -170,6 +179,40 @@ describe('a watch that meets a policy', () => {
       expect(dms()).toHaveLength(1);
     },
   );
+});
+
+describe('a policy that refuses every message', () => {
+  test('is told to the owner of what it has paused once messages are let through again, once', async () => {
+    const time = createManualClock();
+    const world = await openTestWorld({ time });
+    onTestFinished(() => world.stop());
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.connect();
+    await world.as('admin').command(CHANNEL, '/deckhand watch all');
+    await world.slack.until(() => shown(roots(world)).includes('the watch `'));
+    const refusal = world.slack.fault({ method: 'chat.postMessage', error: 'enterprise_is_restricted' });
+    world.service.world.addDeployment({ account: ACCOUNT, project: 'storefront', user: 'Kim' });
+    const dms = () => world.slack.dms(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('paused'));
+    const passUntil = async (check: () => boolean) => {
+      while (!check()) {
+        await time.advance(10_000);
+        for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    await passUntil(() => world.logs.some((line) => line.includes('"event":"owner_told_later"')));
+    await world.restart(async () => {});
+    expect(dms()).toEqual([]);
+    const from = time.now();
+    await passUntil(() => time.now() - from > 20 * 60_000);
+    expect(dms()).toEqual([]);
+    refusal();
+    await passUntil(() => dms().length > 0);
+    expect(shown(dms())).toContain('the Slack organisation of this workspace restricts Deckhand');
+    expect(shown(dms())).toContain('/deckhand watch resume');
+    expect(time.now() - from).toBeLessThan(2 * 3_600_000);
+    await passUntil(() => time.now() - from > 4 * 3_600_000);
+    expect(dms()).toHaveLength(1);
+  });
 });
 
 describe('a run that takes too long in a message that may not be edited', () => {

@@ -75,7 +75,8 @@ async function openForm(context: CommandContext, origin: ConnectOrigin): Promise
   const { caller, workspace } = context;
   const account = parseAccountName(origin.account ?? '', workspace.config.SERVICE_BASE_URL);
   const choice = await purposeChoice(context, account);
-  return { kind: 'modal', view: connectModal({ ...origin, channel: caller.channel }, choice) };
+  const email = (await workspace.links.get(caller.user))?.email;
+  return { kind: 'modal', view: connectModal({ ...origin, email, channel: caller.channel }, choice) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { linkLine } from '../../views/accounts/link.ts';
 import { profileMessage } from '../../views/accounts/profile.ts';
 import { forInvoices } from '../../workspace/account-keys.ts';
 import { GIVEN_ROLES } from '../../workspace/roles.ts';
+import type { Link } from '../../workspace/user-links.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -18,7 +19,7 @@ export const whoami = defineCommand({
     const [profile, roles, link] = await Promise.all([
       workspace.accounts.use(account, (client) => getProfile(client)),
       rolesOf(context),
-      linkOf(context),
+      workspace.links.get(caller.user),
     ]);
     return {
       kind: 'private',
@@ -28,16 +29,16 @@ export const whoami = defineCommand({
         billing: forInvoicesToo?.purpose === 'billing' ? forInvoicesToo : undefined,
         word: workspace.config.SLACK_COMMAND,
         roles,
-        link,
+        link: linkWords(context, link),
+        linkedEmail: link?.email,
       }),
     };
   },
 });
 
 /** Undefined where linking is not configured. */
-async function linkOf({ caller, workspace }: CommandContext): Promise<string | undefined> {
+function linkWords({ workspace }: CommandContext, link: Link | undefined): string | undefined {
   if (workspace.service.oauth === undefined) return undefined;
-  const link = await workspace.links.get(caller.user);
   return linkLine(link, workspace.clock.now(), workspace.config.SLACK_COMMAND);
 }
 

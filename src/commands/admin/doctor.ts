@@ -5,7 +5,7 @@ import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
-import { forInvoices, keysFor } from '../../workspace/account-keys.ts';
+import { forInvoices, keyId } from '../../workspace/account-keys.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { listQuarantined } from '../../workspace/quarantine.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -105,12 +105,15 @@ async function checkAccounts(context: CommandContext): Promise<Finding[]> {
     const said = `none is connected; an admin can run ${code(`${workspace.config.SLACK_COMMAND} connect`)}`;
     return [{ what: 'Accounts', health: 'broken', said }];
   }
-  const acting = keysFor(keys, caller);
-  const forInvoicesToo = keysFor(keys, forInvoices(caller));
+  const [acting, forInvoicesToo] = await Promise.all(
+    [caller, forInvoices(caller)].map(async (asker) => (await workspace.accounts.list(asker)).map(keyId)),
+  );
   const findings = await Promise.all(
-    theirs.map((key) =>
-      checkKey(context, key, { acts: acting.includes(key), readsInvoices: forInvoicesToo.includes(key) }),
-    ),
+    theirs.map((key) => {
+      const id = keyId(key);
+      const acts = acting?.includes(id) ?? false;
+      return checkKey(context, key, { acts, readsInvoices: forInvoicesToo?.includes(id) ?? false });
+    }),
   );
   return findings.flat();
 }

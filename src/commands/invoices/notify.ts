@@ -61,7 +61,7 @@ async function begin(context: CommandContext): Promise<Reply> {
   const standing = here.find((one) => one.account === account.name);
   if (standing?.state.kind === 'paused') return resumeHere(context, standing);
   if (standing !== undefined && standing.record.requestId !== requestId) return showState(context);
-  const invoices = await workspace.accounts.use(account, (client) => INVOICE_FEED.fetch(client));
+  const { invoices } = await workspace.accounts.use(account, (client) => INVOICE_FEED.fetch(client));
   const known = knownFrom(invoices, workspace.clock.now());
   const schedule = await addNotices(workspace, { channel, account: account.name, requestId, setBy, known });
   try {

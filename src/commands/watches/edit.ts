@@ -1,21 +1,30 @@
 import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
-import { editWatch } from '../../scheduler/watches/watch-service.ts';
+import { editWatch, type WatchChoices } from '../../scheduler/watches/watch-service.ts';
 import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/form.ts';
 import { SCHEDULES } from '../../workspace/account-keys.ts';
+import type { Account } from '../../workspace/accounts.ts';
 import { findProject } from '../../workspace/projects.ts';
-import type { Watch } from '../../workspace/watches.ts';
+import type { Schedule } from '../../workspace/schedules.ts';
+import { ServerNeeded } from '../../workspace/servers.ts';
+import { zoneOf } from '../../workspace/user-timezone.ts';
+import type { PlacedWatch, Watch } from '../../workspace/watches.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
+import { serverOf } from '../resolve-target.ts';
 import { editCommand } from '../schedules/edit.ts';
 import { announce, cardOf, recordChange, resolveSchedule } from '../schedules/feature.ts';
 import { removedSince } from '../schedules/lifecycle.ts';
 import { WATCH_FEATURE } from './lifecycle.ts';
-import { watchedProject } from './watch.ts';
+import { readHours } from './parse-hours.ts';
+import { watchedProject, watchedServer } from './watch.ts';
 
 const Fields = z.object({
-  mode: z.enum(WATCH_MODES, { error: 'Choose what it posts.' }),
+  mode: z.enum(WATCH_MODES),
   project: z.string().optional(),
+  server: z.string().trim().optional(),
+  hours: z.string().trim().optional(),
 });
 
 export const watchEdit = defineCommand({
@@ -26,29 +35,86 @@ export const watchEdit = defineCommand({
 });
 
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { id, account } = WatchOrigin.parse(JSON.parse(state.metadata));
+  const { id } = WatchOrigin.parse(JSON.parse(state.metadata));
   const schedule = await resolveSchedule(WATCH_FEATURE, context, id);
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: { mode: 'Choose what it posts.' } };
-  const { mode, project: wanted } = fields.data;
-  const project = wanted === undefined ? undefined : await projectOf(context, account, wanted);
-  if (wanted !== undefined && project === undefined)
-    return { kind: 'errors', errors: { project: 'The account has no such project.' } };
-  const edited = await editWatch(context.workspace, schedule, { mode, project });
+  const read = await choicesOf(context, schedule, fields.data);
+  if ('errors' in read) return { kind: 'errors', errors: read.errors };
+  const edited = await editWatch(context.workspace, schedule, read.choices);
   if (edited === 'taken')
-    return { kind: 'errors', errors: { project: 'Another watch of this channel has this project.' } };
+    return {
+      kind: 'errors',
+      errors: { project: 'Another watch of this channel has this project and server.' },
+    };
   if (edited === undefined) throw removedSince(WATCH_FEATURE, schedule);
   await announce(context, edited, cardOf(WATCH_FEATURE, edited, 'edited', context), true);
   await recordChange(context, 'watch edit', edited);
   return { kind: 'close' };
 }
 
-async function projectOf(
+type Read<T> = T | { errors: Record<string, string> };
+
+async function choicesOf(
+  context: CommandContext,
+  { record: { account: named, watch } }: Schedule<PlacedWatch>,
+  { mode, project: wanted, server: typed, hours }: z.infer<typeof Fields>,
+): Promise<Read<{ choices: WatchChoices }>> {
+  const account = await context.workspace.accounts.resolve(SCHEDULES, named);
+  const project = wanted === undefined ? undefined : await projectIn(context, account, wanted);
+  if (wanted !== undefined && project === undefined)
+    return { errors: { project: 'The account has no such project.' } };
+  const found = await serverIn(context, { account, project, typed, standing: watch });
+  if ('errors' in found) return found;
+  const when = await hoursIn(context, hours, watch.hours);
+  if ('errors' in when) return when;
+  return { choices: { mode, project, server: found.server, hours: when.hours } };
+}
+
+async function projectIn(
   { workspace }: CommandContext,
-  named: string,
+  account: Account,
   wanted: string,
 ): Promise<Watch['project']> {
-  const account = await workspace.accounts.resolve(SCHEDULES, named);
   const found = findProject(await workspace.projects.look(account), wanted);
   return found && watchedProject(found);
+}
+
+interface SoughtServer {
+  account: Account;
+  project: Watch['project'];
+  typed: string | undefined;
+  standing: Watch;
+}
+
+/** One that stands unchanged is not looked for again: it may be gone from the service. */
+async function serverIn(
+  context: CommandContext,
+  { account, project, typed, standing }: SoughtServer,
+): Promise<Read<{ server: Watch['server'] }>> {
+  if (typed === undefined || typed === '') return { server: undefined };
+  const isSame = project?.permalink === standing.project?.permalink && typed === standing.server?.name;
+  if (isSame) return { server: standing.server };
+  if (project === undefined) return { server: watchedServer(typed) };
+  try {
+    return { server: watchedServer(await serverOf(context, account, project.permalink, typed)) };
+  } catch (error) {
+    if (!(error instanceof ServerNeeded)) throw error;
+    return { errors: { server: 'The project has no such server.' } };
+  }
+}
+
+/** In the zone that the hours had, else in that of the person who gives them. */
+async function hoursIn(
+  { caller, workspace }: CommandContext,
+  typed: string | undefined,
+  standing: Watch['hours'],
+): Promise<Read<{ hours: Watch['hours'] }>> {
+  if (typed === undefined || typed === '') return { hours: undefined };
+  try {
+    return { hours: { ...readHours(typed), zone: standing?.zone ?? (await zoneOf(workspace, caller.user)) } };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { errors: { hours: error.message.replaceAll('`', '') } };
+  }
 }

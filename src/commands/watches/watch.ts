@@ -8,32 +8,47 @@ import type { ScheduleChange } from '../../views/schedules/card.ts';
 import { watchWords } from '../../views/watches/watch.ts';
 import { SCHEDULES } from '../../workspace/account-keys.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import type { Watch, WatchedProject } from '../../workspace/watches.ts';
+import { zoneOf } from '../../workspace/user-timezone.ts';
+import type { Watch, WatchedProject, WatchedServer } from '../../workspace/watches.ts';
 import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { accountOf, channelOf, projectOf } from '../resolve-target.ts';
+import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
 import { announce, cardOf, recordChange } from '../schedules/feature.ts';
 import { WATCH_FEATURE } from './lifecycle.ts';
+import { readHours } from './parse-hours.ts';
 import { readWatchWords, type WatchWords } from './parse-watch-arguments.ts';
 
 export const watch = defineCommand({
   name: 'watch',
   summary:
     'Posts what happens in a project or in all: all events, failures only, or changes between failing and passing',
-  usage: '[project|all] [all|failures|transitions]',
-  examples: ['watch storefront failures', 'watch all transitions'],
+  usage: '[project|all] [all|failures|transitions] [--server <server>] [--hours <from>-<to>]',
+  examples: [
+    'watch storefront failures',
+    'watch all transitions',
+    'watch storefront --server web-1',
+    'watch storefront --hours 9-18',
+  ],
   role: 'operator',
   needsAccount: true,
   durable: true,
   positionals: ['words'],
   rest: true,
-  args: z.object({ words: z.string().optional() }),
-  async run({ words }, context) {
+  flags: ['server', 'hours'],
+  args: z.object({
+    words: z.string().optional(),
+    server: z.string().optional(),
+    hours: z.string().optional(),
+  }),
+  async run({ words, server, hours }, context) {
     const { caller, workspace } = context;
     const asked = readWatchWords(words?.split(' ') ?? []);
+    const read = hours === undefined ? undefined : readHours(hours);
+    const channel = channelOf(context);
     const { kind, schedule } = await setUpWatch(workspace, {
-      channel: channelOf(context),
-      ...(await targetOf(asked, context)),
+      channel,
+      ...(await targetOf(asked, server, context)),
+      hours: read && { ...read, zone: await zoneOf(workspace, caller.user) },
       mode: asked.mode ?? 'all',
       user: caller.user,
       requestId: caller.requestId,
@@ -63,11 +78,23 @@ const DONE: Readonly<Record<Exclude<SetUp['kind'], 'same'>, ScheduleChange['done
 /** With the key that the feed will be read with. */
 async function targetOf(
   words: WatchWords,
+  named: string | undefined,
   context: CommandContext,
-): Promise<{ account: Account; project: Watch['project'] }> {
-  if (words.isAll) return { account: await accountOf(context, SCHEDULES), project: undefined };
+): Promise<{ account: Account; project: Watch['project']; server: Watch['server'] }> {
+  if (words.isAll) {
+    const account = await accountOf(context, SCHEDULES);
+    // The service lists servers by project; the name is looked for in every event.
+    return { account, project: undefined, server: named === undefined ? undefined : watchedServer(named) };
+  }
   const { account, project } = await projectOf(context, words.project, SCHEDULES);
-  return { account, project: watchedProject(project) };
+  const server = named === undefined ? undefined : await serverOf(context, account, project.permalink, named);
+  return { account, project: watchedProject(project), server: server && watchedServer(server) };
+}
+
+/** What is kept of a server; by name alone where it is one of any project. */
+export function watchedServer(server: WatchedServer | string): WatchedServer {
+  const { identifier, name } = typeof server === 'string' ? { identifier: server, name: server } : server;
+  return { identifier: identifier.slice(0, 200), name: name.slice(0, 200) };
 }
 
 /** What is kept of a project; foreign names may be long. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { OauthError, type ServiceOauth } from '../../service/oauth.ts';
+import { OauthError, type ServiceOauth, type Tokens } from '../../service/oauth.ts';
 import {
   type BrowserEnd,
   linkedPage,
@@ -23,7 +23,11 @@ import { sendPage } from '../pages.ts';
 import { readBody } from '../receivers/http-receiver.ts';
 import type { Routes } from '../receivers/http-server.ts';
 
-const Linked = z.object({ user: z.string(), linkedAt: z.number().default(0) });
+const Linked = z.object({
+  user: z.string(),
+  linkedAt: z.number().default(0),
+  email: z.string().optional(),
+});
 
 /** Confirms a link by direct message; a job, so that the browser does not wait for Slack. */
 export const CONFIRM_LINK = defineJob({
@@ -31,7 +35,7 @@ export const CONFIRM_LINK = defineJob({
   schema: Linked,
   options: { concurrency: 10, attempts: 3, backoffMs: 10_000 },
   async run({ slack, config }, { data }) {
-    await slack.sendDirectMessage(data.user, linkedMessage(config.SLACK_COMMAND, data.linkedAt));
+    await slack.sendDirectMessage(data.user, linkedMessage(config.SLACK_COMMAND, data.linkedAt, data.email));
   },
 });
 
@@ -125,13 +129,30 @@ async function arrive(
   const address = new URL(callback);
   address.search = url.search;
   const tokens = await oauth.exchange(address, { state, verifier });
+  const email = await identify(parts, oauth, tokens);
   const { user } = asker;
   const { links, audit, jobs } = await parts.workspaces.enter(asker.workspace);
-  const { linkedAt } = await links.keep(user, tokens);
+  const { linkedAt } = await links.keep(user, tokens, email);
   await audit.record({ who: user, what: 'link', result: 'done' });
-  await jobs.send(CONFIRM_LINK, { user, linkedAt });
+  await jobs.send(CONFIRM_LINK, { user, linkedAt, ...(email === undefined ? {} : { email }) });
   sendDone(parts, asker, response);
   return undefined;
+}
+
+/** A link stands without it: then it changes nothing but what `whoami` says. */
+async function identify(
+  { log }: LinkParts,
+  oauth: ServiceOauth,
+  tokens: Tokens,
+): Promise<string | undefined> {
+  try {
+    return await oauth.identify(tokens);
+  } catch (error) {
+    if (!(error instanceof OauthError)) throw error;
+    const fields = { event: 'link_unidentified', kind: error.kind, reason: error.message };
+    log.warn(fields, 'The service did not say who a linked person is');
+    return undefined;
+  }
 }
 
 function sendDone({ config }: LinkParts, { workspace, name }: Asker, response: ServerResponse): void {

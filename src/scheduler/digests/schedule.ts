@@ -66,10 +66,14 @@ export async function addDigest(
 ): Promise<Schedule<Digest>> {
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const { digests, clock } = workspace;
-    const id = await digests.freeId(asked.requestId);
-    const standing = await digests.get(id);
-    if (standing !== undefined) return asSchedule(standing);
+    // By the request and not by the id, which is another one where the id that was taken then is free by now.
+    const standing = (await digests.list()).find(({ requestId }) => requestId === asked.requestId);
+    if (standing !== undefined) {
+      if (standing.state.kind === 'active') await start(workspace, standing);
+      return asSchedule(standing);
+    }
     await expectRoomForSchedule(workspace, asked.channel);
+    const id = await digests.freeId(asked.requestId);
     const digest: Digest = { ...asked, id, setUpAt: clock.now(), state: ACTIVE, pastRates: [] };
     await start(workspace, digest);
     await digests.put(digest);

@@ -1,4 +1,5 @@
 import { code } from '../../core/mrkdwn.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import { type Invoice, listInvoices } from '../../service/invoices.ts';
 import { invoiceNotices, noticeCount } from '../../views/invoices/notice.ts';
 import { INVOICE_SCHEDULES } from '../../workspace/account-keys.ts';
@@ -10,12 +11,19 @@ import type { ScheduleKind } from '../schedules/lifecycle.ts';
 import { feedChannelId, postPending } from '../schedules/outbox.ts';
 import type { Feed, PageContext } from '../schedules/poll-account.ts';
 import { ensurePolling } from '../schedules/poller.ts';
+import { afterUnread } from '../schedules/unread-rows.ts';
 import { newsOf } from './news.ts';
 
 const INTERVAL_MS = 3_600_000;
 
+/** The invoices of an account, with the rows that could not be read. */
+interface InvoicePage {
+  invoices: Invoice[];
+  skipped: SkippedRows[];
+}
+
 /** The invoices of an account, polled once an hour. */
-export const INVOICE_FEED: Feed<BillingChannel, Invoice[]> = {
+export const INVOICE_FEED: Feed<BillingChannel, InvoicePage> = {
   interval: {
     queue: 'watch-invoices',
     intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,
@@ -28,21 +36,29 @@ export const INVOICE_FEED: Feed<BillingChannel, Invoice[]> = {
     isActive: ({ state }) => state.kind === 'active',
     withResult: (channel, _, last) => ({ ...channel, last }),
   },
-  fetch: (client, signal) => listInvoices(client, signal === undefined ? {} : { signal }),
+  async fetch(client, signal) {
+    const skipped: SkippedRows[] = [];
+    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
+    const invoices = await listInvoices(client, { onSkipped, ...(signal === undefined ? {} : { signal }) });
+    return { invoices, skipped };
+  },
   after: afterInvoices,
-  hasMoved: (before, after) => JSON.stringify(after.known) !== JSON.stringify(before.known),
+  hasMoved: (before, after) =>
+    after.unread?.at !== before.unread?.at || JSON.stringify(after.known) !== JSON.stringify(before.known),
 };
 
 function afterInvoices(
   channel: BillingChannel,
-  invoices: readonly Invoice[],
+  { invoices, skipped }: InvoicePage,
   { now, batch }: PageContext,
 ): BillingChannel {
   const { known, news } = newsOf(channel.known, invoices, now);
-  if (news.length === 0) return { ...channel, known };
-  const messages = invoiceNotices(channel.account, news);
+  const { unread, isNews } = afterUnread(channel.unread, skipped, now);
+  const next = { ...channel, known, ...(unread === undefined ? {} : { unread }) };
+  if (news.length === 0 && !isNews) return next;
+  const messages = invoiceNotices(channel.account, news, isNews ? skipped : []);
   const added = { id: batch, at: now, ...messages, what: noticeCount(news), for: [] };
-  return { ...channel, known, pending: [...channel.pending, added] };
+  return { ...next, pending: [...channel.pending, added] };
 }
 
 export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Asker } from '../../workspace/account-keys.ts';
+import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
 import {
   ACTIVE,
   accountsChanged,
@@ -104,7 +105,10 @@ export function removeSchedules(
   });
 }
 
-/** Brings back what a request removed; undefined after ten minutes. */
+/**
+ * Brings back what a request removed; undefined after ten minutes.
+ * @throws UserError where its channel or the workspace has too many schedules by now: it can be tried again
+ */
 export async function undoRemoval<R>(
   workspace: Workspace,
   kind: ScheduleKind<R>,
@@ -113,15 +117,34 @@ export async function undoRemoval<R>(
   const removal = await removals(workspace).get(request);
   if (removal === undefined) return undefined;
   const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const standing = new Set((await kind.list(workspace)).map(({ id }) => id));
     const schedules: Schedule<R>[] = [];
-    for (const removed of removal.removed) {
-      const schedule = await kind.restore(workspace, removed);
+    for (const removed of removal.removed) schedules.push(await kind.restore(workspace, removed));
+    const added = schedules.filter(({ id }) => !standing.has(id));
+    await expectRoomOrRemove(workspace, kind, added);
+    for (const schedule of schedules)
       if (schedule.state.kind === 'active') await kind.start(workspace, schedule);
-      schedules.push(schedule);
-    }
     return schedules;
   });
   // Its account may have been disconnected in the meantime.
   await accountsChanged(workspace);
   return restored;
+}
+
+/** Those of one channel are counted with the others, and taken away again where that is too many. */
+async function expectRoomOrRemove(
+  workspace: Workspace,
+  kind: ScheduleKind,
+  added: readonly Schedule[],
+): Promise<void> {
+  const [first] = added;
+  if (first === undefined) return;
+  try {
+    await expectRoomForSchedule(workspace, first.channel, 0);
+  } catch (error) {
+    for (const schedule of added) await kind.remove(workspace, schedule);
+    // Counts anew, for the sentence.
+    await expectRoomForSchedule(workspace, first.channel, added.length);
+    throw error;
+  }
 }

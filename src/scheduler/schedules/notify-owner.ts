@@ -1,6 +1,10 @@
+import { z } from 'zod';
+import type { Job } from '../../core/job.ts';
 import type { Message } from '../../core/message.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { pausedMessage } from '../../views/schedules/paused.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import { StoredMessage } from '../../workspace/outbox-batch.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
@@ -15,30 +19,83 @@ export interface OwnerNotice {
   signal?: AbortSignal | undefined;
 }
 
-/** Writes to the person who set something up, once: by direct message, or in its channel where they have left. */
+/** After which pauses a notice that Slack refuses is tried again; the last one over and over. */
+const PAUSES_MS = [15, 60, 6 * 60].map((minutes) => minutes * 60_000);
+const LONGEST_MS = 30 * 86_400_000;
+
+/** A notice that Slack has let through nowhere so far. */
+const LateNotice = z.object({
+  id: z.string(),
+  user: z.string(),
+  message: StoredMessage,
+  channel: z.string().optional(),
+  tries: z.number(),
+  /** Milliseconds since the epoch. */
+  since: z.number(),
+});
+type LateNotice = z.infer<typeof LateNotice>;
+
+/** Where a policy refuses every message, the owner is told once one is let through again. */
+export const LATE_NOTICES = defineJob({
+  queue: 'late-notices',
+  schema: LateNotice,
+  options: { concurrency: 20, attempts: 10, backoffMs: 60_000 },
+  run: tryAgain,
+});
+
+/**
+ * Writes to the person who set something up, once: by direct message, or in its channel where they have left; later
+ * where Slack refuses both.
+ */
 export async function notifyOwner(workspace: Workspace, notice: OwnerNotice): Promise<void> {
-  const { id, user, message, signal } = notice;
   await workspace.home.refresh();
+  const refused = await reachOwner(workspace, notice);
+  if (refused === undefined) return;
+  const { id, user, channel, message } = notice;
+  workspace.log.warn(
+    { event: 'owner_told_later', user, channel, reason: refused },
+    'Neither the owner nor the channel could be notified; it is tried again',
+  );
+  const late = { id, user, message, channel, tries: 0, since: workspace.clock.now() };
+  await planAgain(workspace, late);
+}
+
+/** @returns why neither the person nor the channel was reached; undefined where one was */
+async function reachOwner(workspace: Workspace, notice: OwnerNotice): Promise<string | undefined> {
+  const { id, user, channel, message, signal } = notice;
   try {
-    const channel = await workspace.slack.openDirect(user);
-    await deliver(workspace, { id, channel, message, signal });
+    const direct = await workspace.slack.openDirect(user);
+    await deliver(workspace, { id, channel: direct, message, signal });
+    return undefined;
   } catch (error) {
     if (!isUndeliverable(error) && !isSlackFailure(error, 'rejected')) throw error;
-    await notifyChannel(workspace, notice, error.reason);
+    if (channel === undefined) return error.reason;
+  }
+  try {
+    await deliver(workspace, { id: `${id} here`, channel, message, signal });
+    return undefined;
+  } catch (error) {
+    if (!isUndeliverable(error)) throw error;
+    return error.reason;
   }
 }
 
-async function notifyChannel(workspace: Workspace, notice: OwnerNotice, reason: string): Promise<void> {
-  const { id, user, channel, message, signal } = notice;
-  const fields = { event: 'owner_not_told', user, channel, reason };
-  const text = 'Neither the owner nor the channel could be notified';
-  if (channel === undefined) return workspace.log.warn(fields, text);
-  try {
-    await deliver(workspace, { id: `${id} here`, channel, message, signal });
-  } catch (error) {
-    if (!isUndeliverable(error)) throw error;
-    workspace.log.warn(fields, text);
-  }
+async function tryAgain(workspace: Workspace, { data, signal }: Job<LateNotice>): Promise<void> {
+  const { tries, since, ...notice } = data;
+  const reason = await reachOwner(workspace, { ...notice, signal });
+  if (reason === undefined) return;
+  if (workspace.clock.now() - since < LONGEST_MS) return planAgain(workspace, { ...data, tries: tries + 1 });
+  const { user, channel } = notice;
+  workspace.log.warn(
+    { event: 'owner_not_told', user, channel, reason },
+    'Neither the owner nor the channel could be notified for 30 days',
+  );
+}
+
+async function planAgain({ jobs, clock }: Workspace, late: LateNotice): Promise<void> {
+  const pause = PAUSES_MS[late.tries] ?? PAUSES_MS.at(-1) ?? 0;
+  const options = { key: `${late.id} ${late.tries}`, startAfter: clock.now() + pause, newTrace: true };
+  await jobs.send(LATE_NOTICES, late, options);
 }
 
 export interface PauseNotice {

@@ -4,6 +4,7 @@ import { asClause } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
+import type { Mentions } from '../../workspace/service-names.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { STEADY } from '../polling.ts';
 import type { ScheduleKind } from './lifecycle.ts';
@@ -30,10 +31,15 @@ export interface PageContext {
   batch: string;
   /** The slash word. */
   word: string;
+  /** The people who are to be mentioned. */
+  mentions: Mentions;
 }
 
-export function pageContext({ clock, config }: Pick<Workspace, 'clock' | 'config'>): PageContext {
-  return { now: clock.now(), batch: randomUUID(), word: config.SLACK_COMMAND };
+export function pageContext(
+  { clock, config }: Pick<Workspace, 'clock' | 'config'>,
+  mentions: Mentions,
+): PageContext {
+  return { now: clock.now(), batch: randomUUID(), word: config.SLACK_COMMAND, mentions };
 }
 
 /** The two jobs of a feed: one polls, one posts. */
@@ -94,7 +100,9 @@ async function pollAccount<Doc extends FeedChannel, Page>(
   if (account === undefined) return STEADY;
   try {
     const page = await workspace.accounts.use(account, (client) => feed.fetch(client, signal));
-    for (const doc of await activeOf(workspace, feed, name)) await takeNews(workspace, feed, doc, page);
+    const mentions = await workspace.names.mentions(name);
+    for (const doc of await activeOf(workspace, feed, name))
+      await takeNews(workspace, feed, doc, { page, mentions });
     return STEADY;
   } catch (error) {
     if (!(error instanceof AccountFailure) || signal.aborted) throw error;
@@ -118,9 +126,9 @@ async function takeNews<Doc extends FeedChannel, Page>(
   workspace: Workspace,
   { outbox, after, hasMoved }: Feed<Doc, Page>,
   doc: Doc,
-  page: Page,
+  { page, mentions }: { page: Page; mentions: Mentions },
 ): Promise<void> {
-  const context = pageContext(workspace);
+  const context = pageContext(workspace, mentions);
   const moved = (current: Doc | undefined): Doc | undefined =>
     current !== undefined && outbox.isActive(current) ? after(current, page, context) : current;
   const isMoved = hasMoved(doc, after(doc, page, context));

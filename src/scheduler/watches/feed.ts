@@ -1,11 +1,28 @@
-import { type Activity, getActivity } from '../../service/activity.ts';
-import { newsCount, watchMessages } from '../../views/watches/news.ts';
+import { type Activity, type ActivityEvent, getActivity } from '../../service/activity.ts';
+import type { SkippedRows } from '../../service/call.ts';
+import {
+  newsCount,
+  newsLine,
+  type WatchedNews,
+  type WatchNews,
+  watchMessages,
+} from '../../views/watches/news.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Batch } from '../../workspace/outbox-batch.ts';
-import { type WatchedChannel, watchedChannels } from '../../workspace/watches.ts';
+import { nameKey } from '../../workspace/service-names.ts';
+import {
+  type Kept,
+  type KeptLine,
+  NOTHING_KEPT,
+  type Watch,
+  type WatchedChannel,
+  watchedChannels,
+} from '../../workspace/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Feed, PageContext } from '../schedules/poll-account.ts';
+import { afterUnread } from '../schedules/unread-rows.ts';
 import { advance, cursorAfter } from './feed-cursor.ts';
+import { isOpen, keep, takeDue } from './kept.ts';
 import { follow, select } from './news.ts';
 
 const INTERVAL_MS = 60_000;
@@ -15,7 +32,7 @@ const LONGEST_UNSTORED_MS = 3_600_000;
 const RANGE = 'last_7_days';
 
 /** The activity of an account, polled once a minute. */
-export const WATCH_FEED: Feed<WatchedChannel, Activity> = {
+export const WATCH_FEED: Feed<WatchedChannel, FeedPage> = {
   interval: {
     queue: 'watch-activity',
     intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,
@@ -31,11 +48,19 @@ export const WATCH_FEED: Feed<WatchedChannel, Activity> = {
       watches: channel.watches.map((watch) => (batch.for.includes(watch.id) ? { ...watch, last } : watch)),
     }),
   },
-  fetch: (client, signal) =>
-    getActivity(client, { range: RANGE }, signal === undefined ? {} : { signal, retries: 0 }),
+  async fetch(client, signal) {
+    const skipped: SkippedRows[] = [];
+    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
+    const poll = signal === undefined ? {} : { signal, retries: 0 };
+    const { events, unread } = await getActivity(client, { range: RANGE }, { onSkipped, ...poll });
+    return { events, skipped, ...(unread === undefined ? {} : { unread }) };
+  },
   after: afterPage,
   hasMoved: (before, after) =>
     after.pending.length !== before.pending.length ||
+    after.kept.lines.length !== before.kept.lines.length ||
+    after.kept.isCut !== before.kept.isCut ||
+    after.unread?.at !== before.unread?.at ||
     after.place.floor !== before.place.floor ||
     after.place.seen.length !== before.place.seen.length ||
     after.place.seen[0]?.[0] !== before.place.seen[0]?.[0] ||
@@ -43,7 +68,7 @@ export const WATCH_FEED: Feed<WatchedChannel, Activity> = {
 };
 
 /** For a person who waits. @throws AccountFailure where the service does not show the feed */
-export async function readFeed({ accounts }: Workspace, account: Account): Promise<Activity> {
+export async function readFeed({ accounts }: Workspace, account: Account): Promise<FeedPage> {
   return accounts.use(account, (client) => WATCH_FEED.fetch(client));
 }
 
@@ -52,35 +77,95 @@ export function isActive({ watches }: WatchedChannel): boolean {
 }
 
 /** A page of the feed as a watch reads it. */
-export type FeedPage = Pick<Activity, 'events' | 'unread'>;
+export type FeedPage = Pick<Activity, 'events' | 'unread'> & { skipped?: readonly SkippedRows[] };
 
-/** The channel after a page of the feed: its cursor moved, and what its watches ask for pending. Pure. */
-export function afterPage(
-  channel: WatchedChannel,
-  { events, unread }: FeedPage,
-  { now, batch: id, word }: PageContext,
-): WatchedChannel {
-  const { place, fresh, isCut } = advance(channel.place, events, now, unread);
+/** The channel after a page of the feed: its cursor moved, and what its watches ask for pending or kept. Pure. */
+export function afterPage(channel: WatchedChannel, page: FeedPage, context: PageContext): WatchedChannel {
+  const { now } = context;
+  const { place, fresh, isCut } = advance(channel.place, page.events, now, page.unread);
   const { standing, turns } = follow(channel.standing, fresh);
-  const watches = channel.watches.filter(({ state }) => state.kind === 'active');
-  const selected = select(watches, fresh, turns);
-  const next = { ...channel, place, standing };
+  const [open, closed] = openAndClosed(channel, now);
+  const selected = select(open, fresh, turns);
+  const posted = new Set(selected.news.map(({ event }) => event));
+  const rest = fresh.filter((event) => !posted.has(event));
+  const later = rest.flatMap((event) => linesFor(closed, event, turns, context));
   // Events that are missing may be among those that were watched for.
-  if (selected.news.length === 0 && !isCut) return next;
-  const ids = (isCut ? watches : selected.for).map((watch) => watch.id);
-  const found = { account: channel.account, news: selected.news, isCut, ids, word };
-  const batch: Batch = { id, at: now, ...watchMessages(found), what: newsCount(found), for: ids };
-  return { ...next, pending: [...channel.pending, batch] };
+  const isCutForAll = isCut && open.length === 0;
+  const { due, left } = takeDue(keep(channel.kept, later, isCutForAll && closed.length > 0), open);
+  const { unread, isNews } = afterUnread(channel.unread, page.skipped ?? [], now);
+  const isTold = isNews && open.length > 0;
+  const next = {
+    ...channel,
+    place,
+    standing,
+    kept: left,
+    ...(unread === undefined || (isNews && !isTold) ? {} : { unread }),
+  };
+  const found = {
+    lines: selected.news.map((news) => newsLine(news, mentionedIn(context))),
+    isCut: isCut && open.length > 0,
+    skipped: isTold ? (page.skipped ?? []) : [],
+    ids: (isCut || isTold ? open : selected.for).map(({ id }) => id),
+  };
+  const batches = [...keptBatch(channel, due, open, context), ...newsBatch(channel, found, context)];
+  return batches.length === 0 ? next : { ...next, pending: [...channel.pending, ...batches] };
+}
+
+function openAndClosed({ watches }: WatchedChannel, now: number): [Watch[], Watch[]] {
+  const active = watches.filter(({ state }) => state.kind === 'active');
+  return [active.filter((watch) => isOpen(watch, now)), active.filter((watch) => !isOpen(watch, now))];
+}
+
+function mentionedIn({ mentions }: PageContext): (name: string) => string | undefined {
+  return (name) => mentions.get(nameKey(name));
+}
+
+/** The event in words for those watches that ask for it; none where none does. */
+function linesFor(
+  watches: readonly Watch[],
+  event: ActivityEvent,
+  turns: ReadonlyMap<ActivityEvent, WatchNews['turn']>,
+  context: PageContext,
+): KeptLine[] {
+  const selected = select(watches, [event], turns);
+  const ids = selected.for.map(({ id }) => id);
+  return selected.news.map((news) => ({ ...newsLine(news, mentionedIn(context)), for: ids }));
+}
+
+type FoundNews = Pick<WatchedNews, 'lines' | 'isCut' | 'ids'> & { skipped?: readonly SkippedRows[] };
+
+function newsBatch({ account }: WatchedChannel, found: FoundNews, context: PageContext): Batch[] {
+  const { lines, isCut, skipped = [] } = found;
+  if (lines.length === 0 && !isCut && skipped.length === 0) return [];
+  const { now: at, batch: id, word } = context;
+  return [
+    { id, at, ...watchMessages({ ...found, account, word }), what: newsCount(found), for: [...found.ids] },
+  ];
+}
+
+/** What was kept until now, as one summary. */
+function keptBatch(
+  { account }: WatchedChannel,
+  { lines, dropped, isCut }: Kept,
+  open: readonly Watch[],
+  { now: at, batch, word }: PageContext,
+): Batch[] {
+  if (lines.length === 0 && !isCut) return [];
+  const owed = open.filter(({ id }) => isCut || lines.some((line) => line.for.includes(id)));
+  const ids = owed.map(({ id }) => id);
+  const messages = watchMessages({ account, lines, isCut, ids, word, kept: { dropped } });
+  return [{ id: `${batch} kept`, at, ...messages, what: newsCount({ lines, isCut }), for: ids }];
 }
 
 /** The channel as if it had just begun to watch: nothing of the page is news. Pure. */
 export function fromPage(channel: WatchedChannel, { events, unread }: FeedPage, now: number): WatchedChannel {
   const place = cursorAfter(events, now, unread);
-  return { ...channel, place, standing: follow({}, events.toReversed()).standing };
+  const standing = follow({}, events.toReversed()).standing;
+  return { ...channel, place, standing, kept: NOTHING_KEPT };
 }
 
 /** A channel without watches. */
 export function newChannel(channel: string, account: string): WatchedChannel {
   const place = { seen: [], floor: null, lookedAt: 0 };
-  return { channel, account, place, standing: {}, watches: [], pending: [] };
+  return { channel, account, place, standing: {}, watches: [], kept: NOTHING_KEPT, pending: [] };
 }

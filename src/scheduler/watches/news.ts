@@ -1,7 +1,7 @@
 import type { ActivityEvent } from '../../service/activity.ts';
 import { isFailure, outcomeOf } from '../../views/activity/outcomes.ts';
 import type { WatchNews } from '../../views/watches/news.ts';
-import type { Standing, Watch, WatchedProject } from '../../workspace/watches.ts';
+import type { Standing, Watch, WatchedProject, WatchedServer } from '../../workspace/watches.ts';
 import { projectKey } from './feed-cursor.ts';
 
 /** More projects than an account has; those longest without a deployment are dropped first. */
@@ -47,8 +47,9 @@ export function select(
   return { news, for: [...fitting] };
 }
 
-function isFor({ mode, project }: Watch, event: ActivityEvent, turn: WatchNews['turn']): boolean {
+function isFor({ mode, project, server }: Watch, event: ActivityEvent, turn: WatchNews['turn']): boolean {
   if (project !== undefined && !isOf(project, event)) return false;
+  if (server !== undefined && !isOn(server, event)) return false;
   switch (mode) {
     case 'all':
       return true;
@@ -62,4 +63,9 @@ function isFor({ mode, project }: Watch, event: ActivityEvent, turn: WatchNews['
 function isOf({ identifier, permalink }: WatchedProject, { project }: ActivityEvent): boolean {
   if (project === null) return false;
   return project.identifier === '' ? project.permalink === permalink : project.identifier === identifier;
+}
+
+function isOn({ identifier, name }: WatchedServer, { properties }: ActivityEvent): boolean {
+  const wanted = [identifier.toLowerCase(), name.toLowerCase()];
+  return properties.servers.some((server) => wanted.includes(server.toLowerCase()));
 }

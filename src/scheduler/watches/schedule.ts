@@ -11,9 +11,10 @@ import {
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from '../schedules/lifecycle.ts';
 import { feedChannelId, postPending } from '../schedules/outbox.ts';
-import { pageContext } from '../schedules/poll-account.ts';
+import { type PageContext, pageContext } from '../schedules/poll-account.ts';
 import { ensurePolling } from '../schedules/poller.ts';
 import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED } from './feed.ts';
+import { merge, split } from './kept.ts';
 
 export const WATCHES: ScheduleKind<PlacedWatch> = {
   asker: SCHEDULES,
@@ -28,10 +29,12 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
   async prepareResume(workspace, { id, record }) {
     const account = await workspace.accounts.resolve(SCHEDULES, record.account);
     const page = await readFeed(workspace, account);
+    const mentions = await workspace.names.mentions(account.name);
     return async () => {
       await watchedChannels(workspace.store).update(feedChannelId(record), (current) => {
         const standing = current?.watches.find((one) => one.id === id);
-        return standing && current ? withPage(workspace, current, page, standing) : current;
+        const context = pageContext(workspace, mentions);
+        return standing && current ? withPage(current, page, standing, context) : current;
       });
     };
   },
@@ -40,9 +43,10 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
     await watchedChannels(store).update(feedChannelId(schedule), (current) => {
       const watches = current?.watches.filter(({ id }) => id === schedule.id) ?? [];
       if (current === undefined || watches.length === 0) return current;
-      removed = { ...current, watches, pending: [] };
+      const { own, others } = split(current.kept, schedule.id);
+      removed = { ...current, watches, kept: own, pending: [] };
       const left = current.watches.filter(({ id }) => id !== schedule.id);
-      return left.length === 0 ? undefined : { ...current, watches: left };
+      return left.length === 0 ? undefined : { ...current, watches: left, kept: others };
     });
     return removed;
   },
@@ -52,18 +56,19 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
     const changed = await watchedChannels(store).update(feedChannelId(channel), (current) => {
       const others = current?.watches ?? [];
       const missing = watches.filter(({ id }) => !others.some((one) => one.id === id));
-      return { ...(current ?? channel), watches: [...others, ...missing] };
+      const kept = current === undefined ? channel.kept : merge(current.kept, channel.kept);
+      return { ...(current ?? channel), kept, watches: [...others, ...missing] };
     });
     const watch = changed?.watches.find(({ id }) => id === watches[0]?.id);
     if (watch === undefined) throw new TypeError('a removed watch has no record');
-    return asSchedule({ ...channel, watch });
+    return asSchedule({ channel: channel.channel, account: channel.account, watch });
   },
 };
 
-export function asSchedule({ watch, channel, account }: PlacedWatch): Schedule<PlacedWatch> {
+export function asSchedule({ watch, channel, account, kept }: PlacedWatch): Schedule<PlacedWatch> {
   const { id, setUpBy, state } = watch;
   const what = `the watch ${code(id)} in <#${channel}>`;
-  const record = { watch, channel, account };
+  const record = { watch, channel, account, ...(kept === undefined ? {} : { kept }) };
   return { id, name: id, what, channel, setUpBy, account, state, resume: `watch resume ${id}`, record };
 }
 
@@ -79,7 +84,7 @@ export async function changeWatch(
       : { ...current, watches: current.watches.map((one) => (one.id === id ? change(one) : one)) },
   );
   const watch = changed?.watches.find((one) => one.id === id);
-  return changed && watch && asSchedule({ ...changed, watch });
+  return changed && watch && asSchedule({ channel, account: changed.account, watch });
 }
 
 /**
@@ -87,14 +92,15 @@ export async function changeWatch(
  * person had paused begins anew, any other catches up.
  */
 export function withPage(
-  workspace: Pick<Workspace, 'clock' | 'config'>,
   channel: WatchedChannel,
   page: FeedPage,
   watch: Watch | undefined,
+  context: PageContext,
 ): WatchedChannel {
-  const context = pageContext(workspace);
-  if (isActive(channel)) return afterPage(channel, page, context);
   const isAnew = watch?.state.kind !== 'paused' || watch.state.cause === 'person';
+  const isResumed = watch?.state.kind === 'paused' && isAnew;
+  const kept = isResumed ? split(channel.kept, watch.id).others : channel.kept;
+  if (isActive(channel)) return afterPage({ ...channel, kept }, page, context);
   if (isAnew) return { ...fromPage(channel, page, context.now), pending: [] };
   const { watches } = channel;
   const resumed = watches.map((one) => (one.id === watch.id ? { ...one, state: ACTIVE } : one));

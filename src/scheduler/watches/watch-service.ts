@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { defined } from '../../core/defined.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
@@ -10,19 +12,25 @@ import {
 } from '../../workspace/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { feedChannelId } from '../schedules/outbox.ts';
+import { pageContext } from '../schedules/poll-account.ts';
 import { newChannel, readFeed } from './feed.ts';
 import { asSchedule, changeWatch, WATCHES, withPage } from './schedule.ts';
 
-export interface AskedWatch {
+/** What a person decides of a watch. */
+export type WatchChoices = Pick<Watch, 'mode'> & {
+  project: Watch['project'];
+  server: Watch['server'];
+  hours: Watch['hours'];
+};
+
+export interface AskedWatch extends WatchChoices {
   channel: string;
   account: Account;
-  project: Watch['project'];
-  mode: Watch['mode'];
   user: string;
   requestId: string;
 }
 
-/** What came of the request: a channel has one watch a project, whose mode may change. */
+/** What came of the request: a channel has one watch a project and server, whose mode and hours may change. */
 export interface SetUp {
   kind: 'new' | 'changed' | 'resumed' | 'same';
   schedule: Schedule<PlacedWatch>;
@@ -32,70 +40,83 @@ export interface SetUp {
 export async function setUpWatch(workspace: Workspace, asked: AskedWatch): Promise<SetUp> {
   const { channel, account } = asked;
   const page = await readFeed(workspace, account);
+  const context = pageContext(workspace, await workspace.names.mentions(account.name));
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const placed = await listWatches(workspace.store);
+    // Repeated after a kill, also where the watch was edited in between.
+    const repeated = placed.find(({ watch }) => watch.requestId === asked.requestId);
+    if (repeated !== undefined) return { kind: 'new', schedule: await started(workspace, repeated) };
     const all = placed.map(({ watch }) => watch);
     const made = newWatch(workspace, asked, freeWatchId(all, asked.requestId));
     const isKnown = placed.some(
-      (one) => one.channel === channel && one.account === account.name && isSameProject(one.watch, made),
+      (one) => one.channel === channel && one.account === account.name && isSameSubject(one.watch, made),
     );
     if (!isKnown) await expectRoomForSchedule(workspace, channel);
     let kind: SetUp['kind'] = 'same';
     const empty = newChannel(channel, account.name);
     const id = feedChannelId(empty);
     const changed = await watchedChannels(workspace.store).update(id, (current = empty) => {
-      const standing = current.watches.find((one) => isSameProject(one, made));
+      const standing = current.watches.find((one) => isSameSubject(one, made));
       kind = kindOf(standing, asked);
-      const read = withPage(workspace, current, page, standing);
+      const read = withPage(current, page, standing, context);
       return { ...read, watches: withWatch(read.watches, standing, made) };
     });
-    const watch = changed?.watches.find((one) => isSameProject(one, made)) ?? made;
-    const schedule = asSchedule({ watch, channel, account: account.name });
-    await WATCHES.start(workspace, schedule);
-    await WATCHES.postPending?.(workspace, schedule);
-    return { kind, schedule };
+    const watch = changed?.watches.find((one) => isSameSubject(one, made)) ?? made;
+    return { kind, schedule: await started(workspace, { watch, channel, account: account.name }) };
   });
 }
 
-/** What a person decides of a watch. */
-export type WatchChoices = Pick<Watch, 'mode'> & { project: Watch['project'] };
+async function started(workspace: Workspace, placed: PlacedWatch): Promise<Schedule<PlacedWatch>> {
+  const schedule = asSchedule(placed);
+  await WATCHES.start(workspace, schedule);
+  await WATCHES.postPending?.(workspace, schedule);
+  return schedule;
+}
 
-/** Undefined where it was removed; 'taken' where another watch of the channel has the project. */
+/** Undefined where it was removed; 'taken' where another watch of the channel has the project and server. */
 export function editWatch(
   workspace: Workspace,
   { id, channel, account }: Schedule,
-  { mode, project }: WatchChoices,
+  choices: WatchChoices,
 ): Promise<Schedule<PlacedWatch> | 'taken' | undefined> {
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const others = (await listWatches(workspace.store)).filter(
       (one) => one.channel === channel && one.account === account && one.watch.id !== id,
     );
-    if (others.some(({ watch }) => isSameProject(watch, { project }))) return 'taken';
-    return changeWatch(workspace, { id, channel, account }, ({ project: _, ...watch }) => ({
-      ...watch,
-      mode,
-      ...(project === undefined ? {} : { project }),
-    }));
+    if (others.some(({ watch }) => isSameSubject(watch, choices))) return 'taken';
+    return changeWatch(workspace, { id, channel, account }, (watch) => chosen(watch, choices));
   });
 }
 
-function isSameProject(one: Pick<Watch, 'project'>, other: Pick<Watch, 'project'>): boolean {
-  return one.project?.permalink === other.project?.permalink;
+function chosen({ project: _, server: __, hours: ___, ...watch }: Watch, choices: WatchChoices): Watch {
+  const { mode, ...optional } = choices;
+  return { ...watch, mode, ...defined(optional) };
 }
 
-/** A watch that was set up again after a kill is as new as it was. */
-function kindOf(standing: Watch | undefined, { mode, requestId }: AskedWatch): SetUp['kind'] {
-  if (standing === undefined || standing.requestId === requestId) return 'new';
-  if (standing.mode !== mode) return 'changed';
+function isSameSubject(
+  one: Pick<Watch, 'project' | 'server'>,
+  other: Pick<Watch, 'project' | 'server'>,
+): boolean {
+  const isSameServer = one.server?.identifier.toLowerCase() === other.server?.identifier.toLowerCase();
+  return one.project?.permalink === other.project?.permalink && isSameServer;
+}
+
+function kindOf(standing: Watch | undefined, { mode, hours }: AskedWatch): SetUp['kind'] {
+  if (standing === undefined) return 'new';
+  if (standing.mode !== mode || !isDeepStrictEqual(standing.hours, hours)) return 'changed';
   return standing.state.kind === 'paused' ? 'resumed' : 'same';
 }
 
-function newWatch({ clock }: Workspace, { requestId, project, mode, user }: AskedWatch, id: string): Watch {
-  return { id, requestId, project, mode, setUpBy: user, setUpAt: clock.now(), state: ACTIVE };
+function newWatch({ clock }: Workspace, asked: AskedWatch, id: string): Watch {
+  const { requestId, mode, user, project, server, hours } = asked;
+  const optional = defined({ project, server, hours });
+  return { id, requestId, mode, setUpBy: user, setUpAt: clock.now(), state: ACTIVE, ...optional };
 }
 
 function withWatch(watches: readonly Watch[], standing: Watch | undefined, made: Watch): Watch[] {
   if (standing === undefined) return [...watches, made];
-  const { mode, state } = made;
-  return watches.map((watch) => (watch.id === standing.id ? { ...watch, mode, state } : watch));
+  const { mode, state, project, server, hours } = made;
+  return watches.map((watch) =>
+    watch.id === standing.id ? { ...chosen(watch, { mode, project, server, hours }), state } : watch,
+  );
 }

@@ -16,6 +16,8 @@ export interface ConnectOrigin {
   account?: string | undefined;
   /** The command that was typed before an account was connected. */
   replay?: string | undefined;
+  /** The person's own at the service, where their link says so. */
+  email?: string | undefined;
 }
 
 /** What the person may choose; nothing where the account is not connected yet, for then its key is shared. */
@@ -31,7 +33,7 @@ const LONGEST_REPLAY = 1_000;
 
 /** Slack has no masked input, so the form says what happens to the key. */
 export function connectModal(
-  { account, channel, replay = '' }: ConnectOrigin,
+  { account, channel, replay = '', email }: ConnectOrigin,
   choice: PurposeChoice | undefined,
 ): ModalView {
   const isKept = replay !== '' && JSON.stringify(replay).length <= LONGEST_REPLAY;
@@ -50,7 +52,12 @@ export function connectModal(
         ...defined({ initial: account }),
       }),
       ...purposeBlocks(choice),
-      emailInput({ field: 'email', label: 'E-mail address', hint: 'The one you log in with.' }),
+      emailInput({
+        field: 'email',
+        label: 'E-mail address',
+        hint: 'The one you log in with.',
+        ...defined({ initial: email }),
+      }),
       textInput({
         field: 'api_key',
         label: 'API key',

@@ -5,6 +5,8 @@ import { dateTime } from '../blocks/time.ts';
 
 interface ShownLink {
   scope?: string | undefined;
+  /** The person's at the service, where it says so. */
+  email?: string | undefined;
   linkedAt: number;
   expiresAt?: number | undefined;
 }
@@ -22,15 +24,23 @@ export function linkMessage(url: string, link: ShownLink | undefined, now: numbe
 /** The state of a person's link, for `whoami`. */
 export function linkLine(link: ShownLink | undefined, now: number, word: string): string {
   if (link === undefined) return `Your own user at the service is not linked: ${code(`${word} link`)}`;
+  if (link.email !== undefined)
+    return `You are ${mrkdwn(link.email, 200)} at the service, linked ${dateTime(link.linkedAt)}.`;
   if (link.expiresAt !== undefined && link.expiresAt <= now)
     return `Your link to the service ended ${dateTime(link.expiresAt)}: ${code(`${word} link`)}`;
   const scopes = link.scope === undefined ? '' : ` with ${mrkdwn(link.scope, 100)}`;
-  return `Your own user at the service has been linked since ${dateTime(link.linkedAt)}${scopes}.`;
+  return `Your own user at the service has been linked since ${dateTime(link.linkedAt)}${scopes}. The service does not say which user that is, so no key is chosen by it.`;
 }
 
-export function linkedMessage(word: string, linkedAt: number): Message {
+export function linkedMessage(word: string, linkedAt: number, email?: string): Message {
+  const connect = code(`${word} connect`);
+  const user = email === undefined ? 'Your user' : `Your user ${mrkdwn(email, 200)}`;
+  const what =
+    email === undefined
+      ? `The service does not say which user that is, so it gives you nothing yet: with a key of your own (${connect}) your own permissions decide.`
+      : `A connected key of that user acts for you, and your own permissions decide; where there is none, ${connect} connects yours.`;
   return say(
-    `:link: Your user at the service is linked. ${code(`${word} whoami`)} shows it, ${code(`${word} unlink`)} removes it. If that was not you, undo it now.`,
+    `:link: ${user} at the service is linked. ${what} ${code(`${word} whoami`)} shows it, ${code(`${word} unlink`)} removes it. If that was not you, undo it now.`,
     ...buttons({ label: 'Undo', actionId: 'link:undo', style: 'danger', value: { linkedAt } }),
   );
 }

@@ -7,6 +7,7 @@ import { maskedKey, type ShownOwner } from './accounts.ts';
 interface ActingKey extends ShownOwner {
   /** The account's name in its address. */
   name: string;
+  email: string;
   keyTail: string;
 }
 
@@ -22,6 +23,8 @@ export interface ProfileView {
   roles: readonly string[];
   /** The reader's link to their own user at the service, as a line of mrkdwn. */
   link: string | undefined;
+  /** The reader's e-mail address at the service, where their link says so. */
+  linkedEmail: string | undefined;
 }
 
 export function profileMessage(view: ProfileView): Message {
@@ -56,8 +59,13 @@ export function profileMessage(view: ProfileView): Message {
   };
 }
 
-function actingWords({ key: { purpose, connectedBy, name }, word }: ProfileView): string {
+function actingWords({ key, word, linkedEmail: email }: ProfileView): string {
+  const { purpose, connectedBy, name } = key;
   if (purpose === 'mine') return ':key: Your own key acts for you. At the service you are:';
+  const acting = `The ${purpose} key, connected by <@${connectedBy}>,`;
+  if (email?.toLowerCase() === key.email.toLowerCase())
+    return `:key: ${acting} is of your own user, so it acts for you with your own permissions. At the service you are:`;
   const own = code(`${word} connect ${name}`);
-  return `:key: The shared key, connected by <@${connectedBy}>, acts for you; ${own} connects one of your own. At the service it is:`;
+  const whose = email === undefined ? '' : ' with the permissions of its user, not with yours';
+  return `:key: ${acting} acts for you${whose}; ${own} connects one of your own. At the service it is:`;
 }

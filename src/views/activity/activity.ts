@@ -101,8 +101,15 @@ export function feedBlocks(events: readonly ActivityEvent[], zone: string): Know
   });
 }
 
-/** One line an event: how it ended, when, where, what, which revision, on which servers, by whom. */
-export function eventLine(event: ActivityEvent, when: (at: string) => string = timeOnly): string {
+/**
+ * One line an event: how it ended, when, where, what, which revision, on which servers, by whom.
+ * @param who mrkdwn for a person's name at the service
+ */
+export function eventLine(
+  event: ActivityEvent,
+  when: (at: string) => string = timeOnly,
+  who: (name: string) => string = (name) => mrkdwn(name, 30),
+): string {
   const { end_ref: revision, servers } = event.properties;
   const parts = [
     `${outcomeIcon(event.event)} ${when(event.created_at)}`,
@@ -111,7 +118,7 @@ export function eventLine(event: ActivityEvent, when: (at: string) => string = t
   ];
   if (revision !== null && revision !== '') parts.push(code([...plain(revision)].slice(0, 7).join('')));
   if (servers.length > 0) parts.push(`on ${serverNames(servers)}`);
-  if (event.user !== null && event.user !== '') parts.push(`by ${mrkdwn(event.user, 30)}`);
+  if (event.user !== null && event.user !== '') parts.push(`by ${who(event.user)}`);
   return parts.join('  ');
 }
 

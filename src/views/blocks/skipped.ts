@@ -3,6 +3,9 @@ import { code } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { context } from './message.ts';
 
+/** What was posted, where that is all. */
+export const UNREAD = 'entries that could not be read';
+
 /** The message of a list, which says how many entries are missing from it because they could not be read. */
 export function withSkipped(message: Message, skipped: readonly SkippedRows[]): Message {
   if (skipped.length === 0) return message;

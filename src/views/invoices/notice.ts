@@ -1,8 +1,10 @@
 import type { Message } from '../../core/message.ts';
 import { code, count, cut, mrkdwn } from '../../core/mrkdwn.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, context, section } from '../blocks/message.ts';
+import { UNREAD, withSkipped } from '../blocks/skipped.ts';
 import { dateOnly } from '../blocks/time.ts';
 import { amount, pdfButton } from './invoices.ts';
 
@@ -14,26 +16,33 @@ export type InvoiceNews =
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */
 const MOST_AT_ONCE = 12;
 
-/** One message for all that is new; the rest of very much in its thread. */
+/**
+ * One message for all that is new; the rest of very much in its thread.
+ * @param skipped rows that could not be read, where the channel does not know it yet
+ */
 export function invoiceNotices(
   account: string,
   news: readonly InvoiceNews[],
+  skipped: readonly SkippedRows[] = [],
 ): { root: Message; replies: Message[] } {
   const pages: Message[] = [];
   for (let at = 0; at < news.length; at += MOST_AT_ONCE)
     pages.push(noticeMessage(account, news.slice(at, at + MOST_AT_ONCE)));
   const [root = noticeMessage(account, []), ...replies] = pages;
-  return { root, replies };
+  return { root: withSkipped(root, skipped), replies };
 }
 
 /** "2 invoice notices"; for lists. */
 export function noticeCount(news: readonly InvoiceNews[]): string {
-  return count(news.length, 'invoice notice');
+  return news.length === 0 ? UNREAD : count(news.length, 'invoice notice');
 }
 
 function noticeMessage(account: string, news: readonly InvoiceNews[]): Message {
   return {
-    text: cut(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
+    text:
+      news.length === 0
+        ? `Invoices of ${code(account)} that could not be read`
+        : cut(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
     blocks: [
       ...news.map((one) =>
         section(`${noticeText(account, one)}${detailsOf(one)}`, button(pdfButton(account, one.invoice))),

@@ -3,7 +3,7 @@ import type { ModalView } from '../../core/message.ts';
 import { plain } from '../../core/mrkdwn.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { type Choice, modal, searchInput, selectInput } from '../blocks/modal.ts';
+import { type Choice, modal, searchInput, selectInput, textInput } from '../blocks/modal.ts';
 import { MODE_WORDS, type ShownWatch } from './watch.ts';
 
 export const WATCH_EDIT = 'watch.edit';
@@ -17,8 +17,13 @@ export function watchModal(
   {
     mode,
     project,
-  }: Pick<ShownWatch['watch'], 'mode'> & { project?: { permalink: string; name: string } | undefined },
+    server,
+    hours,
+  }: Pick<ShownWatch['watch'], 'mode' | 'server' | 'hours'> & {
+    project?: { permalink: string; name: string } | undefined;
+  },
 ): ModalView {
+  const zone = hours === undefined ? 'your time zone' : plain(hours.zone, 60);
   const choices = WATCH_MODES.map((value) => {
     const text = MODE_WORDS[value];
     return { value, text: `${text.charAt(0).toUpperCase()}${text.slice(1)}` };
@@ -36,7 +41,22 @@ export function watchModal(
         optional: true,
         ...initialOf(project),
       }),
+      textInput({
+        field: 'server',
+        label: 'Server',
+        placeholder: 'All servers, or the name of one',
+        optional: true,
+        ...(server === undefined ? {} : { initial: server.name }),
+      }),
       selectInput({ field: 'mode', label: 'What it posts', choices, initial: mode }),
+      textInput({
+        field: 'hours',
+        label: 'Working hours',
+        placeholder: 'At any time, or e.g. 9-18',
+        hint: `Monday to Friday in ${zone}. What happens outside of them is posted as one summary when they begin.`,
+        optional: true,
+        ...(hours === undefined ? {} : { initial: `${hours.from}-${hours.to}` }),
+      }),
     ],
   });
 }

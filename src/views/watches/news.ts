@@ -1,9 +1,11 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, count, cut, firstOf, mrkdwn } from '../../core/mrkdwn.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, packed } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, section } from '../blocks/message.ts';
+import { skippedWords, UNREAD } from '../blocks/skipped.ts';
 import { dateTime } from '../blocks/time.ts';
 
 /** An event to post, with the change that it made where transitions are watched. */
@@ -12,12 +14,23 @@ export interface WatchNews {
   turn: 'started failing' | 'recovered' | undefined;
 }
 
+/** A piece of news in words. */
+export interface NewsLine {
+  /** The event's type. */
+  kind: string;
+  line: string;
+}
+
 export interface WatchedNews {
   account: string;
   /** Oldest first. */
-  news: readonly WatchNews[];
+  lines: readonly NewsLine[];
   /** True where there were so many events that some may be missing. */
   isCut: boolean;
+  /** Of the feed, where the channel does not know it yet. */
+  skipped?: readonly SkippedRows[];
+  /** Set where they were kept until working hours: how many older ones there was no room for. */
+  kept?: { dropped: number } | undefined;
   /** The watches that ask for it. */
   ids: readonly string[];
   /** The slash word. */
@@ -32,18 +45,23 @@ const MOST_NAMED = 6;
 
 /** One message for all that is new, with its thread where that is much. */
 export function watchMessages(found: WatchedNews): { root: Message; replies: Message[] } {
-  const lines = found.news.map(newsLine);
+  const lines = found.lines.map(({ line }) => line);
   const texts = packed(lines);
   const isMuch = lines.length > MOST_AT_ONCE || texts.length > MOST_SECTIONS;
-  const summary = `:newspaper: ${eventCount(found)} in ${code(found.account)}: ${kindsOf(found.news)}`;
-  const shown = isMuch ? [`${summary}. The thread has them.`] : texts;
+  const summary = summaryOf(found);
+  const shown = isMuch
+    ? [`${summary}. The thread has them.`]
+    : [...(found.kept && lines.length > 0 ? [`${summary}.`] : []), ...texts];
   return {
     root: {
-      text: cut(isMuch || lines.length === 0 ? headline(found) : lines.join('\n'), LIMITS.messageText),
+      text: cut(
+        isMuch || found.kept || lines.length === 0 ? headline(found) : lines.join('\n'),
+        LIMITS.messageText,
+      ),
       blocks: [
         ...shown.map((text) => section(text)),
         ...(found.isCut ? [section(cutWords(found))] : []),
-        context(sourceOf(found)),
+        context(...(found.skipped?.length ? [skippedWords(found.skipped)] : []), sourceOf(found)),
       ],
     },
     replies: isMuch ? pagesOf(texts, found) : [],
@@ -51,15 +69,32 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
 }
 
 /** "3 events"; for lists. */
-export function newsCount({ news, isCut }: Pick<WatchedNews, 'news' | 'isCut'>): string {
-  return isCut ? `${count(news.length, 'event')}, some may be missing` : count(news.length, 'event');
+export function newsCount({ lines, isCut }: Pick<WatchedNews, 'lines' | 'isCut'>): string {
+  if (lines.length === 0 && !isCut) return UNREAD;
+  return isCut ? `${count(lines.length, 'event')}, some may be missing` : count(lines.length, 'event');
 }
 
-function newsLine({ event, turn }: WatchNews): string {
-  const line = eventLine(event, dateTime);
-  if (turn === undefined) return line;
+/** @param mentioned the Slack user who has claimed a name at the service */
+export function newsLine(
+  { event, turn }: WatchNews,
+  mentioned: (name: string) => string | undefined,
+): NewsLine {
+  const line = eventLine(event, dateTime, (name) => {
+    const user = mentioned(name);
+    return user === undefined ? mrkdwn(name, 30) : `<@${user}>`;
+  });
+  const kind = event.event;
+  if (turn === undefined) return { kind, line };
   const icon = turn === 'recovered' ? ':large_green_circle:' : ':rotating_light:';
-  return `${icon} ${projectOf(event)} *${turn}*\n${line}`;
+  return { kind, line: `${icon} ${projectOf(event)} *${turn}*\n${line}` };
+}
+
+/** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */
+function summaryOf(found: WatchedNews): string {
+  const { kept, lines } = found;
+  const said = `${eventCount(found)}${kept ? ' outside working hours' : ''} in ${code(found.account)}: ${kindsOf(lines)}`;
+  const dropped = kept && kept.dropped > 0 ? `, and ${count(kept.dropped, 'older one')}` : '';
+  return `${kept ? ':sunrise:' : ':newspaper:'} ${said}${dropped}`;
 }
 
 function projectOf({ project }: ActivityEvent): string {
@@ -67,16 +102,18 @@ function projectOf({ project }: ActivityEvent): string {
 }
 
 function headline(found: WatchedNews): string {
+  if (found.lines.length === 0 && !found.isCut && found.skipped?.length)
+    return `Activity of ${code(found.account)} that could not be read`;
   return `${eventCount(found)} in ${code(found.account)}${found.isCut ? ', and some may be missing' : ''}`;
 }
 
-function eventCount({ news }: WatchedNews): string {
-  return count(news.length, 'event');
+function eventCount({ lines }: WatchedNews): string {
+  return count(lines.length, 'event');
 }
 
 /** "12 deploy completed, 3 deploy failed" */
-function kindsOf(news: readonly WatchNews[]): string {
-  const groups = [...Map.groupBy(news, ({ event }) => event.event)].toSorted(
+function kindsOf(lines: readonly NewsLine[]): string {
+  const groups = [...Map.groupBy(lines, ({ kind }) => kind)].toSorted(
     ([, one], [, other]) => other.length - one.length,
   );
   const { kept, more } = firstOf(groups, MOST_NAMED);

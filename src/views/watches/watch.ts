@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code } from '../../core/mrkdwn.ts';
+import { bold, code, count, mrkdwn } from '../../core/mrkdwn.ts';
 import type { WatchMode } from '../../core/schedule-choices.ts';
 import { dateTime } from '../blocks/time.ts';
 import { SCHEDULE_FACES } from '../schedules/card.ts';
@@ -17,6 +17,8 @@ export interface ShownWatch {
     id: string;
     mode: WatchMode;
     project?: { name: string } | undefined;
+    server?: { name: string } | undefined;
+    hours?: ShownHours | undefined;
     setUpBy: string;
     setUpAt: number;
     state: ShownState;
@@ -24,6 +26,16 @@ export interface ShownWatch {
   };
   channel: string;
   account: string;
+  /** How many events are kept for it until its working hours. */
+  kept?: number;
+}
+
+/** Times as `09:00`. */
+export interface ShownHours {
+  from: string;
+  to: string;
+  /** IANA. */
+  zone: string;
 }
 
 export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
@@ -33,12 +45,23 @@ export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
 };
 
 /** "failures of *Storefront* in `acme`"; mrkdwn. */
-export function watchWords({ watch: { mode, project }, account }: ShownWatch): string {
+export function watchWords({ watch: { mode, project, server, hours }, account }: ShownWatch): string {
   const where =
     project === undefined
       ? `all projects of ${code(account)}`
       : `${bold(project.name, 60)} in ${code(account)}`;
-  return `${MODE_WORDS[mode]} of ${where}`;
+  const on = server === undefined ? '' : ` on the server ${code(server.name, 60)}`;
+  const when = hours === undefined ? '' : `, ${hoursWords(hours)}`;
+  return `${MODE_WORDS[mode]} of ${where}${on}${when}`;
+}
+
+/** "Monday to Friday from 09:00 to 18:00, Europe/Lisbon" */
+export function hoursWords({ from, to, zone }: ShownHours): string {
+  return `Monday to Friday from ${from} to ${to}, ${mrkdwn(zone, 60)}`;
+}
+
+function keptLine(kept: number): string {
+  return `${count(kept, 'event')} kept until working hours.`;
 }
 
 export type ListedWatch = ShownWatch & ShownPolling;
@@ -46,12 +69,13 @@ export type ListedWatch = ShownWatch & ShownPolling;
 /** Who set up what, when, and what came of it. */
 export function watchListMessage(watches: readonly ListedWatch[], listing: ScheduleListing): Message {
   const rows = watches.map((listed) => {
-    const { channel, watch, ...polling } = listed;
+    const { channel, watch, kept = 0, ...polling } = listed;
     const { id, setUpAt, setUpBy, last, state } = watch;
     const lines = [
       `${code(id)}  ${watchWords(listed)}, in <#${channel}>`,
       `Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
       ...polledLines(state, polling, last),
+      ...(kept === 0 ? [] : [keptLine(kept)]),
     ];
     return { id, isAsleep: state.kind === 'paused', lines };
   });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addDigest } from '../../../src/scheduler/digests/schedule.ts';
 import { DAY, type DigestWorld, HOUR, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
@@ -46,14 +47,61 @@ describe('digest', () => {
     expect(await digests()).toMatchObject([{ range: 'last_7_days', zone: 'Europe/Lisbon' }]);
   });
 
-  it('add is refused in a channel with 50 schedules', async () => {
-    await world.say('digest add daily 09:00 UTC');
+  /** As many digests as that, like the one that was set up first. */
+  async function fill(amount: number, channelOf: (n: number) => string): Promise<void> {
     const { digests: stored } = world.app.workspaces.open(TEAM);
     const [digest] = await digests();
     if (digest === undefined) throw new Error('there is no digest');
-    for (let n = 1; n < 50; n += 1) await stored.put({ ...digest, id: `d${n}`, requestId: `r${n}` });
+    for (let n = 1; n < amount; n += 1)
+      await stored.put({ ...digest, id: `d${n}`, requestId: `r${n}`, channel: channelOf(n) });
+  }
+
+  it('add is refused in a channel with 50 schedules', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    await fill(50, () => CHANNEL);
     const said = await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin');
     expect(said).toContain('This channel has 50 schedules, and 50 is the most.');
+  });
+
+  it('add is refused in a workspace with 500 schedules, and so is a watch', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    await fill(500, (n) => `C${n % 20}`);
+    for (const line of ['digest add daily 09:00 UTC', 'watch all'])
+      expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(
+        'This workspace has 500 schedules, and 500 is the most.',
+      );
+    expect(await digests()).toHaveLength(500);
+  });
+
+  it('add that is repeated finds its own digest, also where its first choice of an id has become free', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    const workspace = world.app.workspaces.open(TEAM);
+    const [first] = await digests();
+    if (first === undefined) throw new Error('there is no digest');
+    const { id: _, setUpAt: __, state: ___, pastRates: ____, ...asked } = { ...first, requestId: 'again' };
+    await workspace.digests.put({ ...first, id: await workspace.digests.freeId('again') });
+    const { id } = await addDigest(workspace, asked);
+    await workspace.digests.remove(await otherThan(id, first.id));
+    expect((await addDigest(workspace, asked)).id).toBe(id);
+    expect(await digests()).toHaveLength(2);
+  });
+
+  const otherThan = async (...ids: string[]) =>
+    (await digests()).find((one) => !ids.includes(one.id))?.id ?? '';
+
+  it('comes back by "Undo" only where there is room, and then without being removed anew', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    await fill(50, () => CHANNEL);
+    await world.say('digest remove d7');
+    const { ts } = last() ?? {};
+    await world.say('digest add daily 10:00 UTC');
+    const refused = await answerTo(world, 'admin', () => click(ts, 'digest:undo'));
+    expect(refused).toContain('This channel has 50 schedules, and 50 is the most.');
+    expect((await digests()).map(({ id }) => id)).not.toContain('d7');
+    await world.say('digest remove d8');
+    await click(ts, 'digest:undo');
+    await world.slack.until(async () => (await digests()).some(({ id }) => id === 'd7'));
+    expect(await digests()).toHaveLength(50);
   });
 
   it('add leaves nothing behind where Deckhand may not post', async () => {

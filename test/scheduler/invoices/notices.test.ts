@@ -66,6 +66,27 @@ describe('invoice notices', () => {
     ]);
   });
 
+  test('invoice notices say once that an invoice cannot be read, beside those that can', async ({
+    world,
+  }) => {
+    await begin(world);
+    const invoice = (number: unknown) => ({
+      number,
+      kind: 'subscription',
+      currency: 'eur',
+      total: '49.50',
+      paid: false,
+      created_at: new Date().toISOString(),
+    });
+    const body = [invoice('odd'), invoice(3001)];
+    world.service.faults.add({ path: '/acme/account/invoices', status: 200, body });
+    await until(world, () => lines(world).length > 0, 'the new one');
+    await looks(world);
+    expect(lines(world)).toHaveLength(1);
+    expect(lines(world)[0]).toContain('`3001`');
+    expect(shown(world)).toMatch(/1 entry could not be read\. Reference `[0-9a-f]{8}`/);
+  });
+
   test('invoice notices bring the PDF to the channel for who may see it, and to nobody else', async ({
     world,
   }) => {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { afterPage, fromPage, newChannel } from '../../../src/scheduler/watches/feed.ts';
 import { follow, select } from '../../../src/scheduler/watches/news.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import type { Watch } from '../../../src/workspace/watches.ts';
+import { type Watch, WatchedChannel } from '../../../src/workspace/watches.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
-const CONTEXT = { now: NOW, batch: 'b1', word: '/deckhand' };
+const CONTEXT = { now: NOW, batch: 'b1', word: '/deckhand', mentions: new Map<string, string>() };
 
 /** `+a` is a deployment of project a that went well, `-a` one that failed, any other word an event of project a. */
 function events(...words: string[]): ActivityEvent[] {
@@ -130,4 +130,35 @@ describe('a watched channel', () => {
     const [whole] = afterPage(first, { events: many }, CONTEXT).pending;
     expect(JSON.stringify(whole)).not.toContain('some may be missing');
   });
+
+  it('of an earlier release is read as one that has kept nothing', () => {
+    const { kept: _, ...old } = { ...newChannel('C1', 'acme'), watches: [watch('all')] };
+    expect(WatchedChannel.parse(JSON.parse(JSON.stringify(old)))).toEqual({
+      ...old,
+      kept: { lines: [], dropped: 0, isCut: false },
+    });
+  });
+
+  it('keeps the newest 200 events outside working hours, and says how many older ones there were', () => {
+    const hours = { from: '13:00', to: '18:00', zone: 'UTC' };
+    let channel = fromPage(
+      { ...newChannel('C1', 'acme'), watches: [{ ...watch('all'), hours }] },
+      page(),
+      NOW,
+    );
+    for (let at = 0; at < 3; at += 1) {
+      const words = Array.from({ length: 99 }, (_, n) => `+r${at}-${n}`);
+      const { events: found } = page(...words);
+      const moved = found.map((event) => ({ ...event, created_at: later(event.created_at, at * 600) }));
+      channel = afterPage(channel, { events: moved }, CONTEXT);
+    }
+    expect(channel.pending).toEqual([]);
+    expect(channel.kept).toMatchObject({ dropped: 97 });
+    const open = afterPage(channel, page(), { ...CONTEXT, now: NOW + 3_600_000 });
+    expect(open.kept.lines).toEqual([]);
+    expect(open.pending).toMatchObject([{ id: 'b1 kept', what: '200 events', for: ['w-all-all'] }]);
+    expect(JSON.stringify(open.pending[0]?.root)).toContain('200 deploy completed, and 97 older ones');
+  });
 });
+
+const later = (at: string, seconds: number) => new Date(Date.parse(at) + seconds * 1000).toISOString();

@@ -65,6 +65,25 @@ describe('watch', () => {
     expect(news(world)[1]?.text).toContain('*Billing API*');
   });
 
+  test('watch says once that an event cannot be read, and again only where there are more', async ({
+    world,
+  }) => {
+    await watch(world, 'all failures');
+    const odd = { event: null, created_at: 'soon' };
+    const answer = (body: unknown[]) =>
+      world.service.faults.add({ path: '/acme/activity', status: 200, body });
+    const first = answer([odd]);
+    await until(world, () => news(world).length > 0, 'the note');
+    await looks(world);
+    expect(blocks(world)).toMatch(/1 entry could not be read\. Reference `[0-9a-f]{8}`/);
+    first.remove();
+    await looks(world);
+    answer([odd, odd]);
+    await until(world, () => blocks(world).includes('2 entries could not be read'), 'the other');
+    await looks(world);
+    expect(news(world)).toHaveLength(2);
+  });
+
   test('watch keeps to a project and to failures', async ({ world }) => {
     await watch(world, 'storefront failures');
     deploy(world, 'failed1', { project: 'billing-api', succeeded: false });

@@ -10,6 +10,7 @@ import type { Project } from '../../../src/service/projects.ts';
 import type { Server } from '../../../src/service/servers.ts';
 import type { TestRun } from '../../../src/service/test-access.ts';
 import { accountsMessage } from '../../../src/views/accounts/accounts.ts';
+import { claimsMessage } from '../../../src/views/accounts/claims.ts';
 import { connectFirstMessage, connectModal } from '../../../src/views/accounts/connect.ts';
 import { chooseKeyMessage, confirmDisconnectMessage } from '../../../src/views/accounts/disconnect.ts';
 import {
@@ -371,7 +372,7 @@ const BUILDERS = [
   row(doctorMessage, fc.array(finding, { minLength: 1, maxLength: 60 })),
   row(failureMessage, explained),
   row(invoiceSentMessage, slug, fc.nat()),
-  row(linkedMessage, word, fc.constant(NOW)),
+  row(linkedMessage, word, fc.constant(NOW), maybe(text)),
   row(linkGoneMessage, word),
   row(accessRequestMessage, accessRequest, fc.constant('U0BEN operator')),
   row(accessAskedMessage, role, fc.constant(['U0ANN', 'U0BEA'])),
@@ -393,7 +394,14 @@ const BUILDERS = [
       word,
       roles: many(safe, 4),
       link: maybe(safe),
+      linkedEmail: maybe(text),
     }),
+  ),
+  row(
+    claimsMessage,
+    many(fc.record({ name: text, user: fc.constant('U0ANN'), at: fc.constant(NOW) }), 120),
+    fc.record({ account: slug, user: fc.constant('U0BEN'), word }),
+    fc.boolean(),
   ),
   row(projectsMessage, slug, many(project), maybe(text)),
   row(

@@ -7,7 +7,7 @@ import type { Invoice } from '../../../src/service/invoices.ts';
 import { notifyStateMessage } from '../../../src/views/invoices/channel.ts';
 import { type InvoiceNews, invoiceNotices } from '../../../src/views/invoices/notice.ts';
 import { SCHEDULE_FACES, scheduleCard } from '../../../src/views/schedules/card.ts';
-import { type WatchNews, watchMessages } from '../../../src/views/watches/news.ts';
+import { newsLine, type WatchNews, watchMessages } from '../../../src/views/watches/news.ts';
 import { type ListedWatch, watchListMessage, watchWords } from '../../../src/views/watches/watch.ts';
 import { hostileText } from '../../support/hostile.ts';
 import { byLength } from '../../support/length.ts';
@@ -97,7 +97,8 @@ describe('notices', () => {
         fc.array(fc.constant('w7k2'), { maxLength: 60 }),
         (news, isCut, of, ids) => {
           if (news.length === 0 && !isCut) return;
-          const { root, replies } = watchMessages({ news, isCut, account: of, ids, word: '/deckhand' });
+          const lines = news.map((one) => newsLine(one, () => undefined));
+          const { root, replies } = watchMessages({ lines, isCut, account: of, ids, word: '/deckhand' });
           for (const message of [root, ...replies]) expectFit(message);
         },
       ),
@@ -111,7 +112,7 @@ describe('notices', () => {
         const refs = Array.from({ length: amount }, (_, at) => `r${100 + at}`);
         const news = refs.map((end_ref): WatchNews => ({ event: deployment(end_ref), turn: undefined }));
         const { root, replies } = watchMessages({
-          news,
+          lines: news.map((one) => newsLine(one, () => undefined)),
           isCut: false,
           account: 'acme',
           ids: [],

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
+import { say } from '../../views/blocks/message.ts';
+import { SCHEDULES } from '../../workspace/account-keys.ts';
+import { unknownAccount } from '../../workspace/accounts.ts';
+import { defineCommand } from '../command.ts';
+
+export const accountsDefault = defineCommand({
+  name: 'accounts default',
+  summary: 'Sets the account that is meant where neither the words nor the channel name one',
+  usage: '<account>',
+  examples: ['accounts default acme'],
+  role: 'admin',
+  needsAccount: true,
+  durable: true,
+  positionals: ['account'],
+  args: z.object({ account: z.string().toLowerCase() }),
+  async run({ account }, { workspace }) {
+    const { accounts, home, config } = workspace;
+    const keys = (await accounts.keys()).filter(({ name }) => name === account);
+    if (keys.length === 0) throw unknownAccount(account);
+    // People without a key of their own would have no account.
+    if ((await accounts.get(account, SCHEDULES)) === undefined)
+      throw new UserError(`The account ${code(account)} has no shared key yet.`, `connect ${account}`);
+    await accounts.setDefault(account);
+    await home.refresh();
+    const text = `:star: ${bold(account)} is the default account of this workspace. ${code(`${config.SLACK_COMMAND} accounts`)} lists them all.`;
+    return { kind: 'private', message: say(text), audit: { target: account } };
+  },
+});

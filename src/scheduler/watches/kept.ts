@@ -1,0 +1,52 @@
+import { type Kept, type KeptLine, NOTHING_KEPT, type Watch } from '../../workspace/watches.ts';
+import { isWithin } from '../../workspace/working-hours.ts';
+
+/** Events of a night and a weekend, within what a document and a thread hold. */
+const MOST_KEPT = 200;
+
+/** True where a watch posts now. Pure. @param now milliseconds since the epoch */
+export function isOpen({ hours }: Pick<Watch, 'hours'>, now: number): boolean {
+  return hours === undefined || isWithin(hours, now);
+}
+
+/** With more at its end; the oldest give way. Pure. */
+export function keep(kept: Kept, lines: readonly KeptLine[], isCut: boolean): Kept {
+  const all = [...kept.lines, ...lines];
+  const dropped = Math.max(0, all.length - MOST_KEPT);
+  return {
+    lines: all.slice(dropped),
+    dropped: kept.dropped + dropped,
+    isCut: kept.isCut || isCut,
+  };
+}
+
+/** What the watches that are open now are owed, and what stays. Pure. */
+export function takeDue(kept: Kept, open: readonly Watch[]): { due: Kept; left: Kept } {
+  if (open.length === 0) return { due: NOTHING_KEPT, left: kept };
+  const ids = new Set(open.map(({ id }) => id));
+  const isDue = (line: KeptLine): boolean => line.for.some((id) => ids.has(id));
+  return {
+    due: { ...kept, lines: kept.lines.filter(isDue) },
+    left: { ...NOTHING_KEPT, lines: kept.lines.filter((line) => !isDue(line)) },
+  };
+}
+
+/** What is kept for one watch, and what for the others. Pure. */
+export function split(kept: Kept, id: string): { own: Kept; others: Kept } {
+  const own = kept.lines.filter((line) => line.for.includes(id)).map((line) => ({ ...line, for: [id] }));
+  const others = kept.lines
+    .map((line) => ({ ...line, for: line.for.filter((one) => one !== id) }))
+    .filter((line) => line.for.length > 0);
+  return { own: { ...kept, lines: own }, others: { ...kept, lines: others } };
+}
+
+/** With what was kept for a watch that comes back; a line that is kept for others too stays one. Pure. */
+export function merge(kept: Kept, own: Kept): Kept {
+  const back = new Map(own.lines.map((line) => [line.line, line]));
+  const lines = kept.lines.map((line) => {
+    const same = back.get(line.line);
+    back.delete(line.line);
+    return same === undefined ? line : { ...line, for: [...new Set([...line.for, ...same.for])] };
+  });
+  return keep({ ...kept, lines: [...back.values()] }, lines, own.isCut);
+}

@@ -1,0 +1,49 @@
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { bold, code, count, cut } from '../../core/mrkdwn.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { button, context, section } from '../blocks/message.ts';
+import { dateOnly } from '../blocks/time.ts';
+
+interface ShownClaim {
+  name: string;
+  user: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+const MOST = 40;
+
+/**
+ * The reader's name at the service, and for an admin everybody's.
+ * @param reader the person who asks, with the account and the slash word
+ */
+export function claimsMessage(
+  claims: readonly ShownClaim[],
+  { account, user, word }: { account: string; user: string; word: string },
+  isAdmin: boolean,
+): Message {
+  const own = claims.find((claim) => claim.user === user);
+  const text =
+    own === undefined
+      ? `You have claimed no name at ${code(account)}. ${code(`${word} me <name>`)} claims the one that events have, so that watches mention you.`
+      : `You are ${bold(own.name, 100)} at ${code(account)}, and watches mention you. ${code(`${word} me none`)} ends that.`;
+  return { text, blocks: [section(text), ...(isAdmin ? claimRows(account, claims) : [])] };
+}
+
+function claimRows(account: string, claims: readonly ShownClaim[]): KnownBlock[] {
+  if (claims.length === 0) return [];
+  const rows = claims.slice(-MOST).map((claim) => {
+    const { name, user, at } = claim;
+    const value = { account, user, at };
+    return section(
+      cut(`${bold(name, 100)} is <@${user}>, since ${dateOnly(at)}`, LIMITS.sectionText),
+      button({ label: 'Release', actionId: `me:release#${user}`, value }),
+    );
+  });
+  const left = claims.length - rows.length;
+  const more = left === 0 ? '' : `, of which the newest ${MOST} are listed`;
+  return [
+    ...rows,
+    context(`${count(claims.length, 'claimed name')} at ${code(account)}${more}. Admins see them all.`),
+  ];
+}

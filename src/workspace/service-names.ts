@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { Clock } from '../core/clock.ts';
+import { UserError } from '../core/errors.ts';
+import { code, plain } from '../core/mrkdwn.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+
+/** Far more people than deploy with one account. */
+const MOST_CLAIMS = 2_000;
+const LONGEST_NAME = 100;
+
+/** A person's name at the service, as events have it, which they said is theirs. */
+const Claim = z.object({ name: z.string(), user: z.string(), at: z.number() });
+export type Claim = z.infer<typeof Claim>;
+
+const Claims = z.object({ claims: z.array(Claim) });
+
+/** Slack users by the name that they claimed, as `nameKey` spells it. */
+export type Mentions = ReadonlyMap<string, string>;
+
+/** Who is called what at the service; a name of an account is one person's, and a person has one name there. */
+export interface ServiceNames {
+  /** Oldest first. */
+  list(account: string): Promise<Claim[]>;
+  mentions(account: string): Promise<Mentions>;
+  /** Takes the place of the person's earlier name. @throws UserError where another person has the name */
+  claim(account: string, user: string, name: string): Promise<void>;
+  /** False where the person has no name there. @param at only the one that was claimed then */
+  release(account: string, user: string, at?: number): Promise<boolean>;
+}
+
+export function createServiceNames({ store, clock }: { store: WorkspaceStore; clock: Clock }): ServiceNames {
+  const stored: WorkspaceCollection<z.infer<typeof Claims>> = store.collection('service-names', Claims);
+  const list = async (account: string): Promise<Claim[]> => (await stored.get(account))?.claims ?? [];
+  return {
+    list,
+    async mentions(account) {
+      return new Map((await list(account)).map(({ name, user }) => [nameKey(name), user]));
+    },
+    async claim(account, user, typed) {
+      const made: Claim = { name: plain(typed, LONGEST_NAME), user, at: clock.now() };
+      await stored.update(account, (current) => {
+        const claims = current?.claims ?? [];
+        const others = claims.filter((one) => one.user !== user);
+        const standing = others.find(({ name }) => nameKey(name) === nameKey(made.name));
+        if (standing !== undefined) throw taken(standing);
+        if (others.length >= MOST_CLAIMS)
+          throw new UserError(`${MOST_CLAIMS} names of this account are claimed, which is the most.`);
+        return { claims: [...others, made] };
+      });
+    },
+    async release(account, user, at) {
+      const isMeant = (one: Claim): boolean => one.user === user && (at ?? one.at) === one.at;
+      let wasThere = false;
+      await stored.update(account, (current) => {
+        wasThere = current?.claims.some(isMeant) ?? false;
+        return wasThere ? { claims: (current?.claims ?? []).filter((one) => !isMeant(one)) } : current;
+      });
+      return wasThere;
+    },
+  };
+}
+
+/** Names that differ only in case, or in how their letters are encoded, are one. */
+export function nameKey(name: string): string {
+  return plain(name, LONGEST_NAME).normalize('NFC').toLowerCase();
+}
+
+/** The first claim stands, so that nobody is mentioned in another person's stead; an admin decides. */
+function taken({ name, user }: Claim): UserError {
+  return new UserError(
+    `<@${user}> has claimed the name ${code(name, LONGEST_NAME)} already. If it is yours, an admin can release it.`,
+    'me',
+  );
+}

@@ -1,0 +1,183 @@
+import { describe, expect } from 'vitest';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { ask } from '../../support/asking.ts';
+import { test as base } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+/** Friday evening in Lisbon, which is where the admin is. */
+const FRIDAY = Date.parse('2026-11-20T17:30:00Z');
+const SATURDAY = Date.parse('2026-11-21T11:00:00Z');
+const MONDAY = Date.parse('2026-11-23T09:00:30Z');
+
+/** The clock of all three, which a test sets. */
+function settableClock(): Clock & { set(at: number): void } {
+  let ahead = FRIDAY - systemClock.now();
+  return {
+    now: () => systemClock.now() + ahead,
+    sleep: systemClock.sleep,
+    set: (at) => {
+      ahead = at - systemClock.now();
+    },
+  };
+}
+
+const test = base
+  .extend('time', () => settableClock())
+  .extend('world', async ({ time }, { onCleanup }) => {
+    const world = await openTestWorld({ time, env: { NOTICE_INTERVAL_MS: '40' } });
+    onCleanup(() => world.stop());
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.connect();
+    return world;
+  });
+
+const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
+const shown = (world: TestWorld) => JSON.stringify(roots(world));
+const news = (world: TestWorld) => roots(world).filter(({ text }) => !text.includes('the watch `'));
+
+async function say(world: TestWorld, line: string): Promise<string> {
+  const before = roots(world).length;
+  await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
+  await world.slack.until(() => roots(world).length > before);
+  return JSON.stringify(roots(world).at(-1));
+}
+
+function deploy(world: TestWorld, ref: string, { succeeded = true, servers = ['web-1'] } = {}): void {
+  const deployment = {
+    account: ACCOUNT,
+    project: 'storefront',
+    succeeded,
+    servers,
+    endRef: ref,
+    user: 'Kim',
+  };
+  world.service.world.addDeployment(deployment);
+}
+
+/** Resolves when the feed was asked for anew, and the answer dealt with, so that nothing more is to come. */
+async function polls(world: TestWorld): Promise<void> {
+  for (let poll = 0; poll < 3; poll += 1)
+    await world.service.requests.next(({ path }) => path.endsWith('/activity'));
+}
+
+describe('a watch with working hours', () => {
+  test('posts within them, and what happens in a night and a weekend once, as a summary on Monday', async ({
+    world,
+    time,
+  }) => {
+    const card = await say(world, 'watch storefront --hours 9–18');
+    expect(card).toContain('Monday to Friday from 09:00 to 18:00, Europe/Lisbon');
+    deploy(world, 'friday1');
+    await world.slack.until(() => shown(world).includes('friday1'));
+    time.set(FRIDAY + 3 * 3_600_000);
+    deploy(world, 'evening', { succeeded: false });
+    await polls(world);
+    time.set(SATURDAY);
+    deploy(world, 'weekend');
+    await polls(world);
+    expect(news(world)).toHaveLength(1);
+    expect(await say(world, 'watch list')).toContain('2 events kept until working hours');
+    await world.restart(async () => {});
+    time.set(MONDAY);
+    await world.slack.until(() => shown(world).includes('weekend'));
+    deploy(world, 'monday1');
+    await world.slack.until(() => shown(world).includes('monday1'));
+    await polls(world);
+    const [, , summary, today] = news(world);
+    expect(JSON.stringify(summary)).toContain(
+      '2 events outside working hours in `acme`: 1 deploy failed, 1 deploy completed',
+    );
+    expect(JSON.stringify(summary)).toContain('evening');
+    expect(JSON.stringify(today)).not.toContain('outside working hours');
+    expect(shown(world).match(/`weekend`/g)).toHaveLength(1);
+  });
+
+  test('keeps nothing that another watch of the channel has posted already', async ({ world, time }) => {
+    await say(world, 'watch storefront --hours 9-18');
+    await say(world, 'watch all failures');
+    time.set(SATURDAY);
+    deploy(world, 'failed1', { succeeded: false });
+    deploy(world, 'passed1');
+    await world.slack.until(() => shown(world).includes('failed1'));
+    await polls(world);
+    expect(shown(world)).not.toContain('passed1');
+    time.set(MONDAY);
+    await world.slack.until(() => shown(world).includes('passed1'));
+    await polls(world);
+    expect(news(world)).toHaveLength(2);
+    expect(JSON.stringify(news(world)[1])).not.toContain('failed1');
+  });
+
+  test('keeps what it has where its removal is undone', async ({ world, time }) => {
+    await say(world, 'watch storefront --hours 9-18');
+    await say(world, 'watch all failures');
+    time.set(SATURDAY);
+    deploy(world, 'passed1');
+    await polls(world);
+    await say(world, 'unwatch storefront');
+    const ts = roots(world).at(-1)?.ts ?? '';
+    await polls(world);
+    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'watch:undo' });
+    await world.slack.until(() => shown(world).includes('restored the watch'));
+    time.set(MONDAY);
+    await world.slack.until(() => shown(world).includes('passed1'));
+  });
+
+  test('is edited in a form that keeps its server and hours', async ({ world }) => {
+    await say(world, 'watch storefront failures --server WEB-1 --hours 22-6');
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, '/deckhand watch edit');
+    await world.slack.until(() => ann.openView());
+    const form = JSON.stringify(ann.openView()?.content.blocks);
+    expect(form).toContain('"initial_value":"web-1"');
+    expect(form).toContain('"initial_value":"22:00-06:00"');
+    const project = { project: 'storefront' };
+    await ann.suggest({ viewId: ann.openView()?.id ?? '' }, { actionId: 'project', query: 'store' });
+    const wrong = await ann.submit('watch.edit', { ...project, server: 'web-9', mode: 'all' });
+    expect(wrong.errors?.server).toContain('no such server');
+    const never = await ann.submit('watch.edit', { ...project, server: 'web-1', hours: 'soon' });
+    expect(never.errors?.hours).toContain('no working hours');
+    await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '22:00-06:00', mode: 'all' });
+    await world.slack.until(() => shown(world).includes('edited the watch'));
+    const card = JSON.stringify(roots(world).at(-1));
+    expect(card).toContain('all events of *Storefront* in `acme` on the server `web-1`');
+    expect(card).toContain('Monday to Friday from 22:00 to 06:00, Europe/Lisbon');
+  });
+
+  test('says what hours look like where the words are none, and asks for the server', async ({ world }) => {
+    expect(await ask(world, '/deckhand watch storefront --hours soon', 'admin')).toContain('`9-18`');
+    expect(await ask(world, '/deckhand watch storefront --hours', 'admin')).toContain('`hours` is missing');
+    const missing = await ask(world, '/deckhand watch storefront --server web-9', 'admin');
+    expect(missing).toContain('There is no server `web-9`');
+  });
+});
+
+describe('a watch of a server', () => {
+  test('posts what happened on that server alone, beside a watch of the whole project', async ({ world }) => {
+    await say(world, 'watch storefront --server web-1');
+    deploy(world, 'other01', { servers: ['web-2'] });
+    deploy(world, 'mine001', { servers: ['web-2', 'web-1'] });
+    await world.slack.until(() => shown(world).includes('mine001'));
+    await polls(world);
+    expect(shown(world)).not.toContain('other01');
+    await say(world, 'watch storefront failures');
+    expect(await say(world, 'watch list')).toContain('2 watches of this channel');
+    await say(world, 'watch all --server WEB-2');
+    deploy(world, 'third01', { servers: ['web-2'] });
+    await world.slack.until(() => shown(world).includes('third01'));
+  });
+});
+
+describe('a person who has claimed their name at the service', () => {
+  test('is mentioned by watches, and is not once they gave the name back', async ({ world }) => {
+    await say(world, 'watch storefront');
+    expect(await ask(world, '/deckhand me kim')).toContain('You are *kim* at `acme`');
+    deploy(world, 'mine001');
+    await world.slack.until(() => shown(world).includes('mine001'));
+    expect(JSON.stringify(news(world)[0])).toContain(`by <@${PEOPLE.member}>`);
+    await ask(world, '/deckhand me none');
+    deploy(world, 'mine002');
+    await world.slack.until(() => shown(world).includes('mine002'));
+    expect(JSON.stringify(news(world)[1])).toContain('by Kim');
+  });
+});
