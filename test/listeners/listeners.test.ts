@@ -36,7 +36,7 @@ describe('the front door', () => {
     await world.as('member').command(CHANNEL, '/deckhand whoami');
     await told(world, 'member', 'Still working');
     // The answer takes its place.
-    await told(world, 'member', 'Ben Member');
+    await told(world, 'member', 'Deckhand uses the account');
     expect(JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member))).not.toContain('Still working');
   });
 
