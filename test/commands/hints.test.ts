@@ -26,7 +26,9 @@ describe('T7: a hint of the service', () => {
     expect(errors?.account).toContain(SHOWN);
   });
 
-  test('T7: stands in the form of an integration, on top of the faults under its fields', async ({ world }) => {
+  test('T7: stands in the form of an integration, on top of the faults under its fields', async ({
+    world,
+  }) => {
     const body = { name: ['is taken'], hint: HINT };
     refuse(world, 'projects/storefront/integrations', 422, body, 'POST');
     const me = ann(world);
