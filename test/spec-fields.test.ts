@@ -341,7 +341,7 @@ describe('a field of the specification', () => {
     expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain('another host than the account’s');
   });
 
-  it('2.3 account.permalink, 2.6 ssh_key.identifier and 2.9 server.identifier: read, and told to nobody', async () => {
+  it('2.3 account.permalink, 2.6 ssh_key.identifier and 2.9 server.identifier: read, and shown to no one', async () => {
     answering('profile', PROFILE)(world);
     expect(await ask(world, '/deckhand whoami', 'admin')).not.toContain('acme-inc');
     answering('hosted_resources/res-33', RESOURCE)(world);
@@ -375,7 +375,7 @@ describe('a field of the specification', () => {
     expect(JSON.stringify(world.slack.thread(TEAM, CHANNEL, root()?.ts ?? ''))).toContain('srv-9');
   });
 
-  it('2.10: identifier, hook_type, name and the three flags are kept and told', async () => {
+  it('2.10: identifier, hook_type, name and the three flags are kept and shown', async () => {
     const record = { hook_type: 'cdn_cache', name: 'Edge', created_at: AT, updated_at: AT };
     const flags = { send_on_start: true, send_on_completion: false, send_on_failure: true };
     answering('projects/*/integrations', { identifier: 'int-1', ...record, ...flags }, 'POST')(world);
@@ -401,7 +401,7 @@ describe('a field of the specification', () => {
     });
   });
 
-  it('2.2: all that a sign-up answers is told, the key but for its end', async () => {
+  it('2.2: all that a sign-up answers is shown, the key but for its end', async () => {
     const body = {
       account: {
         identifier: 'acc-2',

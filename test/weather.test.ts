@@ -110,6 +110,21 @@ async function expectIntegration(world: TestWorld): Promise<void> {
   expectGood(JSON.stringify(me.told().at(-1)), 'integration add');
 }
 
+/** The form of the one just added, by the id that lists show. */
+async function expectEdit(world: TestWorld): Promise<void> {
+  const me = ann(world);
+  const [kept] = me.kept();
+  const [known] = await world.app.workspaces.open(TEAM).integrations.list();
+  const before = me.told().length;
+  await me.open(`integration edit ${known?.id}`);
+  expect.soft(me.fields(), 'integration edit').toEqual(expect.arrayContaining(['name', 'flags', 'clear']));
+  expect.soft(JSON.stringify(me.view().content), 'integration edit').toContain('Hook');
+  await me.submit({ name: 'Other hook' });
+  await world.slack.until(() => me.told().length > before, { what: 'the answer of integration edit' });
+  expectGood(JSON.stringify(me.told().at(-1)), 'integration edit');
+  expect.soft(kept?.name).toBe('Other hook');
+}
+
 async function expectRun(world: TestWorld): Promise<void> {
   const texts = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
   await world.as('admin').command(CHANNEL, '/deckhand test storefront');
@@ -138,7 +153,15 @@ async function expectHome(world: TestWorld): Promise<void> {
   await world.as('admin').openHome();
   const isThere = () => home().includes('Your permissions') && !home().includes('Loading this week');
   await world.slack.until(isThere, { what: 'App Home with its figures' });
+  // A feed that is there may be missed once; a person then opens the page again.
+  if (home().includes('did not find')) await world.as('admin').openHome();
+  await world.slack.until(() => home().includes('Success rate'), { what: 'figures on App Home' });
   expectGood(home(), 'App Home');
+  for (const words of ['Success rate', ACCOUNT, 'Storefront', '2 of 2 reachable'])
+    expect.soft(home(), 'App Home').toContain(words);
+  const odd = await oddRows(world, 'activity?include=stats&range=last_7_days', 'event');
+  const [, counted = '0'] = /(\d+) entr(?:y|ies) could not be read/.exec(home()) ?? [];
+  expect.soft(Number(counted), 'entries of App Home that could not be read').toBe(odd);
 }
 
 describe('in the weather of services', () => {
@@ -151,6 +174,7 @@ describe('in the weather of services', () => {
       await expectLists(world);
       await expectCards(world);
       await expectIntegration(world);
+      await expectEdit(world);
       await expectRun(world);
       await expectDigest(world);
       await expectHome(world);

@@ -5,6 +5,7 @@ import { type ListOptions, requestRows } from './rows.ts';
 import {
   Identifier,
   isObject,
+  listAt,
   listUnder,
   NullableNumber,
   NullableText,
@@ -103,5 +104,6 @@ export function listSizes(account: AccountClient, options?: ListOptions): Promis
 /** Under `regions`, grouped, or bare. */
 function regionsIn(value: unknown): unknown {
   if (!isObject(value) || Array.isArray(value)) return value;
-  return isObject(value.grouped_regions) ? Object.values(value.grouped_regions).flat() : value.regions;
+  if (isObject(value.grouped_regions)) return Object.values(value.grouped_regions).flat();
+  return value.regions === undefined ? listAt(value, 'grouped_regions') : listAt(value, 'regions');
 }

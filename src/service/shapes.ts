@@ -52,9 +52,14 @@ export const NullableNumber = Numeric.nullish()
 /** The rows of a list, by itself or under a key; each is read by itself (`rows.ts`). */
 export function listUnder(key: string) {
   return z.preprocess(
-    (value) => (isObject(value) && !Array.isArray(value) ? value[key] : value),
+    (value) => (isObject(value) && !Array.isArray(value) ? listAt(value, key) : value),
     z.array(z.unknown()),
   );
+}
+
+/** What stands under a key; null, as services write where there is nothing, is an empty list. */
+export function listAt(value: Record<string, unknown>, key: string): unknown {
+  return value[key] === null ? [] : value[key];
 }
 
 /** A record, by itself or under a key. */

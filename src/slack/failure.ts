@@ -139,9 +139,9 @@ const FILE_WORDS: ReadonlySet<string> = new Set([
   'storage_limit_reached',
 ]);
 
-/** True where the message is there, but must stay as it is. */
+/** True where the message is there, but must stay as it is, or may not become what it is to be. */
 export function isEditRefused(error: unknown): error is SlackFailure {
-  return isSlackFailure(error) && EDIT_WORDS.has(error.reason);
+  return isSlackFailure(error, 'forbidden') || (isSlackFailure(error) && EDIT_WORDS.has(error.reason));
 }
 
 const EDIT_WORDS: ReadonlySet<string> = new Set([

@@ -50,8 +50,11 @@ export interface Roles extends Pick<SlackPeople, 'userGroups' | 'hasActive'> {
   holds(user: string, role: Role): Promise<boolean>;
   /** Mentions of the role's holders, for a refusal; empty where these are Slack's admins. */
   holders(role: Role): Promise<string[]>;
-  /** Who can be asked for a role: the named admins by id, else the installer and Slack's own. */
-  admins(): Promise<string[]>;
+  /**
+   * Who can be asked for a role: the named admins by id, else the installer and Slack's own.
+   * @param team whose, where Deckhand serves an organisation
+   */
+  admins(team: string | undefined): Promise<string[]>;
   /** Adds one holder; without grants so far, Slack's own admins stay admins. */
   give(user: string, role: GivenRole, by: string): Promise<void>;
   grants(): Promise<Grants | undefined>;
@@ -126,11 +129,11 @@ export function createRoles({ store, people, clock, installer }: RolesParts): Ro
       );
       return [...new Set([...groups, ...users])];
     },
-    async admins() {
+    async admins(team) {
       const named = await namedAdmins(people, await stored.get(GRANTS_ID));
       if (named.length > 0) return named;
       const installedBy = await activeOf(people, [(await installer()) ?? []].flat());
-      return [...new Set([...installedBy, ...(await people.admins())])];
+      return [...new Set([...installedBy, ...(await people.admins(team))])];
     },
     async give(user, role, by) {
       await stored.update(GRANTS_ID, (before) => withHolder(before, { user, role, by, at: clock.now() }));

@@ -39,8 +39,11 @@ export interface SlackPeople {
   /** Changes count within half a minute. @throws SlackFailure where Slack cannot say who it is */
   standing(user: string): Promise<Standing>;
   isAdmin(user: string): Promise<boolean>;
-  /** Slack's own admins of the workspace who can act, of the first people that Slack lists; empty where it lists none. */
-  admins(): Promise<string[]>;
+  /**
+   * Slack's own admins of the workspace who can act, of the first people that Slack lists; empty where it lists none.
+   * @param team whose admins, where Deckhand serves an organisation
+   */
+  admins(team: string | undefined): Promise<string[]>;
   /** True if at least one of the users is a person with an active login. */
   hasActive(users: readonly string[]): Promise<boolean>;
   /** Empty for a group that cannot be read. @param team the group's, where Deckhand serves an organisation */
@@ -116,7 +119,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
       const person = await userInfo(user);
       return Boolean(person.is_admin || person.is_owner || person.is_primary_owner);
     },
-    admins: () => listAdmins(slack),
+    admins: (team) => listAdmins(slack, ofTeam(team)),
     async hasActive(users) {
       for (const user of users) if (await isActive(user)) return true;
       return false;
@@ -148,8 +151,8 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
   };
 }
 
-async function listAdmins(slack: WorkspaceSlack): Promise<string[]> {
-  const request = slack.call('users.list', (client) => client.users.list({ limit: LISTED_PEOPLE }));
+async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Promise<string[]> {
+  const request = slack.call('users.list', (client) => client.users.list({ limit: LISTED_PEOPLE, ...team }));
   const answer = await request.catch((error: unknown) => {
     if (isSlackFailure(error)) return undefined;
     throw error;

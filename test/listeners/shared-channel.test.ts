@@ -61,3 +61,24 @@ test.for([
   const line = await world.logged('"workspace"');
   expect(line).toContain(`"workspace":"${workspace}"`);
 });
+
+test.for([
+  ['the installation that it names', { app_installed_team_id: TEAM, team_id: SISTER }, false],
+  ['the team of its form, where that names no installation', { team_id: TEAM }, false],
+  ['the team of the person, where there is nothing else', {}, true],
+] as const)('S7: a click in a form belongs to %s', async ([_, about, isOfTeam], { world }) => {
+  await sendPayload(world, {
+    type: 'block_actions',
+    team: { id: isOfTeam ? TEAM : SISTER },
+    user: { id: PEOPLE.member, team_id: SISTER },
+    trigger_id: 'shared-click',
+    view: { id: 'V1', hash: 'h', type: 'modal', callback_id: 'roles', ...about, blocks: [], state: {} },
+    actions: [
+      { type: 'button', action_id: 'digest:pause', block_id: 'b', value: '{"id":"d1"}', action_ts: '1' },
+    ],
+  });
+  // A refusal is in the audit log of the workspace that was asked.
+  await expect
+    .poll(() => world.app.workspaces.open(TEAM).audit.latest(5), { timeout: 30_000 })
+    .toHaveLength(1);
+});

@@ -102,6 +102,15 @@ describe('a message that may not be edited', () => {
     expect(roots(world)).toHaveLength(1);
   });
 
+  test.for(['restricted_action_read_only_channel', 'posting_to_channel_denied', 'msg_blocks_too_long'])(
+    'by a policy (%s) has the outcome in its thread',
+    async (error, { world }) => {
+      world.slack.fault({ method: 'chat.update', error });
+      await run(world, 'test storefront');
+      await world.slack.until(() => thread(world).some(({ text }) => text.includes('2 of 2 reachable')));
+    },
+  );
+
   test('nor replied to has the outcome in a new message', async ({ world }) => {
     failOneServer(world);
     const policy: Policy = { edits: 'cant_update_message', threads: 'cannot_reply_to_message' };

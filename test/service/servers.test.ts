@@ -157,6 +157,21 @@ describe('hosted resources', () => {
     expect(await listRegions(client.account)).toMatchObject([EU, US]);
   });
 
+  test.each([{ regions: null }, { grouped_regions: null }, { grouped_regions: {} }])(
+    'no regions in %j',
+    async (json) => {
+      await using wire = await startWire({ 'GET /acme/managed_hosting/regions': [{ json }] });
+      await using client = openAccount(wire.origin);
+      expect(await listRegions(client.account)).toEqual([]);
+    },
+  );
+
+  test('no sizes where the service writes null for an empty list', async () => {
+    await using wire = await startWire({ 'GET /acme/managed_hosting/sizes': [{ json: { sizes: null } }] });
+    await using client = openAccount(wire.origin);
+    expect(await listSizes(client.account)).toEqual([]);
+  });
+
   const SMALL = { slug: 'small', label: '1 CPU', monthly_cost: 12.5, currency: 'eur' };
   test.each([[{ sizes: [SMALL] }], [[SMALL]]])('sizes in %j', async (json) => {
     await using wire = await startWire({ 'GET /acme/managed_hosting/sizes': [{ json }] });

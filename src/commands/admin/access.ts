@@ -58,7 +58,7 @@ async function askForAccess(value: string | undefined, { caller, workspace }: Ac
     const standing = await requests.standing(wish);
     return { kind: 'private', message: askedAlreadyMessage(role, standing?.outcome) };
   }
-  const asked = await askAdmins(workspace, wish, id);
+  const asked = await askAdmins(workspace, { wish, id, team: caller.team });
   if (asked.length === 0) {
     await requests.drop(id);
     return { kind: 'replace', message: noAdminMessage(role, workspace.config.SLACK_COMMAND) };
@@ -75,9 +75,12 @@ async function askForAccess(value: string | undefined, { caller, workspace }: Ac
 }
 
 /** Those whom Slack let us write to. */
-async function askAdmins(workspace: Workspace, wish: Wish, id: string) {
+async function askAdmins(
+  workspace: Workspace,
+  { wish, id, team }: { wish: Wish; id: string; team: string | undefined },
+) {
   const asked: Array<{ admin: string; channel: string; ts: string }> = [];
-  for (const admin of await workspace.roles.admins()) {
+  for (const admin of await workspace.roles.admins(team)) {
     if (asked.length === MOST_ASKED) break;
     if (admin === wish.user) continue;
     try {

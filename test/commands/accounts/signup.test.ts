@@ -31,7 +31,7 @@ describe('signing up', () => {
   });
   afterEach(() => world.stop());
 
-  it('creates the account, connects it and tells what to do next, to the person alone', async () => {
+  it('creates the account, connects it and says what to do next, to the person alone', async () => {
     await openForm(world);
     const answer = await world.as('admin').submit('signup', {
       ...FORM,
@@ -65,7 +65,7 @@ describe('signing up', () => {
     });
   });
 
-  it('says to verify first, looks less and less often, and tells when the key works', async () => {
+  it('says to verify first, looks less and less often, and says when the key works', async () => {
     await openForm(world);
     await world.as('admin').submit('signup', FORM);
     await privately(world, 'Northwind');
@@ -123,7 +123,7 @@ describe('signing up', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('tells the limit before it is met, counts what is left, and says when the next is free', async () => {
+  it('shows the limit before it is met, counts what is left, and says when the next is free', async () => {
     await openForm(world);
     expect(shown(world)).toContain('3 sign-up attempts an hour');
     expect(shown(world)).toContain('3 were left');

@@ -220,6 +220,29 @@ describe('user groups of an organisation', () => {
   });
 });
 
+describe('the admins of an organisation', () => {
+  it('S9: are looked up with the team of the person who asks for access', async () => {
+    world = await openTestWorld({ byOauth: true });
+    for (const id of ['T0EAST', 'T0WEST'])
+      world.slack.addWorkspace({
+        id,
+        name: id,
+        enterprise: { id: 'E0GROUP', name: 'House Group' },
+        installed: false,
+        users: [{ id: PEOPLE.billing }, { id: PEOPLE.member }, { id: `U0${id}`, is_admin: true }],
+        channels: [{ id: `C0${id}`, name: 'deploys', members: [PEOPLE.member] }],
+      });
+    await openBrowser(world).install('T0EAST', PEOPLE.billing, { orgWide: true });
+    const ben = world.slack.as('T0WEST', PEOPLE.member);
+    await ben.command('deploys', '/deckhand roles');
+    const refusal = await world.slack.until(() => world.slack.ephemerals('T0WEST', PEOPLE.member).at(-1));
+    await ben.click({ channel: 'C0T0WEST', ts: refusal.ts }, { actionId: 'access:ask' });
+    const asked = (team: string) => JSON.stringify(world.slack.dms(team, `U0${team}`));
+    await world.slack.until(() => asked('T0WEST').includes('asks for the role'), { what: 'the wish' });
+    expect(asked('T0EAST')).toBe('[]');
+  });
+});
+
 const soon = () => Math.floor(Date.now() / 1000) + 1;
 
 /** An event as Slack sends it when it happened at `seconds`. */

@@ -211,16 +211,18 @@ describe('a digest', () => {
     await world.untilPosted(1);
   });
 
-  it('pauses where the plan loses its API access', async () => {
+  it('pauses where the plan loses its API access, with the hint of the service (T7)', async () => {
     await world.say('digest add daily 09:00 UTC');
     world.service.faults.add({
       path: '/acme/activity',
       status: 403,
-      body: { error_code: 'api_access_restricted' },
+      body: { error_code: 'api_access_restricted', hint: 'Ask Kim for it.' },
     });
     await world.time.advance(HOUR);
     await world.slack.until(() => dms().length > 0);
-    expect(dms()[0]).toContain('because the plan of the account `acme` has no API access');
+    expect(dms()[0]).toContain(
+      'because the plan of the account `acme` has no API access. The service says: Ask Kim for it. Once',
+    );
     await world.time.advance(2 * DAY);
     expect(dms()).toHaveLength(1);
     expect(world.posted()).toEqual([]);

@@ -176,6 +176,16 @@ describe('invoice notices', () => {
     expect(dms(world)).toHaveLength(0);
   });
 
+  test('T6: invoice notices pause once the invoices are not found three times in a row', async ({
+    world,
+  }) => {
+    await begin(world);
+    const body = { error_code: 'record_not_found' };
+    world.service.faults.add({ path: '/acme/account/invoices', status: 404, body });
+    await until(world, () => dms(world).length > 0, 'the message');
+    expect(dms(world)[0]).toContain('did not find the invoices');
+  });
+
   test('invoice notices of one account do not wait for another that fails', async ({ world }) => {
     const apiKey = 'OtherKey00OtherKey00OtherKey00OtherKey00';
     world.service.world.addAccount({

@@ -1,0 +1,96 @@
+import { describe, expect } from 'vitest';
+import { test } from '../support/fixtures.ts';
+import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { ann } from './integrations/support.ts';
+
+const HINT = 'Ask Kim <!channel> for it.';
+const SHOWN = 'Ask Kim &lt;!channel&gt; for it.';
+const REFUSED = { error_code: 'permission_denied', hint: HINT };
+
+function refuse(world: TestWorld, path: string, status: number, body: object, method = 'GET'): void {
+  world.service.faults.add({ method, path: `/${ACCOUNT}/${path}`, status, body });
+}
+
+const channelText = ({ slack }: TestWorld) => JSON.stringify(slack.messages(TEAM, CHANNEL));
+const dmText = ({ slack }: TestWorld) => JSON.stringify(slack.dms(TEAM, PEOPLE.admin));
+const say = (world: TestWorld, line: string) => world.as('admin').command(CHANNEL, `/deckhand ${line}`);
+
+describe('T7: a hint of the service', () => {
+  test.override({ connected: true });
+
+  test('T7: stands in the form of a new key that the service refuses', async ({ world }) => {
+    refuse(world, 'projects', 403, { error_code: 'api_access_restricted', hint: HINT });
+    const me = ann(world);
+    await me.open('connect acme');
+    const { errors } = await me.submit({ account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+    expect(errors?.account).toContain(SHOWN);
+  });
+
+  test('T7: stands in the form of an integration, on top of the faults under its fields', async ({
+    world,
+  }) => {
+    const body = { name: ['is taken'], hint: HINT };
+    refuse(world, 'projects/storefront/integrations', 422, body, 'POST');
+    const me = ann(world);
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'http_req');
+    await me.submit({ name: 'Hook', 'properties.url': 'https://hooks.example.com' });
+    await world.slack.until(() => JSON.stringify(me.view()).includes('is taken'), { what: 'the fault' });
+    expect(JSON.stringify(me.view())).toContain(SHOWN);
+  });
+
+  test('T7: stands in the root message of a run that the service ends', async ({ world }) => {
+    refuse(world, 'projects/storefront/test_access/*', 403, REFUSED);
+    await say(world, 'test storefront');
+    await world.slack.until(() => channelText(world).includes('stopped'), { what: 'the end' });
+    expect(channelText(world)).toContain(SHOWN);
+  });
+
+  test('T7: stands in the root message of a run that the service does not start', async ({ world }) => {
+    refuse(world, 'projects/storefront/test_access', 403, REFUSED, 'POST');
+    await say(world, 'test storefront');
+    await world.slack.until(() => channelText(world).includes('stopped'), { what: 'the end' });
+    expect(channelText(world)).toContain(SHOWN);
+  });
+
+  test('T7: stands on App Home beside figures that the service refuses', async ({ world }) => {
+    refuse(world, 'activity', 403, REFUSED);
+    const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.admin)?.content.blocks ?? []);
+    await world.as('admin').openHome();
+    await world.slack.until(() => home().includes('Your permissions') && !home().includes('Loading'));
+    expect(home()).toContain(SHOWN);
+  });
+});
+
+describe('T7: a hint of the service about a schedule', () => {
+  test.override({ connected: true, worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
+
+  test('T7: stands in the message about a paused watch', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await say(world, 'watch all');
+    await world.slack.until(() => channelText(world).includes('the watch `'));
+    refuse(world, 'activity', 403, REFUSED);
+    await world.slack.until(() => dmText(world).includes('/deckhand watch resume'), { what: 'the pause' });
+    expect(dmText(world)).toContain(SHOWN);
+  });
+
+  test('T7: stands in the message about paused invoice notices', async ({ world }) => {
+    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await say(world, 'invoices notify here');
+    await world.slack.until(() => channelText(world).includes('the invoice notices of'));
+    refuse(world, 'account/invoices', 403, REFUSED);
+    await world.slack.until(() => dmText(world).includes('invoices notify here'), { what: 'the pause' });
+    expect(dmText(world)).toContain(SHOWN);
+  });
+
+  test('T7: stands in the preview of a digest', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await say(world, 'digest add daily 09:00 UTC');
+    await world.slack.until(() => channelText(world).includes('the digest `'));
+    refuse(world, 'activity', 403, REFUSED);
+    await say(world, 'digest preview');
+    const privately = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin));
+    await world.slack.until(() => privately().includes(SHOWN), { what: 'the hint in the preview' });
+  });
+});

@@ -1,0 +1,107 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { WebClient } from '@slack/web-api';
+import { z } from 'zod';
+import { REDIRECT, SCOPES, startTheirs } from '../sandbox/slack/second-opinion-servers.ts';
+
+/** What one call of Deckhand was answered. */
+export interface Call {
+  method: string;
+  ok: boolean;
+  error: string | undefined;
+  answer: Record<string, unknown>;
+}
+
+/** The emulator's Slack with Deckhand installed, and before it a server that keeps what is called. */
+export interface EmulatedSlack {
+  apiUrl: string;
+  /** `host:port` for answers to a `response_url`. */
+  responseHost: string;
+  botToken: string;
+  team: string;
+  user: string;
+  channel: string;
+  calls: Call[];
+  /** Bodies that came to a `response_url`, as JSON text. */
+  answers: string[];
+  trigger(): Promise<string>;
+  texts(): Promise<string[]>;
+  thread(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+const AnswerSchema = z.looseObject({ ok: z.boolean(), error: z.string().optional() });
+
+export async function startEmulatedSlack(): Promise<EmulatedSlack> {
+  const theirs = await startTheirs();
+  const calls: Call[] = [];
+  const answers: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request);
+    if (request.url?.startsWith('/answer')) {
+      answers.push(body.toString());
+      response.end('ok');
+      return;
+    }
+    const method = (request.url ?? '').replace(/^\/api\//, '');
+    const { authorization = '', 'content-type': type = 'application/x-www-form-urlencoded' } =
+      request.headers;
+    const headers = { authorization, 'content-type': type };
+    const init = { method: request.method ?? 'POST', headers, ...(body.length === 0 ? {} : { body }) };
+    const answered = await fetch(theirs.apiUrl + method, init);
+    const text = await answered.text();
+    const answer = AnswerSchema.catch({ ok: false, error: text.slice(0, 100) }).parse(parsed(text));
+    calls.push({ method, ok: answer.ok, error: answer.error, answer });
+    response.writeHead(answered.status, { 'content-type': 'application/json' }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const responseHost = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { botToken, team, user, client, channel } = await install(theirs);
+  const history = async () => (await client.conversations.history({ channel })).messages ?? [];
+  return {
+    apiUrl: `http://${responseHost}/api/`,
+    responseHost,
+    botToken,
+    team,
+    user,
+    channel,
+    calls,
+    answers,
+    trigger: () => theirs.trigger(user),
+    texts: async () => (await history()).map(({ text = '' }) => text),
+    thread: async () => {
+      const ts = (await history()).find(({ text }) => text?.includes('Test access of'))?.ts ?? '';
+      const replies = await client.conversations.replies({ channel, ts });
+      return (replies.messages ?? []).slice(1).map(({ text = '' }) => text);
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await theirs.stop();
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  return URL.canParse(text) || !text.startsWith('{') ? undefined : JSON.parse(text);
+}
+
+async function install(theirs: Awaited<ReturnType<typeof startTheirs>>) {
+  const { clientId: client_id, clientSecret: client_secret } = theirs;
+  const back = await theirs.allow(
+    new URLSearchParams({ client_id, scope: SCOPES, state: 'kept', redirect_uri: REDIRECT }),
+  );
+  const code = back.searchParams.get('code') ?? '';
+  const slackApiUrl = theirs.apiUrl;
+  const anyone = new WebClient(undefined, { slackApiUrl });
+  const answer = await anyone.oauth.v2.access({ client_id, client_secret, code, redirect_uri: REDIRECT });
+  const botToken = answer.access_token ?? '';
+  const client = new WebClient(botToken, { slackApiUrl });
+  const { channels = [] } = await client.conversations.list({});
+  const channel = channels.find(({ name }) => name === 'deploys')?.id ?? '';
+  await client.conversations.join({ channel });
+  const { members = [] } = await client.users.list({});
+  const user = members.find(({ is_admin: isAdmin }) => isAdmin)?.id ?? '';
+  return { botToken, client, channel, team: answer.team?.id ?? '', user };
+}
