@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { databaseFault } from '../store/database-fault.ts';
 import { isPostgres } from '../store/open-store.ts';
@@ -32,6 +33,10 @@ export function expectThere(url: string): void {
 const RUNNING = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND application_name IN ('deckhand store', 'deckhand engine') LIMIT 1`;
 
+/** One that was stopped a moment ago may still be listed. */
+const TRIES = 10;
+const RETRY_MS = 300;
+
 /** On SQLite the file itself says so when it is opened. @throws StoreError where a Deckhand is connected */
 export async function expectStopped(url: string): Promise<void> {
   if (fileOf(url) !== undefined) return;
@@ -42,7 +47,10 @@ export async function expectStopped(url: string): Promise<void> {
   });
   try {
     await client.connect();
-    if ((await client.query(RUNNING)).rows.length === 0) return;
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      if ((await client.query(RUNNING)).rows.length === 0) return;
+      await wait(RETRY_MS);
+    }
   } catch (cause) {
     throw databaseFault(url, cause) ?? cause;
   } finally {
