@@ -128,7 +128,7 @@ test('a busy installation moves from SQLite to Postgres: nothing is lost or post
   const moved = await migrate();
   expect(moved.err).toBe('');
   // Each team's bot token and API key.
-  expect(moved.out).toContain('10 sealed values were opened');
+  expect(moved.out).toContain('sealed values opened there: 10.');
   expect((await migrate()).out).toContain('already');
 
   clock.set(DOWN_MS);

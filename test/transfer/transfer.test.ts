@@ -114,7 +114,7 @@ describe.each(PAIRS)('from $from to $to', ({ source, target }) => {
     const restored = await run('restore', [file], { STORE_URL: to });
 
     expect(restored).toMatchObject({ code: 0, err: '' });
-    expect(restored.out).toContain('1 schedule and 3 jobs; 1 sealed values were opened');
+    expect(restored.out).toContain('1 schedule and 3 jobs; sealed values opened there: 1.');
     await expectFurnished(to, cutId);
   });
 
