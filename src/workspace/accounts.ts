@@ -40,7 +40,7 @@ export const Account = z.object({
 export type Account = z.infer<typeof Account>;
 
 /** Accounts as they are stored. Up to 0.2.0 each had one key, shared by all. */
-const ACCOUNTS = {
+export const ACCOUNTS = {
   schema: Account,
   upgrades: [(doc) => ({ purpose: 'shared', ...doc })],
 } satisfies Versioned<Account>;
