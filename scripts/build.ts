@@ -8,11 +8,14 @@ const root = join(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
 const FONTS = '@expo-google-fonts/atkinson-hyperlegible';
 
-/** What is run by itself: the process, the thread of pictures, and `npm run rotate-keys`. */
+/** What is run by itself: the process, the thread of pictures, and the programs for operators. */
 const ENTRIES = {
   main: 'src/main.ts',
   'picture-worker': 'src/pictures/picture-worker.ts',
   'rotate-keys': 'src/store/rotate-keys.ts',
+  backup: 'src/transfer/backup.ts',
+  restore: 'src/transfer/restore.ts',
+  migrate: 'src/transfer/migrate.ts',
 };
 
 /** Native code, and what libraries look for but Deckhand never uses. */

@@ -8,6 +8,7 @@ import { waitingJobs } from './jobs/waiting-jobs.ts';
 import type { Logger } from './observability/log.ts';
 import type { Tracing } from './observability/tracing.ts';
 import { openStore } from './store/open-store.ts';
+import { takeOver } from './store/origin.ts';
 import type { QuarantinedRecord } from './store/quarantine.ts';
 import { asking, type Store } from './store/store.ts';
 
@@ -21,6 +22,8 @@ export interface Backend {
 
 export interface BackendOptions {
   clock: Clock;
+  /** Deckhand's own; a store that a newer one wrote is refused. Not checked where it is left out. */
+  release?: string;
   log?: Pick<Logger, 'warn' | 'error'>;
   /** Off if left out. */
   tracing?: Tracing;
@@ -42,6 +45,12 @@ export async function openBackend(url: string, options: BackendOptions): Promise
     onQuarantined: options.onQuarantined,
     onError: (err) => log?.warn({ event: 'store_error', err }, 'the store recovers by itself'),
   });
+  try {
+    if (options.release !== undefined) await takeOver(store, options.release);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   const backend =
     store.sqlite === undefined ? await openPostgresJobs(url, options) : openSqliteJobs(store.sqlite, clock);
   const close = async (): Promise<void> => {

@@ -60,6 +60,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     clock,
     log,
     tracing,
+    release: version,
     onJobEnd: metrics.job,
     onQuarantined,
   });

@@ -164,7 +164,8 @@ export class PgBossQueue {
   }
 }
 
-function claimedJob(
+/** As it was claimed, or would be. */
+export function claimedJob(
   queue: string,
   { id, singletonKey, retryCount, groupId, data }: JobWithMetadata,
   stored: string | undefined,
@@ -204,7 +205,7 @@ function expectAll(jobs: readonly ClaimedJob[], answer: unknown): void {
   if (Changed.parse(answer).affected < jobs.length) throw new JobAborted('lease lost');
 }
 
-function toInsert({ workspace, key, data, delayMs, traceparent }: NewJob): JobInsert & { id: string } {
+export function toInsert({ workspace, key, data, delayMs, traceparent }: NewJob): JobInsert & { id: string } {
   const id = randomUUID();
   // Postgres would refuse it, and with it what others send at the same time.
   if (key !== undefined && (key.includes('\0') || !key.isWellFormed()))

@@ -11,7 +11,7 @@ const MOST_CONNECTIONS = 6;
 const DAY_SECONDS = 86_400;
 
 /** pg-boss, not started, as the keeper of jobs alone: what runs them and when is ours. */
-export function createBoss(url: string, clock: BossClock | undefined): PgBoss {
+export function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
   return new PgBoss({
     connectionString: url,
     application_name: 'deckhand engine',

@@ -10,6 +10,7 @@ import {
   type WorkOptions,
 } from './jobs.ts';
 import type { ClaimedJob, JobsBackend } from './jobs-backend.ts';
+import { NO_PAST, type Past, takePast, withPast } from './past.ts';
 
 export interface Worker {
   handler: Handler<JobData>;
@@ -64,6 +65,7 @@ class JobRun {
   readonly #worker: Worker;
   readonly #abort: AbortController;
   readonly #context: RunContext;
+  #past: Past = NO_PAST;
 
   constructor(job: ClaimedJob, worker: Worker, abort: AbortController, context: RunContext) {
     this.#job = job;
@@ -74,14 +76,17 @@ class JobRun {
 
   async run(): Promise<number | undefined> {
     const { backend } = this.#context;
-    const data = parseData(this.#job.data);
-    if (data === undefined) return this.#setAside();
-    const attempt = attemptOf(this.#job);
-    const dead = attempt > MOST_ATTEMPTS ? 'started too often' : this.#job.dead;
+    const stored = parseData(this.#job.data);
+    if (stored === undefined) return this.#setAside();
+    const { data, past } = takePast(stored);
+    this.#past = past;
+    const attempt = this.#attempt;
+    const dead = attempt > MOST_ATTEMPTS ? 'started too often' : (this.#job.dead ?? past.dead);
     if (dead !== undefined) return this.#endDead(new Error(dead));
     const { signal } = this.#abort;
     try {
-      const { id, key } = this.#job;
+      const { key } = this.#job;
+      const id = past.id ?? this.#job.id;
       const save = (saved: JobData): Promise<void> => this.#save(saved);
       await this.#worker.handler({ id, key, data, attempt, signal, save });
     } catch (error) {
@@ -94,7 +99,7 @@ class JobRun {
   }
 
   async #save(data: JobData): Promise<void> {
-    const job = { ...this.#job, data: JSON.stringify(data) };
+    const job = { ...this.#job, data: JSON.stringify(withPast(data, this.#past)) };
     try {
       await this.#context.backend.save(job);
     } catch (error) {
@@ -117,7 +122,7 @@ class JobRun {
     const { log, random, backend } = this.#context;
     log?.warn({ event: 'job_failed', ...this.#names, err: error }, 'an attempt of a job failed');
     this.#job = { ...this.#job, failures: this.#job.failures + 1 };
-    const { failures } = this.#job;
+    const failures = this.#past.failures + this.#job.failures;
     const { attempts, backoffMs } = this.#worker.options;
     if (failures >= attempts) return this.#endDead(error);
     this.#end('failed');
@@ -134,7 +139,7 @@ class JobRun {
     await this.#write(() => backend.save(this.#job));
     try {
       const data = parseData(this.#job.data);
-      if (data !== undefined) await this.#worker.options.onDeadLetter?.(data, error);
+      if (data !== undefined) await this.#worker.options.onDeadLetter?.(takePast(data).data, error);
     } catch (err) {
       log?.error({ event: 'dead_job_not_reported', ...this.#names, err }, 'a dead job was not reported');
     }
@@ -169,7 +174,11 @@ class JobRun {
 
   get #names(): { queue: string; job: string; attempt: number } {
     const { queue, id } = this.#job;
-    return { queue, job: id, attempt: attemptOf(this.#job) };
+    return { queue, job: id, attempt: this.#attempt };
+  }
+
+  get #attempt(): number {
+    return this.#past.attempts + attemptOf(this.#job);
   }
 }
 

@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS deckhand_jobs (
 CREATE INDEX IF NOT EXISTS deckhand_jobs_due ON deckhand_jobs (queue, due, seq, workspace) WHERE state = 0;
 CREATE INDEX IF NOT EXISTS deckhand_jobs_workspace ON deckhand_jobs (workspace);
 CREATE UNIQUE INDEX IF NOT EXISTS deckhand_jobs_key ON deckhand_jobs (queue, key) WHERE key IS NOT NULL;`;
+export const CREATE_TABLES = CREATE_JOBS + CREATE_SCHEDULES;
 /** What ran when an earlier process ended. */
 const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
 
@@ -96,7 +97,7 @@ const CountRows = z.array(
  * of them is held in memory.
  */
 export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
-  db.exec(CREATE_JOBS + CREATE_SCHEDULES);
+  db.exec(CREATE_TABLES);
   const setBack = db.prepare(CLOCK_SET_BACK);
   const erasing = [ERASE_SCHEDULES, ERASE].map((sql) => db.prepare(sql));
   const count = db.prepare(COUNT);

@@ -5,7 +5,7 @@ import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
 import { type AskTenancy, type Collection, DATA_KEYS, GLOBAL, SealError, type Store } from './store.ts';
 
 /** A workspace's data key as it is stored: wrapped by one of `ENCRYPTION_KEYS`. */
-const WrappedKey = z.object({ id: z.string(), wrappedBy: z.string(), wrapped: z.string() });
+export const WrappedKey = z.object({ id: z.string(), wrappedBy: z.string(), wrapped: z.string() });
 export type WrappedKey = z.infer<typeof WrappedKey>;
 
 export interface DataKey {
@@ -65,7 +65,8 @@ export function opensWith(by: EncryptionKey, workspace: string, wrapped: Wrapped
   }
 }
 
-function unwrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): DataKey {
+/** @throws SealError */
+export function unwrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): DataKey {
   const by = keys.find((key) => key.id === wrapped.wrappedBy);
   if (by === undefined) throw new SealError(`ENCRYPTION_KEYS lacks the key ${wrapped.wrappedBy}`);
   try {

@@ -5,6 +5,8 @@ import type { Backend, Row } from './backend.ts';
 export interface Envelope {
   doc: unknown;
   expiresAt?: number;
+  /** Of the document; 1 where it is left out. */
+  version?: number;
 }
 
 /** The database reclaims rows by its own clock, which a test's clock may be far from. */
@@ -14,9 +16,14 @@ export async function rowOf(
   key: string,
   doc: unknown,
   expiresAt: number | undefined,
+  version = 1,
 ): Promise<Row> {
   const expires = expiresAt === undefined ? undefined : Date.now() + (expiresAt - clock.now());
-  const value: Envelope = expiresAt === undefined ? { doc } : { doc, expiresAt };
+  const value: Envelope = {
+    doc,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(version === 1 ? {} : { version }),
+  };
   const encoded = await backend.keyv.encode(expires === undefined ? { value } : { value, expires });
   return { key, text: String(encoded), expires };
 }

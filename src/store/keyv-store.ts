@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 import type { Backend, Row, StoredRow } from './backend.ts';
-import { decode, isAlive, rowOf } from './envelope.ts';
+import { decode, type Envelope, isAlive, rowOf } from './envelope.ts';
 import { guardBackend } from './guarded-backend.ts';
 import { DocumentUnreadable, type QuarantinedRecord, quarantine } from './quarantine.ts';
 import {
@@ -18,6 +17,7 @@ import {
   TENANCIES,
   type Tenancy,
 } from './store.ts';
+import { parseVersion, type Shape, versionOf } from './versions.ts';
 
 /** In bytes; Postgres takes no index entries much longer, and every id in use is far below. */
 const LONGEST_KEY = 1_000;
@@ -36,10 +36,12 @@ interface Writer {
   context: Context;
   /** What the writes belong to; undefined where they belong to no workspace. */
   during: Tenancy | undefined;
+  /** Of the documents that are written. */
+  version: number;
 }
 
 /** Parses a stored document. @throws DocumentUnreadable, reported before */
-type Parse<T> = (workspace: string, id: string, doc: unknown) => Promise<T>;
+type Parse<T> = (workspace: string, id: string, envelope: Envelope) => Promise<T>;
 
 /** Rejects with `StoreUnavailable` where the database fails. */
 export function createKeyvStore(
@@ -49,12 +51,13 @@ export function createKeyvStore(
 ): Store {
   const backend = guardBackend(opened);
   const context: Context = { backend, clock, alone: createKeyedLock(), onQuarantined };
+  const plain: Writer = { context, during: undefined, version: 1 };
   return {
-    collection: (name, schema, during) => createCollection(context, name, schema, during),
+    collection: (name, shape, during) => createCollection(context, name, shape, during),
     tenancy: (workspace) => readTenancy(backend, workspace),
     beginTenancy: async (workspace) => {
       const id = { id: randomUUID() };
-      await create({ context, during: undefined }, keyOf(GLOBAL, TENANCIES, workspace), id);
+      await create(plain, keyOf(GLOBAL, TENANCIES, workspace), id);
       const begun = await readTenancy(backend, workspace);
       if (begun === undefined) throw new InstallationEnded();
       return begun;
@@ -68,7 +71,7 @@ export function createKeyvStore(
       await backend.deleteRange(`${part(workspace)}/`);
       await backend.scrub();
     },
-    ping: () => put({ context, during: undefined }, keyOf(GLOBAL, 'pings', 'last'), { at: clock.now() }),
+    ping: () => put(plain, keyOf(GLOBAL, 'pings', 'last'), { at: clock.now() }),
     close: () => backend.close(),
   };
 }
@@ -82,23 +85,26 @@ async function readTenancy(backend: Backend, workspace: string): Promise<Tenancy
 function createCollection<T>(
   context: Context,
   name: string,
-  schema: z.ZodType<T>,
+  shape: Shape<T>,
   ask: AskTenancy | undefined,
 ): Collection<T> {
   const { backend } = context;
-  const writer = async (): Promise<Writer> => ({ context, during: await ask?.() });
-  const parse = parserOf(context, name, schema);
+  const version = versionOf(shape);
+  const writer = async (): Promise<Writer> => ({ context, during: await ask?.(), version });
+  const parse = parserOf(context, name, shape);
   const read = async (workspace: string, id: string): Promise<T | undefined> => {
     const text = await backend.read(keyOf(workspace, name, id));
     const envelope = text === undefined ? undefined : await decode(backend, text);
-    return envelope && isAlive(envelope, context.clock) ? parse(workspace, id, envelope.doc) : undefined;
+    return envelope && isAlive(envelope, context.clock) ? parse(workspace, id, envelope) : undefined;
   };
   const readAll = async (
     workspace: string,
     rows: readonly StoredRow[],
   ): Promise<Array<{ id: string; doc: T }>> => {
     const prefix = `${part(workspace)}/${part(name)}/`;
-    const docs = rows.map((row) => readRow(context, row, (id, doc) => parse(workspace, id, doc), prefix));
+    const docs = rows.map((row) =>
+      readRow(context, row, (id, envelope) => parse(workspace, id, envelope), prefix),
+    );
     return (await Promise.all(docs)).flat();
   };
   return {
@@ -109,7 +115,7 @@ function createCollection<T>(
       create(await writer(), keyOf(workspace, name, id), doc, expiresAt),
     update: (workspace, id, change) => {
       const key = keyOf(workspace, name, id);
-      const read = (doc: unknown): Promise<T> => parse(workspace, id, doc);
+      const read = (envelope: Envelope): Promise<T> => parse(workspace, id, envelope);
       return context.alone(key, async () => update(await writer(), key, read, change));
     },
     delete: async (workspace, id) => remove(await writer(), keyOf(workspace, name, id)),
@@ -129,14 +135,14 @@ function createCollection<T>(
 async function readRow<T>(
   { backend, clock }: Context,
   { key, value }: StoredRow,
-  parse: (id: string, doc: unknown) => Promise<T>,
+  parse: (id: string, envelope: Envelope) => Promise<T>,
   prefix: string,
 ): Promise<Array<{ id: string; doc: T }>> {
   const id = key.slice(prefix.length);
   try {
     const envelope = await decode(backend, value);
     if (!isAlive(envelope, clock)) return [];
-    return [{ id, doc: await parse(id, envelope.doc) }];
+    return [{ id, doc: await parse(id, envelope) }];
   } catch (error) {
     if (error instanceof DocumentUnreadable) return [];
     throw error;
@@ -144,23 +150,23 @@ async function readRow<T>(
 }
 
 async function put(
-  { context: { backend, clock }, during }: Writer,
+  { context: { backend, clock }, during, version }: Writer,
   key: string,
   doc: unknown,
   expiresAt?: number,
 ): Promise<void> {
-  const row = await rowOf(backend, clock, key, doc, expiresAt);
+  const row = await rowOf(backend, clock, key, doc, expiresAt, version);
   // One that has ended already is stored so that what stood there is gone, and swept later.
   if (!(await backend.put(row, during))) throw new StoreError('The database did not take a document');
 }
 
 async function create(
-  { context: { backend, clock }, during }: Writer,
+  { context: { backend, clock }, during, version }: Writer,
   key: string,
   doc: unknown,
   expiresAt?: number,
 ): Promise<boolean> {
-  const row = await rowOf(backend, clock, key, doc, expiresAt);
+  const row = await rowOf(backend, clock, key, doc, expiresAt, version);
   if (await backend.insert(row, during)) return true;
   const standing = await backend.read(key);
   if (standing === undefined) return backend.insert(row, during);
@@ -169,9 +175,9 @@ async function create(
 }
 
 async function update<T>(
-  { context, during }: Writer,
+  { context, during, version }: Writer,
   key: string,
-  parse: (doc: unknown) => Promise<T>,
+  parse: (envelope: Envelope) => Promise<T>,
   change: (current: T | undefined) => T | undefined | Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { backend, clock } = context;
@@ -179,8 +185,9 @@ async function update<T>(
     const from = await backend.read(key);
     const envelope = from === undefined ? undefined : await decode(backend, from);
     const current = envelope && isAlive(envelope, clock) ? envelope : undefined;
-    const doc = await change(current === undefined ? undefined : await parse(current.doc));
-    const row = doc === undefined ? undefined : await rowOf(backend, clock, key, doc, current?.expiresAt);
+    const doc = await change(current === undefined ? undefined : await parse(current));
+    const end = current?.expiresAt;
+    const row = doc === undefined ? undefined : await rowOf(backend, clock, key, doc, end, version);
     if (await swap(backend, key, from, row, during)) return doc;
   }
   throw new StoreError('A document changed too often to be updated');
@@ -209,12 +216,12 @@ async function remove({ context: { backend, clock }, during }: Writer, key: stri
 function parserOf<T>(
   { backend, clock, onQuarantined }: Context,
   collection: string,
-  schema: z.ZodType<T>,
+  shape: Shape<T>,
 ): Parse<T> {
   const rowOfMark = (key: string, mark: object): Promise<Row> => rowOf(backend, clock, key, mark, undefined);
   const options = { backend, rowOf: rowOfMark, now: clock.now, onQuarantined };
-  return async (workspace, id, doc) => {
-    const parsed = schema.safeParse(doc);
+  return async (workspace, id, { doc, version = 1 }) => {
+    const parsed = parseVersion(shape, doc, version);
     if (parsed.success) return parsed.data;
     await quarantine(options, { workspace, collection, id }, doc);
     throw new DocumentUnreadable(collection, { cause: parsed.error });

@@ -24,20 +24,37 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
       return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context(place), Buffer.from(secret))}`;
     },
     async open(place, sealed) {
-      const [version, id, body, ...more] = sealed.split('.');
-      if (version !== VERSION || id === undefined || body === undefined || more.length > 0)
-        throw new SealError('This is no sealed value');
+      const { id, body } = parseSealed(sealed);
       const dataKey = cache.get(place.workspace, id) ?? (await readDataKey(store, keys, place.workspace));
-      if (dataKey?.id !== id) throw new SealError('The data key of this value is gone');
-      cache.set(place.workspace, dataKey);
-      return openWith(dataKey, place, body);
+      const opened = openWith(dataKey, place, { id, body });
+      if (dataKey !== undefined) cache.set(place.workspace, dataKey);
+      return opened;
     },
     forget: (workspace) => cache.forget(workspace),
     check: () => check(keys, store),
   };
 }
 
-function openWith(dataKey: DataKey, place: Place, body: string): string {
+interface Sealed {
+  /** Of the data key. */
+  id: string;
+  body: string;
+}
+
+function parseSealed(sealed: string): Sealed {
+  const [version, id, body, ...more] = sealed.split('.');
+  if (version !== VERSION || id === undefined || body === undefined || more.length > 0)
+    throw new SealError('This is no sealed value');
+  return { id, body };
+}
+
+/** Opens a value with the workspace's data key as it stands. @throws SealError */
+export function openSealed(dataKey: DataKey | undefined, place: Place, sealed: string): string {
+  return openWith(dataKey, place, parseSealed(sealed));
+}
+
+function openWith(dataKey: DataKey | undefined, place: Place, { id, body }: Sealed): string {
+  if (dataKey?.id !== id) throw new SealError('The data key of this value is gone');
   try {
     return decrypt(dataKey.key, context(place), body).toString();
   } catch (cause) {

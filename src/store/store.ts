@@ -1,5 +1,5 @@
-import type { z } from 'zod';
 import { InstallationEnded } from '../core/errors.ts';
+import type { Shape } from './versions.ts';
 
 /**
  * Documents, each in a named collection of one workspace. Nothing here can be read without naming the
@@ -7,11 +7,11 @@ import { InstallationEnded } from '../core/errors.ts';
  */
 export interface Store {
   /**
-   * A typed view of a collection; `schema` parses what is read. A document that it does not read is reported once: lists
+   * A typed view of a collection; `shape` parses what is read, and brings what an earlier release wrote up to today's. A document that it does not read is reported once: lists
    * leave it out, and what asks for it alone rejects with `DocumentUnreadable`. Where `during` is given,
    * every write asks for it and is made only while it stands, in the same statement.
    */
-  collection<T>(name: string, schema: z.ZodType<T>, during?: AskTenancy | undefined): Collection<T>;
+  collection<T>(name: string, shape: Shape<T>, during?: AskTenancy | undefined): Collection<T>;
   /** The workspace's tenancy as it stands; undefined where none does. */
   tenancy(workspace: string): Promise<Tenancy | undefined>;
   /** As `tenancy`, but begins one where none stands. */

@@ -1,5 +1,5 @@
-import type { z } from 'zod';
 import type { AskTenancy, Collection, Place, Sealer, Store } from './store.ts';
+import type { Shape } from './versions.ts';
 
 type WithoutWorkspace<F> = F extends (workspace: string, ...rest: infer Rest) => infer Result
   ? (...rest: Rest) => Result
@@ -12,7 +12,7 @@ export type WorkspaceCollection<T> = {
 
 /** The documents of one workspace. */
 export interface WorkspaceStore {
-  collection<T>(name: string, schema: z.ZodType<T>): WorkspaceCollection<T>;
+  collection<T>(name: string, shape: Shape<T>): WorkspaceCollection<T>;
   /** As `Store.exclusive`; keys of other workspaces are others. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
@@ -30,7 +30,7 @@ export interface WorkspaceSealer {
 /** Every write is refused once the tenancy `during` has ended. */
 export function bindStore(store: Store, workspace: string, during: AskTenancy | undefined): WorkspaceStore {
   return {
-    collection: (name, schema) => bindCollection(store.collection(name, schema, during), workspace),
+    collection: (name, shape) => bindCollection(store.collection(name, shape, during), workspace),
     exclusive: (key, work) => store.exclusive(`${workspace} ${key}`, work),
   };
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { type Sought, UserError } from '../core/errors.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
+import type { Versioned } from '../store/versions.ts';
 import type {
   Field,
   WorkspaceCollection,
@@ -34,12 +35,17 @@ export const Account = z.object({
   keyTail: z.string(),
   /** Of this key alone. */
   state: z.enum(['ok', 'unverified', 'broken']),
-  /** Records of earlier releases are of shared keys. */
-  purpose: z.enum(PURPOSES).default('shared'),
+  purpose: z.enum(PURPOSES),
   connectedBy: z.string(),
   connectedAt: z.number(),
 });
 export type Account = z.infer<typeof Account>;
+
+/** Accounts as they are stored. Up to 0.2.0 each had one key, shared by all. */
+export const ACCOUNTS = {
+  schema: Account,
+  upgrades: [(doc) => ({ purpose: 'shared', ...doc })],
+} satisfies Versioned<Account>;
 
 const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
@@ -106,7 +112,7 @@ export interface AccountsParts {
 }
 
 export function createAccounts(parts: AccountsParts): Accounts {
-  const stored: WorkspaceCollection<Account> = parts.store.collection('accounts', Account);
+  const stored: WorkspaceCollection<Account> = parts.store.collection('accounts', ACCOUNTS);
   const preferences = parts.store.collection('preferences', Preferences);
   const reader = createReader(stored, preferences, async ({ user }) =>
     user ? parts.linkedEmail?.(user) : undefined,

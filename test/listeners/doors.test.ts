@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { z } from 'zod';
 import { allCommands } from '../../src/commands/registry.ts';
 import { SCHEDULES } from '../../src/workspace/account-keys.ts';
+import { ACCOUNTS } from '../../src/workspace/accounts.ts';
 import { answerTo } from '../support/asking.ts';
 import { test as base } from '../support/fixtures.ts';
 import { sendJson, sendPayload, sendSigned } from '../support/signed.ts';
@@ -183,9 +183,9 @@ describe('a change that fails', () => {
 describe('a stored API key', () => {
   test('a stored API key opens for its own account alone, wherever it is moved to', async ({ world }) => {
     const { store } = world.app.parts;
-    const accounts = store.collection('accounts', z.looseObject({ name: z.string() }));
+    const accounts = store.collection('accounts', ACCOUNTS);
     const kept = await accounts.get(TEAM, ACCOUNT);
-    expect(kept).toBeDefined();
+    if (kept === undefined) throw new Error('no account is stored');
     await accounts.put(TEAM, 'northwind', { ...kept, name: 'northwind' });
     const workspace = world.app.workspaces.open(TEAM);
     const moved = await workspace.accounts.resolve(SCHEDULES, 'northwind');

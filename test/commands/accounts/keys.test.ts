@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ACCOUNTS } from '../../../src/workspace/accounts.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { sendPayload } from '../../support/signed.ts';
@@ -361,8 +362,7 @@ describe('the keys of an account', () => {
   test('a sealed key opens in its own record alone', async ({ world }) => {
     await connectKey(world, 'member', BEN, 'mine');
     const { accounts, store } = workspaceOf(world);
-    const Stored = z.looseObject({ sealedKey: z.string() });
-    const stored = store.collection('accounts', Stored);
+    const stored = store.collection('accounts', ACCOUNTS);
     const shared = await stored.get(ACCOUNT);
     await stored.update(`acme mine ${PEOPLE.member}`, (own) =>
       own && shared ? { ...own, sealedKey: shared.sealedKey } : own,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../../sandbox/slack/state/policy.ts';
-import { Account } from '../../../src/workspace/accounts.ts';
+import { ACCOUNTS } from '../../../src/workspace/accounts.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -278,7 +278,7 @@ describe('a digest', () => {
 
   it('tells whoever set it up where something is broken on our side, and stays in the list', async () => {
     await world.say('digest add daily 09:00 UTC');
-    const accounts = world.app.parts.store.collection('accounts', Account);
+    const accounts = world.app.parts.store.collection('accounts', ACCOUNTS);
     await accounts.update(TEAM, ACCOUNT, (account) => account && { ...account, sealedKey: 'torn' });
     await world.time.advance(HOUR);
     for (let hour = 0; dms().length === 0 && hour < 12; hour += 0.5) {

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import process from 'node:process';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { CONFIG_EXIT_CODE, TEMPORARY_EXIT_CODE } from '../config.ts';
+import { databaseFault } from '../store/database-fault.ts';
+import { EncryptionKeysError } from '../store/encryption-keys.ts';
+import { SealError, StoreError } from '../store/store.ts';
+
+/** EX_USAGE of sysexits.h. */
+const USAGE_EXIT_CODE = 64;
+
+export interface Program {
+  /** As it is typed behind `npm run`. */
+  name: string;
+  help: string;
+  options: NonNullable<ParseArgsConfig['options']>;
+  /** Resolves with what is printed. */
+  run(given: Given): Promise<string>;
+}
+
+export interface Given {
+  env: Record<string, string | undefined>;
+  /** What stands beside the options. */
+  words: readonly string[];
+  options: Readonly<Record<string, unknown>>;
+}
+
+/** What is wrong with what was typed. */
+export class UsageError extends Error {
+  readonly code = 'usage_error';
+}
+
+/** Runs it with what was typed; what goes wrong and can be put right is one sentence. */
+export async function runProgram(program: Program): Promise<void> {
+  if (existsSync('.env')) process.loadEnvFile();
+  try {
+    const given = parse(program);
+    if (given.options.help === true) process.stdout.write(program.help);
+    else process.stdout.write(`${await program.run(given)}\n`);
+  } catch (error) {
+    const [sentence, exitCode] = faultOf(error, program) ?? [];
+    if (sentence === undefined) throw error;
+    process.stderr.write(`${sentence}\n`);
+    process.exitCode = exitCode;
+  }
+}
+
+function parse({ options }: Program): Given {
+  const help = { type: 'boolean', short: 'h' } as const;
+  const { values, positionals } = parseArgs({
+    args: process.argv.slice(2),
+    options: { ...options, help },
+    allowPositionals: true,
+  });
+  return { env: process.env, words: positionals, options: values };
+}
+
+type Fault = [sentence: string, exitCode: number];
+
+function faultOf(error: unknown, { name }: Program): Fault | undefined {
+  if (isUsage(error)) {
+    const [first = ''] = error.message.split(/\.\s/);
+    return [`${first.replace(/\.$/, '')}. See npm run ${name} -- --help.`, USAGE_EXIT_CODE];
+  }
+  if (error instanceof SealError || error instanceof EncryptionKeysError)
+    return [error.message.replace(/\.?$/, '.'), CONFIG_EXIT_CODE];
+  const fault = error instanceof StoreError ? error : databaseFault('postgres://', error);
+  if (fault === undefined) return undefined;
+  return [fault.message, fault.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE];
+}
+
+function isUsage(error: unknown): error is Error {
+  if (error instanceof UsageError) return true;
+  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}

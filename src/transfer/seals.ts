@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { type DataKey, unwrap, WrappedKey } from '../store/data-keys.ts';
+import type { EncryptionKeys } from '../store/encryption-keys.ts';
+import { openSealed } from '../store/sealer.ts';
+import { DATA_KEYS, GLOBAL, SealError } from '../store/store.ts';
+import { type SealedValue, sealedIn, sealedInJob } from '../workspace/sealed-fields.ts';
+import type { Item } from './items.ts';
+
+const Envelope = z.object({ value: z.object({ doc: z.unknown() }) });
+
+/** Opens every sealed value among the items that pass; the data keys pass first. */
+export class SealCheck {
+  readonly #keys: EncryptionKeys;
+  readonly #dataKeys = new Map<string, DataKey>();
+  opened = 0;
+  /** What does not open although its workspace's key does, as `workspace record`. */
+  readonly shut: string[] = [];
+
+  constructor(keys: EncryptionKeys) {
+    this.#keys = keys;
+  }
+
+  /** @throws SealError where `ENCRYPTION_KEYS` does not open a workspace's data key */
+  add(item: Item): void {
+    if ('document' in item) this.#addDocument(item.document);
+    if ('job' in item) this.#open(sealedInJob(item.job.queue, parse(item.job.data)));
+  }
+
+  #addDocument({ key, value }: { key: string; value: string }): void {
+    const [workspace = '', collection = '', ...rest] = key.split('/');
+    const id = rest.join('/');
+    const doc = Envelope.safeParse(parse(value)).data?.value.doc;
+    if (workspace === GLOBAL && collection === DATA_KEYS) {
+      const wrapped = WrappedKey.safeParse(doc).data;
+      if (wrapped !== undefined) this.#dataKeys.set(id, unwrap(this.#keys, id, wrapped));
+      return;
+    }
+    this.#open(sealedIn(workspace, collection, id, doc));
+  }
+
+  #open(found: SealedValue | undefined): void {
+    if (found === undefined) return;
+    const { place, sealed } = found;
+    try {
+      openSealed(this.#dataKeys.get(place.workspace), place, sealed);
+      this.opened += 1;
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      this.shut.push(`${place.workspace} ${place.record}`);
+    }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // a job or document that is set aside has no sealed value that could be opened
+  }
+}

@@ -1,0 +1,59 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import { takeOver } from '../../src/store/origin.ts';
+import { readVersion } from '../../src/version.ts';
+import { DATABASES } from '../store/databases.ts';
+import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { temporarySqlite } from '../support/temporary.ts';
+
+async function writtenBy(release: string, url: string): Promise<string> {
+  const store = await openStore(url);
+  await takeOver(store, release);
+  await store.close();
+  return url;
+}
+
+it.each(DATABASES)(
+  'a store on $name that a newer release wrote is refused at start, naming both',
+  async ({ fresh }) => {
+    const url = await writtenBy('9.10.0', await fresh());
+
+    const { code, err, out } = await runDeckhand({ env: { ...LEAST_ENV, STORE_URL: url } });
+
+    expect(err).toMatch(/^The store was written by Deckhand 9\.10\.0, and this is \d+\.\d+\.\d+\. [^\n]+\n$/);
+    expect(err).toContain(readVersion());
+    expect(JSON.parse(out)).toMatchObject({ event: 'start_failed', reason: err.trim() });
+    expect(code).toBe(78);
+  },
+);
+
+it('what the newer release left is not touched by the refusal', async () => {
+  const url = await writtenBy('9.0.0', await temporarySqlite());
+  const path = url.slice('sqlite://'.length);
+  const tables = (): unknown[] => {
+    const database = new DatabaseSync(path);
+    try {
+      return database.prepare('SELECT name FROM sqlite_master ORDER BY name').all();
+    } finally {
+      database.close();
+    }
+  };
+  const before = tables();
+
+  await runDeckhand({ env: { ...LEAST_ENV, STORE_URL: url } });
+
+  expect(tables()).toEqual(before);
+});
+
+it.each([
+  ['0.2.0', '0.2.0', 'itself'],
+  ['0.2.9', '0.2.10', 'the one before'],
+  ['0.9.0', '1.0.0', 'the one before a major one'],
+])('a store of %s is taken over by %s: %s', async (wrote, ours) => {
+  const url = await writtenBy(wrote, await temporarySqlite());
+  await writtenBy(ours, url);
+  await expect(writtenBy(wrote === ours ? '0.1.9' : wrote, url)).rejects.toThrow(
+    `written by Deckhand ${ours}`,
+  );
+});
