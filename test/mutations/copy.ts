@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
+import { z } from 'zod';
 import type { Mutation } from './mutation.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -14,10 +15,10 @@ const LONGEST_TEST_MS = 40_000;
 
 /** A copy of the repository in which a fault can be made. */
 export interface Copy {
-  /** True if the tests are green with the fault in place. */
-  passes(mutation: Mutation): Promise<boolean>;
-  /** True if these test files are green as they are. */
-  isGreen(tests: readonly string[]): Promise<boolean>;
+  /** The tests that fail with the fault in place. */
+  failures(mutation: Mutation): Promise<string[]>;
+  /** Those that fail without one. */
+  failuresOf(tests: readonly string[]): Promise<string[]>;
   remove(): Promise<void>;
 }
 
@@ -26,7 +27,7 @@ export async function makeCopy(): Promise<Copy> {
   for (const path of await files()) await cp(join(root, path), join(folder, path));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   return {
-    async passes({ file, from, to, tests, only }) {
+    async failures({ file, from, to, tests, only }) {
       const path = join(folder, file);
       const source = await readFile(path, 'utf8');
       const changed = source.replace(from, () => to);
@@ -40,7 +41,7 @@ export async function makeCopy(): Promise<Copy> {
         await writeFile(path, source);
       }
     },
-    isGreen: (tests) => run(folder, tests),
+    failuresOf: (tests) => run(folder, tests),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
@@ -52,13 +53,31 @@ async function files(): Promise<string[]> {
   return stdout.split('\n').filter((path) => path !== '' && path !== 'node_modules');
 }
 
-async function run(folder: string, args: readonly string[]): Promise<boolean> {
+const Report = z.object({
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+    }),
+  ),
+});
+
+/** The titles of the tests that failed, and the files that failed as a whole. */
+async function run(folder: string, args: readonly string[]): Promise<string[]> {
+  const report = join(folder, 'mutate.json');
   const times = [`--testTimeout=${LONGEST_TEST_MS}`, `--hookTimeout=${LONGEST_TEST_MS}`];
   const vitest = join(folder, 'node_modules', 'vitest', 'vitest.mjs');
-  const child = spawn(process.execPath, [vitest, 'run', '--bail=1', ...times, ...args], {
-    cwd: folder,
-    stdio: 'ignore',
+  const child = spawn(
+    process.execPath,
+    [vitest, 'run', '--reporter=json', `--outputFile=${report}`, ...times, ...args],
+    { cwd: folder, stdio: 'ignore' },
+  );
+  await once(child, 'close');
+  const { testResults } = Report.parse(JSON.parse(await readFile(report, 'utf8')));
+  return testResults.flatMap(({ name, status, assertionResults }) => {
+    const failed = assertionResults.filter((one) => one.status === 'failed');
+    if (failed.length === 0 && status === 'failed') return [name.slice(folder.length)];
+    return failed.map(({ fullName }) => fullName);
   });
-  const [code] = await once(child, 'close');
-  return code === 0;
 }
