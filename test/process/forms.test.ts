@@ -64,7 +64,7 @@ describe.each(DATABASES)('a form whose process is killed while it is carried out
     expect(body).toContain('One moment');
     await product.kill();
     const stored = await storedText(storeUrl);
-    expect(stored, 'the form waits to be carried out').toContain('connect');
+    expect(stored.includes('forms'), 'the form waits to be carried out').toBe(true);
     for (const typed of [API_KEY, EMAIL])
       expect(stored.includes(typed), 'what was typed is sealed').toBe(false);
     slow.remove();
