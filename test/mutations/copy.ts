@@ -13,12 +13,18 @@ const root = join(import.meta.dirname, '..', '..');
 /** A fault that makes a test wait for what never comes is noticed by this. */
 const LONGEST_TEST_MS = 40_000;
 
+/** A test that failed; without a title the whole file did. */
+export interface Failure {
+  file: string;
+  title: string;
+}
+
 /** A copy of the repository in which a fault can be made. */
 export interface Copy {
-  /** The tests that fail with the fault in place. */
-  failures(mutation: Mutation): Promise<string[]>;
+  /** The tests that fail with the fault in place; at most `most`, because each may wait long for what never comes. */
+  failures(mutation: Mutation, most: number): Promise<Failure[]>;
   /** Those that fail without one. */
-  failuresOf(tests: readonly string[]): Promise<string[]>;
+  failuresOf(tests: readonly string[]): Promise<Failure[]>;
   remove(): Promise<void>;
 }
 
@@ -27,7 +33,7 @@ export async function makeCopy(): Promise<Copy> {
   for (const path of await files()) await cp(join(root, path), join(folder, path));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   return {
-    async failures({ file, from, to, tests, only }) {
+    async failures({ file, from, to, tests, only }, most) {
       const path = join(folder, file);
       const source = await readFile(path, 'utf8');
       const changed = source.replace(from, () => to);
@@ -36,7 +42,7 @@ export async function makeCopy(): Promise<Copy> {
       stripTypeScriptTypes(changed);
       await writeFile(path, changed);
       try {
-        return await run(folder, [...tests, ...(only === undefined ? [] : ['-t', only])]);
+        return await run(folder, [`--bail=${most}`, ...tests, ...(only === undefined ? [] : ['-t', only])]);
       } finally {
         await writeFile(path, source);
       }
@@ -64,7 +70,7 @@ const Report = z.object({
 });
 
 /** The titles of the tests that failed, and the files that failed as a whole. */
-async function run(folder: string, args: readonly string[]): Promise<string[]> {
+async function run(folder: string, args: readonly string[]): Promise<Failure[]> {
   const report = join(folder, 'mutate.json');
   const times = [`--testTimeout=${LONGEST_TEST_MS}`, `--hookTimeout=${LONGEST_TEST_MS}`];
   const vitest = join(folder, 'node_modules', 'vitest', 'vitest.mjs');
@@ -77,7 +83,8 @@ async function run(folder: string, args: readonly string[]): Promise<string[]> {
   const { testResults } = Report.parse(JSON.parse(await readFile(report, 'utf8')));
   return testResults.flatMap(({ name, status, assertionResults }) => {
     const failed = assertionResults.filter((one) => one.status === 'failed');
-    if (failed.length === 0 && status === 'failed') return [name.slice(folder.length)];
-    return failed.map(({ fullName }) => fullName);
+    const file = name.slice(folder.length + 1);
+    if (failed.length === 0 && status === 'failed') return [{ file, title: '' }];
+    return failed.map(({ fullName }) => ({ file, title: fullName }));
   });
 }

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { type Copy, makeCopy } from './copy.ts';
+import { type Copy, type Failure, makeCopy } from './copy.ts';
 import { MUTATIONS } from './list.ts';
 import type { Mutation } from './mutation.ts';
 
@@ -22,28 +22,30 @@ try {
 async function tryAll([first, ...others]: Copy[], mutations: readonly Mutation[]): Promise<number> {
   if (first === undefined) return 1;
   // A test that fails without any fault notices none.
-  const blind = new Set(await first.failuresOf([...new Set(mutations.flatMap(({ tests }) => tests))]));
-  for (const test of blind) process.stdout.write(`fails without any fault: ${test}\n`);
+  const blind = await first.failuresOf([...new Set(mutations.flatMap(({ tests }) => tests))]);
+  for (const { file, title } of blind) process.stdout.write(`fails without any fault: ${file} ${title}\n`);
   const left = [...mutations];
   const survived: string[] = [];
   await Promise.all([first, ...others].map((copy) => work(copy, left, survived, blind)));
   const killed = mutations.length - survived.length;
   process.stdout.write(`\n${killed} of ${mutations.length} faults were noticed.\n`);
-  return survived.length + blind.size === 0 ? 0 : 1;
+  return survived.length + blind.length === 0 ? 0 : 1;
 }
 
 async function work(
   copy: Copy,
   left: Mutation[],
   survived: string[],
-  blind: ReadonlySet<string>,
+  blind: readonly Failure[],
 ): Promise<void> {
   for (let mutation = left.shift(); mutation !== undefined; mutation = left.shift()) {
     const begun = performance.now();
-    const [noticed] = (await copy.failures(mutation)).filter((test) => !blind.has(test));
+    const known = blind.filter(({ file }) => mutation.tests.includes(file));
+    const failures = await copy.failures(mutation, known.length + 1);
+    const noticed = failures.find((one) => !known.some(({ title }) => title === one.title));
     if (noticed === undefined) survived.push(mutation.name);
     const seconds = Math.round((performance.now() - begun) / 1000);
     const outcome = noticed === undefined ? 'SURVIVED' : 'noticed ';
-    process.stdout.write(`${outcome} ${seconds} s  ${mutation.name}  (${noticed ?? 'by no test'})\n`);
+    process.stdout.write(`${outcome} ${seconds} s  ${mutation.name}  (${noticed?.title ?? 'by no test'})\n`);
   }
 }
