@@ -34,6 +34,10 @@ const shown = (site: Site): string =>
 const times = (texts: readonly string[], words: string): number =>
   texts.filter((text) => text.includes(words)).length;
 
+/** What a form says that was carried out by a process which died before it answered. */
+const DONE = 'Done. You can close this';
+const isShownDone = (site: Site): number => times([shown(site)], DONE);
+
 /** Messages of a channel and their threads. */
 function posts({ slack }: Site, channel: string): string[] {
   const roots = slack.messages(TEAM, channel);
@@ -112,11 +116,12 @@ const integrationAdd: Act = {
 };
 
 const connected = new Map<number, number>();
+const answers = (site: Site): number => times(told(site), 'Connected *') + times(told(site), DONE);
 const connect: Act = {
   name: 'connect',
   async prepare(site, n) {
     await closeForms(site);
-    connected.set(n, times(told(site), 'Connected *'));
+    connected.set(n, answers(site));
     await ann(site).command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
     await shows(site, '"block_id":"purpose"');
   },
@@ -129,7 +134,7 @@ const connect: Act = {
         purpose: 'shared',
       }),
     ),
-  seen: (site, n) => times(told(site), 'Connected *') - (connected.get(n) ?? 0),
+  seen: (site, n) => answers(site) - (connected.get(n) ?? 0) + isShownDone(site),
 };
 
 const answered = new Map<number, number>();
@@ -149,7 +154,7 @@ const roles: Act = {
         billing: [],
       }),
     ),
-  seen: (site, n) => told(site).length - (answered.get(n) ?? 0),
+  seen: (site, n) => told(site).length - (answered.get(n) ?? 0) + isShownDone(site),
 };
 
 const workflows = new Map<number, string>();
