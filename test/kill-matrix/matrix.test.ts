@@ -5,7 +5,7 @@ import { ACTS } from './acts.ts';
 import { type Row, runAct, tableOf } from './matrix.ts';
 import type { StoreKind } from './site.ts';
 
-const STORES: readonly StoreKind[] = ['sqlite', 'postgres'];
+const STORES = byLength<readonly StoreKind[]>(['sqlite'], ['sqlite', 'postgres']);
 /** The short form shows that the matrix works; the long one goes through every call. */
 const ACTS_TRIED = byLength(ACTS.slice(0, 1), ACTS);
 const MOST_POINTS = byLength(1, 40);

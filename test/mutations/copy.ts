@@ -72,6 +72,8 @@ const Report = z.object({
 /** The titles of the tests that failed, and the files that failed as a whole. */
 async function run(folder: string, args: readonly string[]): Promise<Failure[]> {
   const report = join(folder, 'mutate.json');
+  // Or a run that ends without one would be judged by the one before.
+  await rm(report, { force: true });
   const times = [`--testTimeout=${LONGEST_TEST_MS}`, `--hookTimeout=${LONGEST_TEST_MS}`];
   const vitest = join(folder, 'node_modules', 'vitest', 'vitest.mjs');
   const child = spawn(
