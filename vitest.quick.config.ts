@@ -13,6 +13,7 @@ const HEAVY = [
   'test/drain-process.test.ts',
   'test/fuzz/**/*.test.ts',
   'test/jobs/**/*.test.ts',
+  'test/kill-matrix/**/*.test.ts',
   'test/listeners/install/{lifecycle,tokens}.test.ts',
   'test/observability/{jobs,process}.test.ts',
   'test/process/**/*.test.ts',
@@ -22,6 +23,7 @@ const HEAVY = [
   'test/scheduler/invoices/notices.test.ts',
   'test/security/{isolation,walk}.test.ts',
   'test/store/*.test.ts',
+  'test/trust/starvation.test.ts',
 ];
 
 export default mergeConfig(

@@ -118,6 +118,37 @@ describe.each(ENGINES)('the jobs that $name keeps', ({ site: open }) => {
   });
 });
 
+describe.each(ENGINES)('a due slot of the $name engine', ({ site: open, replicas }) => {
+  test('is not marked done where its job cannot be stored', async () => {
+    const site = await open();
+    const { backend } = await site.engine();
+    await backend.start(['q']);
+    const data = job('T1', 1).data;
+    const at = site.now();
+    await backend.schedules.put({
+      workspace: 'T1',
+      key: 'k',
+      cron: '* * * * *',
+      zone: 'UTC',
+      queue: 'q',
+      data,
+      nextAt: at,
+    });
+    const [schedule] = await backend.schedules.due(at, 1);
+    if (schedule === undefined) throw new Error('nothing is due');
+    // SQLite takes no value that is undefined, and Postgres no null character.
+    const refused = replicas ? '\0' : (undefined as unknown as string);
+    const unstorable = { data: refused, at };
+    const advanced = backend.schedules.advance([{ schedule, nextAt: at + MINUTE, job: unstorable }]);
+    await expect(advanced).rejects.toThrow();
+    expect(await backend.schedules.due(at, 1)).toHaveLength(1);
+    const stored = { data, at };
+    await backend.schedules.advance([{ schedule, nextAt: at + MINUTE, job: stored }]);
+    expect(await backend.schedules.due(at, 1)).toHaveLength(0);
+    expect(numbers((await backend.claim('q', 10, ANY)).jobs)).toEqual([1]);
+  });
+});
+
 test('the whole life of a job on SQLite takes three statements, and waiting for the next takes none', async () => {
   const site = await ENGINES[0]?.site();
   if (site === undefined) throw new Error('there is no engine');

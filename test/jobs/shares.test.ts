@@ -94,10 +94,12 @@ describe.each(ENGINES)('beside a slow workspace, on $name', ({ site: open, repli
 
 test('workspaces that come one after the other, each as greedy as it may be, leave room for one more', () => {
   const shares = new Shares(200);
+  let running = 0;
   for (let n = 0; n < 6; n += 1) {
     const turn = { workspace: `T${n}`, lane: undefined };
     expect(shares.hasRoom(turn)).toBe(true);
-    for (let running = 0; running < 200 && shares.hasRoom(turn); running += 1) shares.begin(turn);
+    for (; running < 200 && shares.hasRoom(turn); running += 1) shares.begin(turn);
+    expect(running, 'what is free is there to be run').toBeLessThan(200);
     expect(shares.hasRoom({ workspace: 'new', lane: undefined })).toBe(true);
   }
 });

@@ -6,6 +6,7 @@ import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { DATABASES } from '../store/databases.ts';
 import { startSlack } from '../support/start-slack.ts';
+import { storedText } from '../support/stored-text.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {
   ACCOUNT,
@@ -26,6 +27,7 @@ describe.each(DATABASES)('a form whose process is killed while it is carried out
   let slack: LocalSlack;
   let service: SimulatedService;
   let product: Product;
+  let storeUrl: string;
   const logs: string[] = [];
 
   beforeEach(async () => {
@@ -36,7 +38,8 @@ describe.each(DATABASES)('a form whose process is killed while it is carried out
     const { botToken } = furnish(slack);
     addTestAccount(service, undefined);
     const env = environment(slack, service, botToken, await temporaryFolder());
-    product = createProduct({ ...env, STORE_URL: await fresh() }, (line) => logs.push(line));
+    storeUrl = await fresh();
+    product = createProduct({ ...env, STORE_URL: storeUrl }, (line) => logs.push(line));
     await restart();
   });
   afterEach(async () => {
@@ -60,6 +63,10 @@ describe.each(DATABASES)('a form whose process is killed while it is carried out
     const { body } = await ann().submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
     expect(body).toContain('One moment');
     await product.kill();
+    const stored = await storedText(storeUrl);
+    expect(stored.includes('forms'), 'the form waits to be carried out').toBe(true);
+    for (const typed of [API_KEY, EMAIL])
+      expect(stored.includes(typed), 'what was typed is sealed').toBe(false);
     slow.remove();
     await restart();
     await slack.until(() => told().some((text) => text.includes('Connected *')), { what: 'the account' });

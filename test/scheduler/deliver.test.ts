@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliver, deliveryOf } from '../../src/scheduler/deliver.ts';
 import { SlackFailure } from '../../src/slack/failure.ts';
+import { postId } from '../../src/slack/post-journal.ts';
 import { say } from '../../src/views/blocks/message.ts';
 import { CHANNEL, type DigestWorld, openDigestWorld, TEAM } from './digests/digest-world.ts';
 
@@ -37,7 +38,7 @@ describe('a delivery', () => {
     const posting = { state: 'posting', at: world.time.now(), channel: CHANNEL };
     await deliveries.put(TEAM, what.id, posting as never);
     await deliver(world.app.workspaces.open(TEAM), what);
-    expect(stand()).toHaveLength(1);
+    expect(stand().map((message) => message.client_msg_id)).toEqual([postId(TEAM, what.id)]);
     expect(await uncertain()).toBe('1');
     expect(world.logs.some((line) => line.includes('"event":"delivery_uncertain"'))).toBe(true);
     expect(await state()).toBe('posted');
@@ -46,6 +47,7 @@ describe('a delivery', () => {
   it('is repeated under the same name where the answer was lost, and counted', async () => {
     world.slack.fault({ method: 'chat.postMessage', drop: 'after', times: 1 });
     const delivered = deliver(world.app.workspaces.open(TEAM), what);
+    await world.passUntil(async () => (await state()) === 'posting');
     await world.passUntil(async () => (await state()) === 'posted');
     await delivered;
     expect(new Set(stand().map((message) => message.client_msg_id)).size).toBe(1);

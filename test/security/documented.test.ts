@@ -16,7 +16,7 @@ it('every collection of the store is documented, and no other', () => {
   const used = [...source.join('\n').matchAll(/\bcollection(?:<[^>]*>)?\(\s*'([a-z-]+)'/g)].map(
     ([, name]) => name,
   );
-  const table = text.slice(text.indexOf('| collection |'), text.indexOf('On Postgres,'));
+  const table = text.slice(text.indexOf('| collection |'), text.indexOf('Jobs and schedules have ids'));
   const documented = [...table.matchAll(/^\| (`[^|]+) \|/gm)]
     .flatMap(([, names = '']) => [...names.matchAll(/`([a-z-]+)`/g)])
     .map(([, name]) => name);

@@ -1,12 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import pg from 'pg';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isPostgres } from '../../../src/store/open-store.ts';
 import { DATABASES } from '../../store/databases.ts';
 import { ask } from '../../support/asking.ts';
 import { openBrowser } from '../../support/installing.ts';
 import { sendJson } from '../../support/signed.ts';
+import { storedText } from '../../support/stored-text.ts';
 import {
   API_KEY,
   CHANNEL,
@@ -20,32 +18,7 @@ import {
 let world: TestWorld;
 afterEach(() => world.stop());
 
-/** All that the database holds, as whoever has its files or a login reads it. */
-async function stored(): Promise<string> {
-  const url = world.config.STORE_URL;
-  if (isPostgres(url)) return dump(url);
-  const folder = dirname(url.slice('sqlite://'.length));
-  const files = await readdir(folder);
-  return (await Promise.all(files.map((file) => readFile(join(folder, file), 'latin1')))).join('\n');
-}
-
-async function dump(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const tables = await client.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-      WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  const rows: string[] = [];
-  for (const { name } of tables.rows)
-    rows.push(
-      ...(await client.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`)).rows.map(
-        ({ row }) => row,
-      ),
-    );
-  await client.end();
-  return rows.join('\n');
-}
+const stored = (): Promise<string> => storedText(world.config.STORE_URL);
 
 const posted = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
 

@@ -1,0 +1,216 @@
+import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../support/test-world.ts';
+import type { Site } from './site.ts';
+
+/** Something that is asked of Deckhand, and what a person must find at the end. */
+export interface Act {
+  name: string;
+  /** What the process is started with besides. */
+  env?: Record<string, string>;
+  /** Once, before all points. */
+  setUp?(site: Site): Promise<void>;
+  /** Brings the person as far as the step that is asked. */
+  prepare?(site: Site, n: number): Promise<void>;
+  /** False where Slack showed the person that it failed: then it may be done or not. */
+  ask(site: Site, n: number): Promise<boolean>;
+  /** How often it is there to be seen, or that the person was told that it may not be done. */
+  seen(site: Site, n: number): number;
+  /** How often it may have been done at the service; more than once only where that was counted. */
+  done?(site: Site, n: number): number;
+}
+
+const BILLING = 'C0BILLING';
+const ann = ({ slack }: Site) => slack.as(TEAM, PEOPLE.admin);
+const isOk = ({ outcome }: { outcome: string }): boolean => outcome === 'ok';
+const told = ({ slack }: Site): string[] =>
+  [...slack.ephemerals(TEAM, PEOPLE.admin), ...slack.dms(TEAM, PEOPLE.admin)].map(
+    ({ text, blocks }) => `${text} ${JSON.stringify(blocks)}`,
+  );
+const shown = (site: Site): string =>
+  JSON.stringify(
+    ann(site)
+      .openViews()
+      .map(({ content }) => content),
+  );
+const times = (texts: readonly string[], words: string): number =>
+  texts.filter((text) => text.includes(words)).length;
+
+/** What a form says that was carried out by a process which died before it answered. */
+const DONE = 'Done. You can close this';
+const isShownDone = (site: Site): number => times([shown(site)], DONE);
+
+/** Messages of a channel and their threads. */
+function posts({ slack }: Site, channel: string): string[] {
+  const roots = slack.messages(TEAM, channel);
+  return [...roots, ...roots.flatMap(({ ts }) => slack.thread(TEAM, channel, ts))].map(({ blocks, text }) =>
+    JSON.stringify([text, blocks]),
+  );
+}
+
+async function shows(site: Site, words: string): Promise<void> {
+  await site.slack.until(() => shown(site).includes(words), { what: words });
+}
+
+/** Leaves no form of an earlier point on the screen. */
+async function closeForms(site: Site): Promise<void> {
+  while (ann(site).openView() !== undefined) await ann(site).close();
+}
+
+const made = ({ service }: Site, path: string, words: string): number =>
+  service.requests.all.filter(
+    (one) =>
+      one.method === 'POST' &&
+      one.path.includes(path) &&
+      `${one.path} ${JSON.stringify(one.body)}`.includes(words),
+  ).length;
+
+const test: Act = {
+  name: 'test',
+  ask: async ({ slack }, n) =>
+    isOk(await slack.as(TEAM, PEOPLE.member).command(CHANNEL, `/deckhand test shop${n}x`)),
+  seen: ({ slack }, n) =>
+    slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes(`Shop${n}x`) && text.includes('1 of 1'))
+      .length,
+  done: (site, n) => made(site, 'test_access', `shop${n}x`),
+};
+
+const serverAdd: Act = {
+  name: 'server add',
+  async prepare(site, n) {
+    await closeForms(site);
+    await ann(site).command(CHANNEL, '/deckhand server add storefront');
+    await shows(site, '"block_id":"subdomain"');
+    await ann(site).submit('server.add', { name: `srv${n}x`, subdomain: `srv${n}x` });
+    await shows(site, 'Create this server?');
+  },
+  ask: async (site) => isOk(await ann(site).submit('server.add')),
+  seen: (site, n) =>
+    times(
+      site.slack.messages(TEAM, CHANNEL).map(({ text }) => text),
+      `*srv${n}x*`,
+    ) + times(told(site), `srv${n}x`),
+  done: (site, n) => made(site, '/servers', `srv${n}x`),
+};
+
+const integrationAdd: Act = {
+  name: 'integration add',
+  async prepare(site) {
+    await closeForms(site);
+    await ann(site).command(CHANNEL, '/deckhand integration add storefront');
+    await shows(site, '"integration.add"');
+    const view = ann(site).openView()?.id ?? '';
+    await ann(site).click(
+      { viewId: view },
+      { actionId: 'hook_type', blockId: 'hook_type', selected: 'http_req' },
+    );
+    await shows(site, 'properties.url');
+  },
+  ask: async (site, n) =>
+    isOk(
+      await ann(site).submit('integration.add', {
+        name: `int${n}x`,
+        'properties.url': `https://hooks.example.com/${n}`,
+      }),
+    ),
+  seen: (site, n) => Math.max(times(told(site), `int${n}x`), times([shown(site)], 'may or may not be done')),
+  done: (site, n) => made(site, '/integrations', `int${n}x`),
+};
+
+const connected = new Map<number, number>();
+const answers = (site: Site): number => times(told(site), 'Connected *') + times(told(site), DONE);
+const connect: Act = {
+  name: 'connect',
+  async prepare(site, n) {
+    await closeForms(site);
+    connected.set(n, answers(site));
+    await ann(site).command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
+    await shows(site, '"block_id":"purpose"');
+  },
+  ask: async (site) =>
+    isOk(
+      await ann(site).submit('connect', {
+        account: ACCOUNT,
+        email: EMAIL,
+        api_key: API_KEY,
+        purpose: 'shared',
+      }),
+    ),
+  seen: (site, n) => answers(site) - (connected.get(n) ?? 0) + isShownDone(site),
+};
+
+const answered = new Map<number, number>();
+const roles: Act = {
+  name: 'roles',
+  async prepare(site, n) {
+    await closeForms(site);
+    await ann(site).command(CHANNEL, '/deckhand roles');
+    await shows(site, '"block_id":"operator"');
+    answered.set(n, told(site).length);
+  },
+  ask: async (site, n) =>
+    isOk(
+      await ann(site).submit('roles', {
+        admin: [PEOPLE.admin],
+        operator: n % 2 === 0 ? [PEOPLE.member] : [],
+        billing: [],
+      }),
+    ),
+  seen: (site, n) => told(site).length - (answered.get(n) ?? 0) + isShownDone(site),
+};
+
+const workflows = new Map<number, string>();
+const workflow: Act = {
+  name: 'workflow step',
+  async ask({ slack }, n) {
+    const { id } = slack.runFunction(TEAM, 'test_access', { project: `shop${n}x`, channel: CHANNEL });
+    workflows.set(n, id);
+    return true;
+  },
+  seen({ slack }, n) {
+    const state = slack.functionRun(TEAM, workflows.get(n) ?? '')?.state;
+    return state === undefined || state === 'running' ? 0 : 1;
+  },
+  done: (site, n) => made(site, 'test_access', `shop${n}x`),
+};
+
+const POLLED = { NOTICE_INTERVAL_MS: '100' };
+
+const watch: Act = {
+  name: 'watch',
+  env: POLLED,
+  async setUp(site) {
+    await ann(site).command(CHANNEL, '/deckhand watch all');
+    await site.slack.until(() => posts(site, CHANNEL).length > 0, { what: 'the watch' });
+  },
+  async ask({ service }, n) {
+    service.world.addDeployment({ account: ACCOUNT, project: 'storefront', endRef: `r${1000 + n}x` });
+    return true;
+  },
+  seen: (site, n) => times(posts(site, CHANNEL), `r${1000 + n}x`),
+};
+
+const numbers = new Map<number, number>();
+const notice: Act = {
+  name: 'invoice notice',
+  env: POLLED,
+  async setUp(site) {
+    site.slack.invite(TEAM, BILLING, 'bot');
+    await ann(site).command(BILLING, '/deckhand invoices notify here');
+    await site.slack.until(() => posts(site, BILLING).length > 0, { what: 'the notices' });
+  },
+  async ask({ service }, n) {
+    numbers.set(n, service.world.addInvoice({ account: ACCOUNT }).number);
+    return true;
+  },
+  seen: (site, n) => times(posts(site, BILLING), `PDF of ${numbers.get(n)}`),
+};
+
+export const ACTS: readonly Act[] = [
+  test,
+  serverAdd,
+  integrationAdd,
+  connect,
+  roles,
+  workflow,
+  watch,
+  notice,
+];

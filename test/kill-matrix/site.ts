@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
+import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { startSlack } from '../support/start-slack.ts';
+import { MEMORY_FOLDER } from '../support/temporary.ts';
+import {
+  ACCOUNT,
+  API_KEY,
+  CHANNEL,
+  connectAccount,
+  EMAIL,
+  environment,
+  furnish,
+  TEAM,
+} from '../support/test-world.ts';
+import {
+  createCounter,
+  type Door,
+  type DoorName,
+  openHttpDoor,
+  openPostgresDoor,
+  type Point,
+} from './doors.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const SQLITE_DOOR = pathToFileURL(join(import.meta.dirname, 'sqlite-door.ts')).href;
+/** More than any act has points. */
+const PROJECTS = 600;
+
+export type StoreKind = 'sqlite' | 'postgres';
+export const REPLICAS = { sqlite: 1, postgres: 2 } as const satisfies Record<StoreKind, number>;
+
+/** Deckhand as processes whose every call is counted, and which die at the one that is named. */
+export interface Site {
+  slack: LocalSlack;
+  service: SimulatedService;
+  kind: StoreKind;
+  /** Counts calls anew. @param point where the process that makes the call dies */
+  begin(point: Point | undefined): void;
+  counts(): Record<DoorName, number>;
+  /** Resolves when a process has died at its point. */
+  death(): Promise<void>;
+  /** Starts again what died. */
+  revive(): Promise<void>;
+  /** Lines of the log by which Deckhand counts what may stand twice or be missing. */
+  counted(): number;
+  close(): Promise<void>;
+}
+
+interface Replica {
+  child: ChildProcess | undefined;
+  port: number;
+  env: Record<string, string>;
+}
+
+export async function openSite(kind: StoreKind, more: Record<string, string> = {}): Promise<Site> {
+  const folder = mkdtempSync(join(MEMORY_FOLDER, 'deckhand-matrix-'));
+  const service = await startSimulatedService({ speed: 20 });
+  const slack = await startSlack({ app: appFromManifestFile(join(root, 'manifest.yml')) });
+  const { botToken } = furnish(slack);
+  slack.invite(TEAM, CHANNEL, 'bot');
+  addProjects(service);
+  const env = { ...environment(slack, service, botToken, folder), ...more };
+  const url = kind === 'postgres' ? await freshDatabase() : (env.STORE_URL ?? '');
+  const counter = createCounter();
+  const doors: Door[] = [];
+  const replicas: Replica[] = [];
+  const storeDoor = join(folder, 'store-door');
+  let uncertain = 0;
+  let died = Promise.withResolvers<void>();
+  let begun = 0;
+
+  async function addReplica(): Promise<void> {
+    const replica: Replica = { child: undefined, port: 0, env: {} };
+    const watch = { counter, kill: () => void replica.child?.kill('SIGKILL') };
+    const slackDoor = await openHttpDoor('slack', new URL(slack.apiUrl).origin, watch);
+    const serviceDoor = await openHttpDoor('service', service.origin, watch);
+    doors.push(slackDoor, serviceDoor);
+    replica.env = {
+      ...env,
+      SLACK_API_URL: slack.apiUrl.replace(new URL(slack.apiUrl).origin, originOf(slackDoor)),
+      SERVICE_BASE_URL: service.baseUrl.replace(service.origin, originOf(serviceDoor)),
+    };
+    if (kind === 'postgres') {
+      const door = await openPostgresDoor(url, watch);
+      doors.push(door);
+      replica.env.STORE_URL = door.url;
+    } else {
+      writeFileSync(storeDoor, '');
+      Object.assign(replica.env, { STORE_DOOR: storeDoor, NODE_OPTIONS: `--import ${SQLITE_DOOR}` });
+    }
+    replicas.push(replica);
+    await start(replica);
+  }
+
+  async function start(replica: Replica): Promise<void> {
+    const child = spawn(process.execPath, [join(root, 'src', 'main.ts')], {
+      cwd: root,
+      env: { PATH: process.env.PATH ?? '', ...replica.env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    replica.child = child;
+    child.once('exit', () => {
+      replica.child = undefined;
+      const standing = replicas.find((one) => one.child !== undefined);
+      if (standing !== undefined) deliverTo(standing);
+      died.resolve();
+    });
+    replica.port = await new Promise<number>((resolve, reject) => {
+      child.once('exit', (code) => reject(new Error(`Deckhand ended with ${code} at its start`)));
+      createInterface(child.stdout).on('line', (line) => {
+        if (/"event":"\w+_uncertain"/.test(line)) uncertain += 1;
+        const { event, port } = JSON.parse(line) as { event?: string; port?: number };
+        if (event === 'listening' && port !== undefined) resolve(port);
+      });
+    });
+    deliverTo(replica);
+  }
+
+  function deliverTo({ port }: Replica): void {
+    slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+  }
+
+  async function close(): Promise<void> {
+    for (const { child } of replicas) {
+      if (child === undefined) continue;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    }
+    await Promise.all([...doors.map((door) => door.close()), slack.stop(), service.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  for (let at = 0; at < REPLICAS[kind]; at += 1) await addReplica();
+  await connectAccount(slack);
+  return {
+    slack,
+    service,
+    kind,
+    begin(point) {
+      begun += 1;
+      died = Promise.withResolvers<void>();
+      const isFile = kind === 'sqlite' && point?.door === 'store';
+      counter.begin(isFile ? undefined : point);
+      if (kind !== 'sqlite') return;
+      rmSync(`${storeDoor}-count`, { force: true });
+      const counts = JSON.stringify({ at: 0, when: 'before', id: String(begun) });
+      writeFileSync(storeDoor, isFile ? JSON.stringify({ ...point, id: String(begun) }) : counts);
+    },
+    counts() {
+      const file = `${storeDoor}-count`;
+      const store =
+        kind === 'sqlite' && existsSync(file) ? Number(readFileSync(file, 'utf8')) : counter.counts.store;
+      return { ...counter.counts, store };
+    },
+    death: () => died.promise,
+    async revive() {
+      for (const replica of replicas) if (replica.child === undefined) await start(replica);
+    },
+    counted: () => uncertain,
+    close,
+  };
+}
+
+function originOf({ port }: Door): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+/** One for each point, so that no run meets another of the same target. */
+function addProjects(service: SimulatedService): void {
+  service.world.addAccount({
+    name: ACCOUNT,
+    users: [{ email: EMAIL, apiKey: API_KEY, role: 'admin' }],
+    projects: [
+      { name: 'Storefront', permalink: 'storefront', servers: [{ name: 'web-1' }] },
+      ...Array.from({ length: PROJECTS }, (_, n) => ({
+        name: `Shop${n}x`,
+        permalink: `shop${n}x`,
+        servers: [{ name: 'web-1' }],
+      })),
+    ],
+  });
+  const user = service.world.state.accounts.get(ACCOUNT)?.users.find(({ email }) => email === EMAIL);
+  Object.assign(user ?? {}, { billing: true });
+}

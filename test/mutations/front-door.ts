@@ -1,0 +1,190 @@
+import type { Mutation } from './mutation.ts';
+
+const RECEIVER = 'src/listeners/receivers/http-receiver.ts';
+const SIGNATURES = 'src/listeners/receivers/signatures.ts';
+const REQUESTS = 'src/listeners/durable-requests.ts';
+const LINK = 'src/workspace/link-requests.ts';
+const STATES = 'src/listeners/install/states.ts';
+const FRONT_DOOR = 'test/listeners/listeners.test.ts';
+const SIGNATURES_TEST = 'test/listeners/receivers/signatures.test.ts';
+const DOORS = 'test/listeners/doors.test.ts';
+const LINK_TEST = 'test/listeners/link/link.test.ts';
+const INSTALL_TEST = 'test/listeners/install/install.test.ts';
+
+/** What comes in: signatures, repeats, the order of storing and acknowledging, browsers. */
+export const FRONT: readonly Mutation[] = [
+  {
+    name: 'signatures are not checked',
+    file: RECEIVER,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
+    from: "return isSame(`v0=${expected}`, signature) ? undefined : 'wrong';",
+    to: 'void [isSame, expected];',
+    tests: [FRONT_DOOR],
+  },
+  {
+    name: 'old requests are taken',
+    file: RECEIVER,
+    from: "if (Math.abs(now() / 1000 - Number(timestamp)) > WINDOW_S) return 'stale';",
+    to: 'void now;',
+    tests: [FRONT_DOOR],
+  },
+  {
+    name: 'requests from the future are taken',
+    file: RECEIVER,
+    from: 'Math.abs(now() / 1000 - Number(timestamp)) > WINDOW_S',
+    to: 'now() / 1000 - Number(timestamp) > WINDOW_S',
+    tests: [FRONT_DOOR],
+  },
+  {
+    name: 'replayed requests are taken',
+    file: RECEIVER,
+    from: "if (!(await signatures.take(signature))) return refuse(response, 401, 'replayed');",
+    to: '',
+    tests: [FRONT_DOOR, SIGNATURES_TEST],
+  },
+  {
+    name: 'requests that another replica took are taken again',
+    file: SIGNATURES,
+    from: 'return await stored.create(GLOBAL, digest(signature), { at }, at + keptMs);',
+    to: 'return (await stored.create(GLOBAL, digest(signature), { at }, at + keptMs)) || true;',
+    tests: [SIGNATURES_TEST],
+  },
+  {
+    name: 'a request that was not taken cannot be sent again',
+    file: RECEIVER,
+    from: 'if (!(response.headersSent && response.statusCode === 200)) await signatures.release(signature);',
+    to: '',
+    tests: [SIGNATURES_TEST],
+  },
+  {
+    name: 'bodies of any size are read',
+    file: RECEIVER,
+    from: 'if (size > MOST_BYTES) return resolve(undefined);',
+    to: '',
+    tests: ['test/listeners/receivers/http-server.test.ts', FRONT_DOOR, 'test/fuzz/fuzz.test.ts'],
+  },
+  {
+    name: 'browsers may keep, frame and run what they get',
+    file: 'src/listeners/receivers/http-server.ts',
+    from: 'for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);',
+    to: 'void SECURITY_HEADERS;',
+    tests: ['test/listeners/receivers/http-server.test.ts'],
+  },
+  {
+    name: 'commands are not deduplicated by their trigger id',
+    file: REQUESTS,
+    from: 'if (await isFirst(workspace, requestId, id)) {',
+    to: '{',
+    tests: [DOORS],
+    only: 'sends twice',
+  },
+  {
+    name: 'events are not deduplicated',
+    file: REQUESTS,
+    from: 'if (await isFirst(workspace, data.body.event_id, id)) await runEvent(data);',
+    to: 'void id;\n      await runEvent(data);',
+    tests: [DOORS],
+    only: 'sends twice',
+  },
+  {
+    name: 'workflow steps are not deduplicated',
+    file: 'src/listeners/pipeline/run-step.ts',
+    from: 'if (!(await isFirst(workspace, data.execution, id))) return;',
+    to: 'void [isFirst, id];',
+    tests: [DOORS],
+    only: 'sends twice',
+  },
+  {
+    name: 'a request that was cut off is taken for a repeat of itself',
+    file: REQUESTS,
+    from: 'return standing?.job === undefined || standing.job === job;',
+    to: 'return standing === undefined;',
+    tests: ['test/process/kill.test.ts'],
+    only: 'carries out what was acknowledged',
+  },
+  {
+    name: 'a form is carried out again by another replica',
+    file: 'src/listeners/pipeline/form-claim.ts',
+    from: 'return (await claims.get(form))?.job === job ? undefined : sentAlready(state);',
+    to: 'return undefined;',
+    tests: ['test/listeners/submissions.test.ts'],
+  },
+  {
+    name: 'events are acknowledged before they are stored',
+    file: 'src/listeners/listeners.ts',
+    from: 'if (known !== undefined) await this.#store(known.keeper, known.event);\n    await event.ack();',
+    to: 'await event.ack();\n    if (known !== undefined) await this.#store(known.keeper, known.event);',
+    tests: [SIGNATURES_TEST],
+    only: 'could not be stored',
+  },
+  {
+    name: 'commands are acknowledged before they are stored',
+    file: 'src/listeners/listeners.ts',
+    from: 'try {\n    await requests.store(workspace, request, live);',
+    to: 'try {\n    await ack();\n    await requests.store(workspace, request, live);',
+    tests: ['test/errors.test.ts', 'test/store/full-disk.test.ts'],
+  },
+  {
+    name: 'a form that could not be stored is acknowledged as taken',
+    file: 'src/listeners/pipeline/run-submission.ts',
+    from: "return ackOf({ kind: 'errors', errors: {}, base }, state);",
+    to: "void base;\n    return ackOf({ kind: 'close' }, state);",
+    tests: ['test/errors.test.ts', 'test/store/full-disk.test.ts', 'test/listeners/submissions.test.ts'],
+  },
+  {
+    name: 'a form’s order is begun again after a kill',
+    file: 'src/listeners/pipeline/run-submission.ts',
+    from: 'if (form.isResumed && sent.found?.submission.isOrder)',
+    to: 'if (form.isDone && sent.found?.submission.isOrder)',
+    tests: ['test/process/forms.test.ts'],
+  },
+  {
+    name: 'a state of a link comes back from any browser',
+    file: LINK,
+    from: "if (!isSame(digest(cookies[cookieName(id)] ?? ''), found.browser)) return 'other browser';",
+    to: 'void cookies;',
+    tests: [LINK_TEST],
+  },
+  {
+    name: 'a link begins without the form of our page',
+    file: 'src/listeners/link/routes.ts',
+    from: "if (!parts.linkRequests.isAnswer(ticket, form.get('token') ?? '', cookiesOf(request)))\n    return 'other browser';",
+    to: '',
+    tests: [LINK_TEST],
+  },
+  {
+    name: 'a ticket links more than once',
+    file: LINK,
+    from: "if (!(await claim(found.ticket, now))) return 'used';",
+    to: '',
+    tests: [LINK_TEST],
+  },
+  {
+    name: 'a state of a link counts more than once',
+    file: LINK,
+    from: "if (!(await claim(id, now))) return 'used';",
+    to: '',
+    tests: [LINK_TEST],
+  },
+  {
+    name: 'tickets and states of a link never run out',
+    file: LINK,
+    from: 'return now - at >= VALID_MS;',
+    to: 'return now < at;',
+    tests: [LINK_TEST],
+  },
+  {
+    name: 'an install comes back from any browser',
+    file: STATES,
+    from: "return isSame(digest(cookies[cookieName(id)] ?? ''), found.browser) ? undefined : 'other browser';",
+    to: 'void [isSame, cookies];\n      return undefined;',
+    tests: [INSTALL_TEST],
+  },
+  {
+    name: 'a state of an install counts more than once',
+    file: STATES,
+    from: "if (!(await used.create(GLOBAL, id, { at: now }, now + REMEMBERED_MS))) return 'used';",
+    to: '',
+    tests: [INSTALL_TEST],
+  },
+];

@@ -1,0 +1,20 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+
+it('the product starts no process and evaluates no text', () => {
+  const dangerous = /child_process|node:vm|\beval\(|new Function\(/;
+  const found = globSync('src/**/*.ts', { cwd: root }).filter((path) =>
+    dangerous.test(readFileSync(join(root, path), 'utf8')),
+  );
+  expect(found).toEqual([]);
+});
+
+it('the proofs that docs/asvs.md names are there', () => {
+  const text = readFileSync(join(root, 'docs/asvs.md'), 'utf8');
+  const named = [...text.matchAll(/`([\w/-]+\.test\.ts)`/g)].map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((path) => !existsSync(join(root, 'test', path)))).toEqual([]);
+});
