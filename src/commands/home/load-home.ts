@@ -2,6 +2,7 @@ import { DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { WATCHES } from '../../scheduler/watches/schedule.ts';
+import { chartOf } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import {
   type AccountFigures,
@@ -85,9 +86,13 @@ async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
 /** This week's figures of the first accounts, as the person may see them; what fails is explained instead. */
 export async function figuresOf(workspace: Workspace, user: string): Promise<Record<string, AccountFigures>> {
   const accounts = (await workspace.accounts.list({ user })).slice(0, MOST_FIGURES);
+  const zone = accounts.length === 0 ? 'UTC' : await workspace.home.zone(user);
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {
-      return [account.name, await workspace.hosting.thisWeek(account)];
+      const { activity, skipped } = await workspace.hosting.thisWeek(account);
+      const ask = { account: account.name, range: 'this_week', zone } as const;
+      const data = chartOf(ask, activity, workspace.clock.now());
+      return [account.name, { stats: activity.stats, data, skipped }];
     } catch (error) {
       if (!(error instanceof AccountFailure)) throw error;
       return [account.name, { failed: failureWords(workspace.explain(error)) }];

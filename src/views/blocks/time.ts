@@ -55,9 +55,14 @@ function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string
 
 /** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
 export function dayOf(zone: string, at: number | string): string {
+  return hourOf(zone, at).day;
+}
+
+/** The same with the hour, from 0 to 23. */
+export function hourOf(zone: string, at: number | string): { day: string; hour: number } {
   const parts = formatterOf(zone).formatToParts(typeof at === 'number' ? at : Date.parse(at));
-  const { year, month, day } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
-  return `${year?.padStart(4, '0')}-${month}-${day}`;
+  const { year, month, day, hour } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  return { day: `${year?.padStart(4, '0')}-${month}-${day}`, hour: Number(hour) };
 }
 
 /** All days from one to another, both included, at most the latest `most`. */
@@ -82,6 +87,8 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
     year: 'numeric',
     month: '2-digit',
     day: '2-digit',
+    hour: '2-digit',
+    hourCycle: 'h23',
   });
   formatters.set(zone, made);
   return made;

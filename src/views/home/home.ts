@@ -4,6 +4,7 @@ import { bold, code, cut, linesWithin } from '../../core/mrkdwn.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { HEALTH } from '../accounts/accounts.ts';
+import type { DeploymentsData } from '../activity/deployments-chart.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
@@ -13,7 +14,7 @@ import { runWords, type ShownRun, targetWords } from '../test-access/runs.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
 export type AccountFigures =
-  | { stats: ActivityStats | undefined; skipped?: readonly SkippedRows[] }
+  | { stats: ActivityStats | undefined; data?: DeploymentsData; skipped?: readonly SkippedRows[] }
   | { failed: string };
 
 /** By account. */
@@ -42,6 +43,8 @@ export interface HomeData {
   accounts: ReadonlyArray<{ name: string; state: 'ok' | 'unverified' | 'broken'; isOwn: boolean }>;
   defaultAccount: string | undefined;
   figures: ShownFigures;
+  /** The week's chart of each account that has one. */
+  charts?: Readonly<Record<string, KnownBlock>>;
   /** In the order in which they are shown. */
   runs: readonly HomeRun[];
   schedules: readonly HomeSchedule[];
@@ -122,11 +125,11 @@ function accountBlocks(account: HomeData['accounts'][number], data: HomeData): K
       `${bold(name)}${isDefault}  ${HEALTH[state]}${isOwn ? '  _with your own key_' : ''}`,
       mayReconnect ? button(again) : undefined,
     ),
-    ...figureBlocks(name, data.figures),
+    ...figureBlocks(name, data),
   ];
 }
 
-function figureBlocks(account: string, figures: ShownFigures): KnownBlock[] {
+function figureBlocks(account: string, { figures, charts = {} }: HomeData): KnownBlock[] {
   if (figures === 'loading') return [context(':hourglass_flowing_sand: Loading this week’s figures…')];
   const known = Object.hasOwn(figures, account) ? figures[account] : undefined;
   if (known === undefined) return [];
@@ -134,6 +137,7 @@ function figureBlocks(account: string, figures: ShownFigures): KnownBlock[] {
   const { stats, skipped = [] } = known;
   return [
     ...statsBlocks(stats, 'this_week'),
+    ...(Object.hasOwn(charts, account) && charts[account] ? [charts[account]] : []),
     ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),
   ];
 }
