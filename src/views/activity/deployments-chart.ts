@@ -61,10 +61,10 @@ export function chartTitle(data: Pick<DeploymentsData, 'bars'>): string {
   return `Deployments per ${isHourly(data) ? 'hour' : 'day'}`;
 }
 
-/** "Fri 20 Nov", "09:00", or "19 Nov 23:00" where that is not the last bar's day; no two bars have the same. */
+/** "Fri, Nov 20", "09:00", or "Nov 19, 23:00" where that is not the last bar's day; no two bars have the same. */
 export function barName({ day, hour }: DeploymentsBar, { bars }: Pick<DeploymentsData, 'bars'>): string {
-  if (hour === undefined) return `${weekday(day)} ${dayAndMonth(day)}`;
-  return day === bars.at(-1)?.day ? hourName(hour) : `${dayAndMonth(day)} ${hourName(hour)}`;
+  if (hour === undefined) return `${weekday(day)}, ${dayAndMonth(day)}`;
+  return day === bars.at(-1)?.day ? hourName(hour) : `${dayAndMonth(day)}, ${hourName(hour)}`;
 }
 
 function spokenName(bar: DeploymentsBar, data: Pick<DeploymentsData, 'bars'>): string {

@@ -2,14 +2,12 @@
  * Times in the reader's own zone, by Slack's date tokens. The fallback, for clients that do not know the token, is UTC and
  * says so.
  */
-type Style = 'date_short_pretty' | 'date_num' | 'date_long_pretty';
-
-export function dateTime(at: number | string, style: Style = 'date_short_pretty'): string {
-  return token(at, `{${style}} at {time}`);
+export function dateTime(at: number | string): string {
+  return token(at, '{date_short_pretty} at {time}');
 }
 
-export function dateOnly(at: number | string, style: Style = 'date_short_pretty'): string {
-  return token(at, `{${style}}`);
+export function dateOnly(at: number | string): string {
+  return token(at, '{date_short_pretty}');
 }
 
 export function timeOnly(at: number | string): string {
@@ -35,21 +33,21 @@ export function duration(ms: number): string {
 
 const DAY_MS = 86_400_000;
 
-/** "Friday 20 November" */
+/** "Friday, November 20" */
 export const dayName = dayFormat({ weekday: 'long', day: 'numeric', month: 'long' });
 
-/** "20 Nov 2026" */
+/** "Nov 20, 2026" */
 export const dateName = dayFormat({ day: 'numeric', month: 'short', year: 'numeric' });
 
-/** "20 Nov" */
+/** "Nov 20" */
 export const dayAndMonth = dayFormat({ day: 'numeric', month: 'short' });
 
 /** "Fri" */
 export const weekday = dayFormat({ weekday: 'short' });
 
-/** Formats a day such as `2026-11-20`. */
+/** Formats a day such as `2026-11-20`, in the order in which Slack's tokens have it. */
 function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string {
-  const format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  const format = new Intl.DateTimeFormat('en-US', { ...options, timeZone: 'UTC' });
   return (day) => format.format(Date.parse(day));
 }
 

@@ -28,8 +28,11 @@ export interface HomeRun extends ShownRun {
 export interface HomeSchedule {
   kind: 'digest' | 'watch' | 'invoices';
   id: string;
-  /** Mrkdwn of our own making, e.g. "the digest `d7k2` in <#C1>". */
+  channel: string;
+  /** What it posts and how often; mrkdwn of our own making. */
   what: string;
+  /** When it posts next, milliseconds since the epoch, where that is known. */
+  next?: number | undefined;
   /** Why it is paused, mrkdwn of our own making; absent while it is active. */
   paused?: string;
 }
@@ -173,12 +176,22 @@ const CHANGED_BY: Readonly<Record<HomeSchedule['kind'], string>> = {
   invoices: 'billing',
 };
 
-function scheduleBlock({ kind, id, what, paused }: HomeSchedule, roles: readonly string[]): KnownBlock {
-  const name = cut(what.charAt(0).toUpperCase() + what.slice(1), 500);
+const SCHEDULE_WORDS: Readonly<Record<HomeSchedule['kind'], { icon: string; name: string }>> = {
+  digest: { icon: ':calendar:', name: 'Digest' },
+  watch: { icon: ':eyes:', name: 'Watch' },
+  invoices: { icon: ':receipt:', name: 'Invoice notices' },
+};
+
+/** "Digest in #deploys: every Monday at 09:00, …", and when it is next posted or why it is not. */
+function scheduleBlock(
+  { kind, id, channel, what, next, paused }: HomeSchedule,
+  roles: readonly string[],
+): KnownBlock {
   const isPaused = paused !== undefined;
-  const text = isPaused
-    ? `:double_vertical_bar: ${name} is paused because ${cut(paused, 1000)}.`
-    : `:calendar: ${name}`;
+  const { icon, name } = SCHEDULE_WORDS[kind];
+  const state = isPaused ? `Paused because ${cut(paused, 1000)}.` : next && `Next ${dateTime(next)}`;
+  const first = `${isPaused ? ':double_vertical_bar:' : icon} *${name}* in <#${channel}>: ${cut(what, 500)}`;
+  const text = [first, ...(state ? [state] : [])].join('\n');
   const verb = isPaused ? 'resume' : 'pause';
   const label = isPaused ? 'Resume' : 'Pause';
   const mayChange = roles.includes(CHANGED_BY[kind]);

@@ -43,7 +43,7 @@ describe('the chart of deployments', () => {
     ];
     const words = JSON.stringify(chartWords({ title: 'acme', zone: 'UTC', isCut: false, bars }));
     expect(words).toContain(
-      `Thu 19 Nov  ${'▇'.repeat(16)} 4 succeeded\\nSat 21 Nov  ${'▇'.repeat(4)} 1 failed`,
+      `Thu, Nov 19  ${'▇'.repeat(16)} 4 succeeded\\nSat, Nov 21  ${'▇'.repeat(4)} 1 failed`,
     );
   });
 });

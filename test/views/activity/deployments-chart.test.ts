@@ -56,7 +56,7 @@ describe('deployments by day', () => {
     expect(bars[0]).toEqual({ ...day('2026-11-19', 1), hour: 22 });
     expect(bars).toHaveLength(10);
     expect(altText({ title: 'acme', zone: 'America/New_York', isCut: false, bars })).toContain(
-      'Chart of deployments per hour, acme. 1 deployment: 1 succeeded. 19 Nov 22:00: 1 succeeded.',
+      'Chart of deployments per hour, acme. 1 deployment: 1 succeeded. Nov 19, 22:00: 1 succeeded.',
     );
   });
 
@@ -123,12 +123,12 @@ describe('the words for the picture', () => {
     [
       'say the same',
       {},
-      'Chart of deployments per day, acme, the last 7 days. 1,004 deployments: 1,001 succeeded, 2 failed, 1 cancelled. Thursday 19 November: 1,000 succeeded, 2 failed, 1 cancelled; Friday 20 November: 1 succeeded.',
+      'Chart of deployments per day, acme, the last 7 days. 1,004 deployments: 1,001 succeeded, 2 failed, 1 cancelled. Thursday, November 19: 1,000 succeeded, 2 failed, 1 cancelled; Friday, November 20: 1 succeeded.',
     ],
     ['say that there were none', { bars: [day('2026-11-20')] }, '7 days. No deployments.'],
     ['say one as one', { bars: [day('2026-11-20', 1)] }, '1 deployment: 1 succeeded.'],
     ['say what is missing', { isCut: true }, 'latest events only'],
-    ['say how the rate went', { rates }, 'Success rate from 80 % on 1 Nov to 100 % on 5 Nov.'],
+    ['say how the rate went', { rates }, 'Success rate from 80 % on Nov 1 to 100 % on Nov 5.'],
   ])('%s', (_what, change, expected) => {
     expect(altText({ ...DATA, ...change })).toContain(expected);
   });
