@@ -1,5 +1,5 @@
 import { cut, plain } from '../../core/mrkdwn.ts';
-import { dayAndMonth, dayName, weekday } from '../blocks/time.ts';
+import { dayAndMonth, dayName } from '../blocks/time.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** What a picture of deployments shows, and its alternative text says. */
@@ -61,9 +61,9 @@ export function chartTitle(data: Pick<DeploymentsData, 'bars'>): string {
   return `Deployments per ${isHourly(data) ? 'hour' : 'day'}`;
 }
 
-/** "Fri, Nov 20", "09:00", or "Nov 19, 23:00" where that is not the last bar's day; no two bars have the same. */
+/** "Nov 20", "09:00", or "Nov 19, 23:00" where that is not the last bar's day; no two bars have the same. */
 export function barName({ day, hour }: DeploymentsBar, { bars }: Pick<DeploymentsData, 'bars'>): string {
-  if (hour === undefined) return `${weekday(day)}, ${dayAndMonth(day)}`;
+  if (hour === undefined) return dayAndMonth(day);
   return day === bars.at(-1)?.day ? hourName(hour) : `${dayAndMonth(day)}, ${hourName(hour)}`;
 }
 

@@ -43,7 +43,7 @@ describe('the chart of deployments', () => {
     ];
     const words = JSON.stringify(chartWords({ title: 'acme', zone: 'UTC', isCut: false, bars }));
     expect(words).toContain(
-      `Thu, Nov 19  ${'▇'.repeat(16)} 4 succeeded\\nSat, Nov 21  ${'▇'.repeat(4)} 1 failed`,
+      `Nov 19  ${'▇'.repeat(16)} 4 succeeded\\nNov 21  ${'▇'.repeat(4)} 1 failed`,
     );
   });
 });
