@@ -39,7 +39,9 @@ describeInBrowser('App Home, as a person opens it', () => {
     await home.getByText(/Digest in .*every Monday at 09:00, Europe\/Lisbon/).waitFor();
     await home.getByText(/Invoice notices in/).waitFor();
     await home.getByRole('img', { name: /Chart of deployments per day/ }).waitFor();
+    await page.setViewportSize({ width: 1180, height: 1250 });
     await takePicture(page, 'home');
+    await page.setViewportSize(README_SIZE.viewport);
     expect(await seriousFaults(page)).toEqual([]);
 
     await home.getByRole('button', { name: 'Pause' }).first().click();

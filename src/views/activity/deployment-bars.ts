@@ -28,7 +28,8 @@ const DAYS_BACK = { last_7_days: 6, last_30_days: 29 } as const;
  * nothing is known of earlier ones.
  */
 export function deploymentBars(events: readonly ActivityEvent[], window: Window): DeploymentsBar[] {
-  const { range, zone, now, isCut } = window;
+  const { range, zone, isCut } = window;
+  const now = latestOf(events, window.now);
   const spanOf = (at: number | string): Span =>
     range === 'today' ? hourOf(zone, at) : { day: dayOf(zone, at) };
   const counted = events.map((event) => ({
@@ -40,7 +41,7 @@ export function deploymentBars(events: readonly ActivityEvent[], window: Window)
   const from = oldest !== undefined && (isCut || oldest < first) ? oldest : first;
   const spans =
     range === 'today'
-      ? hoursFrom(from, window)
+      ? hoursFrom(from, zone, now)
       : daysBetween(from, dayOf(zone, now), MOST_DAYS).map((day) => ({ day }));
   return spans.map((span) => {
     const within = counted.filter((one) => one.span === keyOf(span));
@@ -52,6 +53,12 @@ export function deploymentBars(events: readonly ActivityEvent[], window: Window)
       cancelled: amount('cancelled'),
     };
   });
+}
+
+/** A service whose clock is a little ahead has events of an hour that has not begun here. */
+function latestOf(events: readonly ActivityEvent[], now: number): number {
+  const times = events.map(({ created_at: at }) => Date.parse(at)).filter((at) => at <= now + HOUR_MS);
+  return Math.max(now, ...times);
 }
 
 /** `2026-11-20`, or `2026-11-20 09`: in the order of time. */
@@ -68,7 +75,7 @@ function firstSpan(range: ActivityRange, today: string): string {
 }
 
 /** From an hour to the current one; an hour that the clocks repeat is one, and one that they skip is none. */
-function hoursFrom(from: string, { zone, now }: Window): Span[] {
+function hoursFrom(from: string, zone: string, now: number): Span[] {
   const hours = Array.from({ length: MOST_HOURS }, (_, back) => hourOf(zone, now - back * HOUR_MS));
   const byKey = new Map(hours.reverse().map((hour) => [keyOf(hour), hour]));
   return [...byKey].filter(([key]) => key >= from).map(([, hour]) => hour);

@@ -25,7 +25,7 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[], z
       header(`Invoices of ${plain(account, 60)}`),
       section(`${count(invoices.length, 'invoice')}, ${state}${unpaidNames(unpaid)}`),
       ...table(
-        `Invoices of ${account}`,
+        'Invoices',
         COLUMNS,
         invoices.map((invoice) => rowOf(invoice, zone)),
       ),

@@ -118,7 +118,7 @@ function tableNews(items: readonly Item[], reachable: number): News {
     status === 'ok' ? [title, 'reachable', ''] : [title, 'not reachable', message ?? ''],
   );
   const said = `:white_check_mark: ${reachable} of ${items.length} reachable`;
-  return { key: 'reachable', message: say(said, ...table('Results of the test', columns, rows)) };
+  return { key: 'reachable', message: say(said, ...table('Results', columns, rows)) };
 }
 
 /** Failing items without a reply of their own: nothing of them is left out. */

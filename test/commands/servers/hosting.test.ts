@@ -46,7 +46,7 @@ describe('hosting', () => {
     for (let at = 3; at <= 12; at += 1)
       world.service.world.addHostedResource({ account: ACCOUNT, name: `box ${at}`, identifier: `r-${at}` });
     const paged = await ask(world, '/deckhand hosting');
-    expect(paged).toContain('"type":"data_table","caption":"Managed resources of acme","page_size":10');
+    expect(paged).toContain('"type":"data_table","caption":"Managed resources","page_size":10');
     world.slack.policy(TEAM, { refusedBlocks: ['data_table'] });
     const plain = await ask(world, '/deckhand hosting');
     expect(plain).toContain('"type":"table"');

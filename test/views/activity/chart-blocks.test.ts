@@ -42,8 +42,6 @@ describe('the chart of deployments', () => {
       { day: '2026-11-21', succeeded: 0, failed: 1, cancelled: 0 },
     ];
     const words = JSON.stringify(chartWords({ title: 'acme', zone: 'UTC', isCut: false, bars }));
-    expect(words).toContain(
-      `Nov 19  ${'▇'.repeat(16)} 4 succeeded\\nNov 21  ${'▇'.repeat(4)} 1 failed`,
-    );
+    expect(words).toContain(`Nov 19  ${'▇'.repeat(16)} 4 succeeded\\nNov 21  ${'▇'.repeat(4)} 1 failed`);
   });
 });

@@ -60,6 +60,12 @@ describe('deployments by day', () => {
     );
   });
 
+  it('of today reach as far as a service whose clock is a little ahead', () => {
+    const window = { range: 'today', zone: 'UTC', now: NOW - 1, isCut: false } as const;
+    const bars = deploymentBars([event('2026-11-20T12:00:01Z'), event('2026-11-21T12:00:01Z')], window);
+    expect(bars.at(-1)).toEqual({ ...day('2026-11-20', 1), hour: 12 });
+  });
+
   it.each([
     ['one that clocks repeat', '2026-11-01T15:00:00Z', 11],
     ['one that clocks skip', '2026-03-08T15:00:00Z', 11],
