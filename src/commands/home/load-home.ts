@@ -40,7 +40,9 @@ function listing<R>(
 
 const LISTINGS = [
   listing('digest', DIGESTS, (digest, now) => ({ what: digestWords(digest), next: nextOf(digest, now) })),
-  listing('watch', WATCHES, (watch) => ({ what: `${watchWords(watch)}, as they happen` })),
+  listing('watch', WATCHES, (placed) => ({
+    what: `${watchWords(placed)}${placed.watch.hours === undefined ? ', as they happen' : ''}`,
+  })),
   listing('invoices', INVOICE_NOTICES, ({ account }) => ({
     what: `each new, paid and unpaid invoice of ${code(account)}`,
   })),
