@@ -15,6 +15,7 @@ import { demoControls } from './controls.ts';
 import { installInto } from './install.ts';
 import { freePort } from './ports.ts';
 import { createProduct } from './product.ts';
+import { DEMO_SAMPLES } from './samples.ts';
 import { giveTour } from './tour.ts';
 import { addDemoWorkspaces } from './workspaces.ts';
 
@@ -50,6 +51,7 @@ async function run(): Promise<void> {
       unfurlDomains: [new URL(service.origin).hostname],
       redirectUrls: [`${publicUrl}/slack/oauth_redirect`],
     },
+    samples: DEMO_SAMPLES,
   });
   addDemoWorkspaces(slack);
   const env = {

@@ -21,6 +21,7 @@ export function teamForPage(world: World, workspace: Workspace): Json {
     ],
     channels: [...workspace.channels.values()].map(channelForPage),
     apps: bot ? [appForPage(world, bot)] : [],
+    samples: world.samples,
     commands: bot ? app.commands.map((command) => ({ ...command, app_id: app.appId })) : [],
   };
 }

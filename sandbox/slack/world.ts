@@ -73,6 +73,12 @@ export interface Control {
   run(on: boolean): void | Promise<void>;
 }
 
+/** Made-up values that a form of the app can be filled with, e.g. those of a demo's account. */
+export interface Sample {
+  label: string;
+  value: string;
+}
+
 /** All that one local Slack knows. */
 export interface World {
   app: RegisteredApp;
@@ -99,6 +105,8 @@ export interface World {
   longestLog: number;
   faults: Set<Fault>;
   controls: Control[];
+  /** By the form's `callback_id`; shown above it. */
+  samples: Readonly<Record<string, readonly Sample[]>>;
   /** When each method was called, for the rates. */
   callTimes: Map<string, number[]>;
   /** Work that goes on after an answer: event retries and such. */
@@ -119,6 +127,7 @@ export interface WorldOptions {
   realRates?: boolean;
   requestUrl?: string;
   longestLog?: number;
+  samples?: World['samples'];
 }
 
 export function createWorld(options: WorldOptions): World {
@@ -142,6 +151,7 @@ export function createWorld(options: WorldOptions): World {
     longestLog: options.longestLog ?? 20_000,
     faults: new Set(),
     controls: [],
+    samples: options.samples ?? {},
     callTimes: new Map(),
     background: new Set(),
     // A new connection each time: an app that was killed and restarted is reached at once.

@@ -43,8 +43,8 @@ export const STYLES: Record<Outcome, { name: string; color: string; decal?: Deca
   },
 };
 
-/** Up to this many days each bar has room for words. */
-export const FEW_DAYS = 10;
+/** Up to this many, each bar has room for words. */
+export const FEW_BARS = 10;
 const MOST_LABELS = 8;
 /** Of a small label, in pixels. */
 export const DIGIT_WIDTH = 8;
@@ -57,6 +57,6 @@ export const AXIS_LINE = '#b5b5ba';
 
 /** Counted from the last one, so that the latest always has its label. */
 export function everyFew(length: number): (index: number) => boolean {
-  const step = length <= FEW_DAYS ? 1 : Math.ceil(length / MOST_LABELS);
+  const step = length <= FEW_BARS ? 1 : Math.ceil(length / MOST_LABELS);
   return (index) => (length - 1 - index) % step === 0;
 }

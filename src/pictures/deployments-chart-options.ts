@@ -7,8 +7,11 @@ import type {
 } from 'echarts';
 import { plain } from '../core/mrkdwn.ts';
 import {
+  barName,
+  chartTitle,
+  type DeploymentsBar,
   type DeploymentsData,
-  type DeploymentsDay,
+  isHourly,
   OUTCOMES,
   ratesOf,
   totalOf,
@@ -29,7 +32,7 @@ function notesTop(data: DeploymentsData): number {
   return theme.BARS_HEIGHT + (ratesOf(data).length === 0 ? 0 : theme.RATES_HEIGHT);
 }
 
-/** The options of ECharts: bars stacked by outcome, a day each, and below them the line of past success rates. Pure. */
+/** The options of ECharts: bars stacked by outcome, a day or an hour each, and below them the line of past success rates. Pure. */
 export function optionOf(data: DeploymentsData, fontFamily: string): EChartsOption {
   const rates = ratesOf(data);
   const hasRates = rates.length > 0;
@@ -47,9 +50,9 @@ export function optionOf(data: DeploymentsData, fontFamily: string): EChartsOpti
       { ...theme.SIDES, top: theme.BARS_TOP, height: theme.BARS_HEIGHT - theme.BARS_TOP - theme.LABELS },
       ...(hasRates ? [RATES_GRID] : []),
     ],
-    xAxis: [dayAxis(data.days), ...(hasRates ? [rateDates(rates)] : [])],
+    xAxis: [timeAxis(data), ...(hasRates ? [rateDates(rates)] : [])],
     yAxis: [countAxis(data), ...(hasRates ? [RATE_AXIS] : [])],
-    series: [...barsOf(data.days), ...(hasRates ? [rateLine(rates)] : [])],
+    series: [...barsOf(data.bars), ...(hasRates ? [rateLine(rates)] : [])],
   };
 }
 
@@ -58,7 +61,7 @@ function mainTitle(data: DeploymentsData): TitleComponentOption {
     left: theme.MARGIN,
     top: 22,
     itemGap: 8,
-    text: 'Deployments per day',
+    text: chartTitle(data),
     textStyle: { fontSize: 22, fontWeight: 'bold', color: theme.INK },
     // The library keeps widths by text in a plain object: a line that is `__proto__` and nothing more would spoil all.
     subtext: [`${plain(data.title, 80)} `, ...(totalOf(data) === 0 ? [] : [totalWords(data)])].join('\n'),
@@ -67,14 +70,16 @@ function mainTitle(data: DeploymentsData): TitleComponentOption {
 }
 
 function notes(data: DeploymentsData): TitleComponentOption {
-  const first = data.days[0];
+  const first = data.bars[0];
   const isCut = data.isCut && first !== undefined;
-  const cut = isCut ? ` The service lists its latest events only: from ${dayAndMonth(first.day)} on.` : '';
+  const cut = isCut
+    ? ` The service lists its latest events only: from ${isHourly(data) ? barName(first, data) : dayAndMonth(first.day)} on.`
+    : '';
   return {
     left: theme.MARGIN,
     top: notesTop(data),
     padding: [0, 5],
-    text: `Days in ${data.zone}.${cut}`,
+    text: `${isHourly(data) ? 'Hours' : 'Days'} in ${data.zone}.${cut}`,
     textStyle: { fontSize: 13, fontWeight: 'normal', color: theme.SOFT_INK },
   };
 }
@@ -101,65 +106,70 @@ const NOTHING: TitleComponentOption = {
   textStyle: { fontSize: 18, fontWeight: 'normal', color: theme.SOFT_INK },
 };
 
-function dayAxis(days: readonly DeploymentsDay[]) {
-  const isFew = days.length <= theme.FEW_DAYS;
+function timeAxis(data: DeploymentsData) {
+  const { bars } = data;
+  const isFew = bars.length <= theme.FEW_BARS;
+  const label = (bar: DeploymentsBar): string => {
+    if (bar.hour !== undefined) return barName(bar, data);
+    return isFew ? `${weekday(bar.day)}\n${dayAndMonth(bar.day)}` : dayAndMonth(bar.day);
+  };
   return {
     type: 'category',
-    data: days.map(({ day }) => (isFew ? `${weekday(day)}\n${dayAndMonth(day)}` : dayAndMonth(day))),
+    data: bars.map(label),
     z: theme.ABOVE_BARS,
     axisTick: { show: false },
     axisLine: { lineStyle: { color: theme.AXIS_LINE } },
-    axisLabel: { fontSize: 14, lineHeight: 18, color: theme.SOFT_INK, interval: theme.everyFew(days.length) },
+    axisLabel: { fontSize: 14, lineHeight: 18, color: theme.SOFT_INK, interval: theme.everyFew(bars.length) },
   } as const;
 }
 
 function countAxis(data: DeploymentsData): YAxisComponentOption {
-  const most = Math.max(0, ...data.days.map((day) => totalOf({ days: [day] })));
+  const most = Math.max(0, ...data.bars.map((bar) => totalOf({ bars: [bar] })));
   return {
     type: 'value',
     minInterval: 1,
     splitNumber: 4,
     // Room for the labels on the highest bar.
-    boundaryGap: [0, data.days.length <= theme.FEW_DAYS ? '20%' : '8%'],
+    boundaryGap: [0, data.bars.length <= theme.FEW_BARS ? '20%' : '8%'],
     ...(most < 4 ? { max: 4 } : {}),
     axisLabel: { fontSize: 14, color: theme.SOFT_INK, formatter: shortNumber },
     splitLine: { lineStyle: { color: theme.GRID_LINE } },
   };
 }
 
-function barsOf(days: readonly DeploymentsDay[]): BarSeriesOption[] {
+function barsOf(columns: readonly DeploymentsBar[]): BarSeriesOption[] {
   const bars = OUTCOMES.map((outcome): BarSeriesOption => {
     const { name, ...itemStyle } = theme.STYLES[outcome];
     return {
       type: 'bar',
       name,
-      stack: 'day',
+      stack: 'bar',
       barMaxWidth: 64,
       barCategoryGap: '32%',
       barMinHeight: theme.LEAST_HEIGHT,
       itemStyle: { ...itemStyle, borderColor: '#ffffff', borderWidth: 1 },
       // Nothing at all, for a bar of 0 would have the least height.
-      data: days.map((day) => day[outcome] || '-'),
+      data: columns.map((bar) => bar[outcome] || '-'),
     };
   });
-  return [...bars, totalsOf(days)];
+  return [...bars, totalsOf(columns)];
 }
 
 /** Nothing stacked on top of each bar, to carry its total and, where there is room, its failures. */
-function totalsOf(days: readonly DeploymentsDay[]): BarSeriesOption {
-  const isFew = days.length <= theme.FEW_DAYS;
-  const longest = Math.max(...days.map((day) => totalLabel(day).length));
+function totalsOf(columns: readonly DeploymentsBar[]): BarSeriesOption {
+  const isFew = columns.length <= theme.FEW_BARS;
+  const longest = Math.max(...columns.map((bar) => totalLabel(bar).length));
   const hasRoom =
-    days.length * (longest + 1) * theme.DIGIT_WIDTH <= theme.WIDTH - theme.SIDES.left - theme.SIDES.right;
+    columns.length * (longest + 1) * theme.DIGIT_WIDTH <= theme.WIDTH - theme.SIDES.left - theme.SIDES.right;
   return {
     type: 'bar',
-    stack: 'day',
+    stack: 'bar',
     silent: true,
-    data: days.map((day) => ({
+    data: columns.map((bar) => ({
       value: 0,
       label: {
-        show: hasRoom && totalOf({ days: [day] }) > 0,
-        formatter: isFew ? fullLabel(day) : totalLabel(day),
+        show: hasRoom && totalOf({ bars: [bar] }) > 0,
+        formatter: isFew ? fullLabel(bar) : totalLabel(bar),
       },
     })),
     label: {
@@ -176,13 +186,13 @@ function totalsOf(days: readonly DeploymentsDay[]): BarSeriesOption {
   };
 }
 
-function totalLabel(day: DeploymentsDay): string {
-  return shortNumber(totalOf({ days: [day] }));
+function totalLabel(bar: DeploymentsBar): string {
+  return shortNumber(totalOf({ bars: [bar] }));
 }
 
-function fullLabel(day: DeploymentsDay): string {
-  const failed = day.failed === 0 ? '' : `\n{failed|${shortNumber(day.failed)} failed}`;
-  return `{total|${totalLabel(day)}}${failed}`;
+function fullLabel(bar: DeploymentsBar): string {
+  const failed = bar.failed === 0 ? '' : `\n{failed|${shortNumber(bar.failed)} failed}`;
+  return `{total|${totalLabel(bar)}}${failed}`;
 }
 
 /** "950", "1.2k", "3M" */

@@ -6,6 +6,7 @@ import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import { zoneOf } from './user-timezone.ts';
 import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 const NoData = z.object({});
@@ -27,6 +28,8 @@ export interface Home {
   seenBy(viewers: number): void;
   /** The address of a message; undefined where Slack does not give one. Known ones are kept. */
   permalink(shown: MessageRef): Promise<string | undefined>;
+  /** The person's IANA zone, which may be an hour old. */
+  zone(user: string): Promise<string>;
 }
 
 /** Changes come in groups. */
@@ -34,7 +37,8 @@ const SOON_MS = 300;
 /** Slack accepts some 100 `views.publish` a minute from a workspace. */
 const A_VIEWER_MS = 700;
 const LEAST_MS = 1_500;
-const DAY_MS = 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export interface HomeParts {
   store: WorkspaceStore;
@@ -52,6 +56,7 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts): Home 
   let unseenUntil = 0;
   let amount = 1;
   const permalinks = createTtlCache<string | undefined>(clock, DAY_MS);
+  const zones = createTtlCache<string>(clock, HOUR_MS);
 
   return {
     viewers,
@@ -84,5 +89,6 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts): Home 
         throw error;
       }
     },
+    zone: (user) => zones.get([user], () => zoneOf({ slack, log }, user)),
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
-import { type ActivityStats, getActivity } from '../service/activity.ts';
+import { type Activity, getActivity } from '../service/activity.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { AccountClient } from '../service/client.ts';
 import { listRegions, listSizes, type Region, type Size } from '../service/hosted-resources.ts';
@@ -21,8 +21,8 @@ export interface HostingCatalog {
 }
 
 interface WeekFigures {
-  /** Undefined where the service gives no figures. */
-  stats: ActivityStats | undefined;
+  /** Without statistics where the service gives none. */
+  activity: Activity;
   /** Events of the week that could not be read. */
   skipped: readonly SkippedRows[];
 }
@@ -56,6 +56,6 @@ export function createHostingCatalog({
 async function weekFigures(client: AccountClient): Promise<WeekFigures> {
   const skipped: SkippedRows[] = [];
   const onSkipped = (rows: SkippedRows) => skipped.push(rows);
-  const { stats } = await getActivity(client, { range: 'this_week', stats: true }, { onSkipped });
-  return { stats, skipped };
+  const activity = await getActivity(client, { range: 'this_week', stats: true }, { onSkipped });
+  return { activity, skipped };
 }

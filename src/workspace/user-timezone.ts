@@ -1,10 +1,11 @@
 import { parseZone } from '../jobs/zone.ts';
+import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import type { Workspace } from './workspace.ts';
+import type { WorkspaceSlack } from '../slack/slack.ts';
 
 /** The person's IANA zone in Slack; UTC where Slack gives none that is known here. */
 export async function zoneOf(
-  { slack, log }: Pick<Workspace, 'slack' | 'log'>,
+  { slack, log }: { slack: WorkspaceSlack; log: Logger },
   user: string,
 ): Promise<string> {
   try {

@@ -2,7 +2,6 @@ import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Engine } from '../jobs/jobs.ts';
-import { logFailure } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -25,15 +24,17 @@ import {
   type WorkspaceSealer,
   type WorkspaceStore,
 } from '../store/workspace-store.ts';
-import { type Explained, explain } from '../views/blocks/failures.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type Channels, createChannels } from './channels.ts';
+import { type ChartFiles, createChartFiles } from './chart-files.ts';
 import { createDigests, type Digests } from './digests.ts';
+import { createExplaining, type Explaining } from './explaining.ts';
 import { createHome, type Home } from './home-refresh.ts';
 import { createHostingCatalog, type HostingCatalog } from './hosting-catalog.ts';
 import { createIntegrations, type Integrations } from './integrations.ts';
 import type { LinkRequests } from './link-requests.ts';
+import { createNewBlocks, type NewBlocks, withFallbacks } from './new-blocks.ts';
 import { createPendingCommands, type PendingCommands } from './pending-commands.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createRoles, type Roles } from './roles.ts';
@@ -65,7 +66,7 @@ export interface Parts {
 }
 
 /** One workspace: its records, its Slack, its jobs. Nothing here reaches another one. */
-export interface Workspace {
+export interface Workspace extends Explaining {
   /** `enterpriseId ?? teamId` of the installation. */
   id: string;
   config: Settings;
@@ -85,20 +86,18 @@ export interface Workspace {
   accounts: Accounts;
   audit: Audit;
   channels: Channels;
+  chartFiles: ChartFiles;
   digests: Digests;
   home: Home;
   hosting: HostingCatalog;
   integrations: Integrations;
   links: UserLinks;
   names: ServiceNames;
+  newBlocks: NewBlocks;
   pending: PendingCommands;
   projects: Projects;
   roles: Roles;
   runs: TestRuns;
-  /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
-  explain(error: unknown, newAccount?: string): Explained;
-  /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
-  report(error: unknown, fields: Record<string, unknown>, newAccount?: string): Explained;
 }
 
 /** The context of every workspace, opened when it is first needed. */
@@ -172,7 +171,8 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const log = parts.log.child({ workspace: id });
   const store = bindStore(parts.store, id, during);
   const jobs = bindJobs(parts.engine, id, during);
-  const slack = parts.slack.of(id);
+  const newBlocks = createNewBlocks({ store, clock, log });
+  const slack = withFallbacks(parts.slack.of(id), newBlocks);
   const sealer = bindSealer(parts.sealer, id, during);
   const home = createHome({ store, jobs, clock, log, slack });
   const links = createUserLinks({
@@ -214,11 +214,13 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
     channels: createChannels(store),
+    chartFiles: createChartFiles({ slack, pictures, clock, log }),
     digests: createDigests(store),
     hosting: createHostingCatalog({ accounts, clock }),
     integrations: createIntegrations(store),
     links,
     names: createServiceNames({ store, clock }),
+    newBlocks,
     pending: createPendingCommands({ store, clock }),
     projects: createProjects({ accounts, clock }),
     roles: createRoles({
@@ -228,23 +230,6 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
       installer: () => installations.installer(id),
     }),
     runs: createTestRuns(store, home.refresh),
-    ...explaining({ config, clock, log }),
-  };
-}
-
-function explaining({
-  config,
-  clock,
-  log,
-}: Pick<Workspace, 'config' | 'clock' | 'log'>): Pick<Workspace, 'explain' | 'report'> {
-  const { SLACK_COMMAND: word, SUPPORT_URL: supportUrl } = config;
-  const explainHere = (error: unknown, newAccount?: string): Explained =>
-    explain(error, { word, supportUrl, now: clock.now(), newAccount });
-  return {
-    explain: explainHere,
-    report: (error, fields, newAccount) => ({
-      ...explainHere(error, newAccount),
-      reference: logFailure(log, error, fields),
-    }),
+    ...createExplaining({ config, clock, log }),
   };
 }

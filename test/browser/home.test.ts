@@ -36,15 +36,18 @@ describeInBrowser('App Home, as a person opens it', () => {
     await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
     await world.as('admin').command(CHANNEL, '/deckhand test storefront');
     await home.getByText('6 of 7 reachable').waitFor();
-    await home.getByText('The digest').waitFor();
-    await home.getByText('The invoice notices').waitFor();
+    await home.getByText(/Digest in .*every Monday at 09:00, Europe\/Lisbon/).waitFor();
+    await home.getByText(/Invoice notices in/).waitFor();
+    await home.getByRole('img', { name: /Chart of deployments per day/ }).waitFor();
+    await page.setViewportSize({ width: 1180, height: 1250 });
     await takePicture(page, 'home');
+    await page.setViewportSize(README_SIZE.viewport);
     expect(await seriousFaults(page)).toEqual([]);
 
     await home.getByRole('button', { name: 'Pause' }).first().click();
-    await home.getByText('is paused because somebody paused it').waitFor();
+    await home.getByText('Paused because somebody paused it').waitFor();
     await home.getByRole('button', { name: 'Resume' }).click();
-    await home.getByText('is paused because somebody paused it').waitFor({ state: 'detached' });
+    await home.getByText('Paused because somebody paused it').waitFor({ state: 'detached' });
   });
 
   it('shows a member no button that a member may not press, and lets nobody write to the app', async () => {
@@ -52,7 +55,7 @@ describeInBrowser('App Home, as a person opens it', () => {
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     const home = page.getByRole('region', { name: 'Deckhand Home' });
     await home.getByText('Admins give roles with').waitFor();
-    await home.getByText('The digest').waitFor();
+    await home.getByText(/Digest in/).waitFor();
     expect(await home.getByRole('button', { name: /Pause|Connect/ }).count()).toBe(0);
     await page
       .getByRole('navigation', { name: 'Deckhand pages' })

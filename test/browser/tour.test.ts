@@ -41,8 +41,8 @@ describeInBrowser('the tour of the demo', () => {
     const said: string[] = [];
     await giveTour(slack, (line) => said.push(line), HASTE_MS);
     const home = page.getByRole('region', { name: 'Deckhand Home' });
-    await home.getByText('The digest').waitFor();
-    await home.getByText('The watch').waitFor();
+    await home.getByText(/Digest in/).waitFor();
+    await home.getByText(/Watch in/).waitFor();
     await home.getByText('6 of 7 reachable').waitFor();
     expect(said.at(-1)).toContain('That was the tour');
   });

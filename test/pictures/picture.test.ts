@@ -11,7 +11,7 @@ const WEEK: DeploymentsData = {
   title: 'acme, the last 7 days',
   zone: 'Europe/Lisbon',
   isCut: false,
-  days: daysBetween('2026-11-14', '2026-11-20').map((day, at) => ({
+  bars: daysBetween('2026-11-14', '2026-11-20').map((day, at) => ({
     day,
     succeeded: at,
     failed: at % 3,
@@ -80,7 +80,7 @@ describe('the picture of deployments', () => {
             title,
             zone: 'UTC',
             isCut,
-            days: amounts.map((amountsOfDay, at) => ({ ...amountsOfDay, day: names[at] ?? '2026-01-01' })),
+            bars: amounts.map((amountsOfDay, at) => ({ ...amountsOfDay, day: names[at] ?? '2026-01-01' })),
             rates: rates.map((one) => ({ day: '2026-11-01', rate: one })),
           });
           expect(sizeOf(png).width).toBe(1200);

@@ -5,7 +5,7 @@ import { createPictures, type Pictures } from '../../src/pictures/pictures.ts';
 const DATA = {
   title: 'acme, today',
   zone: 'UTC',
-  days: [{ day: '2026-03-02', succeeded: 3, failed: 1, cancelled: 0 }],
+  bars: [{ day: '2026-03-02', succeeded: 3, failed: 1, cancelled: 0 }],
   isCut: false,
 };
 
@@ -26,7 +26,7 @@ it('draws in its thread what is drawn here, for several at once', async () => {
 });
 
 it('tells what cannot be drawn, and draws the next', async () => {
-  await expect(pictures.draw({ ...DATA, days: undefined as never })).rejects.toThrow('could not be drawn');
+  await expect(pictures.draw({ ...DATA, bars: undefined as never })).rejects.toThrow('could not be drawn');
   expect((await pictures.draw(DATA)).length).toBeGreaterThan(1000);
 });
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
+import { DEMO_SAMPLES } from '../../sandbox/demo/samples.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack, LocalSlackOptions } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
@@ -99,6 +100,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
       ...(options.byOauth === true ? { redirectUrls: undefined } : {}),
       ...options.slackApp,
     },
+    ...(options.seed === 'demo' ? { samples: DEMO_SAMPLES } : {}),
     ...(pageDir === undefined ? {} : { pageDir }),
     ...(options.time === undefined ? {} : { now: options.time.now }),
   });

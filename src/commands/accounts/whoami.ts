@@ -9,7 +9,7 @@ import { accountOf } from '../resolve-target.ts';
 
 export const whoami = defineCommand({
   name: 'whoami',
-  summary: 'Shows whose key acts for you, who you are at the service, and what you may do here',
+  summary: 'Shows who you are, whose key acts for you, and what you may do here',
   role: 'member',
   needsAccount: true,
   async run(_, context) {
@@ -24,6 +24,7 @@ export const whoami = defineCommand({
     return {
       kind: 'private',
       message: profileMessage({
+        user: caller.user,
         profile,
         key: account,
         billing: forInvoicesToo?.purpose === 'billing' ? forInvoicesToo : undefined,

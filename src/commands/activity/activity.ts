@@ -1,20 +1,17 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
 import type { ListOptions } from '../../service/rows.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
-import type { MessageRef } from '../../slack/slack.ts';
 import {
   type ActivityAsk,
   type ActivityAudience,
   activityMessage,
   chartOf,
 } from '../../views/activity/activity.ts';
-import { altText } from '../../views/activity/deployments-chart.ts';
 import { withSkipped } from '../../views/blocks/skipped.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { findProject } from '../../workspace/projects.ts';
@@ -23,6 +20,7 @@ import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf, boundProject, isEverything } from '../resolve-target.ts';
 import { readActivityWords } from './parse-activity-arguments.ts';
+import { withChart } from './with-chart.ts';
 
 /** What the service takes where no range is named: API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
@@ -58,7 +56,7 @@ export const activity = defineCommand({
     const words = readActivityWords(args.words?.split(' ') ?? []);
     const project = args.project ?? words.project;
     const ask = await askOf({ range: words.range, stats: args.stats ?? words.stats, project }, context);
-    return { kind: 'private', message: messageOf(ask, await fetchOf(ask, context), TO_ASKER) };
+    return { kind: 'private', message: await messageOf(ask, await fetchOf(ask, context), TO_ASKER, context) };
   },
   actions: [
     { actionId: 'activity:page', role: 'member', run: turnPage },
@@ -95,7 +93,7 @@ async function namedProject(
 
 async function turnPage(value: string | undefined, context: ActionContext): Promise<Reply> {
   const ask = Ask.parse(JSON.parse(value ?? '{}'));
-  return { kind: 'replace', message: messageOf(ask, await fetchOf(ask, context), TO_ASKER) };
+  return { kind: 'replace', message: await messageOf(ask, await fetchOf(ask, context), TO_ASKER, context) };
 }
 
 /** What the asker sees, as it stands now, for the whole channel. */
@@ -106,45 +104,28 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const ask = Ask.parse(JSON.parse(value ?? '{}'));
   const feed = await fetchOf(ask, context);
   // Posted before the reply, so that where Slack refuses the button can be pressed again.
-  const message = messageOf(ask, feed, { kind: 'channel', sharedBy: user });
-  const shown = await workspace.slack.post({ channel, message });
-  if (ask.stats) await addPicture(ask, feed, shown, context);
+  const message = await messageOf(ask, feed, { kind: 'channel', sharedBy: user }, context);
+  await workspace.slack.post({ channel, message });
   return {
     kind: 'replace',
-    message: messageOf(ask, feed, { kind: 'asker', isShared: true }),
+    message: await messageOf(ask, feed, { kind: 'asker', isShared: true }, context),
     audit: { target: ask.account },
   };
-}
-
-/** The days of the figures as a picture in the thread; without one, what was shared stays as it is. */
-async function addPicture(
-  ask: ActivityAsk,
-  feed: Activity,
-  { channel, ts }: MessageRef,
-  { workspace }: ActionContext,
-): Promise<void> {
-  const data = chartOf(ask, feed, workspace.clock.now());
-  try {
-    await workspace.slack.upload({
-      filename: `${ask.account}-deployments.png`,
-      title: 'Deployments per day',
-      bytes: await workspace.pictures.draw(data),
-      altText: altText(data),
-      channel,
-      threadTs: ts,
-    });
-  } catch (error) {
-    if (!isSlackFailure(error)) throw error;
-    const { method, reason } = error;
-    workspace.log.warn({ event: 'picture_failed', method, reason }, 'Slack refused a picture');
-  }
 }
 
 /** A feed, and what could not be read of it. */
 type Fetched = Activity & { skipped: readonly SkippedRows[] };
 
-function messageOf(ask: ActivityAsk, feed: Fetched, audience: ActivityAudience): Message {
-  return withSkipped(activityMessage(ask, feed, audience), feed.skipped);
+async function messageOf(
+  ask: ActivityAsk,
+  feed: Fetched,
+  audience: ActivityAudience,
+  { workspace }: CommandContext,
+): Promise<Message> {
+  const message = (chart: readonly KnownBlock[]): Message =>
+    withSkipped(activityMessage(ask, feed, audience, chart), feed.skipped);
+  if (!ask.stats) return message([]);
+  return withChart(workspace, chartOf(ask, feed, workspace.clock.now()), message);
 }
 
 async function fetchOf(ask: ActivityAsk, { caller, workspace }: CommandContext): Promise<Fetched> {

@@ -62,8 +62,14 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
   return {
     kind: 'close',
     after: async () => ({ kind: 'private', message: settingsMessage(saved) }),
-    audit: { where: origin.channel },
+    audit: { where: origin.channel, target: changeOf(saved) },
   };
+}
+
+/** "threads on, layout full, acme/storefront", for the audit log. */
+function changeOf({ threads = true, layout = 'compact', account, project }: Channel): string {
+  const words = [`threads ${threads ? 'on' : 'off'}`, `layout ${layout}`];
+  return [...words, ...(project === undefined ? [] : [`${account}/${project.permalink}`])].join(', ');
 }
 
 /** The project that the channel is bound to from now on. One that stays needs no look-up, nor a service that answers. */

@@ -1,8 +1,11 @@
+import { code } from '../../core/mrkdwn.ts';
 import { DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { WATCHES } from '../../scheduler/watches/schedule.ts';
+import { chartOf } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
+import { digestWords } from '../../views/digests/words.ts';
 import {
   type AccountFigures,
   type HomeData,
@@ -12,16 +15,38 @@ import {
   MOST_FIGURES,
   MOST_RUNNING,
 } from '../../views/home/home.ts';
+import { watchWords } from '../../views/watches/watch.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
+import { nextOf } from '../../workspace/digests.ts';
 import type { Role } from '../../workspace/roles.ts';
 import type { Run } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
-const KINDS: ReadonlyArray<[kind: HomeSchedule['kind'], of: ScheduleKind]> = [
-  ['digest', DIGESTS],
-  ['watch', WATCHES],
-  ['invoices', INVOICE_NOTICES],
-];
+/** The schedules of one kind, as App Home shows them. */
+function listing<R>(
+  kind: HomeSchedule['kind'],
+  { list }: ScheduleKind<R>,
+  describe: (record: R, now: number) => Pick<HomeSchedule, 'what' | 'next'>,
+): (workspace: Workspace) => Promise<HomeSchedule[]> {
+  return async (workspace) =>
+    (await list(workspace)).map(({ id, channel, state, record }) => ({
+      kind,
+      id,
+      channel,
+      ...describe(record, workspace.clock.now()),
+      ...(state.kind === 'paused' ? { paused: state.reason } : {}),
+    }));
+}
+
+const LISTINGS = [
+  listing('digest', DIGESTS, (digest, now) => ({ what: digestWords(digest), next: nextOf(digest, now) })),
+  listing('watch', WATCHES, (placed) => ({
+    what: `${watchWords(placed)}${placed.watch.hours === undefined ? ', as they happen' : ''}`,
+  })),
+  listing('invoices', INVOICE_NOTICES, ({ account }) => ({
+    what: `each new, paid and unpaid invoice of ${code(account)}`,
+  })),
+] as const;
 
 /** What App Home shows to a person, from our own records alone. */
 export async function loadHome(workspace: Workspace, user: string): Promise<Omit<HomeData, 'figures'>> {
@@ -64,15 +89,7 @@ function timeOf({ endedAt, startedAt }: Run): number {
 }
 
 async function schedulesOf(workspace: Workspace): Promise<HomeSchedule[]> {
-  const each = KINDS.map(async ([kind, { list }]) =>
-    (await list(workspace)).map(({ id, what, state }) => ({
-      kind,
-      id,
-      what,
-      ...(state.kind === 'paused' ? { paused: state.reason } : {}),
-    })),
-  );
-  return (await Promise.all(each)).flat();
+  return (await Promise.all(LISTINGS.map((list) => list(workspace)))).flat();
 }
 
 async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
@@ -85,9 +102,13 @@ async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
 /** This week's figures of the first accounts, as the person may see them; what fails is explained instead. */
 export async function figuresOf(workspace: Workspace, user: string): Promise<Record<string, AccountFigures>> {
   const accounts = (await workspace.accounts.list({ user })).slice(0, MOST_FIGURES);
+  const zone = accounts.length === 0 ? 'UTC' : await workspace.home.zone(user);
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {
-      return [account.name, await workspace.hosting.thisWeek(account)];
+      const { activity, skipped } = await workspace.hosting.thisWeek(account);
+      const ask = { account: account.name, range: 'this_week', zone } as const;
+      const data = chartOf(ask, activity, workspace.clock.now());
+      return [account.name, { stats: activity.stats, data, skipped }];
     } catch (error) {
       if (!(error instanceof AccountFailure)) throw error;
       return [account.name, { failed: failureWords(workspace.explain(error)) }];

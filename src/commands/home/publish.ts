@@ -1,3 +1,4 @@
+import type { HomeView } from '@slack/types';
 import { z } from 'zod';
 import type { EventBody } from '../../core/event.ts';
 import type { Job } from '../../core/job.ts';
@@ -9,6 +10,7 @@ import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
 import { exclusionOf } from '../permission.ts';
+import { publishWithCharts } from './home-charts.ts';
 import { figuresOf, loadHome } from './load-home.ts';
 
 const LATELY_MS = 60 * 60_000;
@@ -78,19 +80,22 @@ async function publish(
       workspace.home.opened();
     }
     const refusal = await exclusionOf(workspace, user);
-    const view =
-      refusal === undefined
-        ? homeView({ ...(await loadHome(workspace, user)), figures })
-        : refusedHomeView(refusal.message);
-    const send = (hash: string | undefined): Promise<string | undefined> =>
+    const home = refusal === undefined ? await loadHome(workspace, user) : undefined;
+    const send = (view: HomeView, hash: string | undefined): Promise<string | undefined> =>
       workspace.slack
         .call('views.publish', (client) =>
           client.views.publish({ user_id: user, view, ...(hash ? { hash } : {}) }),
         )
         .then((answer) => answer.view?.hash);
+    const sendAll = (hash: string | undefined): Promise<string | undefined> =>
+      home === undefined
+        ? send(refusedHomeView(refusal?.message ?? ''), hash)
+        : publishWithCharts(workspace, figures, (charts) =>
+            send(homeView({ ...home, figures, charts }), hash),
+          );
     try {
-      const hash = await send(known?.hash ?? shown).catch((error: unknown) => {
-        if (isSlackFailure(error) && error.reason === 'hash_conflict') return send(undefined);
+      const hash = await sendAll(known?.hash ?? shown).catch((error: unknown) => {
+        if (isSlackFailure(error) && error.reason === 'hash_conflict') return sendAll(undefined);
         throw error;
       });
       const at = openedAt ?? known?.openedAt ?? workspace.clock.now();

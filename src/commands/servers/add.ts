@@ -116,5 +116,6 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
     threads: settings.threads ?? true,
     told: ['ordered'],
   });
-  return { kind: 'nothing', audit: {} };
+  const { account, project, server } = known.target;
+  return { kind: 'nothing', audit: { target: `${account}/${project.permalink}/${server.name}` } };
 }

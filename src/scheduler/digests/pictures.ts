@@ -2,7 +2,7 @@ import { isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import { withRetries } from '../../slack/rate-limit.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import type { Upload } from '../../slack/uploads.ts';
-import { altText, totalOf } from '../../views/activity/deployments-chart.ts';
+import { altText, chartTitle, totalOf } from '../../views/activity/deployments-chart.ts';
 import type { ReportedAccount } from '../../views/digests/digest.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
@@ -39,7 +39,7 @@ export async function uploadPictures(
     const upload: Upload = {
       filename: `deployments-${account}.png`,
       bytes: await workspace.pictures.draw(data),
-      title: `Deployments per day, ${data.title}`,
+      title: `${chartTitle(data)}, ${data.title}`,
       altText: altText(data),
     };
     const send = (): Promise<string> =>

@@ -2,7 +2,8 @@ import type { ServiceErrorKind } from '../../core/errors.ts';
 import { getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventsOf, isCut } from '../../views/activity/activity.ts';
-import { deploymentsByDay, type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
+import { deploymentBars } from '../../views/activity/deployment-bars.ts';
+import { type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
 import { RANGE_WORDS } from '../../views/activity/ranges.ts';
 import { unlistedFailures } from '../../views/activity/stats.ts';
 import { dayOf } from '../../views/blocks/time.ts';
@@ -52,7 +53,7 @@ async function reportOf(
     const data = {
       title: `${project === undefined ? '' : `${project.name} in `}${account.name}, ${RANGE_WORDS[range].name}`,
       zone,
-      days: deploymentsByDay(events, { range, zone, now, isCut: cut }),
+      bars: deploymentBars(events, { range, zone, now, isCut: cut }),
       isCut: cut,
       rates: [
         ...pastRatesOf(digest, account.name),

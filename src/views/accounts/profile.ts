@@ -12,6 +12,8 @@ interface ActingKey extends ShownOwner {
 }
 
 export interface ProfileView {
+  /** Slack's id of the reader. */
+  user: string;
   profile: Profile;
   /** The key that acts for the reader. */
   key: ActingKey;
@@ -32,17 +34,18 @@ export function profileMessage(view: ProfileView): Message {
   const account = key.name;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
   const beta = profile.account.beta_features ? 'on' : 'off';
+  const role = roles.length === 0 ? 'member' : roles.join(', ');
+  const who = `${bold(name === '' ? profile.email_address : name)}  ${mrkdwn(profile.email_address, 200)}`;
   const lines = [
-    actingWords(view),
-    `${bold(name === '' ? profile.email_address : name)}  ${mrkdwn(profile.email_address, 200)}`,
+    `:bust_in_silhouette: You are <@${view.user}>, ${role} in Deckhand.${link === undefined ? '' : ` ${link}`}`,
+    actingWords(view, who),
     `Account ${bold(profile.account.name)} (${code(account)})`,
     `Managed resources beta: ${beta}`,
     ...(profile.account.suspended ? [':warning: The account is suspended.'] : []),
     ...(profile.account.trialling ? ['The account is in its trial period.'] : []),
   ];
-  const role = roles.length === 0 ? 'member' : roles.join(', ');
   return {
-    text: `Deckhand uses the account ${code(account)} with the key of ${mrkdwn(profile.email_address, 200)}`,
+    text: `You are <@${view.user}>. Deckhand uses the account ${code(account)} with the key of ${mrkdwn(profile.email_address, 200)}`,
     blocks: [
       section(lines.join('\n')),
       context(
@@ -52,20 +55,18 @@ export function profileMessage(view: ProfileView): Message {
           : [
               `For invoices the billing key ${code(maskedKey(billing.keyTail))} of <@${billing.connectedBy}>`,
             ]),
-        `Your role in Deckhand: ${role}`,
-        ...(link === undefined ? [] : [link]),
       ),
     ],
   };
 }
 
-function actingWords({ key, word, linkedEmail: email }: ProfileView): string {
+function actingWords({ key, word, linkedEmail: email }: ProfileView, who: string): string {
   const { purpose, connectedBy, name } = key;
-  if (purpose === 'mine') return ':key: Your own key acts for you. At the service you are:';
+  if (purpose === 'mine') return `:key: Your own key acts for you. At the service you are ${who}`;
   const acting = `The ${purpose} key, connected by <@${connectedBy}>,`;
   if (email?.toLowerCase() === key.email.toLowerCase())
-    return `:key: ${acting} is of your own user, so it acts for you with your own permissions. At the service you are:`;
+    return `:key: ${acting} is of your own user, so it acts for you with your own permissions. At the service you are ${who}`;
   const own = code(`${word} connect ${name}`);
   const whose = email === undefined ? '' : ' with the permissions of its user, not with yours';
-  return `:key: ${acting} acts for you${whose}; ${own} connects one of your own. At the service it is:`;
+  return `:key: ${acting} acts for you${whose}; ${own} connects one of your own. At the service it is ${who}`;
 }

@@ -4,7 +4,8 @@ import type { Activity, ActivityEvent, ActivityRange } from '../../service/activ
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, context, header, section } from '../blocks/message.ts';
 import { dayName, dayOf, timeOnly } from '../blocks/time.ts';
-import { type DeploymentsData, deploymentsByDay } from './deployments-chart.ts';
+import { deploymentBars } from './deployment-bars.ts';
+import type { DeploymentsData } from './deployments-chart.ts';
 import { outcomeIcon } from './outcomes.ts';
 import { RANGE_WORDS } from './ranges.ts';
 import { statsBlocks, unlistedFailures } from './stats.ts';
@@ -28,8 +29,13 @@ export type ActivityAudience = { kind: 'asker'; isShared: boolean } | { kind: 'c
 const MOST_EVENTS = 100;
 const PAGE = 12;
 
-/** The feed of a range by day, a page at a time, under its figures where they were asked for. */
-export function activityMessage(ask: ActivityAsk, activity: Activity, audience: ActivityAudience): Message {
+/** The feed of a range by day, a page at a time, under its figures and their chart where they were asked for. */
+export function activityMessage(
+  ask: ActivityAsk,
+  activity: Activity,
+  audience: ActivityAudience,
+  chart: readonly KnownBlock[] = [],
+): Message {
   const events =
     ask.project === undefined ? activity.events : eventsOf(activity.events, ask.project.permalink);
   const pages = Math.max(1, Math.ceil(events.length / PAGE));
@@ -44,7 +50,7 @@ export function activityMessage(ask: ActivityAsk, activity: Activity, audience: 
     blocks: [
       header(`Activity, ${name}`),
       section(`${of}: ${what}`),
-      ...(ask.stats ? figuresOf(ask, activity) : []),
+      ...(ask.stats ? figuresOf(ask, activity, chart) : []),
       ...feedBlocks(shown, ask.zone),
       context(...notesOf(ask, activity, { page, pages }, audience)),
       ...(audience.kind === 'asker' ? buttonsOf({ ...ask, page }, pages, audience.isShared) : []),
@@ -72,7 +78,7 @@ export function chartOf(
     title: `${of}, ${RANGE_WORDS[range].name}`,
     zone,
     isCut: cut,
-    days: deploymentsByDay(events, { range, zone, now, isCut: cut }),
+    bars: deploymentBars(events, { range, zone, now, isCut: cut }),
   };
 }
 
@@ -81,7 +87,7 @@ export function isCut({ events, unread = 0 }: Activity): boolean {
   return events.length + unread >= MOST_EVENTS;
 }
 
-function figuresOf(ask: ActivityAsk, activity: Activity): KnownBlock[] {
+function figuresOf(ask: ActivityAsk, activity: Activity, chart: readonly KnownBlock[]): KnownBlock[] {
   const whole = context('The figures are of the whole account: the service has none for one project.');
   const unlisted = unlistedFailures(activity);
   const failures = unlisted === undefined ? [] : [section(`:x: *${unlisted}*`)];
@@ -89,6 +95,7 @@ function figuresOf(ask: ActivityAsk, activity: Activity): KnownBlock[] {
     ...statsBlocks(activity.stats, ask.range),
     ...failures,
     ...(ask.project === undefined ? [] : [whole]),
+    ...chart,
   ];
 }
 

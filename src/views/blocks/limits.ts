@@ -27,6 +27,8 @@ export const LIMITS = {
   confirmButton: 30,
   tableRows: 100,
   tableColumns: 20,
+  chartTitle: 50,
+  chartCategories: 20,
   altText: 2000,
   /** `chat.postMessage` cuts text over 40,000, `chat.update` refuses it over 4,000: the smaller holds for both. */
   messageText: 4000,

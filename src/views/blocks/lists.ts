@@ -1,4 +1,4 @@
-import type { TableBlock } from '@slack/types';
+import type { DataTableBlock, TableBlock } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
 import { linesWithin, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
@@ -8,6 +8,8 @@ import { context, section } from './message.ts';
 const MOST_SECTIONS = 3;
 const MOST_TABLE_TEXT = 8_000;
 const MOST_CELL = 120;
+/** A table with more rows has pages of so many. */
+const PAGE = 10;
 
 /** Lines of safe mrkdwn in as few sections as hold them, with "and N more" where these are not enough. */
 export function listBlocks(lines: readonly string[], noun?: string): KnownBlock[] {
@@ -38,10 +40,15 @@ export interface Column {
 }
 
 /**
- * A table of foreign text with a cell for each column, as many rows as Slack takes and "and N more" under it. A message
- * holds one.
+ * A table of foreign text with a cell for each column, as many rows as Slack takes and "and N more" under it. A long one
+ * can be sorted and has pages. A message holds one.
+ * @param caption what the rows are; may be foreign
  */
-export function table(columns: readonly Column[], rows: ReadonlyArray<readonly string[]>): KnownBlock[] {
+export function table(
+  caption: string,
+  columns: readonly Column[],
+  rows: ReadonlyArray<readonly string[]>,
+): KnownBlock[] {
   const shown: string[][] = [];
   let used = 0;
   for (const row of rows.slice(0, LIMITS.tableRows - 1)) {
@@ -50,13 +57,17 @@ export function table(columns: readonly Column[], rows: ReadonlyArray<readonly s
     if (used > MOST_TABLE_TEXT) break;
     shown.push(cells);
   }
-  const block: TableBlock = {
-    type: 'table',
-    column_settings: columns.map(({ align }) => ({ align: align ?? 'left' })),
-    rows: [columns.map(({ title }) => title), ...shown].map((cells) =>
-      cells.map((text) => ({ type: 'raw_text' as const, text })),
-    ),
-  };
+  const cells = [columns.map(({ title }) => title), ...shown].map((row) =>
+    row.map((text) => ({ type: 'raw_text' as const, text })),
+  );
+  const block: TableBlock | DataTableBlock =
+    rows.length > PAGE
+      ? { type: 'data_table', caption: plain(caption, MOST_CELL), page_size: PAGE, rows: cells }
+      : {
+          type: 'table',
+          column_settings: columns.map(({ align }) => ({ align: align ?? 'left' })),
+          rows: cells,
+        };
   const left = rows.length - shown.length;
   return left === 0 ? [block] : [block, context(`_and ${left} more_`)];
 }

@@ -1,6 +1,6 @@
-import type { Button, ConfirmationDialog, KnownBlock } from '@slack/types';
+import type { Button, ConfirmationDialog } from '@slack/types';
 import { defined } from '../../core/defined.ts';
-import type { Message } from '../../core/message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, cut, markup, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
 import { duration } from './time.ts';

@@ -2,14 +2,12 @@
  * Times in the reader's own zone, by Slack's date tokens. The fallback, for clients that do not know the token, is UTC and
  * says so.
  */
-type Style = 'date_short_pretty' | 'date_num' | 'date_long_pretty';
-
-export function dateTime(at: number | string, style: Style = 'date_short_pretty'): string {
-  return token(at, `{${style}} at {time}`);
+export function dateTime(at: number | string): string {
+  return token(at, '{date_short_pretty} at {time}');
 }
 
-export function dateOnly(at: number | string, style: Style = 'date_short_pretty'): string {
-  return token(at, `{${style}}`);
+export function dateOnly(at: number | string): string {
+  return token(at, '{date_short_pretty}');
 }
 
 export function timeOnly(at: number | string): string {
@@ -35,29 +33,34 @@ export function duration(ms: number): string {
 
 const DAY_MS = 86_400_000;
 
-/** "Friday 20 November" */
+/** "Friday, November 20" */
 export const dayName = dayFormat({ weekday: 'long', day: 'numeric', month: 'long' });
 
-/** "20 Nov 2026" */
+/** "Nov 20, 2026" */
 export const dateName = dayFormat({ day: 'numeric', month: 'short', year: 'numeric' });
 
-/** "20 Nov" */
+/** "Nov 20" */
 export const dayAndMonth = dayFormat({ day: 'numeric', month: 'short' });
 
 /** "Fri" */
 export const weekday = dayFormat({ weekday: 'short' });
 
-/** Formats a day such as `2026-11-20`. */
+/** Formats a day such as `2026-11-20`, in the order in which Slack's tokens have it. */
 function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string {
-  const format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  const format = new Intl.DateTimeFormat('en-US', { ...options, timeZone: 'UTC' });
   return (day) => format.format(Date.parse(day));
 }
 
 /** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
 export function dayOf(zone: string, at: number | string): string {
+  return hourOf(zone, at).day;
+}
+
+/** The same with the hour, from 0 to 23. */
+export function hourOf(zone: string, at: number | string): { day: string; hour: number } {
   const parts = formatterOf(zone).formatToParts(typeof at === 'number' ? at : Date.parse(at));
-  const { year, month, day } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
-  return `${year?.padStart(4, '0')}-${month}-${day}`;
+  const { year, month, day, hour } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  return { day: `${year?.padStart(4, '0')}-${month}-${day}`, hour: Number(hour) };
 }
 
 /** All days from one to another, both included, at most the latest `most`. */
@@ -82,6 +85,8 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
     year: 'numeric',
     month: '2-digit',
     day: '2-digit',
+    hour: '2-digit',
+    hourCycle: 'h23',
   });
   formatters.set(zone, made);
   return made;

@@ -1,6 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { dateOnly, dateTime } from '../blocks/time.ts';
+import { dateTime } from '../blocks/time.ts';
 import { SCHEDULE_FACES } from '../schedules/card.ts';
 import { pausedWords, type ScheduleListing, type ShownState, scheduleList } from '../schedules/list.ts';
 import { digestWords, type ShownDigest } from './words.ts';
@@ -31,7 +31,7 @@ export function digestListMessage(digests: readonly ListedDigest[], listing: Sch
     const lines = [
       `${code(id)}${where}  ${digestWords(digest)}`,
       stateWords(digest),
-      `${lastWords(digest)} Set up by <@${setUpBy}> ${dateOnly(setUpAt)}.`,
+      `${lastWords(digest)} Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
     ];
     return { id, isAsleep: state.kind === 'paused' || snoozedUntil !== undefined, lines };
   });

@@ -1,5 +1,4 @@
-import type { KnownBlock } from '@slack/types';
-import type { Message } from '../../core/message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, linesWithin } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';

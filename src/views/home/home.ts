@@ -4,6 +4,7 @@ import { bold, code, cut, linesWithin } from '../../core/mrkdwn.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { HEALTH } from '../accounts/accounts.ts';
+import type { DeploymentsData } from '../activity/deployments-chart.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
@@ -13,7 +14,7 @@ import { runWords, type ShownRun, targetWords } from '../test-access/runs.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
 export type AccountFigures =
-  | { stats: ActivityStats | undefined; skipped?: readonly SkippedRows[] }
+  | { stats: ActivityStats | undefined; data?: DeploymentsData; skipped?: readonly SkippedRows[] }
   | { failed: string };
 
 /** By account. */
@@ -27,8 +28,11 @@ export interface HomeRun extends ShownRun {
 export interface HomeSchedule {
   kind: 'digest' | 'watch' | 'invoices';
   id: string;
-  /** Mrkdwn of our own making, e.g. "the digest `d7k2` in <#C1>". */
+  channel: string;
+  /** What it posts and how often; mrkdwn of our own making. */
   what: string;
+  /** When it posts next, milliseconds since the epoch, where that is known. */
+  next?: number | undefined;
   /** Why it is paused, mrkdwn of our own making; absent while it is active. */
   paused?: string;
 }
@@ -42,6 +46,8 @@ export interface HomeData {
   accounts: ReadonlyArray<{ name: string; state: 'ok' | 'unverified' | 'broken'; isOwn: boolean }>;
   defaultAccount: string | undefined;
   figures: ShownFigures;
+  /** The week's chart of each account that has one. */
+  charts?: Readonly<Record<string, KnownBlock>>;
   /** In the order in which they are shown. */
   runs: readonly HomeRun[];
   schedules: readonly HomeSchedule[];
@@ -122,11 +128,11 @@ function accountBlocks(account: HomeData['accounts'][number], data: HomeData): K
       `${bold(name)}${isDefault}  ${HEALTH[state]}${isOwn ? '  _with your own key_' : ''}`,
       mayReconnect ? button(again) : undefined,
     ),
-    ...figureBlocks(name, data.figures),
+    ...figureBlocks(name, data),
   ];
 }
 
-function figureBlocks(account: string, figures: ShownFigures): KnownBlock[] {
+function figureBlocks(account: string, { figures, charts = {} }: HomeData): KnownBlock[] {
   if (figures === 'loading') return [context(':hourglass_flowing_sand: Loading this week’s figures…')];
   const known = Object.hasOwn(figures, account) ? figures[account] : undefined;
   if (known === undefined) return [];
@@ -134,6 +140,7 @@ function figureBlocks(account: string, figures: ShownFigures): KnownBlock[] {
   const { stats, skipped = [] } = known;
   return [
     ...statsBlocks(stats, 'this_week'),
+    ...(Object.hasOwn(charts, account) && charts[account] ? [charts[account]] : []),
     ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),
   ];
 }
@@ -169,12 +176,22 @@ const CHANGED_BY: Readonly<Record<HomeSchedule['kind'], string>> = {
   invoices: 'billing',
 };
 
-function scheduleBlock({ kind, id, what, paused }: HomeSchedule, roles: readonly string[]): KnownBlock {
-  const name = cut(what.charAt(0).toUpperCase() + what.slice(1), 500);
+const SCHEDULE_WORDS: Readonly<Record<HomeSchedule['kind'], { icon: string; name: string }>> = {
+  digest: { icon: ':calendar:', name: 'Digest' },
+  watch: { icon: ':eyes:', name: 'Watch' },
+  invoices: { icon: ':receipt:', name: 'Invoice notices' },
+};
+
+/** "Digest in #deploys: every Monday at 09:00, …", and when it is next posted or why it is not. */
+function scheduleBlock(
+  { kind, id, channel, what, next, paused }: HomeSchedule,
+  roles: readonly string[],
+): KnownBlock {
   const isPaused = paused !== undefined;
-  const text = isPaused
-    ? `:double_vertical_bar: ${name} is paused because ${cut(paused, 1000)}.`
-    : `:calendar: ${name}`;
+  const { icon, name } = SCHEDULE_WORDS[kind];
+  const state = isPaused ? `Paused because ${cut(paused, 1000)}.` : next && `Next ${dateTime(next)}`;
+  const first = `${isPaused ? ':double_vertical_bar:' : icon} *${name}* in <#${channel}>: ${cut(what, 500)}`;
+  const text = [first, ...(state ? [state] : [])].join('\n');
   const verb = isPaused ? 'resume' : 'pause';
   const label = isPaused ? 'Resume' : 'Pause';
   const mayChange = roles.includes(CHANGED_BY[kind]);

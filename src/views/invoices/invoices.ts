@@ -1,9 +1,10 @@
 import type { Message } from '../../core/message.ts';
-import { code, count, firstOf, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { code, count, firstOf, plain } from '../../core/mrkdwn.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { searchMenu } from '../blocks/choices.ts';
 import { table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
+import { money } from '../blocks/money.ts';
 import { dateName, dayOf } from '../blocks/time.ts';
 
 const MOST_BUTTONS = 10;
@@ -24,6 +25,7 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[], z
       header(`Invoices of ${plain(account, 60)}`),
       section(`${count(invoices.length, 'invoice')}, ${state}${unpaidNames(unpaid)}`),
       ...table(
+        'Invoices',
         COLUMNS,
         invoices.map((invoice) => rowOf(invoice, zone)),
       ),
@@ -50,7 +52,7 @@ export function invoiceComment(account: string, number: number, user: string): s
 /** "Invoice 1001 of acme, 49.00 USD, unpaid"; plain text. */
 export function invoiceTitle(account: string, number: number, invoice: Invoice | undefined): string {
   const known =
-    invoice === undefined ? [] : [amount(invoice.total, invoice), invoice.paid ? 'paid' : 'unpaid'];
+    invoice === undefined ? [] : [money(invoice.total, invoice.currency), invoice.paid ? 'paid' : 'unpaid'];
   return plain([`Invoice ${number} of ${account}`, ...known].join(', '), 150);
 }
 
@@ -68,8 +70,8 @@ function rowOf(invoice: Invoice, zone: string): string[] {
     String(invoice.number),
     dateName(dayOf(zone, invoice.created_at)),
     plain(invoice.kind.replaceAll('_', ' '), 40),
-    amount(invoice.total, invoice),
-    invoice.vat === null ? '' : amount(invoice.vat, invoice),
+    money(invoice.total, invoice.currency),
+    invoice.vat === null ? '' : money(invoice.vat, invoice.currency),
     paidWords(invoice, zone),
   ];
 }
@@ -79,15 +81,10 @@ function paidWords(invoice: Invoice, zone: string): string {
   return invoice.paid_at === null ? 'paid' : dateName(dayOf(zone, invoice.paid_at));
 }
 
-/** As the service gives it, with its own currency: nothing is computed with money. */
-export function amount(given: string, { currency }: Invoice): string {
-  return plain(`${given} ${currency.toUpperCase()}`, 40);
-}
-
 function unpaidNames(unpaid: readonly Invoice[]): string {
   if (unpaid.length === 0) return '';
   const { kept, more } = firstOf(unpaid, MOST_NAMED);
-  const names = kept.map((invoice) => `${code(invoice.number)} (${mrkdwn(amount(invoice.total, invoice))})`);
+  const names = kept.map((invoice) => `${code(invoice.number)} (${money(invoice.total, invoice.currency)})`);
   return `: ${[...names, ...(more === undefined ? [] : [more])].join(', ')}`;
 }
 

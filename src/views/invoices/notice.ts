@@ -4,9 +4,10 @@ import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, context, section } from '../blocks/message.ts';
+import { money } from '../blocks/money.ts';
 import { UNREAD, withSkipped } from '../blocks/skipped.ts';
 import { dateOnly } from '../blocks/time.ts';
-import { amount, pdfButton } from './invoices.ts';
+import { pdfButton } from './invoices.ts';
 
 /** What is posted of an invoice; `days` since it was made. */
 export type InvoiceNews =
@@ -56,7 +57,7 @@ function noticeMessage(account: string, news: readonly InvoiceNews[]): Message {
 function noticeText(account: string, news: InvoiceNews): string {
   const { invoice } = news;
   const which = `invoice ${code(invoice.number)} of ${code(account)}`;
-  const total = mrkdwn(amount(invoice.total, invoice));
+  const total = money(invoice.total, invoice.currency);
   switch (news.kind) {
     case 'new':
       return `:page_facing_up: New ${which}: ${total}, ${invoice.paid ? 'paid' : 'unpaid'}`;
@@ -71,7 +72,7 @@ function detailsOf({ invoice }: InvoiceNews): string {
   const { created_at, kind, paid_at, vat } = invoice;
   const details = [
     kind === '' ? undefined : mrkdwn(kind.replaceAll('_', ' '), 40),
-    vat === null ? undefined : `VAT ${mrkdwn(amount(vat, invoice))}`,
+    vat === null ? undefined : `VAT ${money(vat, invoice.currency)}`,
     `of ${dateOnly(created_at)}`,
     paid_at === null ? undefined : `paid ${dateOnly(paid_at)}`,
   ];

@@ -48,7 +48,7 @@ export function hostingMessage(
     text: `${title} ${code(account)}`,
     blocks: [
       header(`${title} ${plain(account, 60)}`),
-      ...table(COLUMNS, rows),
+      ...table('Managed resources', COLUMNS, rows),
       context(`${code(`${word} hosting show <id>`)} shows more about one.`),
     ],
   };
@@ -144,6 +144,6 @@ export function sizesMessage(account: string, sizes: readonly Size[]): Message {
   ];
   return {
     text: `${count(sizes.length, 'size')} of managed servers`,
-    blocks: [header('Sizes of managed servers'), ...table(columns, rows)],
+    blocks: [header('Sizes of managed servers'), ...table('Sizes', columns, rows)],
   };
 }

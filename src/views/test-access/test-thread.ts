@@ -3,6 +3,7 @@ import { bold, cut, mrkdwn } from '../../core/mrkdwn.ts';
 import type { TestTarget } from '../../core/test-target.ts';
 import { hasEnded, type TestOutcome, type TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
+import { table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
 import { statusWord } from './outcome.ts';
@@ -13,6 +14,8 @@ interface Item extends TestOutcome {
   key: string;
   /** Mrkdwn. */
   name: string;
+  /** The same as foreign text. */
+  title: string;
   again?: ButtonSpec | undefined;
 }
 
@@ -20,6 +23,7 @@ interface Item extends TestOutcome {
 const MOST_FAILING = 50;
 /** Sections of one reply: a longer list names its first items and counts the rest. */
 const MOST_SECTIONS = 10;
+const MOST_IN_SENTENCE = 10;
 
 /**
  * All news of the run so far, in the order of the thread: what is reachable in one reply, or with the layout `full` a
@@ -37,7 +41,10 @@ export function newsOf(
   const own = failing.slice(0, MOST_FAILING).map(newsOfItem);
   if (!hasEnded(run)) return own;
   const reachable = items.filter(({ status }) => status === 'ok');
-  return [...reachableNews(reachable), ...own, ...listedNews(failing.slice(MOST_FAILING)), ...summary];
+  // A table names as many as it has rows; a longer list would leave some out.
+  const isTable = items.length > MOST_IN_SENTENCE && items.length < LIMITS.tableRows && reachable.length > 0;
+  const first = isTable ? [tableNews(items, reachable.length)] : reachableNews(reachable);
+  return [...first, ...own, ...listedNews(failing.slice(MOST_FAILING)), ...summary];
 }
 
 /** The first reply: how long the run takes, and how long one usually takes; at the end how long it took. */
@@ -70,13 +77,16 @@ export function progressMessage(view: TestView): Message {
 function itemsOf(target: TestTarget, { results }: Pick<TestRun, 'results'>): Item[] {
   const { repository, servers = [] } = results ?? {};
   const first: Item[] =
-    repository === undefined ? [] : [{ ...repository, key: 'repository', name: 'Repository' }];
+    repository === undefined
+      ? []
+      : [{ ...repository, key: 'repository', name: 'Repository', title: 'Repository' }];
   return [
     ...first,
     ...servers.map((server) => ({
       ...server,
       key: `server:${server.identifier}`,
       name: bold(server.name),
+      title: server.name,
       again: serverButton(target, server),
     })),
   ];
@@ -99,6 +109,16 @@ function reachableNews(items: readonly Item[]): News[] {
   const said = `:white_check_mark: Reachable: ${texts[0]}`;
   const blocks = [section(said), ...texts.slice(1).map((text) => section(text)), ...more];
   return [{ key: 'reachable', message: { text: cut(said, LIMITS.messageText), blocks } }];
+}
+
+/** All results, with pages and to be sorted. */
+function tableNews(items: readonly Item[], reachable: number): News {
+  const columns = [{ title: 'Tested' }, { title: 'Result' }, { title: 'Reason' }];
+  const rows = items.map(({ title, status, message }) =>
+    status === 'ok' ? [title, 'reachable', ''] : [title, 'not reachable', message ?? ''],
+  );
+  const said = `:white_check_mark: ${reachable} of ${items.length} reachable`;
+  return { key: 'reachable', message: say(said, ...table('Results', columns, rows)) };
 }
 
 /** Failing items without a reply of their own: nothing of them is left out. */

@@ -347,8 +347,10 @@ describe('the keys of an account', () => {
     expect(await keysUsed(world, () => ask(world, '/deckhand projects'))).toEqual(new Set([EMAIL]));
   });
 
-  test('whoami says whose key acts for you, also for invoices', async ({ world }) => {
+  test('whoami begins with you, then says whose key acts for you, also for invoices', async ({ world }) => {
     const shared = await ask(world, '/deckhand whoami');
+    expect(shared).toMatch(new RegExp(`^You are <@${PEOPLE.member}>`));
+    expect(shared.indexOf('You are <@')).toBeLessThan(shared.indexOf('The shared key'));
     expect(shared).toContain(`The shared key, connected by <@${PEOPLE.admin}>, acts for you`);
     await connectKey(world, 'admin', BOOKS, 'billing');
     expect(await ask(world, '/deckhand whoami', 'billing')).toContain('For invoices the billing key');

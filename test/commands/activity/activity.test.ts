@@ -5,6 +5,14 @@ import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/te
 
 const HOUR = 3_600_000;
 
+/** What the asker reads in the end: the first picture takes its time to be drawn. */
+async function askForPicture(world: TestWorld, line: string): Promise<string> {
+  await ask(world, line);
+  const seen = () => world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
+  await world.slack.until(() => !seen()?.text.includes('Still working'), { what: 'the answer' });
+  return `${seen()?.text} ${JSON.stringify(seen()?.blocks)}`;
+}
+
 describe('activity', () => {
   test.override({ connected: true });
   test.beforeEach(async ({ world }) => {
@@ -46,7 +54,7 @@ describe('activity', () => {
   });
 
   test('activity takes a range, figures and a project in any order', async ({ world }) => {
-    const shown = await ask(world, '/deckhand activity billing-api stats 30d');
+    const shown = await askForPicture(world, '/deckhand activity billing-api stats 30d');
     expect(shown).toContain('the last 30 days: 1 event');
     expect(shown).toContain(':x:');
     expect(shown).toContain('▲ ▼ compare with the 30 days before');
@@ -77,9 +85,8 @@ describe('activity', () => {
     expect(shared()).toHaveLength(1);
     expect(JSON.stringify(shared()[0]?.blocks)).toContain(`shared by <@${PEOPLE.member}>`);
     expect(JSON.stringify(shared()[0]?.blocks)).not.toContain('activity:');
-    const [picture] = world.slack.files(TEAM);
-    expect(picture).toMatchObject({ mimetype: 'image/png', shares: [{ thread_ts: shared()[0]?.ts }] });
-    expect(picture?.altText).toContain('Chart of deployments per day, acme, today.');
+    expect(shared()[0]?.blocks).toContainEqual(expect.objectContaining({ type: 'data_visualization' }));
+    expect(world.slack.files(TEAM)).toEqual([]);
   });
 
   test('activity can be shared again after Slack refused', async ({ world }) => {
@@ -103,5 +110,75 @@ describe('activity', () => {
   ] as const)('activity shows %s without a fault', async ([_what, body], { world }) => {
     world.service.faults.add({ path: '/*/activity', status: 200, body });
     expect(await ask(world, '/deckhand activity stats')).toContain('no figures that Deckhand can read');
+  });
+});
+
+describe('the chart of activity stats', () => {
+  test.override({ connected: true });
+  test.beforeEach(({ world }) => {
+    const now = world.service.clock.now();
+    for (const [at, succeeded] of [true, true, false].entries())
+      world.service.world.addDeployment({
+        account: ACCOUNT,
+        project: 'storefront',
+        succeeded,
+        endedAt: now - at * 1000,
+      });
+  });
+  const lastSeen = (world: TestWorld) => world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
+  const typesSeen = (world: TestWorld) => (lastSeen(world)?.blocks ?? []).map(({ type }) => type);
+  const answers = (world: TestWorld) => world.slack.ephemerals(TEAM, PEOPLE.member).length;
+
+  test('the chart is drawn by Slack, with how many succeeded and failed each day', async ({ world }) => {
+    const shown = await ask(world, '/deckhand activity 7d stats');
+    const chart = lastSeen(world)?.blocks?.find(({ type }) => type === 'data_visualization');
+    expect(chart).toMatchObject({ title: 'Deployments per day', chart: { type: 'bar' } });
+    expect(shown.match(/"name":"(\w+)"/g)).toEqual(['"name":"Succeeded"', '"name":"Failed"']);
+    expect(world.slack.files(TEAM)).toEqual([]);
+  });
+
+  test('the chart is left out without figures, and without deployments', async ({ world }) => {
+    await ask(world, '/deckhand activity 7d');
+    expect(typesSeen(world)).not.toContain('data_visualization');
+    await ask(world, '/deckhand activity 7d stats billing-api');
+    expect(typesSeen(world)).not.toContain('data_visualization');
+  });
+
+  test('the chart of 30 days is a picture, which has room for them', async ({ world }) => {
+    await askForPicture(world, '/deckhand activity 30d stats');
+    expect(typesSeen(world)).toContain('image');
+    expect(world.slack.files(TEAM)[0]?.altText).toContain(
+      'Chart of deployments per day, acme, the last 30 days.',
+    );
+  });
+
+  test('the chart of today has an hour each', async ({ world }) => {
+    const shown = await ask(world, '/deckhand activity today stats');
+    expect(shown).toMatch(/Deployments per hour/);
+  });
+
+  test('where Slack refuses charts a picture stands for them, which is remembered and uploaded once', async ({
+    world,
+  }) => {
+    world.slack.policy(TEAM, { refusedBlocks: ['data_visualization', 'data_table'] });
+    await askForPicture(world, '/deckhand activity 7d stats');
+    expect(typesSeen(world)).toContain('image');
+    expect(answers(world)).toBe(1);
+    const [picture] = world.slack.files(TEAM);
+    expect(picture?.altText).toContain('3 deployments: 2 succeeded, 1 failed.');
+    world.slack.fault({ method: 'response_url', error: 'used_url', times: 1 });
+    await askForPicture(world, '/deckhand activity 7d stats');
+    expect(world.slack.files(TEAM)).toHaveLength(1);
+    const ephemeral = world.slack.calls.filter(({ method }) => method === 'chat.postEphemeral');
+    expect(ephemeral.map(({ error }) => error)).toEqual([undefined]);
+  });
+
+  test('where Slack refuses charts and files, the chart is in words', async ({ world }) => {
+    world.slack.policy(TEAM, { refusedBlocks: ['data_visualization'] });
+    world.slack.policy(TEAM, { uploads: 'file_uploads_disabled' });
+    const shown = await askForPicture(world, '/deckhand activity 7d stats');
+    expect(shown).toContain('*Deployments per day*');
+    expect(shown).toMatch(/▇ 2 succeeded, 1 failed/);
+    expect(typesSeen(world)).not.toContain('image');
   });
 });

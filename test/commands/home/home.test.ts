@@ -35,6 +35,38 @@ describe('App Home', () => {
     expect(hashes[1]).toEqual(expect.any(String));
   });
 
+  test('App Home shows the week’s deployments as a picture, and asks Slack only once for a chart', async ({
+    world,
+  }) => {
+    await world.connect();
+    world.service.world.addDeployment({
+      account: ACCOUNT,
+      project: 'storefront',
+      succeeded: false,
+      endedAt: world.service.clock.now(),
+    });
+    await world.as('member').openHome();
+    await shows(world, '"slack_file"');
+    expect(shown(world)).toContain('1 deployment: 1 failed');
+    const refusals = () => published(world).filter(({ error }) => error !== undefined);
+    expect(refusals()).toHaveLength(1);
+    await world.as('admin').openHome();
+    await shows(world, '"slack_file"', 'admin');
+    expect(refusals()).toHaveLength(1);
+  });
+
+  test('App Home shows the week’s deployments in words where Slack takes no files', async ({ world }) => {
+    world.slack.policy(TEAM, { uploads: 'file_uploads_disabled' });
+    await world.connect();
+    world.service.world.addDeployment({
+      account: ACCOUNT,
+      project: 'storefront',
+      endedAt: world.service.clock.now(),
+    });
+    await world.as('member').openHome();
+    await shows(world, '▇ 1 succeeded');
+  });
+
   test('App Home says why figures are missing, and shows a connection that broke', async ({ world }) => {
     await world.connect();
     world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 401 });
@@ -86,7 +118,7 @@ describe('App Home', () => {
       return world.as('admin').click({ viewId }, { actionId });
     };
     await click('invoices:pause');
-    await shows(world, 'is paused because somebody paused it', 'admin');
+    await shows(world, 'Paused because somebody paused it', 'admin');
     await shows(world, 'invoices:resume', 'admin');
     await click('invoices:resume');
     await shows(world, 'invoices:pause', 'admin');

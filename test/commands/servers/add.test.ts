@@ -101,10 +101,10 @@ describe('server add', () => {
       { viewId: ann(world).openView()?.id ?? '' },
       { actionId: 'protocol_type', selected: 'managed_vps' },
     );
-    await shows(world, '2 vCPU, 4 GB, $24.00 a month');
+    await shows(world, '2 vCPU, 4 GB, 24.00 USD a month');
     expect(view(world)).not.toContain('Sydney');
     await ann(world).submit('server.add', { name: 'box', region: 'fra1', size: 'medium' });
-    await shows(world, '*Total*  *$24.00 a month*');
+    await shows(world, '*Total*  *24.00 USD a month*');
     expect(posts(world)).toHaveLength(0);
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
@@ -117,7 +117,7 @@ describe('server add', () => {
     await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
     const root = JSON.stringify(roots(world)[0]?.blocks);
     expect(root).toMatch(/\*IP address\* {2}`203\.0\.113\.\d+`/);
-    expect(root).toContain('*Cost*  $24.00 a month');
+    expect(root).toContain('*Cost*  24.00 USD a month');
     expect(root).toContain('Test this server');
   });
 

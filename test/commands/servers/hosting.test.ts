@@ -35,10 +35,28 @@ describe('hosting', () => {
       expect(said).toContain('2 managed resources of acme');
       expect(said).toContain('"type":"table"');
       expect(said).toContain('{"type":"raw_text","text":"box one"}');
-      expect(said).toContain('$24.00');
+      expect(said).toContain('24.00 USD');
       expect(said).toContain('"text":"error"');
     },
   );
+
+  test('hosting has pages where there is much, and a plain table where Slack refuses those', async ({
+    world,
+  }) => {
+    for (let at = 3; at <= 12; at += 1)
+      world.service.world.addHostedResource({ account: ACCOUNT, name: `box ${at}`, identifier: `r-${at}` });
+    const paged = await ask(world, '/deckhand hosting');
+    expect(paged).toContain('"type":"data_table","caption":"Managed resources","page_size":10');
+    world.slack.policy(TEAM, { refusedBlocks: ['data_table'] });
+    const plain = await ask(world, '/deckhand hosting');
+    expect(plain).toContain('"type":"table"');
+    expect(plain).toContain('{"type":"raw_text","text":"box 12"}');
+    const refusals = () => world.slack.calls.filter(({ error }) => error === 'invalid_blocks').length;
+    const before = refusals();
+    world.slack.fault({ method: 'response_url', error: 'used_url', times: 1 });
+    expect(await ask(world, '/deckhand hosting')).toContain('"type":"table"');
+    expect(refusals()).toBe(before);
+  });
 
   test.for(NONE_LISTED)(
     'hosting shows plain amounts where the price list is no help: %s %j',
@@ -46,7 +64,7 @@ describe('hosting', () => {
       world.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/${path}`, ...fault });
       const said = await ask(world, '/deckhand hosting');
       expect(said).toContain('"text":"24.00"');
-      expect(said).not.toContain('$');
+      expect(said).not.toContain('USD');
     },
   );
 
@@ -67,7 +85,7 @@ describe('hosting', () => {
     for (const named of ['r-1', 'Box One']) {
       const said = await ask(world, `/deckhand hosting show ${named}`);
       expect(said).toContain('*active*: running and ready for deployments');
-      expect(said).toContain('*Cost*  $24.00 a month');
+      expect(said).toContain('*Cost*  24.00 USD a month');
       expect(said).toContain('SHA256:');
       expect(said).not.toContain('"Sync"');
     }
@@ -96,8 +114,8 @@ describe('hosting', () => {
     ];
     world.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/sizes`, status: 200, body: { sizes } });
     const said = await ask(world, '/deckhand hosting sizes');
-    expect(said).toContain('€7.60');
-    expect(said).toContain('¥900');
+    expect(said).toContain('7.60 EUR');
+    expect(said).toContain('900 JPY');
   });
 
   describe('sync', () => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
+import { deploymentBars } from '../../../src/views/activity/deployment-bars.ts';
 import {
   altText,
+  type DeploymentsBar,
   type DeploymentsData,
-  type DeploymentsDay,
-  deploymentsByDay,
 } from '../../../src/views/activity/deployments-chart.ts';
 import { hostileText } from '../../support/hostile.ts';
 
@@ -15,18 +15,17 @@ function event(created_at: string, type = 'deploy_completed'): ActivityEvent {
   return { event: type, properties: { end_ref: null, servers: [] }, project: null, user: null, created_at };
 }
 
-function day(name: string, succeeded = 0, failed = 0, cancelled = 0): DeploymentsDay {
+function day(name: string, succeeded = 0, failed = 0, cancelled = 0): DeploymentsBar {
   return { day: name, succeeded, failed, cancelled };
 }
 
 describe('deployments by day', () => {
   it.each([
-    ['today', 1, '2026-11-20'],
     ['this_week', 5, '2026-11-16'],
     ['last_7_days', 7, '2026-11-14'],
     ['last_30_days', 30, '2026-10-22'],
   ] as const)('of %s are %i days from %s, also empty ones', (range, count, first) => {
-    const days = deploymentsByDay([], { range, zone: 'UTC', now: NOW, isCut: false });
+    const days = deploymentBars([], { range, zone: 'UTC', now: NOW, isCut: false });
     expect(days).toHaveLength(count);
     expect(days[0]).toEqual(day(first));
     expect(days.at(-1)?.day).toBe('2026-11-20');
@@ -38,9 +37,43 @@ describe('deployments by day', () => {
       ...['deploy_started', 'project_created', 'toString'],
     ];
     const events = types.map((type) => event('2026-11-20T01:00:00Z', type));
-    expect(deploymentsByDay(events, { range: 'today', zone: 'UTC', now: NOW, isCut: false })).toEqual([
-      day('2026-11-20', 2, 1, 2),
+    const days = deploymentBars(events, { range: 'this_week', zone: 'UTC', now: NOW, isCut: false });
+    expect(days.at(-1)).toEqual(day('2026-11-20', 2, 1, 2));
+  });
+
+  it('of today are those of each hour until now', () => {
+    const events = [event('2026-11-20T09:05:00Z'), event('2026-11-20T09:59:59Z', 'deploy_failed')];
+    const bars = deploymentBars(events, { range: 'today', zone: 'UTC', now: NOW, isCut: false });
+    expect(bars.map(({ hour }) => hour)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    expect(bars.filter((bar) => bar.succeeded + bar.failed > 0)).toEqual([
+      { ...day('2026-11-20', 1, 1), hour: 9 },
     ]);
+  });
+
+  it('of today begin with the oldest event, where the service’s day began before that of the zone', () => {
+    const window = { range: 'today', zone: 'America/New_York', now: NOW, isCut: false } as const;
+    const bars = deploymentBars([event('2026-11-20T03:10:00Z')], window);
+    expect(bars[0]).toEqual({ ...day('2026-11-19', 1), hour: 22 });
+    expect(bars).toHaveLength(10);
+    expect(altText({ title: 'acme', zone: 'America/New_York', isCut: false, bars })).toContain(
+      'Chart of deployments per hour, acme. 1 deployment: 1 succeeded. Nov 19, 22:00: 1 succeeded.',
+    );
+  });
+
+  it('of today reach as far as a service whose clock is a little ahead', () => {
+    const window = { range: 'today', zone: 'UTC', now: NOW - 1, isCut: false } as const;
+    const bars = deploymentBars([event('2026-11-20T12:00:01Z'), event('2026-11-21T12:00:01Z')], window);
+    expect(bars.at(-1)).toEqual({ ...day('2026-11-20', 1), hour: 12 });
+  });
+
+  it.each([
+    ['one that clocks repeat', '2026-11-01T15:00:00Z', 11],
+    ['one that clocks skip', '2026-03-08T15:00:00Z', 11],
+  ])('of today have each hour once, also %s', (_what, now, count) => {
+    const window = { range: 'today', zone: 'America/New_York', now: Date.parse(now), isCut: false } as const;
+    const hours = deploymentBars([], window).map(({ hour }) => hour);
+    expect(new Set(hours).size).toBe(hours.length);
+    expect(hours.length).toBe(count);
   });
 
   it('begin in the zone, also where clocks change', () => {
@@ -49,7 +82,7 @@ describe('deployments by day', () => {
       event('2026-11-01T05:30:00Z'),
       event('2026-11-01T06:30:00Z'),
     ];
-    const days = deploymentsByDay(events, {
+    const days = deploymentBars(events, {
       range: 'last_30_days',
       zone: 'America/New_York',
       now: NOW,
@@ -63,7 +96,7 @@ describe('deployments by day', () => {
   });
 
   it('begin with the oldest event of a rolling week', () => {
-    const days = deploymentsByDay([event('2026-11-13T13:00:00Z')], {
+    const days = deploymentBars([event('2026-11-13T13:00:00Z')], {
       range: 'last_7_days',
       zone: 'UTC',
       now: NOW,
@@ -73,7 +106,7 @@ describe('deployments by day', () => {
   });
 
   it('of a cut feed leave out the days of which nothing is known', () => {
-    const days = deploymentsByDay([event('2026-11-19T13:00:00Z')], {
+    const days = deploymentBars([event('2026-11-19T13:00:00Z')], {
       range: 'last_30_days',
       zone: 'UTC',
       now: NOW,
@@ -87,7 +120,7 @@ const DATA: DeploymentsData = {
   title: 'acme, the last 7 days',
   zone: 'UTC',
   isCut: false,
-  days: [day('2026-11-19', 1000, 2, 1), day('2026-11-20', 1)],
+  bars: [day('2026-11-19', 1000, 2, 1), day('2026-11-20', 1)],
 };
 const rates = [80, null, 90, 95.25, 100].map((rate, at) => ({ day: `2026-11-0${at + 1}`, rate }));
 
@@ -96,12 +129,12 @@ describe('the words for the picture', () => {
     [
       'say the same',
       {},
-      'Chart of deployments per day, acme, the last 7 days. 1,004 deployments: 1,001 succeeded, 2 failed, 1 cancelled. Thursday 19 November: 1,000 succeeded, 2 failed, 1 cancelled; Friday 20 November: 1 succeeded.',
+      'Chart of deployments per day, acme, the last 7 days. 1,004 deployments: 1,001 succeeded, 2 failed, 1 cancelled. Thursday, November 19: 1,000 succeeded, 2 failed, 1 cancelled; Friday, November 20: 1 succeeded.',
     ],
-    ['say that there were none', { days: [day('2026-11-20')] }, '7 days. No deployments.'],
-    ['say one as one', { days: [day('2026-11-20', 1)] }, '1 deployment: 1 succeeded.'],
+    ['say that there were none', { bars: [day('2026-11-20')] }, '7 days. No deployments.'],
+    ['say one as one', { bars: [day('2026-11-20', 1)] }, '1 deployment: 1 succeeded.'],
     ['say what is missing', { isCut: true }, 'latest events only'],
-    ['say how the rate went', { rates }, 'Success rate from 80 % on 1 Nov to 100 % on 5 Nov.'],
+    ['say how the rate went', { rates }, 'Success rate from 80 % on Nov 1 to 100 % on Nov 5.'],
   ])('%s', (_what, change, expected) => {
     expect(altText({ ...DATA, ...change })).toContain(expected);
   });
@@ -113,8 +146,8 @@ describe('the words for the picture', () => {
   it('never get longer than Slack takes', () => {
     fc.assert(
       fc.property(hostileText, fc.nat(62), (title, length) => {
-        const days = Array.from({ length }, () => day('2026-11-20', 1e9, 1e9, 1e9));
-        expect(altText({ ...DATA, title, days }).length).toBeLessThanOrEqual(1000);
+        const bars = Array.from({ length }, () => day('2026-11-20', 1e9, 1e9, 1e9));
+        expect(altText({ ...DATA, title, bars }).length).toBeLessThanOrEqual(1000);
       }),
     );
   });

@@ -388,6 +388,7 @@ const BUILDERS = [
   row(
     profileMessage,
     fc.record({
+      user: fc.constant('U0ANN'),
       profile,
       key: account,
       billing: maybe(account),

@@ -3,13 +3,13 @@ import { money, monthly } from '../../../src/views/blocks/money.ts';
 
 describe('amounts of money', () => {
   it.each([
-    [24, 'usd', '$24.00'],
-    [7.6, 'eur', '€7.60'],
-    [1200, 'jpy', '¥1,200'],
-    ['1200.5', 'JPY', '¥1,200.5'],
-    ['19.999', 'usd', '$19.999'],
-    ['-5.00', 'gbp', '-£5.00'],
-    ['12345678901234567.89', 'usd', '$12,345,678,901,234,567.89'],
+    [24, 'usd', '24.00 USD'],
+    [7.6, 'eur', '7.60 EUR'],
+    [1200, 'jpy', '1200 JPY'],
+    ['1200.5', 'JPY', '1200.5 JPY'],
+    ['19.999', 'usd', '19.999 USD'],
+    ['-5.00', 'gbp', '-5.00 GBP'],
+    ['12345678901234567.89', 'usd', '12345678901234567.89 USD'],
     [24, null, '24.00'],
     [24, 'not a currency', '24.00'],
     [24, '', '24.00'],
@@ -21,7 +21,7 @@ describe('amounts of money', () => {
   });
 
   it('says how much a month, or that nothing is known', () => {
-    expect(monthly(8, 'usd')).toBe('$8.00 a month');
+    expect(monthly(8, 'usd')).toBe('8.00 USD a month');
     expect(monthly(null, 'usd')).toBe('—');
   });
 });

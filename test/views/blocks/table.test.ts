@@ -11,14 +11,23 @@ const hostile = fc.oneof(
 
 describe('long lists', () => {
   it('shows every row of a short table and nothing more', () => {
-    const blocks = table([{ title: 'Name' }], [['one'], ['']]);
+    const blocks = table('Names', [{ title: 'Name' }], [['one'], ['']]);
     expect(blocks).toMatchObject([
       { type: 'table', rows: [[{ text: 'Name' }], [{ text: 'one' }], [{ text: '—' }]] },
     ]);
   });
 
+  it('gives more than ten rows pages and a caption', () => {
+    const rows = (amount: number) => Array.from({ length: amount }, (_, at) => [`row ${at}`]);
+    expect(table('Names', [{ title: 'Name' }], rows(10))).toMatchObject([{ type: 'table' }]);
+    expect(table('Names', [{ title: 'Name' }], rows(11))).toMatchObject([
+      { type: 'data_table', caption: 'Names', page_size: 10 },
+    ]);
+  });
+
   it('cuts a table with as many more as are left', () => {
     const blocks = table(
+      'Names',
       [{ title: 'Name' }],
       Array.from({ length: 250 }, (_, at) => [`row ${at}`]),
     );
@@ -39,7 +48,10 @@ describe('long lists', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(hostile, hostile), { maxLength: 150 }), (rows) => {
         const lines = rows.map(([one, other]) => `${mrkdwn(one)} ${mrkdwn(other)}`);
-        const blocks = [...table([{ title: 'One' }, { title: 'Other' }], rows), ...listBlocks(lines)];
+        const blocks = [
+          ...table('Things', [{ title: 'One' }, { title: 'Other' }], rows),
+          ...listBlocks(lines),
+        ];
         expect(checkMessageBlocks(blocks)).toEqual([]);
       }),
       { numRuns: 50 },

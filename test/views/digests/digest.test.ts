@@ -5,7 +5,7 @@ import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
 import type { Message } from '../../../src/core/message.ts';
 import { code, mrkdwn } from '../../../src/core/mrkdwn.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import { deploymentsByDay } from '../../../src/views/activity/deployments-chart.ts';
+import { deploymentBars } from '../../../src/views/activity/deployment-bars.ts';
 import { type AccountReport, digestMessage } from '../../../src/views/digests/digest.ts';
 import { digestModal } from '../../../src/views/digests/form.ts';
 import { digestListMessage } from '../../../src/views/digests/list.ts';
@@ -48,7 +48,7 @@ const told = fc
       data: {
         title: account,
         zone: 'UTC',
-        days: deploymentsByDay(events, { range: 'last_30_days', zone: 'UTC', now: NOW, isCut }),
+        bars: deploymentBars(events, { range: 'last_30_days', zone: 'UTC', now: NOW, isCut }),
         isCut,
       },
     }),
@@ -183,7 +183,7 @@ describe('the message of a digest', () => {
         success_rate_delta: null,
       },
     };
-    const data = { title: 'acme', zone: 'UTC', days: [], isCut: false };
+    const data = { title: 'acme', zone: 'UTC', bars: [], isCut: false };
     const { blocks, text } = digestMessage({ digest: shown }, [
       { kind: 'reported', account: 'acme', activity, data } as AccountReport,
     ]);

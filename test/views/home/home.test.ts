@@ -50,10 +50,12 @@ const data: fc.Arbitrary<HomeData> = fc
         {
           kind: fc.constantFrom('digest', 'watch', 'invoices'),
           id: name,
+          channel: fc.constant('C0DEPLOY'),
+          next: fc.option(fc.nat(), { nil: undefined }),
           what: fc.string({ maxLength: 5000 }),
           paused: fc.string({ maxLength: 5000 }),
         },
-        { requiredKeys: ['kind', 'id', 'what'] },
+        { requiredKeys: ['kind', 'id', 'channel', 'what'] },
       ),
       { maxLength: 60 },
     ),
@@ -167,9 +169,9 @@ describe('App Home', () => {
 
   it('pauses and resumes schedules for those who may: operators, and billing for invoice notices', () => {
     const schedules: HomeData['schedules'] = [
-      { kind: 'digest', id: 'd1', what: 'the digest `d1`' },
-      { kind: 'watch', id: 'w1', what: 'the watch `w1`', paused: 'it is archived' },
-      { kind: 'invoices', id: 'C1 acme', what: 'the invoice notices of `acme`' },
+      { kind: 'digest', id: 'd1', channel: 'C0DEPLOY', what: 'the digest `d1`' },
+      { kind: 'watch', id: 'w1', channel: 'C0DEPLOY', what: 'the watch `w1`', paused: 'it is archived' },
+      { kind: 'invoices', id: 'C1 acme', channel: 'C0DEPLOY', what: 'the invoice notices of `acme`' },
     ];
     const forOperators = shown({ schedules, roles: ['operator'] });
     expect(forOperators).toContain('digest:pause');
@@ -180,6 +182,26 @@ describe('App Home', () => {
     expect(forBilling).toContain('invoices:pause');
     expect(forBilling).not.toContain('digest:pause');
     expect(shown({ schedules })).not.toMatch(/:pause|:resume/);
+  });
+
+  it('says of a schedule where it posts what and when, or why it does not', () => {
+    const schedules: HomeData['schedules'] = [
+      { kind: 'digest', id: 'd1', channel: 'C0DEPLOY', what: 'every day at 09:00, UTC: today', next: 1000 },
+      {
+        kind: 'watch',
+        id: 'w1',
+        channel: 'C0DEPLOY',
+        what: 'failures, as they happen',
+        paused: 'it is archived',
+      },
+    ];
+    const said = shown({ schedules });
+    expect(said).toMatch(
+      /:calendar: \*Digest\* in <#C0DEPLOY>: every day at 09:00, UTC: today\\nNext <!date\^1\^/,
+    );
+    expect(said).toContain(
+      '*Watch* in <#C0DEPLOY>: failures, as they happen\\nPaused because it is archived.',
+    );
   });
 
   it('lets no name come alive, and links to nothing but https', () => {

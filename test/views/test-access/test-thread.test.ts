@@ -20,3 +20,27 @@ it('the thread of a run of 1,000 servers names each in few replies, fifty of tho
   expect(all).toContain('refused 990');
   expect(all.split('Test this server again')).toHaveLength(51);
 });
+
+it('the thread of a run with more than ten results has them in a table', () => {
+  const servers = Array.from({ length: 11 }, (_, at) => {
+    const failed = { status: 'error' as const, message: 'refused' };
+    return {
+      name: `web-${at}`,
+      identifier: `s${at}`,
+      ...(at === 3 ? failed : { status: 'ok' as const, message: null }),
+    };
+  });
+  const target = { account: 'acme', project: { permalink: 'storefront', name: 'Storefront' } };
+  const [first, second] = newsOf(
+    target,
+    { status: 'completed', completed_at: null, results: { servers } },
+    'compact',
+  );
+  expect(first?.message.text).toContain('10 of 11 reachable');
+  const [, table] = first?.message.blocks ?? [];
+  expect(table).toMatchObject({ type: 'data_table', page_size: 10 });
+  expect(JSON.stringify(table)).toContain(
+    '"web-3"},{"type":"raw_text","text":"not reachable"},{"type":"raw_text","text":"refused"',
+  );
+  expect(second?.message.text).toContain('*web-3* not reachable');
+});

@@ -16,6 +16,13 @@ export interface Team {
   channels: Channel[];
   apps: App[];
   commands: Command[];
+  /** Made-up values for forms, by `callback_id`. */
+  samples?: Readonly<Record<string, readonly Sample[]>>;
+}
+
+export interface Sample {
+  label: string;
+  value: string;
 }
 
 export interface User {

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useMemo } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import type { Channel, Message } from '../api/types.ts';
 import { Composer } from '../composer/composer.tsx';
 import { MessageList } from '../message/message-list.tsx';
@@ -16,6 +16,7 @@ interface ChannelProps {
 /** A conversation: its messages and where one answers. */
 export function ChannelView({ channel, messages = [], onSend }: ChannelProps): ReactNode {
   const directory = useDirectory();
+  const [sent, setSent] = useState(0);
   const name = directory.channelName(channel);
   const title = channel.kind === 'im' ? name : `#${name}`;
   const byThread = useMemo(
@@ -27,7 +28,13 @@ export function ChannelView({ channel, messages = [], onSend }: ChannelProps): R
   const roots = messages.filter((message) => !isReply(message) || message.subtype === 'thread_broadcast');
   return (
     <>
-      <MessageList key={channel.id} label={`Messages in ${title}`} messages={roots} repliesTo={repliesTo}>
+      <MessageList
+        key={channel.id}
+        label={`Messages in ${title}`}
+        messages={roots}
+        repliesTo={repliesTo}
+        sent={sent}
+      >
         <div className="channel-start">
           <span className="channel-sign" aria-hidden="true">
             <Icon name={channel.kind === 'im' ? 'at-sign' : channel.kind === 'private' ? 'lock' : 'hash'} />
@@ -50,7 +57,10 @@ export function ChannelView({ channel, messages = [], onSend }: ChannelProps): R
           key={`write-${channel.id}`}
           label={`Message ${title}`}
           commands={directory.team.commands}
-          onSend={onSend}
+          onSend={(text) => {
+            setSent(sent + 1);
+            return onSend(text);
+          }}
           autoFocus
         />
       ) : (

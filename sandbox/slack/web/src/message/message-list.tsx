@@ -16,6 +16,8 @@ interface ListProps {
   messages: readonly Message[];
   repliesTo: (ts: string) => readonly Message[];
   inThread?: boolean;
+  /** How often the reader has sent something: each time the list goes to its end. */
+  sent?: number;
   /** Shown before the first message. */
   children?: ReactNode;
 }
@@ -26,9 +28,10 @@ export function MessageList({
   messages,
   repliesTo,
   inThread = false,
+  sent = 0,
   children,
 }: ListProps): ReactNode {
-  const scroller = useStickyEnd(messages);
+  const scroller = useStickyEnd(messages, sent);
   const [most, setMost] = useState(PAGE);
   const shown = messages.slice(-most);
   return (
@@ -68,7 +71,7 @@ export function MessageList({
   );
 }
 
-function useStickyEnd(messages: readonly Message[]): React.RefObject<HTMLElement | null> {
+function useStickyEnd(messages: readonly Message[], sent: number): React.RefObject<HTMLElement | null> {
   const ref = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
   useLayoutEffect(() => {
@@ -98,6 +101,11 @@ function useStickyEnd(messages: readonly Message[]): React.RefObject<HTMLElement
     const scroller = ref.current;
     if (scroller && messages.length > 0 && atEnd.current) scroller.scrollTop = scroller.scrollHeight;
   }, [messages]);
+  useLayoutEffect(() => {
+    if (sent === 0 || ref.current === null) return;
+    atEnd.current = true;
+    ref.current.scrollTop = ref.current.scrollHeight;
+  }, [sent]);
   return ref;
 }
 

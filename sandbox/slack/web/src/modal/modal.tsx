@@ -9,6 +9,7 @@ import { SurfaceContext } from '../state/surface.ts';
 import { useSurfaceState } from '../state/use-surface-state.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, IconButton } from '../ui/icon.tsx';
+import { Samples } from './samples.tsx';
 import { validate } from './validate.ts';
 
 interface ModalProps {
@@ -63,6 +64,7 @@ export function Modal({ view, client, app, isTop, hasBelow }: ModalProps): React
           </p>
         )}
         <div className="dialog-body">
+          <Samples of={view.callback_id} />
           <SurfaceContext value={form.surface}>
             <Blocks blocks={view.blocks} />
           </SurfaceContext>

@@ -22,6 +22,11 @@ const noCommands: readonly Command[] = [];
 /** A message and its replies, beside the channel. Escape closes it. */
 export function ThreadPane({ root, replies, channelName, closed, onSend, onClose }: ThreadProps): ReactNode {
   useFocusBack();
+  const [sent, setSent] = useState(0);
+  const send = (text: string) => {
+    setSent(sent + 1);
+    return onSend(text);
+  };
   return (
     <aside
       className="pane thread"
@@ -35,7 +40,13 @@ export function ThreadPane({ root, replies, channelName, closed, onSend, onClose
         <span className="pane-note">{channelName}</span>
         <IconButton icon="x" label="Close thread" onClick={onClose} />
       </header>
-      <MessageList label="Messages in this thread" messages={replies} repliesTo={noReplies} inThread>
+      <MessageList
+        label="Messages in this thread"
+        messages={replies}
+        repliesTo={noReplies}
+        sent={sent}
+        inThread
+      >
         {root === undefined ? (
           <p className="empty">This message is gone.</p>
         ) : (
@@ -48,7 +59,7 @@ export function ThreadPane({ root, replies, channelName, closed, onSend, onClose
         )}
       </MessageList>
       {closed === undefined ? (
-        <Composer label="Reply in thread" commands={noCommands} onSend={onSend} autoFocus />
+        <Composer label="Reply in thread" commands={noCommands} onSend={send} autoFocus />
       ) : (
         <p className="closed">{closed}</p>
       )}

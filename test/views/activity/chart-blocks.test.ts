@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
+import { chartBlock, chartImage, chartWords } from '../../../src/views/activity/chart-blocks.ts';
+import type { DeploymentsData } from '../../../src/views/activity/deployments-chart.ts';
+import { daysBetween } from '../../../src/views/blocks/time.ts';
+import { hostileText } from '../../support/hostile.ts';
+
+const amount = fc.nat(1_000_000_000);
+const days: fc.Arbitrary<DeploymentsData['bars']> = fc
+  .array(fc.record({ succeeded: amount, failed: amount, cancelled: amount }), { minLength: 1, maxLength: 62 })
+  .map((bars) => {
+    const names = daysBetween('2026-01-01', '2026-12-31', bars.length);
+    return bars.map((bar, at) => ({ ...bar, day: names[at] ?? '' }));
+  });
+const hours: fc.Arbitrary<DeploymentsData['bars']> = days.map((bars) =>
+  bars.slice(0, 48).map((bar, at) => ({ ...bar, day: at < 24 ? '2026-11-19' : '2026-11-20', hour: at % 24 })),
+);
+const chart = fc.record({
+  title: hostileText,
+  zone: fc.constantFrom('UTC', 'America/Argentina/ComodRivadavia'),
+  isCut: fc.boolean(),
+  bars: fc.oneof(days, hours),
+});
+
+describe('the chart of deployments', () => {
+  it('is a block that Slack takes, whatever it shows', () => {
+    fc.assert(
+      fc.property(chart, (data) => {
+        const drawn = chartBlock(data);
+        const blocks = [...(drawn === undefined ? [] : [drawn]), chartImage(data, 'F1'), chartWords(data)];
+        expect(checkMessageBlocks(blocks)).toEqual([]);
+        expect(drawn === undefined).toBe(data.bars.length > 20);
+      }),
+    );
+  });
+
+  it('says in words what each busy day had, the longest bar first in size', () => {
+    const bars = [
+      { day: '2026-11-19', succeeded: 4, failed: 0, cancelled: 0 },
+      { day: '2026-11-20', succeeded: 0, failed: 0, cancelled: 0 },
+      { day: '2026-11-21', succeeded: 0, failed: 1, cancelled: 0 },
+    ];
+    const words = JSON.stringify(chartWords({ title: 'acme', zone: 'UTC', isCut: false, bars }));
+    expect(words).toContain(`Nov 19  ${'▇'.repeat(16)} 4 succeeded\\nNov 21  ${'▇'.repeat(4)} 1 failed`);
+  });
+});
