@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import { JobAborted, type Standing } from './jobs.ts';
+import { createGroupCommit, type GroupCommit } from '../core/group-commit.ts';
+import { JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, JobsBackend, NewJob, ScheduleTable } from './jobs-backend.ts';
 import { CREATE_SCHEDULES, createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
 
@@ -32,9 +33,10 @@ CREATE UNIQUE INDEX IF NOT EXISTS deckhand_jobs_key ON deckhand_jobs (queue, key
 /** What ran when an earlier process ended. */
 const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
 
-const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
-  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 const STANDS = 'SELECT 1 FROM keyv WHERE key = ? AND value = ?';
+/** Only while that stands which the job belongs to, where it belongs to anything. */
+const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
+  SELECT ?, ?, ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (${STANDS}) ON CONFLICT DO NOTHING`;
 const DUE = 'SELECT seq, due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now';
 const FIRST = 'ORDER BY due, seq LIMIT :limit';
 const NEXT =
@@ -97,20 +99,20 @@ const CountRows = z.array(
  */
 export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   db.exec(CREATE_JOBS + CREATE_SCHEDULES);
+  const commit = createGroupCommit(db);
   const setBack = db.prepare(CLOCK_SET_BACK);
   const erasing = [ERASE_SCHEDULES, ERASE].map((sql) => db.prepare(sql));
   const count = db.prepare(COUNT);
   const insertOne = db.prepare(INSERT);
-  // In one turn with the write that follows: nothing else comes in between on the one connection.
-  const expectStanding = (during: Standing | undefined): void => {
-    if (during !== undefined && db.prepare(STANDS).get(during.key, during.text) === undefined)
-      throw new InstallationEnded();
-  };
+  const stands = db.prepare(STANDS);
   const insert = (queue: string, { during, key, workspace, data, delayMs, traceparent }: NewJob): boolean => {
-    expectStanding(during);
     const now = clock.now();
     const row = [queue, key ?? null, workspace, data, now + delayMs, now, traceparent ?? null];
-    return insertOne.run(...row).changes > 0;
+    const standing = [during?.key ?? null, during?.key ?? null, during?.text ?? null];
+    if (insertOne.run(...row, ...standing).changes > 0) return true;
+    if (during !== undefined && stands.get(during.key, during.text) === undefined)
+      throw new InstallationEnded();
+    return false;
   };
   db.exec(TAKE_OVER);
   setBack.run({ $1: clock.now() });
@@ -119,9 +121,9 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
     start: async () => undefined,
     insert: async (queue, jobs) => {
       const store = (): boolean[] => jobs.map((job) => insert(queue, job));
-      return jobs.length === 1 ? store() : inTransaction(db, store);
+      return jobs.length === 1 ? commit(store) : inTransaction(db, store);
     },
-    ...changes(db, clock),
+    ...changes(db, clock, commit),
     erase: async (workspace) => {
       inTransaction(db, () => {
         for (const statement of erasing) statement.run({ $1: workspace });
@@ -153,15 +155,16 @@ function inTransaction<T>(db: DatabaseSync, work: () => T): T {
 
 type Changes = Pick<JobsBackend, 'claim' | 'save' | 'release' | 'finish' | 'setAside'>;
 
-function changes(db: DatabaseSync, clock: Clock): Changes {
+function changes(db: DatabaseSync, clock: Clock, commit: GroupCommit): Changes {
   const claimFirst = db.prepare(claiming(`SELECT seq FROM (${DUE} ${FIRST})`));
   const claimFairly = db.prepare(claiming(FAIR));
   const next = db.prepare(NEXT);
   const [save, release, finish, setAside] = [SAVE, RELEASE, FINISH, SET_ASIDE].map((sql) => {
     const statement = db.prepare(sql);
-    return async (...values: Array<string | number | null>): Promise<void> => {
-      if (statement.run(...values).changes === 0) throw new JobAborted('erased');
-    };
+    return (...values: Array<string | number | null>): Promise<void> =>
+      commit(() => {
+        if (statement.run(...values).changes === 0) throw new JobAborted('erased');
+      });
   }) as [Change, Change, Change, Change];
   return {
     claim: async (queue, limit, { full, busy }) => {

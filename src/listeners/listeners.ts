@@ -3,6 +3,7 @@ import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import { createContext } from '../commands/context.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Caller } from '../core/reply.ts';
+import type { Turns } from '../core/turns.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { libraryLogger } from '../slack/web.ts';
@@ -46,6 +47,7 @@ export interface ListenerParts {
   workspaces: Workspaces;
   registry: Registry;
   receiver: Receiver;
+  turns: Turns;
   events: EventHandlers;
   /** By `callback_id`. */
   steps: Readonly<Record<string, WorkflowStep>>;
@@ -72,7 +74,7 @@ export function createListeners(parts: ListenerParts): Listeners {
   const steps = createSteps(parts.steps);
   const mentions = { app_mention: mentionHandler(() => requests) };
   const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
-  const background = createBackgroundWork(log);
+  const background = createBackgroundWork(log, parts.turns);
   const requests = createDurableRequests({
     run: (workspace, request, live) => run(registry, workspace, request, live, true),
     fail(workspace, request, live, error) {
@@ -118,7 +120,7 @@ async function take(shared: Shared, incoming: IncomingRequest, ack: Ack): Promis
   if (isStoredFirst(registry, request)) return store(shared, workspace, incoming, ack);
   await ack();
   if (isForSlack(registry, request, live)) return;
-  background.begin(async () => {
+  background.begin(incoming.workspace, async () => {
     if (request.kind === 'shortcut' && !(await requests.isNew(workspace, request.caller.requestId))) return;
     await run(registry, workspace, request, live);
   });

@@ -7,7 +7,7 @@ import { Keyv } from 'keyv';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
-import { createDriver } from './sqlite-driver.ts';
+import { createDriver, type Write } from './sqlite-driver.ts';
 import { guardFile, keepGuard, realFile } from './sqlite-guard.ts';
 import { StoreError, type Tenancy } from './store.ts';
 
@@ -30,10 +30,11 @@ export async function openSqlite(
   const release = (): void => guard?.release();
   try {
     const database = openDatabase(path);
-    const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver: createDriver(database) });
+    const { driver, write } = createDriver(database);
+    const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver });
     await adapter.ready;
     if (guard !== undefined) keepGuard(database, guard.id);
-    return { backend: createBackend(adapter, release), database };
+    return { backend: createBackend(adapter, write, release), database };
   } catch (cause) {
     release();
     throw (
@@ -64,9 +65,9 @@ function openDatabase(path: string): DatabaseSync {
   return db;
 }
 
-function createBackend(adapter: KeyvSqlite, release: () => void): Backend {
-  const changes = async (sql: string, ...values: unknown[]): Promise<boolean> =>
-    (await adapter.query(`${sql} RETURNING key`, ...values)).length > 0;
+function createBackend(adapter: KeyvSqlite, write: Write, release: () => void): Backend {
+  const changes = async (sql: string, ...values: Parameters<Write>[1][]): Promise<boolean> =>
+    (await write(`${sql} RETURNING key`, ...values)).length > 0;
   return {
     keyv: new Keyv({ store: adapter }),
     read: (key) => adapter.get(key).then(textOrNothing),
