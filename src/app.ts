@@ -9,6 +9,7 @@ import { defined } from './core/defined.ts';
 import { InstallationEnded } from './core/errors.ts';
 import { createTurns, type Turns } from './core/turns.ts';
 import { JobUnreadable } from './jobs/jobs.ts';
+import { createBackgroundWork } from './listeners/background-work.ts';
 import { healthRoutes, STILL_ANSWERED, withoutMetrics } from './listeners/health-routes.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes } from './listeners/install/routes.ts';
@@ -116,8 +117,9 @@ export function createApp(parts: AppParts): DeckhandApp {
   });
   const registry = createRegistry(commandsFor(config), START);
   const shared = { ...parts, workspaces, turns };
+  const background = createBackgroundWork(log, turns);
   const events = { ...lifecycleHandlers(shared), ...EVENT_HANDLERS };
-  const listeners = createListeners({ ...shared, registry, receiver, events, steps: STEPS });
+  const listeners = createListeners({ ...shared, background, registry, receiver, events, steps: STEPS });
   for (const job of [...jobsOf(clock.now()), ...listeners.jobs]) work(shared, job);
   const draining = new AbortController();
   let listener: Listener | undefined;

@@ -88,8 +88,11 @@ function createCollection<T>(
   const { backend } = context;
   const writer = async (): Promise<Writer> => ({ context, during: await ask?.() });
   const parse = parserOf(context, name, schema);
-  const read = async (workspace: string, id: string): Promise<T | undefined> => {
-    const text = await backend.read(keyOf(workspace, name, id));
+  const readText = async (
+    workspace: string,
+    id: string,
+    text: string | undefined,
+  ): Promise<T | undefined> => {
     const envelope = text === undefined ? undefined : await decode(backend, text);
     return envelope && isAlive(envelope, context.clock) ? parse(workspace, id, envelope.doc) : undefined;
   };
@@ -102,7 +105,15 @@ function createCollection<T>(
     return (await Promise.all(docs)).flat();
   };
   return {
-    get: read,
+    get: async (workspace, id) => readText(workspace, id, await backend.read(keyOf(workspace, name, id))),
+    first: async (workspace, ids) => {
+      const texts = await backend.readMany(ids.map((id) => keyOf(workspace, name, id)));
+      for (const [at, id] of ids.entries()) {
+        const found = await readText(workspace, id, texts[at]);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
     put: async (workspace, id, doc, expiresAt) =>
       put(await writer(), keyOf(workspace, name, id), doc, expiresAt),
     create: async (workspace, id, doc, expiresAt) =>

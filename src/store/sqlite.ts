@@ -71,6 +71,7 @@ function createBackend(adapter: KeyvSqlite, write: Write, release: () => void): 
   return {
     keyv: new Keyv({ store: adapter }),
     read: (key) => adapter.get(key).then(textOrNothing),
+    readMany: async (keys) => (await adapter.getMany([...keys])).map(textOrNothing),
     put: ({ key, text, expires }, during) => changes(PUT, key, text, expires ?? null, ...standing(during)),
     insert: ({ key, text, expires }, during) =>
       changes(INSERT, key, text, expires ?? null, ...standing(during), Date.now()),

@@ -2,7 +2,6 @@ import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Engine } from '../jobs/jobs.ts';
-import { logFailure } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -11,6 +10,7 @@ import type { Service } from '../service/client.ts';
 import type { Installations } from '../slack/installations.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
 import type { RefusedToken, TokenHealth } from '../slack/token-health.ts';
+import { readOnce } from '../store/read-once.ts';
 import {
   type AskTenancy,
   GLOBAL,
@@ -25,17 +25,18 @@ import {
   type WorkspaceSealer,
   type WorkspaceStore,
 } from '../store/workspace-store.ts';
-import { type Explained, explain } from '../views/blocks/failures.ts';
+import type { Explained } from '../views/blocks/failures.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type Channels, createChannels } from './channels.ts';
 import { createDigests, type Digests } from './digests.ts';
+import { explaining } from './explaining.ts';
 import { createHome, type Home } from './home-refresh.ts';
 import { createHostingCatalog, type HostingCatalog } from './hosting-catalog.ts';
 import { createIntegrations, type Integrations } from './integrations.ts';
 import type { LinkRequests } from './link-requests.ts';
 import { createPendingCommands, type PendingCommands } from './pending-commands.ts';
-import { createProjects, type Projects } from './projects.ts';
+import { createProjects, lookOnce, type Projects } from './projects.ts';
 import { createRoles, type Roles } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
 import { createServiceNames, type ServiceNames } from './service-names.ts';
@@ -95,6 +96,8 @@ export interface Workspace {
   projects: Projects;
   roles: Roles;
   runs: TestRuns;
+  /** The same for the length of one request: settings, accounts, roles and projects are read once in it. */
+  forRequest(): Workspace;
   /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
   explain(error: unknown, newAccount?: string): Explained;
   /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
@@ -181,18 +184,26 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     clock,
     ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
   });
-  const accounts = createAccounts({
-    store,
-    sealer,
-    service,
-    clock,
-    linkedEmail: async (user) => (await links.get(user))?.email,
-    onState: async () => {
-      await accountsChanged({ jobs, clock });
-      await home.refresh();
-    },
+  const people = createSlackPeople({ id, slack, clock, log });
+  const recordsIn = (documents: WorkspaceStore): Pick<Workspace, 'accounts' | 'channels' | 'roles'> => ({
+    accounts: createAccounts({
+      store: documents,
+      sealer,
+      service,
+      clock,
+      linkedEmail: async (user) => (await links.get(user))?.email,
+      onState: async () => {
+        await accountsChanged({ jobs, clock });
+        await home.refresh();
+      },
+    }),
+    channels: createChannels(documents),
+    roles: createRoles({ store: documents, clock, people, installer: () => installations.installer(id) }),
   });
-  return {
+  const records = recordsIn(store);
+  const { accounts } = records;
+  const projects = createProjects({ accounts, clock });
+  const workspace: Workspace = {
     id,
     config,
     clock,
@@ -210,41 +221,19 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
       jobs: () => parts.engine.ping(),
       refusedToken: parts.tokenHealth.refused,
     },
-    accounts,
+    ...records,
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
-    channels: createChannels(store),
     digests: createDigests(store),
     hosting: createHostingCatalog({ accounts, clock }),
     integrations: createIntegrations(store),
     links,
     names: createServiceNames({ store, clock }),
     pending: createPendingCommands({ store, clock }),
-    projects: createProjects({ accounts, clock }),
-    roles: createRoles({
-      store,
-      clock,
-      people: createSlackPeople({ id, slack, clock, log }),
-      installer: () => installations.installer(id),
-    }),
+    projects,
     runs: createTestRuns(store, home.refresh),
+    forRequest: () => ({ ...workspace, ...recordsIn(readOnce(store)), projects: lookOnce(projects) }),
     ...explaining({ config, clock, log }),
   };
-}
-
-function explaining({
-  config,
-  clock,
-  log,
-}: Pick<Workspace, 'config' | 'clock' | 'log'>): Pick<Workspace, 'explain' | 'report'> {
-  const { SLACK_COMMAND: word, SUPPORT_URL: supportUrl } = config;
-  const explainHere = (error: unknown, newAccount?: string): Explained =>
-    explain(error, { word, supportUrl, now: clock.now(), newAccount });
-  return {
-    explain: explainHere,
-    report: (error, fields, newAccount) => ({
-      ...explainHere(error, newAccount),
-      reference: logFailure(log, error, fields),
-    }),
-  };
+  return workspace;
 }
