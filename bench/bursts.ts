@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Load, LoadResult } from './peers/load.ts';
 import { checkouts, environment, freshFolder, SECRET, startDeckhand } from './support/deckhand.ts';
 import { type Program, startProgram } from './support/processes.ts';
-import { alternate, median, quantile, ROUNDS, ratio } from './support/rounds.ts';
+import { alternate, median, quantile, ratio } from './support/rounds.ts';
 import { seed } from './support/seed.ts';
 import { ms, printTable } from './support/tables.ts';
 
@@ -32,7 +32,7 @@ export async function bursts(): Promise<void> {
         (text) => [`${name}, ${text}`, () => sample(text, concurrency, root)] as const,
       ),
     );
-    const samples = await alternate(Object.fromEntries(candidates), Number(process.env.ROUNDS ?? ROUNDS));
+    const samples = await alternate(Object.fromEntries(candidates));
     for (const [name] of candidates) rows.push(rowOf(name, concurrency, samples));
   }
   const head = ['candidate', 'at once', 'acks/s', 'p99', 'slowest', 'worst round', 'first message, p99'];

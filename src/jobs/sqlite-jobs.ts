@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import { createGroupCommit, type GroupCommit } from '../core/group-commit.ts';
+import { createGroupCommit } from '../core/group-commit.ts';
 import { JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, JobsBackend, NewJob, ScheduleTable } from './jobs-backend.ts';
 import { CREATE_SCHEDULES, createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
@@ -123,7 +123,7 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
       const store = (): boolean[] => jobs.map((job) => insert(queue, job));
       return jobs.length === 1 ? commit(store) : inTransaction(db, store);
     },
-    ...changes(db, clock, commit),
+    ...changes(db, clock),
     erase: async (workspace) => {
       inTransaction(db, () => {
         for (const statement of erasing) statement.run({ $1: workspace });
@@ -155,16 +155,15 @@ function inTransaction<T>(db: DatabaseSync, work: () => T): T {
 
 type Changes = Pick<JobsBackend, 'claim' | 'save' | 'release' | 'finish' | 'setAside'>;
 
-function changes(db: DatabaseSync, clock: Clock, commit: GroupCommit): Changes {
+function changes(db: DatabaseSync, clock: Clock): Changes {
   const claimFirst = db.prepare(claiming(`SELECT seq FROM (${DUE} ${FIRST})`));
   const claimFairly = db.prepare(claiming(FAIR));
   const next = db.prepare(NEXT);
   const [save, release, finish, setAside] = [SAVE, RELEASE, FINISH, SET_ASIDE].map((sql) => {
     const statement = db.prepare(sql);
-    return (...values: Array<string | number | null>): Promise<void> =>
-      commit(() => {
-        if (statement.run(...values).changes === 0) throw new JobAborted('erased');
-      });
+    return async (...values: Array<string | number | null>): Promise<void> => {
+      if (statement.run(...values).changes === 0) throw new JobAborted('erased');
+    };
   }) as [Change, Change, Change, Change];
   return {
     claim: async (queue, limit, { full, busy }) => {

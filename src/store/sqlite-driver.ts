@@ -10,7 +10,7 @@ const MOST_KEPT = 200;
 export type Write = (sql: string, ...values: SQLInputValue[]) => Promise<unknown[]>;
 
 /** keyv on our own connection, with statements kept: preparing one anew takes longer than running it. */
-export function createDriver(db: DatabaseSync): { driver: SqliteDriver; write: Write } {
+export function createDriver(db: DatabaseSync): { driver: SqliteDriver; together: Write } {
   const commit = createGroupCommit(db);
   const kept = new Map<string, StatementSync>();
 
@@ -30,5 +30,5 @@ export function createDriver(db: DatabaseSync): { driver: SqliteDriver; write: W
       close: async () => db.close(),
     }),
   };
-  return { driver, write: (sql, ...values) => commit(() => prepare(sql).all(...values)) };
+  return { driver, together: (sql, ...values) => commit(() => prepare(sql).all(...values)) };
 }

@@ -30,11 +30,11 @@ export async function openSqlite(
   const release = (): void => guard?.release();
   try {
     const database = openDatabase(path);
-    const { driver, write } = createDriver(database);
+    const { driver, together } = createDriver(database);
     const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver });
     await adapter.ready;
     if (guard !== undefined) keepGuard(database, guard.id);
-    return { backend: createBackend(adapter, write, release), database };
+    return { backend: createBackend(adapter, together, release), database };
   } catch (cause) {
     release();
     throw (
@@ -65,16 +65,19 @@ function openDatabase(path: string): DatabaseSync {
   return db;
 }
 
-function createBackend(adapter: KeyvSqlite, write: Write, release: () => void): Backend {
-  const changes = async (sql: string, ...values: Parameters<Write>[1][]): Promise<boolean> =>
-    (await write(`${sql} RETURNING key`, ...values)).length > 0;
+function createBackend(adapter: KeyvSqlite, together: Write, release: () => void): Backend {
+  const changes = async (sql: string, ...values: unknown[]): Promise<boolean> =>
+    (await adapter.query(`${sql} RETURNING key`, ...values)).length > 0;
   return {
     keyv: new Keyv({ store: adapter }),
     read: (key) => adapter.get(key).then(textOrNothing),
     readMany: async (keys) => (await adapter.getMany([...keys])).map(textOrNothing),
     put: ({ key, text, expires }, during) => changes(PUT, key, text, expires ?? null, ...standing(during)),
-    insert: ({ key, text, expires }, during) =>
-      changes(INSERT, key, text, expires ?? null, ...standing(during), Date.now()),
+    // What is stored before an ack is: in a crowd, together with what others store.
+    insert: async ({ key, text, expires }, during) => {
+      const values = [key, text, expires ?? null, ...standing(during), Date.now()];
+      return (await together(`${INSERT} RETURNING key`, ...values)).length > 0;
+    },
     replace: (from, { key, text, expires }, during) =>
       changes(REPLACE, text, expires ?? null, key, from, ...standing(during)),
     remove: (key, from, during) => changes(REMOVE, key, from, ...standing(during)),

@@ -1,13 +1,26 @@
+import type { Clock } from '../core/clock.ts';
+import type { Settings } from '../core/settings.ts';
 import { logFailure } from '../observability/failures.ts';
+import type { Logger } from '../observability/log.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
-import type { Workspace } from './workspace.ts';
 
-/** How the workspace's failures are told to people. */
+/** How a workspace's failures are told to people. */
+export interface Explaining {
+  /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
+  explain(error: unknown, newAccount?: string): Explained;
+  /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
+  report(error: unknown, fields: Record<string, unknown>, newAccount?: string): Explained;
+}
+
 export function explaining({
   config,
   clock,
   log,
-}: Pick<Workspace, 'config' | 'clock' | 'log'>): Pick<Workspace, 'explain' | 'report'> {
+}: {
+  config: Settings;
+  clock: Clock;
+  log: Logger;
+}): Explaining {
   const { SLACK_COMMAND: word, SUPPORT_URL: supportUrl } = config;
   const explainHere = (error: unknown, newAccount?: string): Explained =>
     explain(error, { word, supportUrl, now: clock.now(), newAccount });

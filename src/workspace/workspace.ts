@@ -25,12 +25,11 @@ import {
   type WorkspaceSealer,
   type WorkspaceStore,
 } from '../store/workspace-store.ts';
-import type { Explained } from '../views/blocks/failures.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type Channels, createChannels } from './channels.ts';
 import { createDigests, type Digests } from './digests.ts';
-import { explaining } from './explaining.ts';
+import { type Explaining, explaining } from './explaining.ts';
 import { createHome, type Home } from './home-refresh.ts';
 import { createHostingCatalog, type HostingCatalog } from './hosting-catalog.ts';
 import { createIntegrations, type Integrations } from './integrations.ts';
@@ -66,7 +65,7 @@ export interface Parts {
 }
 
 /** One workspace: its records, its Slack, its jobs. Nothing here reaches another one. */
-export interface Workspace {
+export interface Workspace extends Explaining {
   /** `enterpriseId ?? teamId` of the installation. */
   id: string;
   config: Settings;
@@ -98,10 +97,6 @@ export interface Workspace {
   runs: TestRuns;
   /** The same for the length of one request: settings, accounts, roles and projects are read once in it. */
   forRequest(): Workspace;
-  /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
-  explain(error: unknown, newAccount?: string): Explained;
-  /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
-  report(error: unknown, fields: Record<string, unknown>, newAccount?: string): Explained;
 }
 
 /** The context of every workspace, opened when it is first needed. */
