@@ -173,20 +173,20 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const slack = parts.slack.of(id);
   const sealer = bindSealer(parts.sealer, id, during);
   const home = createHome({ store, jobs, clock, log, slack });
-  const links = createUserLinks({
-    store,
-    sealer,
-    clock,
-    ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
-  });
+  const ask: UserLinks['ask'] = (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during);
+  const linksIn = (documents: WorkspaceStore) => createUserLinks({ store: documents, sealer, clock, ask });
+  const links = linksIn(store);
   const people = createSlackPeople({ id, slack, clock, log });
-  const recordsIn = (documents: WorkspaceStore): Pick<Workspace, 'accounts' | 'channels' | 'roles'> => ({
+  const recordsIn = (
+    documents: WorkspaceStore,
+    known = linksIn(documents),
+  ): Pick<Workspace, 'accounts' | 'channels' | 'roles'> => ({
     accounts: createAccounts({
       store: documents,
       sealer,
       service,
       clock,
-      linkedEmail: async (user) => (await links.get(user))?.email,
+      linkedEmail: async (user) => (await known.get(user))?.email,
       onState: async () => {
         await accountsChanged({ jobs, clock });
         await home.refresh();
