@@ -1,6 +1,7 @@
 import { arch, cpus, totalmem } from 'node:os';
 import process from 'node:process';
 import { acks } from './acks.ts';
+import { bursts } from './bursts.ts';
 import { coldStart } from './cold-start.ts';
 import { digests } from './digests.ts';
 import { endurance } from './endurance.ts';
@@ -13,6 +14,7 @@ import { whoami } from './whoami.ts';
 /** Each measurement prints its own table. `npm run bench -- followed-runs` runs those named; without a name, all. */
 const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
   acks,
+  bursts,
   whoami,
   'service-client': serviceClient,
   'followed-runs': followedRuns,

@@ -1,5 +1,5 @@
 import type { Load, LoadResult } from './peers/load.ts';
-import { ACCOUNT, environment, freshFolder, SECRET, startDeckhand } from './support/deckhand.ts';
+import { ACCOUNT, checkouts, environment, freshFolder, SECRET, startDeckhand } from './support/deckhand.ts';
 import { cpuSeconds, type Program, startProgram } from './support/processes.ts';
 import { alternate, median, quantile, ratio } from './support/rounds.ts';
 import { seed } from './support/seed.ts';
@@ -13,12 +13,15 @@ const LEVELS = [
 
 /** A command, a call of a service that takes 20 ms, and the answer: from the command to its arrival at Slack. */
 export async function whoami(): Promise<void> {
-  const store = await freshFolder();
+  const stores = await Promise.all(Object.keys(checkouts()).map(freshFolder));
   const world = await startProgram('bench/peers/world.ts', { DELAY_MS: String(DELAY_MS) });
   const load = await startProgram('bench/peers/load.ts');
-  const env = environment(world, store.storeUrl, load.port);
-  await seed(env);
-  const deckhand = await startDeckhand(env);
+  const deckhands: Array<[name: string, program: Program]> = [];
+  for (const [at, [name, root]] of Object.entries(checkouts()).entries()) {
+    const env = environment(world, stores[at]?.storeUrl ?? '', load.port);
+    await seed(env);
+    deckhands.push([name, await startDeckhand(env, root)]);
+  }
   const origin = `http://127.0.0.1:${world.port}`;
   const peer = {
     SLACK_SIGNING_SECRET: SECRET,
@@ -30,11 +33,10 @@ export async function whoami(): Promise<void> {
   try {
     const rows: string[][] = [];
     for (const level of LEVELS) {
-      const candidates = {
-        deckhand: () => sample(load, deckhand, level),
-        byHand: () => sample(load, byHand, level),
-        chat: () => sample(load, chat, level),
-      };
+      const peers = [...deckhands, ['Bolt and fetch by hand', byHand], ['Chat SDK and fetch', chat]] as const;
+      const candidates = Object.fromEntries(
+        peers.map(([name, program]) => [name, () => sample(load, program, level)]),
+      );
       for (const warmUp of Object.values(candidates)) await warmUp();
       rows.push(...rowsOf(level.concurrency, await alternate(candidates)));
     }
@@ -43,8 +45,9 @@ export async function whoami(): Promise<void> {
       rows,
     );
   } finally {
-    for (const program of [deckhand, byHand, chat, load, world]) await program.end();
-    await store.remove();
+    for (const [, program] of deckhands) await program.end();
+    for (const program of [byHand, chat, load, world]) await program.end();
+    for (const store of stores) await store.remove();
   }
 }
 
@@ -79,18 +82,15 @@ async function sample(
   };
 }
 
-const NAMES = { deckhand: 'Deckhand', byHand: 'Bolt and fetch by hand', chat: 'Chat SDK and fetch' } as const;
-type Candidate = keyof typeof NAMES;
-
-function rowsOf(concurrency: number, samples: Record<Candidate, Sample[]>): string[][] {
-  const of = (who: Candidate, key: keyof Sample): number[] => samples[who].map((one) => one[key]);
-  return (Object.keys(NAMES) as Candidate[]).map((who) => [
+function rowsOf(concurrency: number, samples: Record<string, Sample[]>): string[][] {
+  const of = (who: string, key: keyof Sample): number[] => (samples[who] ?? []).map((one) => one[key]);
+  return Object.keys(samples).map((who) => [
     String(concurrency),
-    NAMES[who],
+    who,
     Math.round(median(of(who, 'perSecond'))).toString(),
     ms(median(of(who, 'p50'))),
     ms(median(of(who, 'p99'))),
     `${median(of(who, 'cpuMs')).toFixed(2)} ms`,
-    who === 'deckhand' ? '' : ratio(of('deckhand', 'perSecond'), of(who, 'perSecond')),
+    who === 'Deckhand' ? '' : ratio(of('Deckhand', 'perSecond'), of(who, 'perSecond')),
   ]);
 }

@@ -7,7 +7,9 @@ import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
 import { defined } from './core/defined.ts';
 import { InstallationEnded } from './core/errors.ts';
+import { createTurns, type Turns } from './core/turns.ts';
 import { JobUnreadable } from './jobs/jobs.ts';
+import { createBackgroundWork } from './listeners/background-work.ts';
 import { healthRoutes, STILL_ANSWERED, withoutMetrics } from './listeners/health-routes.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes } from './listeners/install/routes.ts';
@@ -100,6 +102,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
 export function createApp(parts: AppParts): DeckhandApp {
   const { config, clock, log, metrics, engine } = parts;
   const workspaces = createWorkspaces(parts);
+  const turns = createTurns();
   const { receiver, routes: slackRoutes } = createReceiver({
     appToken: config.SLACK_APP_TOKEN,
     signingSecret: config.SLACK_SIGNING_SECRET,
@@ -110,12 +113,14 @@ export function createApp(parts: AppParts): DeckhandApp {
     tokenHealth: parts.tokenHealth,
     onAck: metrics.ack,
     onRefused: metrics.refused,
+    turns,
   });
   const registry = createRegistry(commandsFor(config), START);
-  const shared = { ...parts, workspaces };
+  const shared = { ...parts, workspaces, turns };
+  const background = createBackgroundWork(log, turns);
   const events = { ...lifecycleHandlers(shared), ...EVENT_HANDLERS };
-  const listeners = createListeners({ ...shared, registry, receiver, events, steps: STEPS });
-  for (const job of [...jobsOf(clock.now()), ...listeners.jobs]) work(parts, workspaces, job);
+  const listeners = createListeners({ ...shared, background, registry, receiver, events, steps: STEPS });
+  for (const job of [...jobsOf(clock.now()), ...listeners.jobs]) work(shared, job);
   const draining = new AbortController();
   let listener: Listener | undefined;
   let metricsListener: Listener | undefined;
@@ -165,14 +170,14 @@ export function createApp(parts: AppParts): DeckhandApp {
 
 /** Declares the worker of a queue: its jobs run with the context of the workspace that they belong to. */
 function work<Data>(
-  { engine }: Parts,
-  workspaces: Workspaces,
+  { engine, workspaces, turns }: Pick<Parts, 'engine'> & { workspaces: Workspaces; turns: Turns },
   { queue, schema, options, run, onDeadLetter }: JobDefinition<Data>,
 ): void {
   engine.work(
     queue,
     async (job) => {
       const { workspace: id, lane, ...data } = job.data;
+      await turns.take(id);
       const workspace = await workspaces.enter(id);
       const save = (next: Data): Promise<void> => job.save({ ...next, workspace: id, ...defined({ lane }) });
       await untilEnded(workspace, () => run(workspace, { ...job, data: readData(schema, data), save }));

@@ -11,7 +11,10 @@ export interface Load {
   secret: string;
   /** `closed` is acknowledged and nothing else; a command is answered at its `response_url`. */
   kind: 'command' | 'closed';
+  /** `{n}` is the number of the request, from 1 on. */
   text: string;
+  /** How many channels the commands are typed in, in turn; one where left out. */
+  channels?: number;
   count: number;
   concurrency: number;
   /** Whether a request is answered at its `response_url`, and ends with that instead of with its ack. */
@@ -21,6 +24,8 @@ export interface Load {
 export interface LoadResult {
   seconds: number;
   ms: number[];
+  /** When each was sent, in their order, milliseconds since the epoch. */
+  sentAt: number[];
   failed: number;
 }
 
@@ -36,7 +41,7 @@ const sink = createServer((request, response) => {
 });
 let lastId = 0;
 
-function bodyOf(load: Load, replyPath: string): string {
+function bodyOf(load: Load, replyPath: string, n: number): string {
   if (load.kind === 'closed')
     return new URLSearchParams({
       payload: JSON.stringify({
@@ -52,12 +57,12 @@ function bodyOf(load: Load, replyPath: string): string {
     token: 'unused',
     team_id: 'T0BENCH',
     team_domain: 'bench',
-    channel_id: 'C0BENCH',
+    channel_id: `C0BENCH${n % (load.channels ?? 1) || ''}`,
     channel_name: 'deploys',
     user_id: 'U0BEN',
     user_name: 'ben',
     command: '/deckhand',
-    text: load.text,
+    text: load.text.replace('{n}', String(n)),
     api_app_id: 'A0BENCH',
     response_url: `http://127.0.0.1:${(sink.address() as AddressInfo).port}${replyPath}`,
     trigger_id: `1.1.${replyPath}`,
@@ -66,10 +71,10 @@ function bodyOf(load: Load, replyPath: string): string {
 
 function prepare(load: Load): Array<{ path: string; body: string; headers: Record<string, string> }> {
   const at = String(Math.floor(Date.now() / 1000));
-  return Array.from({ length: load.count }, () => {
+  return Array.from({ length: load.count }, (_, index) => {
     lastId += 1;
     const path = `/commands/T0BENCH/1/r${lastId}`;
-    const body = bodyOf(load, path);
+    const body = bodyOf(load, path, index + 1);
     const digest = createHmac('sha256', load.secret).update(`v0:${at}:${body}`).digest('hex');
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',
@@ -84,6 +89,7 @@ async function run(load: Load): Promise<LoadResult> {
   const requests = prepare(load);
   const pool = new Pool(load.origin, { connections: load.concurrency, pipelining: 1 });
   const ms: number[] = [];
+  const sentAt: number[] = [];
   const answered: Promise<void>[] = [];
   let failed = 0;
   let next = 0;
@@ -93,6 +99,7 @@ async function run(load: Load): Promise<LoadResult> {
       const { promise, resolve } = Promise.withResolvers<void>();
       if (load.reply !== 'none') replies.set(path, resolve);
       const start = performance.now();
+      sentAt.push(Date.now());
       const answer = await pool.request({ path: '/slack/events', method: 'POST', body, headers });
       await answer.body.dump();
       if (answer.statusCode !== 200) failed += 1;
@@ -107,7 +114,7 @@ async function run(load: Load): Promise<LoadResult> {
   // What is still to be answered must not weigh on the next candidate.
   await Promise.all(answered);
   await pool.close();
-  return { seconds, ms, failed };
+  return { seconds, ms, sentAt, failed };
 }
 
 sink.keepAliveTimeout = 60_000;

@@ -1,11 +1,13 @@
 /** Test runs that go by the clock: when each of run `r<n>` has news, and how late Slack was told of it. */
 export interface Runs {
   begin(start: number): void;
+  /** The service's answer to a test that is started. */
+  started(): unknown;
   /** What the service says of a run now. Spec 2.8. */
   seen(run: string): unknown;
   /** A call of Slack's Web API. */
   shown(method: string, form: URLSearchParams): void;
-  told(): { ended: number; replies: number; lateMs: number[] };
+  told(): { ended: number; replies: number; lateMs: number[]; roots: Array<[project: number, at: number]> };
 }
 
 /** All run long enough to overlap; their ends are spread like those of real ones. */
@@ -19,12 +21,19 @@ export function endAfterMs(run: number): number {
 export function createRuns(): Runs {
   let start = Number.POSITIVE_INFINITY;
   let replies = 0;
+  let lastRun = 0;
   const lateMs = new Map<string, number>();
+  const roots = new Map<number, number>();
   return {
     begin(at) {
       start = at;
       replies = 0;
       lateMs.clear();
+      roots.clear();
+    },
+    started() {
+      lastRun += 1;
+      return { identifier: `r${lastRun}`, status: 'pending', results: null };
     },
     seen(run) {
       const passed = Date.now() - start;
@@ -43,11 +52,14 @@ export function createRuns(): Runs {
     },
     shown(method, form) {
       if (method === 'chat.postMessage' && form.has('thread_ts')) replies += 1;
+      const [, project] = /Project (\d+)/.exec(form.get('text') ?? '') ?? [];
+      if (method === 'chat.postMessage' && !form.has('thread_ts') && project !== undefined)
+        roots.set(Number(project), Date.now());
       const ts = form.get('ts');
       if (method !== 'chat.update' || ts === null || lateMs.has(ts)) return;
       if (!form.get('text')?.includes('2 of 2')) return;
       lateMs.set(ts, Date.now() - start - endAfterMs(Number(ts.split('.')[0])));
     },
-    told: () => ({ ended: lateMs.size, replies, lateMs: [...lateMs.values()] }),
+    told: () => ({ ended: lateMs.size, replies, lateMs: [...lateMs.values()], roots: [...roots] }),
   };
 }

@@ -32,7 +32,10 @@ const profile = {
   time_zone: 'UTC',
   account: { name: 'Acme', permalink: 'acme', beta_features: false },
 };
-const projects = [{ name: 'Storefront', permalink: 'storefront', identifier: 'storefront' }];
+const projects = Array.from({ length: Number(process.env.PROJECTS ?? 1) }, (_, at) => {
+  const permalink = at === 0 ? 'storefront' : `p${at}`;
+  return { name: at === 0 ? 'Storefront' : `Project ${at}`, permalink, identifier: permalink };
+});
 
 let calls = { slack: 0, service: 0, connections: 0, most: 0 };
 let open = 0;
@@ -43,6 +46,7 @@ function answerTo(path: string, body: string): unknown {
   if (path.startsWith('/upload/')) return 'OK';
   if (path.startsWith('/slack/')) return slackAnswer(path.slice('/slack/'.length), body);
   calls.service += 1;
+  if (path.endsWith('/test_access')) return runs.started();
   if (path.includes('/test_access/')) return runs.seen(path.split('/').at(-1) ?? '');
   if (path.includes('/activity')) return activity;
   return path.includes('/profile') ? profile : projects;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { type Program, startProgram } from './processes.ts';
 
 export const SECRET = 'bench-signing-secret';
@@ -39,7 +40,21 @@ export function environment(
   };
 }
 
-/** Deckhand as it is run, but one can ask it for its memory after a collection (`bench/peers/deckhand.ts`). */
-export function startDeckhand(env: Record<string, string>): Promise<Program> {
-  return startProgram('bench/peers/deckhand.ts', env, ['--expose-gc']);
+/**
+ * Deckhand as it is run, but one can ask it for its memory after a collection (`bench/peers/deckhand.ts`).
+ * @param root of another checkout, to compare it with this one
+ */
+export function startDeckhand(env: Record<string, string>, root?: string): Promise<Program> {
+  return startProgram(
+    'bench/peers/deckhand.ts',
+    env,
+    ['--expose-gc', ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof-fast'] : [])],
+    root,
+  );
+}
+
+/** The checkouts to compare: this one, and that which `BESIDE` names. */
+export function checkouts(): Record<string, string | undefined> {
+  const { BESIDE } = process.env;
+  return { Deckhand: undefined, ...(BESIDE === undefined ? {} : { [BESIDE]: BESIDE }) };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 
-const root = join(import.meta.dirname, '..', '..');
+const here = join(import.meta.dirname, '..', '..');
 
 /** A program of its own, so that what is measured shares no event loop with what measures it. */
 export interface Program {
@@ -22,11 +22,12 @@ export interface Program {
 /** Long enough to start with ten thousand runs to take up. */
 const START_MS = 60_000;
 
-/** @param script from the repository's root */
+/** @param script from `root`, which is this repository's where left out */
 export async function startProgram(
   script: string,
   env: Record<string, string> = {},
   nodeOptions: readonly string[] = [],
+  root = here,
 ): Promise<Program> {
   const start = performance.now();
   const child = spawn(process.execPath, [...nodeOptions, join(root, script)], {

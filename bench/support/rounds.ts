@@ -1,5 +1,7 @@
+import process from 'node:process';
+
 /** Machines are noisy: candidates take turns, each round in another order, and ratios are taken within a round. */
-export const ROUNDS = 5;
+export const ROUNDS = Number(process.env.ROUNDS ?? 5);
 
 /** Runs each candidate once a round. */
 export async function alternate<K extends string, S>(

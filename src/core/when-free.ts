@@ -26,6 +26,10 @@ export async function whenFree<T>(work: () => T | Promise<T>): Promise<T> {
 
 /** True where another process holds the lock of an SQLite file. */
 export function isBusy(error: unknown): boolean {
-  if (!(error instanceof Error) || !('errcode' in error)) return false;
-  return typeof error.errcode === 'number' && (error.errcode & 0xff) === BUSY;
+  return isSqliteError(error) && (error.errcode & 0xff) === BUSY;
+}
+
+/** What the database itself refused. */
+export function isSqliteError(error: unknown): error is Error & { errcode: number } {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
 }

@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import { JobAborted, type Standing } from './jobs.ts';
+import { createGroupCommit } from '../core/group-commit.ts';
+import { JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, JobsBackend, NewJob, ScheduleTable } from './jobs-backend.ts';
 import { CREATE_SCHEDULES, createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
 
@@ -33,9 +34,10 @@ export const CREATE_TABLES = CREATE_JOBS + CREATE_SCHEDULES;
 /** What ran when an earlier process ended. */
 const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
 
-const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
-  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 const STANDS = 'SELECT 1 FROM keyv WHERE key = ? AND value = ?';
+/** Only while that stands which the job belongs to, where it belongs to anything. */
+const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
+  SELECT ?, ?, ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (${STANDS}) ON CONFLICT DO NOTHING`;
 const DUE = 'SELECT seq, due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now';
 const FIRST = 'ORDER BY due, seq LIMIT :limit';
 const NEXT =
@@ -98,20 +100,20 @@ const CountRows = z.array(
  */
 export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   db.exec(CREATE_TABLES);
+  const commit = createGroupCommit(db);
   const setBack = db.prepare(CLOCK_SET_BACK);
   const erasing = [ERASE_SCHEDULES, ERASE].map((sql) => db.prepare(sql));
   const count = db.prepare(COUNT);
   const insertOne = db.prepare(INSERT);
-  // In one turn with the write that follows: nothing else comes in between on the one connection.
-  const expectStanding = (during: Standing | undefined): void => {
-    if (during !== undefined && db.prepare(STANDS).get(during.key, during.text) === undefined)
-      throw new InstallationEnded();
-  };
+  const stands = db.prepare(STANDS);
   const insert = (queue: string, { during, key, workspace, data, delayMs, traceparent }: NewJob): boolean => {
-    expectStanding(during);
     const now = clock.now();
     const row = [queue, key ?? null, workspace, data, now + delayMs, now, traceparent ?? null];
-    return insertOne.run(...row).changes > 0;
+    const standing = [during?.key ?? null, during?.key ?? null, during?.text ?? null];
+    if (insertOne.run(...row, ...standing).changes > 0) return true;
+    if (during !== undefined && stands.get(during.key, during.text) === undefined)
+      throw new InstallationEnded();
+    return false;
   };
   db.exec(TAKE_OVER);
   setBack.run({ $1: clock.now() });
@@ -120,7 +122,7 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
     start: async () => undefined,
     insert: async (queue, jobs) => {
       const store = (): boolean[] => jobs.map((job) => insert(queue, job));
-      return jobs.length === 1 ? store() : inTransaction(db, store);
+      return jobs.length === 1 ? commit(store) : inTransaction(db, store);
     },
     ...changes(db, clock),
     erase: async (workspace) => {

@@ -1,38 +1,22 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Turns } from '../core/turns.ts';
 import type { Logger } from '../observability/log.ts';
 
 /** Work that continues after its ack. Bolt's `stop()` does not wait for it; ours does. */
 export interface BackgroundWork {
   /**
    * Begins `work` after the acks of what has come in by then, so that under load the work of some requests does not
-   * delay the acks of others: Slack waits three seconds for each. `work` must answer its own failures.
+   * delay the acks of others: Slack waits three seconds for each. Those of one key, a workspace, take its turns. `work`
+   * must answer its own failures.
    */
-  begin(work: () => Promise<void>): void;
+  begin(key: string, work: () => Promise<void>): void;
   /** Waits for work that has begun already, because its ack depends on it. */
   track(work: Promise<void>): void;
   /** Resolves when everything has ended. */
   idle(): Promise<void>;
 }
 
-/** So many are begun before new requests are read. */
-const PER_TURN = 3;
-
-export function createBackgroundWork(log: Logger): BackgroundWork {
+export function createBackgroundWork(log: Logger, turns: Pick<Turns, 'take'>): BackgroundWork {
   const running = new Set<Promise<void>>();
-  const waiting: Array<() => void> = [];
-  let beginning = 0;
-
-  function takeTurn(): void {
-    if (beginning > 0) return;
-    beginning = Math.min(waiting.length, PER_TURN);
-    for (let at = 0; at < beginning; at += 1) setImmediate(beginNext);
-  }
-
-  function beginNext(): void {
-    waiting.shift()?.();
-    beginning -= 1;
-    takeTurn();
-  }
 
   function track(work: Promise<void>): void {
     const tracked = work
@@ -44,15 +28,7 @@ export function createBackgroundWork(log: Logger): BackgroundWork {
   }
 
   return {
-    begin(work) {
-      track(
-        new Promise((resolve) => {
-          // In the span of its own request, not of the one that began the turn.
-          waiting.push(AsyncLocalStorage.bind(() => resolve(work())));
-          takeTurn();
-        }),
-      );
-    },
+    begin: (key, work) => track(turns.take(key).then(work)),
     track,
     async idle() {
       while (running.size > 0) await Promise.all(running);

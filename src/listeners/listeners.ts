@@ -9,7 +9,7 @@ import { libraryLogger } from '../slack/web.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
-import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
+import type { BackgroundWork } from './background-work.ts';
 import {
   createDurableRequests,
   type DurableRequests,
@@ -46,6 +46,7 @@ export interface ListenerParts {
   workspaces: Workspaces;
   registry: Registry;
   receiver: Receiver;
+  background: BackgroundWork;
   events: EventHandlers;
   /** By `callback_id`. */
   steps: Readonly<Record<string, WorkflowStep>>;
@@ -68,11 +69,10 @@ type Ack = (answer?: unknown) => Promise<void>;
 
 /** Bolt, with every way in registered: no command, click, form or event is left without an answer. */
 export function createListeners(parts: ListenerParts): Listeners {
-  const { log, registry, workspaces } = parts;
+  const { log, registry, workspaces, background } = parts;
   const steps = createSteps(parts.steps);
   const mentions = { app_mention: mentionHandler(() => requests) };
   const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
-  const background = createBackgroundWork(log);
   const requests = createDurableRequests({
     run: (workspace, request, live) => run(registry, workspace, request, live, true),
     fail(workspace, request, live, error) {
@@ -118,7 +118,7 @@ async function take(shared: Shared, incoming: IncomingRequest, ack: Ack): Promis
   if (isStoredFirst(registry, request)) return store(shared, workspace, incoming, ack);
   await ack();
   if (isForSlack(registry, request, live)) return;
-  background.begin(async () => {
+  background.begin(incoming.workspace, async () => {
     if (request.kind === 'shortcut' && !(await requests.isNew(workspace, request.caller.requestId))) return;
     await run(registry, workspace, request, live);
   });
@@ -158,7 +158,7 @@ async function run(
   isStored?: true,
 ): Promise<void> {
   const caller: Caller = { ...callerOf(request, live), isStored };
-  const scene = { registry, workspace, caller };
+  const scene = { registry, workspace: workspace.forRequest(), caller };
   switch (request.kind) {
     case 'command':
       return runText(scene, request);

@@ -25,10 +25,14 @@ type Answer = { id: number; png: Uint8Array } | { id: number; fault: string };
 /** Beside this file, as a source or as a part of the bundle. */
 const WORKER = new URL(`./picture-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts its thread with the first picture. */
-export function createPictures(): Pictures {
+/** The thread takes more memory than the rest of an idle process, and half a second to start. */
+const IDLE_MS = 60_000;
+
+/** Starts its thread with the first picture, and ends it when none was asked for in a while. */
+export function createPictures(idleMs = IDLE_MS): Pictures {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
+  let idle: NodeJS.Timeout | undefined;
   let lastId = 0;
 
   function resolveWaiting(answer: Answer): void {
@@ -36,6 +40,14 @@ export function createPictures(): Pictures {
     waiting.delete(answer.id);
     if ('png' in answer) caller?.resolve(answer.png);
     else caller?.reject(new Error(`a picture could not be drawn: ${answer.fault}`));
+    if (waiting.size === 0) idle = setTimeout(rest, idleMs).unref();
+  }
+
+  /** A picture that is asked for meanwhile starts another thread. */
+  function rest(): void {
+    const resting = worker;
+    worker = undefined;
+    void resting?.terminate();
   }
 
   /** The next picture starts another thread. */
@@ -59,12 +71,14 @@ export function createPictures(): Pictures {
   return {
     draw: (data) =>
       new Promise((resolve, reject) => {
+        clearTimeout(idle);
         worker ??= start();
         lastId += 1;
         waiting.set(lastId, { resolve, reject });
         worker.postMessage({ id: lastId, data });
       }),
     async close() {
+      clearTimeout(idle);
       await worker?.terminate();
     },
   };

@@ -10,6 +10,8 @@ export interface Backend {
   keyv: Keyv;
   /** The stored text under a key, before it is decoded. */
   read(key: string): Promise<string | undefined>;
+  /** The same for several keys, in their order. */
+  readMany(keys: readonly string[]): Promise<Array<string | undefined>>;
   /** Each of these writes only while the row `during` stands, where one is given; `expires` is by the database's clock. */
   put(row: Row, during?: Tenancy): Promise<boolean>;
   /** Stores the row if its key is free. */

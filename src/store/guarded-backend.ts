@@ -10,6 +10,7 @@ export function guardBackend(backend: Backend): Backend {
   return {
     ...backend,
     read: (key) => asking(backend.read(key)),
+    readMany: (keys) => asking(backend.readMany(keys)),
     put: (row, during) => asking(guarded(backend, backend.put(row, during), during)),
     insert: (row, during) => asking(guarded(backend, backend.insert(row, during), during)),
     replace: (from, row, during) => asking(guarded(backend, backend.replace(from, row, during), during)),

@@ -92,8 +92,12 @@ function createCollection<T>(
   const version = versionOf(shape);
   const writer = async (): Promise<Writer> => ({ context, during: await ask?.(), version });
   const parse = parserOf(context, name, shape);
-  const read = async (workspace: string, id: string): Promise<T | undefined> => {
-    const text = await backend.read(keyOf(workspace, name, id));
+  const prefixOf = (workspace: string): string => `${part(workspace)}/${part(name)}/`;
+  const readText = async (
+    workspace: string,
+    id: string,
+    text: string | undefined,
+  ): Promise<T | undefined> => {
     const envelope = text === undefined ? undefined : await decode(backend, text);
     return envelope && isAlive(envelope, context.clock) ? parse(workspace, id, envelope) : undefined;
   };
@@ -101,14 +105,19 @@ function createCollection<T>(
     workspace: string,
     rows: readonly StoredRow[],
   ): Promise<Array<{ id: string; doc: T }>> => {
-    const prefix = `${part(workspace)}/${part(name)}/`;
-    const docs = rows.map((row) =>
-      readRow(context, row, (id, envelope) => parse(workspace, id, envelope), prefix),
-    );
-    return (await Promise.all(docs)).flat();
+    const read = (id: string, envelope: Envelope): Promise<T> => parse(workspace, id, envelope);
+    return (await Promise.all(rows.map((row) => readRow(context, row, read, prefixOf(workspace))))).flat();
   };
   return {
-    get: read,
+    get: async (workspace, id) => readText(workspace, id, await backend.read(keyOf(workspace, name, id))),
+    first: async (workspace, ids) => {
+      const texts = await backend.readMany(ids.map((id) => keyOf(workspace, name, id)));
+      for (const [at, id] of ids.entries()) {
+        const found = await readText(workspace, id, texts[at]);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
     put: async (workspace, id, doc, expiresAt) =>
       put(await writer(), keyOf(workspace, name, id), doc, expiresAt),
     create: async (workspace, id, doc, expiresAt) =>
@@ -119,14 +128,10 @@ function createCollection<T>(
       return context.alone(key, async () => update(await writer(), key, read, change));
     },
     delete: async (workspace, id) => remove(await writer(), keyOf(workspace, name, id)),
-    list: async (workspace) => {
-      const prefix = `${part(workspace)}/${part(name)}/`;
-      return readAll(workspace, await backend.range(prefix));
-    },
+    list: async (workspace) => readAll(workspace, await backend.range(prefixOf(workspace))),
     latest: async (workspace, limit, upTo) => {
-      const prefix = `${part(workspace)}/${part(name)}/`;
       const last = upTo === undefined ? undefined : keyOf(workspace, name, upTo);
-      return readAll(workspace, await backend.rangeEnd(prefix, limit, last));
+      return readAll(workspace, await backend.rangeEnd(prefixOf(workspace), limit, last));
     },
   };
 }

@@ -77,6 +77,7 @@ function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Back
   return {
     keyv: new Keyv({ store: adapter }),
     read: (key) => adapter.get(key).then(textOrNothing),
+    readMany: async (keys) => (await adapter.getMany([...keys])).map(textOrNothing),
     put: ({ key, text, expires }, during) => changes(PUT, ...standing(during), key, text, expires ?? null),
     insert: ({ key, text, expires }, during) =>
       changes(INSERT, ...standing(during), key, text, expires ?? null, Date.now()),

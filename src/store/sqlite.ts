@@ -7,7 +7,7 @@ import { Keyv } from 'keyv';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
-import { createDriver } from './sqlite-driver.ts';
+import { createDriver, type Write } from './sqlite-driver.ts';
 import { guardFile, keepGuard, realFile } from './sqlite-guard.ts';
 import { StoreError, type Tenancy } from './store.ts';
 
@@ -30,10 +30,11 @@ export async function openSqlite(
   const release = (): void => guard?.release();
   try {
     const database = openDatabase(path);
-    const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver: createDriver(database) });
+    const { driver, together } = createDriver(database);
+    const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver });
     await adapter.ready;
     if (guard !== undefined) keepGuard(database, guard.id);
-    return { backend: createBackend(adapter, release), database };
+    return { backend: createBackend(adapter, together, release), database };
   } catch (cause) {
     release();
     throw (
@@ -64,15 +65,19 @@ function openDatabase(path: string): DatabaseSync {
   return db;
 }
 
-function createBackend(adapter: KeyvSqlite, release: () => void): Backend {
+function createBackend(adapter: KeyvSqlite, together: Write, release: () => void): Backend {
   const changes = async (sql: string, ...values: unknown[]): Promise<boolean> =>
     (await adapter.query(`${sql} RETURNING key`, ...values)).length > 0;
   return {
     keyv: new Keyv({ store: adapter }),
     read: (key) => adapter.get(key).then(textOrNothing),
+    readMany: async (keys) => (await adapter.getMany([...keys])).map(textOrNothing),
     put: ({ key, text, expires }, during) => changes(PUT, key, text, expires ?? null, ...standing(during)),
-    insert: ({ key, text, expires }, during) =>
-      changes(INSERT, key, text, expires ?? null, ...standing(during), Date.now()),
+    // What is stored before an ack is: in a crowd, together with what others store.
+    insert: async ({ key, text, expires }, during) => {
+      const values = [key, text, expires ?? null, ...standing(during), Date.now()];
+      return (await together(`${INSERT} RETURNING key`, ...values)).length > 0;
+    },
     replace: (from, { key, text, expires }, during) =>
       changes(REPLACE, text, expires ?? null, key, from, ...standing(during)),
     remove: (key, from, during) => changes(REMOVE, key, from, ...standing(during)),

@@ -42,6 +42,8 @@ export type AskTenancy = () => Promise<Tenancy>;
 
 export interface Collection<T> {
   get(workspace: string, id: string): Promise<T | undefined>;
+  /** The first of these documents that there is. */
+  first(workspace: string, ids: readonly string[]): Promise<T | undefined>;
   /** `expiresAt`: milliseconds since the epoch after which the document is gone. */
   put(workspace: string, id: string, doc: T, expiresAt?: number): Promise<void>;
   /** Puts the document only if none stands there; false if one does. Atomic across replicas: a claim. */

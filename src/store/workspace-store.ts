@@ -49,6 +49,7 @@ export function bindSealer(
 function bindCollection<T>(collection: Collection<T>, workspace: string): WorkspaceCollection<T> {
   return {
     get: (id) => collection.get(workspace, id),
+    first: (ids) => collection.first(workspace, ids),
     put: (id, doc, expiresAt) => collection.put(workspace, id, doc, expiresAt),
     create: (id, doc, expiresAt) => collection.create(workspace, id, doc, expiresAt),
     update: (id, change) => collection.update(workspace, id, change),

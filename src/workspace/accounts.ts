@@ -179,7 +179,7 @@ function createReader(
   }
 
   async function get(name: string, asker: Asker = SCHEDULES): Promise<Account | undefined> {
-    const found = await firstOf(keyIdsFor(name, asker));
+    const found = await stored.first(keyIdsFor(name, asker));
     const email = found === undefined || found.purpose === 'mine' ? undefined : await emailOf(asker);
     if (found === undefined || email === undefined) return found;
     const linked = await Promise.all(linkedKeyIds(name).map((id) => stored.get(id)));
@@ -188,14 +188,6 @@ function createReader(
       linked.filter((key) => key !== undefined),
       email,
     );
-  }
-
-  async function firstOf(ids: readonly string[]): Promise<Account | undefined> {
-    for (const id of ids) {
-      const found = await stored.get(id);
-      if (found !== undefined) return found;
-    }
-    return undefined;
   }
 
   const list = async (asker: Asker = SCHEDULES): Promise<Account[]> =>

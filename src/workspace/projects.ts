@@ -28,6 +28,21 @@ export function createProjects(parts: { accounts: Accounts; clock: Clock }): Pro
   };
 }
 
+/** For the length of one request, which asks the service once. */
+export function lookOnce(projects: Projects): Projects {
+  const seen = new Map<string, Promise<Project[]>>();
+  return {
+    list: projects.list,
+    look(account, options) {
+      // What could not be read is reported to each who asks for that.
+      if (options !== undefined) return projects.look(account, options);
+      const found = seen.get(account.sealedKey) ?? projects.look(account);
+      seen.set(account.sealedKey, found);
+      return found;
+    },
+  };
+}
+
 /**
  * The project by permalink, identifier or unambiguous name, in any letter case; undefined where no name was given and the
  * account has several.

@@ -10,6 +10,7 @@ import type { Service } from '../service/client.ts';
 import type { Installations } from '../slack/installations.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
 import type { RefusedToken, TokenHealth } from '../slack/token-health.ts';
+import { readOnce } from '../store/read-once.ts';
 import {
   type AskTenancy,
   GLOBAL,
@@ -36,7 +37,7 @@ import { createIntegrations, type Integrations } from './integrations.ts';
 import type { LinkRequests } from './link-requests.ts';
 import { createNewBlocks, type NewBlocks, withFallbacks } from './new-blocks.ts';
 import { createPendingCommands, type PendingCommands } from './pending-commands.ts';
-import { createProjects, type Projects } from './projects.ts';
+import { createProjects, lookOnce, type Projects } from './projects.ts';
 import { createRoles, type Roles } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
 import { createServiceNames, type ServiceNames } from './service-names.ts';
@@ -98,6 +99,8 @@ export interface Workspace extends Explaining {
   projects: Projects;
   roles: Roles;
   runs: TestRuns;
+  /** The same for the length of one request: settings, accounts, roles and projects are read once in it. */
+  forRequest(): Workspace;
 }
 
 /** The context of every workspace, opened when it is first needed. */
@@ -175,24 +178,32 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const slack = withFallbacks(parts.slack.of(id), newBlocks);
   const sealer = bindSealer(parts.sealer, id, during);
   const home = createHome({ store, jobs, clock, log, slack });
-  const links = createUserLinks({
-    store,
-    sealer,
-    clock,
-    ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
+  const ask: UserLinks['ask'] = (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during);
+  const linksIn = (documents: WorkspaceStore) => createUserLinks({ store: documents, sealer, clock, ask });
+  const links = linksIn(store);
+  const people = createSlackPeople({ id, slack, clock, log });
+  const recordsIn = (
+    documents: WorkspaceStore,
+    known = linksIn(documents),
+  ): Pick<Workspace, 'accounts' | 'channels' | 'roles'> => ({
+    accounts: createAccounts({
+      store: documents,
+      sealer,
+      service,
+      clock,
+      linkedEmail: async (user) => (await known.get(user))?.email,
+      onState: async () => {
+        await accountsChanged({ jobs, clock });
+        await home.refresh();
+      },
+    }),
+    channels: createChannels(documents),
+    roles: createRoles({ store: documents, clock, people, installer: () => installations.installer(id) }),
   });
-  const accounts = createAccounts({
-    store,
-    sealer,
-    service,
-    clock,
-    linkedEmail: async (user) => (await links.get(user))?.email,
-    onState: async () => {
-      await accountsChanged({ jobs, clock });
-      await home.refresh();
-    },
-  });
-  return {
+  const records = recordsIn(store);
+  const { accounts } = records;
+  const projects = createProjects({ accounts, clock });
+  const workspace: Workspace = {
     id,
     config,
     clock,
@@ -210,10 +221,9 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
       jobs: () => parts.engine.ping(),
       refusedToken: parts.tokenHealth.refused,
     },
-    accounts,
+    ...records,
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
-    channels: createChannels(store),
     chartFiles: createChartFiles({ slack, pictures, clock, log }),
     digests: createDigests(store),
     hosting: createHostingCatalog({ accounts, clock }),
@@ -222,14 +232,10 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     names: createServiceNames({ store, clock }),
     newBlocks,
     pending: createPendingCommands({ store, clock }),
-    projects: createProjects({ accounts, clock }),
-    roles: createRoles({
-      store,
-      clock,
-      people: createSlackPeople({ id, slack, clock, log }),
-      installer: () => installations.installer(id),
-    }),
+    projects,
     runs: createTestRuns(store, home.refresh),
+    forRequest: () => ({ ...workspace, ...recordsIn(readOnce(store)), projects: lookOnce(projects) }),
     ...createExplaining({ config, clock, log }),
   };
+  return workspace;
 }

@@ -154,9 +154,11 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       await replica.kill();
     }
 
-    const handled = collect();
+    const end = Promise.withResolvers<void>();
+    const handled = collect(() => end.promise);
     const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
     expect(await engine.send<TestData>('q', { workspace: 'T1', n: 0 }, { key: 'k' })).toBe(false);
+    end.resolve();
     await takenOver(site, handled.given(1));
     expect(handled.jobs[0]).toMatchObject({ attempt: kills + 1, data: { workspace: 'T1', n: kills } });
   });

@@ -1,31 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { createTurns } from '../../src/core/turns.ts';
 import { createBackgroundWork } from '../../src/listeners/background-work.ts';
 import { createLog } from '../../src/observability/log.ts';
 
 const log = createLog('silent', () => undefined);
 
 describe('work after an ack', () => {
-  it('leaves room for the acks of others: what came in at once is begun a few at a time, in order', async () => {
-    const inFlight = createBackgroundWork(log);
-    const begun: number[] = [];
-    for (let at = 0; at < 35; at += 1)
-      inFlight.begin(async () => {
-        begun.push(at);
-      });
-    expect(begun).toEqual([]);
-    let turns = 0;
-    for (; begun.length < 35; turns += 1) await turn();
-    expect(turns).toBeGreaterThan(2);
-    expect(begun).toEqual(Array.from({ length: 35 }, (_, at) => at));
-  });
-
   it('is waited for, also where it has not begun', async () => {
-    const inFlight = createBackgroundWork(log);
+    const inFlight = createBackgroundWork(log, createTurns());
     const ended: number[] = [];
     for (let at = 0; at < 35; at += 1)
-      inFlight.begin(async () => {
+      inFlight.begin('T1', async () => {
         await turn();
         ended.push(at);
       });
@@ -34,12 +21,12 @@ describe('work after an ack', () => {
   });
 
   it('goes on in the surroundings of its own request', async () => {
-    const inFlight = createBackgroundWork(log);
+    const inFlight = createBackgroundWork(log, createTurns());
     const request = new AsyncLocalStorage<number>();
     const seen: Array<number | undefined> = [];
     for (const id of [1, 2, 3])
       request.run(id, () =>
-        inFlight.begin(async () => {
+        inFlight.begin('T1', async () => {
           seen.push(request.getStore());
         }),
       );

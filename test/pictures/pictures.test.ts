@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { drawDeployments } from '../../src/pictures/picture.ts';
 import { createPictures, type Pictures } from '../../src/pictures/pictures.ts';
@@ -34,4 +35,12 @@ it('leaves nobody waiting when it is closed, and can be used again', async () =>
   const drawing = pictures.draw(DATA);
   await Promise.all([expect(drawing).rejects.toThrow('ended'), pictures.close()]);
   expect((await pictures.draw(DATA)).length).toBeGreaterThan(1000);
+});
+
+it('gives its memory back when no picture was asked for in a while, and draws again after that', async () => {
+  const resting = createPictures(1);
+  const [[thread]] = await Promise.all([once(process, 'worker'), resting.draw(DATA)]);
+  await once(thread, 'exit');
+  expect((await resting.draw(DATA)).length).toBeGreaterThan(1000);
+  await resting.close();
 });

@@ -1,5 +1,6 @@
 import type { Receiver } from '@slack/bolt';
 import type { Clock } from '../../core/clock.ts';
+import type { Turns } from '../../core/turns.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { TokenHealth } from '../../slack/token-health.ts';
 import type { Store } from '../../store/store.ts';
@@ -19,6 +20,7 @@ export interface InboundOptions {
   tokenHealth: TokenHealth;
   onAck: (ms: number) => void;
   onRefused: (reason: string) => void;
+  turns: Turns;
 }
 
 /** How Slack reaches us: by signed requests to our listener, or over a socket that we open. */

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
+import type { Turns } from '../../core/turns.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Handler } from './http-server.ts';
 import type { Signatures } from './signatures.ts';
@@ -17,6 +18,7 @@ export interface ReceiverOptions {
   /** Milliseconds from the request's arrival to its ack. */
   onAck: (ms: number) => void;
   onRefused: (reason: string) => void;
+  turns: Pick<Turns, 'arrive'>;
 }
 
 /**
@@ -97,7 +99,11 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
     },
     start: async () => undefined,
     stop: async () => undefined,
-    handler: handle,
+    async handler(request, response) {
+      const acknowledged = options.turns.arrive();
+      response.once('finish', acknowledged).once('close', acknowledged);
+      await handle(request, response);
+    },
   };
 }
 

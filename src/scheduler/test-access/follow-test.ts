@@ -86,8 +86,7 @@ async function start(following: FollowingTest): Promise<string> {
         // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
         startTestAccess(client, project.permalink, server?.identifier),
       );
-      await thread.save({ run: run.identifier });
-      const isNews = await saveStanding(following, run);
+      const isNews = await saveStanding(following, run, { run: run.identifier });
       // The root message says so already, until the service has another word for it.
       if (isNews && run.status !== 'running') await thread.show({ kind: 'running' });
     } catch (error) {
@@ -124,13 +123,21 @@ async function poll(following: FollowingTest, run: string, recovered: boolean): 
   return undefined;
 }
 
-/** @returns true where the service says something else of the run than before */
-async function saveStanding({ workspace, thread }: FollowingTest, run: TestRun): Promise<boolean> {
+/**
+ * @param known is saved in the same write, and without news of the run too
+ * @returns true where the service says something else of the run than before
+ */
+async function saveStanding(
+  { workspace, thread }: FollowingTest,
+  run: TestRun,
+  known: Pick<FollowedTest, 'run'> = {},
+): Promise<boolean> {
   const { state } = thread;
   const serviceStatus = hasEnded(run) ? state.serviceStatus : run.status;
   const { createdAt = state.createdAt } = timesOf(run);
-  if (serviceStatus === state.serviceStatus && createdAt === state.createdAt) return false;
-  await thread.save({ serviceStatus, createdAt });
+  const isNews = serviceStatus !== state.serviceStatus || createdAt !== state.createdAt;
+  if (isNews || known.run !== undefined) await thread.save({ ...known, serviceStatus, createdAt });
+  if (!isNews) return false;
   await workspace.runs.change(state, { serviceStatus, createdAt });
   return true;
 }

@@ -1,0 +1,75 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { isSqliteError, whenFree } from './when-free.ts';
+
+/**
+ * Resolves with what `write` returns once that is committed; rejects with what it throws, after which nothing of it may
+ * be written. `write` may run again.
+ */
+export type GroupCommit = <T>(write: () => T) => Promise<T>;
+
+interface Waiting {
+  /** Returns how to settle the one who waits, once the commit is known. */
+  write: () => () => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Writes what came in during one turn of the event loop in one transaction: a page that many of them change reaches the
+ * log once, and so does a sync of the disk where one is asked for.
+ */
+export function createGroupCommit(db: DatabaseSync): GroupCommit {
+  let waiting: Waiting[] = [];
+
+  function commitAll(): void {
+    const group = waiting;
+    waiting = [];
+    void commit(db, group);
+  }
+
+  return (write) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) setImmediate(commitAll);
+      const attempt = (): (() => void) => {
+        const result = write();
+        return () => resolve(result);
+      };
+      waiting.push({ write: attempt, reject });
+    });
+}
+
+async function commit(db: DatabaseSync, group: readonly Waiting[]): Promise<void> {
+  try {
+    if (group.length > 1) return settle(await whenFree(() => writeTogether(db, group)));
+  } catch (error) {
+    // The database took none of it. Each is tried by itself, so that only what cannot be written fails.
+    if (!isSqliteError(error)) throw error;
+  }
+  for (const one of group) await whenFree(one.write).then((done) => done(), one.reject);
+}
+
+function settle(outcomes: ReadonlyArray<() => void>): void {
+  for (const outcome of outcomes) outcome();
+}
+
+/** Not asynchronous: nothing else comes in between on the one connection. */
+function writeTogether(db: DatabaseSync, group: readonly Waiting[]): Array<() => void> {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const outcomes = group.map(attempt);
+    db.exec('COMMIT');
+    return outcomes;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** What a writer refuses concerns itself alone; what the database refuses ends the transaction. */
+function attempt({ write, reject }: Waiting): () => void {
+  try {
+    return write();
+  } catch (error) {
+    if (isSqliteError(error)) throw error;
+    return () => reject(error);
+  }
+}

@@ -1,0 +1,51 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it, onTestFinished } from 'vitest';
+import { createGroupCommit } from '../../src/core/group-commit.ts';
+
+function open() {
+  const db = new DatabaseSync(':memory:');
+  onTestFinished(() => db.close());
+  db.exec('CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id < 100))');
+  const transactions: string[] = [];
+  const exec = db.exec.bind(db);
+  db.exec = (sql) => {
+    transactions.push(sql);
+    exec(sql);
+  };
+  const commit = createGroupCommit(db);
+  const insert = db.prepare('INSERT INTO kept VALUES (?)');
+  const keep = (id: number): Promise<number> => commit(() => Number(insert.run(id).lastInsertRowid));
+  const kept = (): unknown[] =>
+    db
+      .prepare('SELECT id FROM kept ORDER BY id')
+      .all()
+      .map(({ id }) => id);
+  return { commit, keep, kept, transactions };
+}
+
+it('writes what comes in one turn of the event loop in one transaction, and answers each after it', async () => {
+  const { keep, kept, transactions } = open();
+  const written = Promise.all([keep(1), keep(2), keep(3)]);
+  expect(kept()).toEqual([]);
+  expect(await written).toEqual([1, 2, 3]);
+  expect(kept()).toEqual([1, 2, 3]);
+  expect(transactions).toEqual(['BEGIN IMMEDIATE', 'COMMIT']);
+});
+
+it('lets what the database refuses fail by itself: the others of the group are written', async () => {
+  const { keep, kept } = open();
+  const outcomes = await Promise.allSettled([keep(1), keep(500), keep(2)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(kept()).toEqual([1, 2]);
+});
+
+it('lets a writer refuse its own write without another transaction for the others', async () => {
+  const { commit, keep, kept, transactions } = open();
+  const refused = commit(() => {
+    throw new TypeError('ended');
+  });
+  const outcomes = await Promise.allSettled([keep(1), refused, keep(2)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(kept()).toEqual([1, 2]);
+  expect(transactions).toEqual(['BEGIN IMMEDIATE', 'COMMIT']);
+});

@@ -1,0 +1,52 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createTurns, type Turns } from '../../src/core/turns.ts';
+
+/** Each work that begins takes 3 ms of the clock. */
+function counted(): { turns: Turns; begun: string[]; take: (key: string, times: number) => void } {
+  let now = 0;
+  const turns = createTurns(() => now);
+  const begun: string[] = [];
+  const take = (key: string, times: number): void => {
+    for (let at = 0; at < times; at += 1)
+      void turns.take(key).then(() => {
+        now += 3;
+        begun.push(key);
+      });
+  };
+  return { turns, begun, take };
+}
+
+describe('work that waits for its turn', () => {
+  it('begins in portions of some milliseconds, with what came in read in between', async () => {
+    const { begun, take } = counted();
+    take('T1', 9);
+    expect(begun).toEqual([]);
+    await nextTurn();
+    await nextTurn();
+    expect(begun.length).toBeGreaterThan(0);
+    expect(begun.length).toBeLessThan(9);
+    while (begun.length < 9) await nextTurn();
+  });
+
+  it('begins one at a time while a request waits for its ack, and never stands still', async () => {
+    const { turns, begun, take } = counted();
+    const acknowledged = turns.arrive();
+    take('T1', 6);
+    for (let before = 0; begun.length < 3; before = begun.length) {
+      await nextTurn();
+      expect(begun.length - before).toBeLessThanOrEqual(1);
+    }
+    acknowledged();
+    acknowledged();
+    while (begun.length < 6) await nextTurn();
+  });
+
+  it('takes turns between workspaces, so that one with much work delays no other', async () => {
+    const { begun, take } = counted();
+    take('T1', 100);
+    take('T2', 2);
+    while (begun.filter((key) => key === 'T2').length < 2) await nextTurn();
+    expect(begun.length).toBeLessThan(8);
+  });
+});
