@@ -25,9 +25,9 @@ import {
   type WorkspaceSealer,
   type WorkspaceStore,
 } from '../store/workspace-store.ts';
-import { type Accounts, createAccounts } from './accounts.ts';
+import type { Accounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
-import { type Channels, createChannels } from './channels.ts';
+import type { Channels } from './channels.ts';
 import { type ChartFiles, createChartFiles } from './chart-files.ts';
 import { createDigests, type Digests } from './digests.ts';
 import { createExplaining, type Explaining } from './explaining.ts';
@@ -38,7 +38,8 @@ import type { LinkRequests } from './link-requests.ts';
 import { createNewBlocks, type NewBlocks, withFallbacks } from './new-blocks.ts';
 import { createPendingCommands, type PendingCommands } from './pending-commands.ts';
 import { createProjects, lookOnce, type Projects } from './projects.ts';
-import { createRoles, type Roles } from './roles.ts';
+import { recordsIn } from './records.ts';
+import type { Roles } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
 import { createServiceNames, type ServiceNames } from './service-names.ts';
 import { createSlackPeople } from './slack-people.ts';
@@ -182,25 +183,19 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const linksIn = (documents: WorkspaceStore) => createUserLinks({ store: documents, sealer, clock, ask });
   const links = linksIn(store);
   const people = createSlackPeople({ id, slack, clock, log });
-  const recordsIn = (
-    documents: WorkspaceStore,
-    known = linksIn(documents),
-  ): Pick<Workspace, 'accounts' | 'channels' | 'roles'> => ({
-    accounts: createAccounts({
-      store: documents,
-      sealer,
-      service,
-      clock,
-      linkedEmail: async (user) => (await known.get(user))?.email,
-      onState: async () => {
-        await accountsChanged({ jobs, clock });
-        await home.refresh();
-      },
-    }),
-    channels: createChannels(documents),
-    roles: createRoles({ store: documents, clock, people, installer: () => installations.installer(id) }),
-  });
-  const records = recordsIn(store);
+  const shared = {
+    sealer,
+    service,
+    clock,
+    people,
+    linksIn,
+    installer: () => installations.installer(id),
+    onState: async () => {
+      await accountsChanged({ jobs, clock });
+      await home.refresh();
+    },
+  };
+  const records = recordsIn(store, shared);
   const { accounts } = records;
   const projects = createProjects({ accounts, clock });
   const workspace: Workspace = {
@@ -234,7 +229,7 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     pending: createPendingCommands({ store, clock }),
     projects,
     runs: createTestRuns(store, home.refresh),
-    forRequest: () => ({ ...workspace, ...recordsIn(readOnce(store)), projects: lookOnce(projects) }),
+    forRequest: () => ({ ...workspace, ...recordsIn(readOnce(store), shared), projects: lookOnce(projects) }),
     ...createExplaining({ config, clock, log }),
   };
   return workspace;
