@@ -19,6 +19,8 @@ export interface ToDeliver {
   retryReason?: string;
   /** Sent without a signature, which Slack does to look at a certificate only. */
   unsigned?: boolean;
+  /** Signed for this time at the earliest: an attempt of a later second has a signature of its own. */
+  notBefore?: number;
 }
 
 /** The app's answer to a delivery counts only below this size. */
@@ -26,10 +28,10 @@ const LONGEST_BODY = 1_000_000;
 
 /** Signs and sends one request to the app; never throws, the outcome says what happened. */
 export async function deliver(world: World, item: ToDeliver): Promise<Delivery> {
-  const { as, unsigned = false, ...rest } = item;
+  const { as, unsigned = false, notBefore = 0, ...rest } = item;
   const delivery: Delivery = {
     id: newId('L'),
-    at: world.time.wall(),
+    at: Math.max(world.time.wall(), notBefore),
     attempt: 1,
     ...rest,
     status: 0,
@@ -44,7 +46,12 @@ export async function deliver(world: World, item: ToDeliver): Promise<Delivery> 
   const answer =
     world.app.socketMode && !unsigned
       ? await sendOverSocket(world, delivery)
-      : await send(world, encode(as, item.payload), retryHeaders(delivery), unsigned);
+      : await send(
+          world,
+          encode(as, item.payload),
+          retryHeaders(delivery),
+          unsigned ? undefined : delivery.at,
+        );
   Object.assign(delivery, answer, { ackMs: Math.round(performance.now() - started) });
   announce();
   return delivery;
@@ -73,7 +80,7 @@ async function send(
   world: World,
   { body, type }: Encoded,
   extra: Record<string, string>,
-  unsigned: boolean,
+  signedAt: number | undefined,
 ): Promise<Answer> {
   if (!world.requestUrl) return { status: 0, body: '', outcome: 'dispatch_failed' };
   const timeout = AbortSignal.timeout(world.ackTimeoutMs);
@@ -84,7 +91,7 @@ async function send(
         'content-type': type,
         accept: 'application/json,*/*',
         'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
-        ...(unsigned ? {} : signatureHeaders(world.app.signingSecret, body, world.time.wall())),
+        ...(signedAt === undefined ? {} : signatureHeaders(world.app.signingSecret, body, signedAt)),
         ...extra,
       },
       body,

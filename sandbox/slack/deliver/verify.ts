@@ -49,6 +49,7 @@ export function redeliver(
     ...(user ? { user } : {}),
     payload,
     as: waysOf[kind] ?? 'payload',
+    notBefore: earlier.at + 1_000,
     ...(retryNum === false ? {} : { attempt: retryNum + 1, retryReason: reason }),
   });
 }
