@@ -113,8 +113,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'jobs are stored after the uninstall, on SQLite',
     file: 'src/jobs/sqlite-jobs.ts',
-    from: 'if (during !== undefined && db.prepare(STANDS).get(during.key, during.text) === undefined)',
-    to: 'if (during === null)',
+    from: 'const standing = [during?.key ?? null, during?.key ?? null, during?.text ?? null];',
+    to: 'const standing = [null, during?.key ?? null, during?.text ?? null];',
     tests: [UNINSTALL_TEST],
     only: 'on sqlite',
   },

@@ -87,8 +87,8 @@ export const WIRE: readonly Mutation[] = [
   {
     name: 'addresses in the plain text of a message are live',
     file: 'src/slack/inert.ts',
-    from: 'text: cut(withoutLiveAddresses(message.text), MOST_TEXT)',
-    to: 'text: cut(withoutLiveAddresses === undefined ? "" : message.text, MOST_TEXT)',
+    from: 'text: cut(withoutLiveAddresses(text), MOST_TEXT)',
+    to: 'text: cut(withoutLiveAddresses === undefined ? "" : text, MOST_TEXT)',
     tests: ['test/security/walk.test.ts'],
   },
   {

@@ -60,7 +60,9 @@ export function chooseResourceMessage(
   resources: readonly HostedResource[],
   text: string,
 ): Message {
-  const choices = resources
+  // Of several with one identifier, which the service should not have, the menu takes one.
+  const byIdentifier = new Map(resources.map((resource) => [resource.identifier, resource]));
+  const choices = [...byIdentifier.values()]
     .filter(({ identifier }) => identifier.length <= LIMITS.optionValue)
     .map(({ identifier, name, status }) => ({
       value: identifier,
