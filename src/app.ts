@@ -7,7 +7,7 @@ import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
 import { defined } from './core/defined.ts';
 import { InstallationEnded } from './core/errors.ts';
-import { createTurns, type Turns } from './core/turns.ts';
+import { createTurns, type Turns } from './core/fair-gate.ts';
 import { JobUnreadable } from './jobs/jobs.ts';
 import { createBackgroundWork } from './listeners/background-work.ts';
 import { healthRoutes, STILL_ANSWERED, withoutMetrics } from './listeners/health-routes.ts';

@@ -49,7 +49,6 @@ const ROOMS = [
   'transfer',
   'start-fault.ts',
   'open.ts',
-  'open-backend.ts',
   'app.ts',
   'listeners',
   'commands',

@@ -6,7 +6,7 @@ import { type Journey, measureJourney } from './support/journey.ts';
 import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
 
 /** Of a test's journey. They only ever go down. */
-const MOST_FILES = 93;
+const MOST_FILES = 84;
 const MOST_STATEMENTS = 34;
 
 const measured: Record<string, Journey> = {};

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { systemClock } from '../../src/core/clock.ts';
-import { openBackend } from '../../src/open-backend.ts';
+import { openBackend } from '../../src/open.ts';
 import { ACCOUNT, AT_ONCE, DAY_MS, OTHERS, type Subject } from './subject.ts';
 
 const Account = z.object({ name: z.string(), email: z.string(), sealed: z.string(), uses: z.number() });

@@ -1,8 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { Command } from './command.ts';
-import { isDurable, routeCommand } from './command-router.ts';
+import { cleanCommandText, isDurable, routeCommand, splitWords } from './command-router.ts';
 import { SYNONYMS } from './synonyms.ts';
-import { cleanCommandText, splitWords } from './tokenize.ts';
 
 /** A command line that may have been meant. */
 export interface Likely {

@@ -7,8 +7,8 @@ import { type Asker, forInvoices } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { zoneOf } from '../workspace/user-timezone.ts';
 import type { OptionContext, OptionSource } from './command.ts';
+import { splitWords } from './command-router.ts';
 import { accountOf } from './resolve-target.ts';
-import { splitWords } from './tokenize.ts';
 
 /**
  * Menus in place of identifiers. Each is registered by the command it belongs to, under the name of the field that it

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { isSqliteError, whenFree } from './when-free.ts';
+import { isSqliteError, whenFree } from './retry.ts';
 
 /**
  * Resolves with what `write` returns once that is committed; rejects with what it throws, after which nothing of it may

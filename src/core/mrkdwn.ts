@@ -1,3 +1,5 @@
+import type { Message } from './message.ts';
+
 /**
  * Text from outside (the service, people, files) on its way to Slack: `mrkdwn` where Slack reads markup, `plain` where it
  * does not. Views clean every foreign text with one of these.
@@ -120,4 +122,12 @@ export function asClause(sentence: string): string {
 
 function escapeMarkup(text: string): string {
   return text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign);
+}
+
+/** `chat.update` refuses longer ones. */
+const MOST_TEXT = 4000;
+
+/** The message as it leaves: Slack makes no link of a plain address in its `text`, which `response_url` has no option for. */
+export function inert({ text, blocks }: Message): Message {
+  return { text: cut(withoutLiveAddresses(text), MOST_TEXT), blocks };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { createGroupCommit } from '../core/group-commit.ts';
+import { whenFree } from '../core/retry.ts';
 import { JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, JobsBackend, NewJob, ScheduleTable } from './jobs-backend.ts';
 import { CREATE_SCHEDULES, createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
@@ -211,5 +212,32 @@ function createSchedules(
   return {
     ...createScheduleTable(query, ''),
     advance: async (advances) => inTransaction(db, () => advances.forEach(advance)),
+  };
+}
+
+/** The jobs of an SQLite file: each method is one write, and waits while another process holds the file's lock. */
+export function waitingJobs(backend: JobsBackend): JobsBackend {
+  const { schedules } = backend;
+  const { clockSetBack } = backend;
+  return {
+    ...backend,
+    insert: (queue, jobs) => whenFree(() => backend.insert(queue, jobs)),
+    claim: (queue, limit, busy) => whenFree(() => backend.claim(queue, limit, busy)),
+    save: (job) => whenFree(() => backend.save(job)),
+    release: (job, delayMs) => whenFree(() => backend.release(job, delayMs)),
+    finish: (job) => whenFree(() => backend.finish(job)),
+    setAside: (job) => whenFree(() => backend.setAside(job)),
+    erase: (workspace) => whenFree(() => backend.erase(workspace)),
+    count: () => whenFree(() => backend.count()),
+    ping: () => whenFree(() => backend.ping()),
+    ...(clockSetBack === undefined ? {} : { clockSetBack: () => whenFree(clockSetBack) }),
+    schedules: {
+      now: schedules.now,
+      put: (schedule, during) => whenFree(() => schedules.put(schedule, during)),
+      remove: (workspace, key) => whenFree(() => schedules.remove(workspace, key)),
+      due: (now, limit) => whenFree(() => schedules.due(now, limit)),
+      advance: (advances) => whenFree(() => schedules.advance(advances)),
+      nextAt: () => whenFree(() => schedules.nextAt()),
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { Turns } from '../core/turns.ts';
+import type { Turns } from '../core/fair-gate.ts';
 import type { Logger } from '../observability/log.ts';
 
 /** Work that continues after its ack. Bolt's `stop()` does not wait for it; ours does. */

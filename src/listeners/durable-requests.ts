@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { ViewState } from '../commands/command.ts';
+import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { EventBody } from '../core/event.ts';
 import type { Message } from '../core/message.ts';
 import type { Caller } from '../core/reply.ts';
 import { countRepeated } from '../observability/uncertain-delivery.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import type { Registry } from './registry.ts';
 
 const SEEN_MS = 60 * 60 * 1000;
 
@@ -163,4 +165,24 @@ export async function isFirst(
   const standing = await seen.get(requestId);
   // Release 0.1 wrote it before the job, and without one.
   return standing?.job === undefined || standing.job === job;
+}
+
+/** True where it changes something, so that it is stored before its ack. */
+export function isStoredFirst(registry: Registry, request: StoredRequest): boolean {
+  switch (request.kind) {
+    case 'command':
+      return isDurableText(registry, request.text);
+    case 'shortcut':
+      return registry.shortcut(request.callbackId)?.shortcut.durable === true;
+    case 'action': {
+      const action = registry.action(request.actionId)?.action;
+      const line = action?.leadsTo?.(request.blockId ?? '');
+      return action?.durable === true && (line === undefined || isDurableText(registry, line));
+    }
+  }
+}
+
+function isDurableText({ commands }: Registry, text: string): boolean {
+  const matched = routeCommand(commands, text);
+  return matched !== undefined && isDurable(matched);
 }

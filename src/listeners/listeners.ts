@@ -13,6 +13,7 @@ import type { BackgroundWork } from './background-work.ts';
 import {
   createDurableRequests,
   type DurableRequests,
+  isStoredFirst,
   type Live,
   type StoredEvent,
   type StoredRequest,
@@ -37,7 +38,6 @@ import { runOptions } from './pipeline/run-options.ts';
 import { createSteps } from './pipeline/run-step.ts';
 import { createSubmissions } from './pipeline/run-submission.ts';
 import type { Registry } from './registry.ts';
-import { isStoredFirst } from './stored-first.ts';
 
 export interface ListenerParts {
   log: Logger;

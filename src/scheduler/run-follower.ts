@@ -7,10 +7,13 @@ import { failureWords } from '../views/blocks/failures.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { type FollowedJob, type FollowedThread, openFollowedThread } from './followed-thread.ts';
+import {
+  type FollowedJob,
+  type FollowedState,
+  type FollowedThread,
+  openFollowedThread,
+} from './followed-thread.ts';
 import { createPolling, type Polling } from './polling.ts';
-import type { FollowedState } from './thread-replies.ts';
-
 /** Jobs of one queue at once: followed runs are mostly asleep. */
 export const FOLLOWED_AT_ONCE = 20_000;
 

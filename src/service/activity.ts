@@ -1,8 +1,16 @@
 import { z } from 'zod';
 import { requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { type ListOptions, readRows } from './rows.ts';
-import { Identifier, isObject, NullableText, Numeric, OptionalText, Timestamp } from './shapes.ts';
+import {
+  Identifier,
+  isObject,
+  type ListOptions,
+  NullableText,
+  Numeric,
+  OptionalText,
+  readRows,
+  Timestamp,
+} from './shapes.ts';
 
 export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
 export type ActivityRange = (typeof ACTIVITY_RANGES)[number];

@@ -13,8 +13,7 @@ import {
 } from './call.ts';
 import { ServiceError } from './errors.ts';
 import { createOauth, type ServiceOauth } from './oauth.ts';
-import { withRetries } from './retry.ts';
-import { exchange, openPools, type Pools } from './transport.ts';
+import { exchange, openPools, type Pools, withRetries } from './transport.ts';
 
 const DEFAULTS = {
   timeoutMs: 15_000,

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { type ListOptions, requestRows } from './rows.ts';
 import {
   Identifier,
   isObject,
+  type ListOptions,
   listAt,
   listUnder,
   NullableNumber,
   NullableText,
   NullableTimestamp,
   OptionalText,
+  requestRows,
   YesOrNo,
 } from './shapes.ts';
 

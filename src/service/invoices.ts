@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { type CallOptions, foreignAddress, headerOf, unexpected } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { type ListOptions, requestRows } from './rows.ts';
 import {
+  type ListOptions,
   listUnder,
   NullableText,
   NullableTimestamp,
   Numeric,
   OptionalText,
+  requestRows,
   Timestamp,
   YesOrNo,
 } from './shapes.ts';

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { AccountClient } from './client.ts';
-import { type ListOptions, requestRows } from './rows.ts';
-import { Flag, Identifier, listUnder, NullableTimestamp, OptionalText } from './shapes.ts';
+import {
+  Flag,
+  Identifier,
+  type ListOptions,
+  listUnder,
+  NullableTimestamp,
+  OptionalText,
+  requestRows,
+} from './shapes.ts';
 
 /** Only the fields we need: the whole record holds an address that starts deployments. API 4.11 shows no shape. */
 export const Project = z

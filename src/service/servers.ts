@@ -2,8 +2,17 @@ import { z } from 'zod';
 import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import { ServiceError } from './errors.ts';
-import { type ListOptions, readRows, requestRows } from './rows.ts';
-import { Flag, Identifier, listUnder, NullableText, OptionalText, recordUnder } from './shapes.ts';
+import {
+  Flag,
+  Identifier,
+  type ListOptions,
+  listUnder,
+  NullableText,
+  OptionalText,
+  readRows,
+  recordUnder,
+  requestRows,
+} from './shapes.ts';
 
 /** Without it a managed server cannot be followed, but is still a server. */
 const Status = NullableText.transform((status) => status || 'unknown');

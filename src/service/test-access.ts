@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type CallOptions, requestJson, type SkippedRows } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { readRows } from './rows.ts';
-import { Identifier, isObject, NullableText, NullableTimestamp, OptionalText } from './shapes.ts';
+import { Identifier, isObject, NullableText, NullableTimestamp, OptionalText, readRows } from './shapes.ts';
 
 const Outcome = z.object({ status: z.string(), message: NullableText });
 const ServerOutcome = Outcome.extend({ name: OptionalText, identifier: Identifier.optional() }).transform(

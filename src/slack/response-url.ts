@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import type { Message } from '../core/message.ts';
+import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
-import { inert } from './inert.ts';
 
 export type ResponseMode = 'ephemeral' | 'in_channel' | 'replace' | 'delete';
 

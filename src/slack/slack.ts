@@ -1,11 +1,11 @@
 import type { Clock } from '../core/clock.ts';
 import { createKeyedLock, type KeyedLock } from '../core/keyed-lock.ts';
 import type { Message, ModalView } from '../core/message.ts';
+import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import { createEditBudget, type EditBudget } from './edit-budget.ts';
 import { isSlackFailure } from './failure.ts';
-import { inert } from './inert.ts';
 import type { Installations } from './installations.ts';
 import { BACKGROUND, type Call, ONLY_CHANCE, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
 import { postToResponseUrl, type ResponseMode } from './response-url.ts';

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
-import type { Backend, Row, StoredRow } from './backend.ts';
+import { type Backend, guardBackend, type Row, type StoredRow } from './backend.ts';
 import { decode, type Envelope, isAlive, rowOf } from './envelope.ts';
-import { guardBackend } from './guarded-backend.ts';
 import { DocumentUnreadable, type QuarantinedRecord, quarantine } from './quarantine.ts';
 import {
   type AskTenancy,

@@ -1,13 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { KeyvSqlite } from '@keyv/sqlite';
+import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
+import { createGroupCommit } from '../core/group-commit.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
+import { whenFree } from '../core/retry.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
-import { createDriver, type Write } from './sqlite-driver.ts';
 import { guardFile, keepGuard, realFile } from './sqlite-guard.ts';
 import { StoreError, type Tenancy } from './store.ts';
 
@@ -126,3 +127,33 @@ const REMOVE = `DELETE FROM keyv WHERE key = ? AND namespace = '' AND value = ? 
 const RANGE = 'SELECT key, value FROM keyv WHERE key >= ? AND key < ? ORDER BY key';
 const RANGE_END = 'SELECT key, value FROM keyv WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT ?';
 const DELETE_RANGE = 'DELETE FROM keyv WHERE key >= ? AND key < ?';
+
+/** Far more than there are; a statement for a list of unusual length is not kept. */
+const MOST_KEPT = 200;
+
+/** Runs a statement that writes, together with what else is written meanwhile, and resolves with its rows. */
+export type Write = (sql: string, ...values: SQLInputValue[]) => Promise<unknown[]>;
+
+/** keyv on our own connection, with statements kept: preparing one anew takes longer than running it. */
+export function createDriver(db: DatabaseSync): { driver: SqliteDriver; together: Write } {
+  const commit = createGroupCommit(db);
+  const kept = new Map<string, StatementSync>();
+
+  function prepare(sql: string): StatementSync {
+    const known = kept.get(sql);
+    if (known !== undefined) return known;
+    if (kept.size >= MOST_KEPT) kept.clear();
+    const statement = db.prepare(sql);
+    kept.set(sql, statement);
+    return statement;
+  }
+
+  const driver: SqliteDriver = {
+    name: 'custom',
+    connect: async () => ({
+      query: (sql, ...values) => whenFree(() => prepare(sql).all(...(values as SQLInputValue[]))),
+      close: async () => db.close(),
+    }),
+  };
+  return { driver, together: (sql, ...values) => commit(() => prepare(sql).all(...values)) };
+}

@@ -4,7 +4,7 @@ import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import { listProjects, type Project } from '../service/projects.ts';
-import type { ListOptions } from '../service/rows.ts';
+import type { ListOptions } from '../service/shapes.ts';
 import type { Account, Accounts } from './accounts.ts';
 
 /** The account's projects. */

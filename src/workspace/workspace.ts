@@ -10,7 +10,6 @@ import type { Service } from '../service/client.ts';
 import type { Installations } from '../slack/installations.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
 import type { RefusedToken, TokenHealth } from '../slack/token-health.ts';
-import { readOnce } from '../store/read-once.ts';
 import {
   type AskTenancy,
   GLOBAL,
@@ -22,6 +21,7 @@ import {
 import {
   bindSealer,
   bindStore,
+  readOnce,
   type WorkspaceSealer,
   type WorkspaceStore,
 } from '../store/workspace-store.ts';

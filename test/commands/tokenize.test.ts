@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanCommandText, splitWords } from '../../src/commands/tokenize.ts';
+import { cleanCommandText, splitWords } from '../../src/commands/command-router.ts';
 
 describe('what a person types', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createTurns, type Turns } from '../../src/core/turns.ts';
+import { createTurns, type Turns } from '../../src/core/fair-gate.ts';
 
 /** Each work that begins takes 3 ms of the clock. */
 function counted(): { turns: Turns; begun: string[]; take: (key: string, times: number) => void } {

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { systemClock } from '../../src/core/clock.ts';
 import type { JobData } from '../../src/jobs/jobs.ts';
-import { openBackend } from '../../src/open-backend.ts';
+import { openBackend } from '../../src/open.ts';
 
 /** A process that is to be killed: works on jobs of five steps each and says what it does, line by line. */
 const [, , url = '', jobs = '0'] = process.argv;

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/core/clock.ts';
-import { openBackend } from '../../src/open-backend.ts';
+import { openBackend } from '../../src/open.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 import { collect, ONCE, type TestData } from './fixtures.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openBackend } from '../../src/open-backend.ts';
+import { openBackend } from '../../src/open.ts';
 import { byLength } from '../support/length.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { temporarySqlite } from '../support/temporary.ts';

@@ -86,14 +86,14 @@ export const WIRE: readonly Mutation[] = [
   },
   {
     name: 'addresses in the plain text of a message are live',
-    file: 'src/slack/inert.ts',
+    file: 'src/core/mrkdwn.ts',
     from: 'text: cut(withoutLiveAddresses(text), MOST_TEXT)',
     to: 'text: cut(withoutLiveAddresses === undefined ? "" : text, MOST_TEXT)',
     tests: ['test/security/walk.test.ts'],
   },
   {
     name: 'typed text of any length is worked on',
-    file: 'src/commands/tokenize.ts',
+    file: 'src/commands/command-router.ts',
     from: 'const MOST_TYPED = 3_000;',
     to: 'const MOST_TYPED = 30_000_000;',
     tests: ['test/commands/tokenize.test.ts'],

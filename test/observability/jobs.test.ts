@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { openBackend } from '../../src/open-backend.ts';
+import { openBackend } from '../../src/open.ts';
 import { collect, ONCE, type TestData } from '../jobs/fixtures.ts';
 import { DATABASES } from '../store/databases.ts';
 import { startCollector, traceTo } from './collector.ts';

@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Job } from '../../src/jobs/jobs.ts';
-import { openBackend } from '../../src/open-backend.ts';
+import { openBackend } from '../../src/open.ts';
 import { parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { takeOver } from '../../src/store/origin.ts';

@@ -5,7 +5,7 @@ import type { Reply } from '../../core/reply.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
-import type { ListOptions } from '../../service/rows.ts';
+import type { ListOptions } from '../../service/shapes.ts';
 import {
   type ActivityAsk,
   type ActivityAudience,

@@ -9,9 +9,9 @@ import type { Channel } from '../../workspace/channels.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
+import { splitWords } from '../command-router.ts';
 import { channelOf } from '../resolve-target.ts';
 import { announce, cardOf, recordChange } from '../schedules/feature.ts';
-import { splitWords } from '../tokenize.ts';
 import {
   choicesOf,
   digestFormActions,

@@ -11,7 +11,7 @@ import {
   listSizes,
   syncHostedResource,
 } from '../../service/hosted-resources.ts';
-import type { ListOptions } from '../../service/rows.ts';
+import type { ListOptions } from '../../service/shapes.ts';
 import { chosenText } from '../../views/blocks/choices.ts';
 import { withSkipped } from '../../views/blocks/skipped.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cleanCommandText } from '../../commands/tokenize.ts';
+import { cleanCommandText } from '../../commands/command-router.ts';
 import { type EventBody, Id, MaybeId } from '../../core/event.ts';
 import type { StoredRequest } from '../durable-requests.ts';
 

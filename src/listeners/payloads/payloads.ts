@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ViewState } from '../../commands/command.ts';
-import { cleanCommandText } from '../../commands/tokenize.ts';
+import { cleanCommandText } from '../../commands/command-router.ts';
 import { EventBody } from '../../core/event.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller } from '../../core/reply.ts';

@@ -1,4 +1,6 @@
 import type { CommandContext } from '../../commands/command.ts';
+import { likelyCommands } from '../../commands/likely-commands.ts';
+import { runnable } from '../../commands/permission.ts';
 import { InstallationEnded } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
@@ -9,7 +11,9 @@ import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
+import { suggestionsMessage } from '../../views/help/suggestions.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import type { Registry } from '../registry.ts';
 
 type Speech = Pick<Workspace, 'slack' | 'log' | 'clock'>;
 
@@ -203,4 +207,19 @@ export function showProgress(
       return shown;
     },
   };
+}
+
+/** A mention comes as an event: it has a thread to be answered in, and no handle that opens a form. */
+export function isMention({ answerTs, triggerId }: Caller): boolean {
+  return answerTs !== undefined && triggerId === undefined;
+}
+
+/** For words that are no command, or stand inside a sentence: what the person may run and may have meant. */
+export async function suggest(
+  { registry, workspace, caller }: { registry: Registry; workspace: Workspace; caller: Caller },
+  text: string,
+): Promise<Reply> {
+  const allowed = await runnable(workspace, caller, registry.commands);
+  const message = suggestionsMessage(workspace.config.SLACK_COMMAND, likelyCommands(allowed, text));
+  return { kind: 'private', message };
 }

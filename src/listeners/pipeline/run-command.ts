@@ -1,7 +1,13 @@
 import type { Command } from '../../commands/command.ts';
-import { type Matched, parseArguments, routeCommand, unknownCommand } from '../../commands/command-router.ts';
+import {
+  cleanCommandText,
+  type Matched,
+  parseArguments,
+  routeCommand,
+  splitWords,
+  unknownCommand,
+} from '../../commands/command-router.ts';
 import { createContext } from '../../commands/context.ts';
-import { cleanCommandText, splitWords } from '../../commands/tokenize.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
@@ -14,9 +20,16 @@ import { ProjectNeeded } from '../../workspace/projects.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';
-import { isMention, suggest } from './answer-mention.ts';
 import { carryOut } from './pipeline.ts';
-import { removeWorking, respondFailure, respondPrivately, respondWorking, say } from './respond.ts';
+import {
+  isMention,
+  removeWorking,
+  respondFailure,
+  respondPrivately,
+  respondWorking,
+  say,
+  suggest,
+} from './respond.ts';
 
 /** What was typed, and what was picked from a menu in place of a word. */
 export interface Typed {

@@ -1,6 +1,6 @@
 import type { Receiver } from '@slack/bolt';
 import type { Clock } from '../../core/clock.ts';
-import type { Turns } from '../../core/turns.ts';
+import type { Turns } from '../../core/fair-gate.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { TokenHealth } from '../../slack/token-health.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { splitWords } from '../../../src/commands/command-router.ts';
 import { readDigestWords } from '../../../src/commands/digests/parse-digest-arguments.ts';
-import { splitWords } from '../../../src/commands/tokenize.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { WEEKDAYS } from '../../../src/core/schedule-choices.ts';
 import { digestCommand } from '../../../src/views/digests/words.ts';
