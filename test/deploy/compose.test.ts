@@ -78,10 +78,11 @@ describe('compose.yml', () => {
     expect(postgres.environment.POSTGRES_PASSWORD).toMatch(/^\$\{POSTGRES_PASSWORD:\?.+\}$/);
   });
 
-  it('publishes Deckhand to the proxy of the same machine, and the database to nothing', () => {
+  it('publishes Deckhand to the proxy and the Prometheus of the same machine, and the database to nothing', () => {
     expect(postgres.ports).toBeUndefined();
     expect(postgres.networks.map((name) => compose.networks[name])).toEqual([{ internal: true }]);
-    expect(deckhand.ports).toEqual([`127.0.0.1:3000:${deckhand.environment.PORT}`]);
+    const { PORT, METRICS_PORT } = deckhand.environment;
+    expect(deckhand.ports).toEqual([`127.0.0.1:3000:${PORT}`, `127.0.0.1:9464:${METRICS_PORT}`]);
   });
 
   it('asks each container how it is, Deckhand by a route that there is', () => {

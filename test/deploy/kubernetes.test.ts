@@ -23,6 +23,7 @@ import {
 } from '../support/kubernetes-schemas.ts';
 
 const FOLDER = 'deploy/kubernetes';
+const NAMESPACE = 'kubernetes.io/metadata.name';
 const root = join(import.meta.dirname, '../..');
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 const file = (name: string): unknown => readYaml(`${FOLDER}/${name}.yaml`);
@@ -37,6 +38,7 @@ const monitor = ServiceMonitor.parse(file('service-monitor'));
 
 const { spec: pod, metadata } = deployment.spec.template;
 const [container] = pod.containers;
+const valueOf = (variable: string) => container.env.find(({ name }) => name === variable)?.value;
 
 describe('deploy/kubernetes', () => {
   it('applies every file of the folder', () => {
@@ -78,9 +80,10 @@ describe('deploy/kubernetes', () => {
 
   it('names ports that there are', () => {
     const ports = container.ports.map(({ name }) => name);
-    expect(container.ports.map(({ containerPort }) => String(containerPort))).toContain(
-      container.env[0]?.value,
-    );
+    expect(container.ports.map(({ name, containerPort }) => [name, String(containerPort)])).toEqual([
+      ['http', valueOf('PORT')],
+      ['metrics', valueOf('METRICS_PORT')],
+    ]);
     for (const named of [
       ...[container.startupProbe, container.livenessProbe, container.readinessProbe].map(
         (one) => one.httpGet.port,
@@ -144,6 +147,20 @@ describe('deploy/kubernetes', () => {
     for (const peer of policy.spec.egress.flatMap(({ to }) => to))
       if ('ipBlock' in peer && peer.ipBlock.cidr === '0.0.0.0/0')
         expect(peer.ipBlock.except).toContain('169.254.0.0/16');
+  });
+
+  it('lets only the ingress in to the public port, and only the monitor to the metrics', () => {
+    const visitors = policy.spec.ingress.map(({ from, ports }) => ({
+      from: from.map((one) => 'namespaceSelector' in one && one.namespaceSelector.matchLabels[NAMESPACE]),
+      to: ports.map(({ port }) => port),
+    }));
+    expect(visitors).toEqual([
+      { from: ['ingress-nginx'], to: ['http'] },
+      { from: ['monitoring'], to: ['metrics'] },
+    ]);
+    expect(monitor.spec.endpoints[0].port).toBe('metrics');
+    const backends = ingress.spec.rules[0].http.paths.map(({ backend }) => backend.service.port.name);
+    expect(new Set(backends)).toEqual(new Set(['http']));
   });
 
   it('is scraped under the job that the alerts expect', () => {
