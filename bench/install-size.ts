@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { type Install, install } from './support/installs.ts';
 import { mega, printTable } from './support/tables.ts';
 
 const root = join(import.meta.dirname, '..');
+const Packed = z.tuple([z.looseObject({ filename: z.string() })]);
 const Package = z.looseObject({
   dependencies: z.record(z.string(), z.string()),
   overrides: z.record(z.string(), z.string()),
@@ -16,6 +18,7 @@ const WHY: Readonly<Record<string, { named: boolean; why: string }>> = {
   '@expo-google-fonts/atkinson-hyperlegible': { named: true, why: 'the font in pictures' },
   '@keyv/postgres': { named: true, why: 'documents in Postgres' },
   '@keyv/sqlite': { named: true, why: 'documents in SQLite' },
+  '@modelcontextprotocol/sdk': { named: false, why: 'tools for Slack’s assistant' },
   '@opentelemetry/api': { named: false, why: 'traces' },
   '@opentelemetry/core': { named: false, why: 'traces' },
   '@opentelemetry/exporter-trace-otlp-http': { named: false, why: 'traces' },
@@ -40,16 +43,20 @@ const WHY: Readonly<Record<string, { named: boolean; why: string }>> = {
 };
 const BIGGEST = 15;
 
-/** What a production install weighs, beside Bolt alone and beside Bolt with the packages that the design names. */
+/**
+ * What the tarball weighs once it is installed, beside the packages that its bundle is made of, Bolt alone, and Bolt with
+ * the packages that the design names.
+ */
 export async function installSize(): Promise<void> {
   const own = Package.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
   const unexplained = Object.keys(own.dependencies).filter((name) => WHY[name] === undefined);
-  if (unexplained.length > 0) throw new Error(`Nobody said what is for what: ${unexplained.join(', ')}`);
+  if (unexplained.length > 0) throw new Error(`It is not said what these are for: ${unexplained.join(', ')}`);
   const only = (isMeant: (name: string) => boolean) =>
     Object.fromEntries(Object.entries(own.dependencies).filter(([name]) => isMeant(name)));
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-install-'));
   try {
-    const ours = installOwn(join(folder, 'deckhand'));
+    const tarball = installTarball(folder);
+    const sources = installOwn(join(folder, 'sources'));
     const named = installOf(
       join(folder, 'named'),
       only((name) => WHY[name]?.named === true),
@@ -68,16 +75,35 @@ export async function installSize(): Promise<void> {
     ];
     printTable(
       ['install', 'packages', 'disk', 'against the named ones'],
-      [row('Deckhand', ours), row('Bolt and the packages that the design names', named), row('Bolt', bolt)],
+      [
+        row('Deckhand', tarball),
+        row('Deckhand from its sources, with every package', sources),
+        row('Bolt and the packages that the design names', named),
+        row('Bolt', bolt),
+      ],
     );
     console.log();
-    printTable(['package', 'disk', 'brought by', 'for'], biggest(ours, Object.keys(own.dependencies)));
+    printTable(['package', 'disk', 'brought by', 'for'], biggest(tarball, ['deckhand']));
+    console.log();
+    printTable(['package', 'disk', 'brought by', 'for'], biggest(sources, Object.keys(own.dependencies)));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** From the lock file, as the container is built. */
+/** As operators do: the bundle, and what it cannot hold. `npm pack` builds it. */
+function installTarball(folder: string): Install {
+  const args = ['pack', '--json', '--pack-destination', folder, '--loglevel=error'];
+  const told = execFileSync('npm', args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [{ filename }] = Packed.parse(JSON.parse(told));
+  return installOf(join(folder, 'tarball'), { deckhand: `file:${join(folder, filename)}` }, {});
+}
+
+/** From the lock file, as the container's first stage does. */
 function installOwn(folder: string): Install {
   mkdirSync(folder);
   for (const file of ['package.json', 'package-lock.json', '.npmrc'])

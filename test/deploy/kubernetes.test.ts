@@ -38,7 +38,7 @@ const monitor = ServiceMonitor.parse(file('service-monitor'));
 
 const { spec: pod, metadata } = deployment.spec.template;
 const [container] = pod.containers;
-const valueOf = (variable: string) => container.env.find(({ name }) => name === variable)?.value;
+const variable = (wanted: string) => container.env.find(({ name }) => name === wanted)?.value;
 
 describe('deploy/kubernetes', () => {
   it('applies every file of the folder', () => {
@@ -81,8 +81,8 @@ describe('deploy/kubernetes', () => {
   it('names ports that there are', () => {
     const ports = container.ports.map(({ name }) => name);
     expect(container.ports.map(({ name, containerPort }) => [name, String(containerPort)])).toEqual([
-      ['http', valueOf('PORT')],
-      ['metrics', valueOf('METRICS_PORT')],
+      ['http', variable('PORT')],
+      ['metrics', variable('METRICS_PORT')],
     ]);
     for (const named of [
       ...[container.startupProbe, container.livenessProbe, container.readinessProbe].map(
