@@ -85,7 +85,7 @@ export function sayListening(port: number): void {
   process.stdout.write(`${JSON.stringify({ event: 'listening', port })}\n`);
 }
 
-const TICKS_A_SECOND = 100;
+export const TICKS_A_SECOND = 100;
 
 /** CPU time of a process so far, user and system, in seconds; steps of 10 ms. Linux only. */
 export function cpuSeconds(pid: number): number {

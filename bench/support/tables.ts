@@ -1,8 +1,11 @@
-/** Prints a Markdown table; the first column is words, the others are figures. */
+/** A Markdown table; the first column is words, the others are figures. */
+export function tableOf(head: readonly string[], rows: ReadonlyArray<readonly (string | number)[]>): string {
+  const marks = head.map((_, at) => (at === 0 ? '---' : '---:'));
+  return [head, marks, ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
 export function printTable(head: readonly string[], rows: ReadonlyArray<readonly (string | number)[]>): void {
-  console.log(`| ${head.join(' | ')} |`);
-  console.log(`| ${head.map((_, at) => (at === 0 ? '---' : '---:')).join(' | ')} |`);
-  for (const row of rows) console.log(`| ${row.join(' | ')} |`);
+  console.log(tableOf(head, rows));
 }
 
 export function mega(bytes: number): string {
