@@ -94,12 +94,12 @@ export async function installSize(): Promise<void> {
 /** As operators do: the bundle, and what it cannot hold. `npm pack` builds it. */
 function installTarball(folder: string): Install {
   const args = ['pack', '--json', '--pack-destination', folder, '--loglevel=error'];
-  const told = execFileSync('npm', args, {
+  const printed = execFileSync('npm', args, {
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [{ filename }] = Packed.parse(JSON.parse(told));
+  const [{ filename }] = Packed.parse(JSON.parse(printed));
   return installOf(join(folder, 'tarball'), { deckhand: `file:${join(folder, filename)}` }, {});
 }
 
