@@ -10,7 +10,7 @@ import type { CommandContext } from '../command.ts';
 import { linkedProject } from './linked-project.ts';
 
 /** The person looks at an empty pane meanwhile, and Slack's handle for it expires. */
-const PATIENCE_MS = 1_500;
+const FEED_MS = 1_500;
 
 /**
  * What the pane beside the conversation shows of the linked project, read with the key that acts for the person.
@@ -40,7 +40,7 @@ async function latestEvents(
 ): Promise<ActivityEvent[] | undefined> {
   const reading = accounts.use(account, (client) => getActivity(client, { range: 'last_30_days' }));
   try {
-    return (await withTimeout(clock, PATIENCE_MS, reading))?.events;
+    return (await withTimeout(clock, FEED_MS, reading))?.events;
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
     explain(error, { job: 'work_object' });

@@ -102,11 +102,12 @@ function deploymentFields(deployments: readonly ActivityEvent[] | undefined): En
   });
 }
 
-/** "deploy completed on web-1, web-2 by Ann". */
+/** "Deploy completed on web-1, web-2 by Ann". */
 function deploymentWords({ event, properties, user }: ActivityEvent): string {
   const on = properties.servers.length === 0 ? [] : [`on ${properties.servers.join(', ')}`];
   const by = user ? [`by ${user}`] : [];
-  return plain([event.replaceAll('_', ' '), ...on, ...by].join(' '), 100);
+  const what = plain(event.replaceAll('_', ' '), 40);
+  return plain([what.charAt(0).toUpperCase() + what.slice(1), ...on, ...by].join(' '), 100);
 }
 
 function words(key: string, label: string, value: string, color?: string): EntityCustomField {

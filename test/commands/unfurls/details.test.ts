@@ -52,8 +52,8 @@ describe('the pane of a linked project', () => {
     expect(shown).toContain('"title":{"text":"Storefront"}');
     expect(shown).toMatch(/"label":"Last deployed"/);
     expect(shown).toContain('"value":"Not tested with Deckhand yet"');
-    expect(shown).toMatch(/deploy completed .*by Kim \*<!here>/);
-    expect(shown).toMatch(/deploy failed .*by Kim/);
+    expect(shown).toMatch(/Deploy completed .*by Kim \*<!here>/);
+    expect(shown).toMatch(/Deploy failed .*by Kim/);
     expect(shown).not.toContain('Sam');
     expect(shown).toContain('"text":"Test access","action_id":"test:project"');
   });
@@ -66,6 +66,14 @@ describe('the pane of a linked project', () => {
     const shown = await opened(world, 'member', await pasted(world));
     expect(shown).toContain('completed: 2 of 2 reachable, repository ok');
     expect(shown).toContain('"tag_color":"green"');
+  });
+
+  test('starts a test in the channel, from its own button', async ({ world }) => {
+    await opened(world, 'member', await pasted(world, ELSEWHERE));
+    await world.as('member').click('pane', { text: 'Test access' });
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),
+    );
   });
 
   test('is there without deployments where the service does not give them', async ({ world }) => {
