@@ -33,7 +33,7 @@ export function createLiveEvents({
       const known = readEvent(raw, LIVE_EVENTS);
       if (known === undefined) return false;
       const { about, body } = known.event;
-      background.begin(async () => {
+      background.begin(about, async () => {
         const workspace = await workspaces.enter(about);
         if (await requests.isNew(workspace, body.event_id))
           await LIVE_EVENTS[body.event.type]?.(workspace, body);
