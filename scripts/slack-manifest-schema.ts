@@ -61,6 +61,18 @@ const features = z.strictObject({
     .min(1)
     .max(5)
     .optional(),
+  rich_previews: z
+    .strictObject({
+      is_active: z.boolean(),
+      entity_types: z
+        .array(
+          z.enum(
+            ['file', 'task', 'incident', 'content_item', 'item'].map((name) => `slack#/entities/${name}`),
+          ),
+        )
+        .optional(),
+    })
+    .optional(),
 });
 
 const settings = z.strictObject({

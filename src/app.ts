@@ -72,6 +72,7 @@ export const EVENT_TYPES: readonly string[] = [
   ...LIFECYCLE_EVENTS,
   ...Object.keys(EVENT_HANDLERS),
   'app_mention',
+  'entity_details_requested',
   'function_executed',
 ];
 

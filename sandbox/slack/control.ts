@@ -68,6 +68,7 @@ const FUNCTIONS: Record<string, Run> = {
   dms: (slack, args) => withTwo(args, slack.dms),
   modals: (slack, args) => withTwo(args, slack.modals),
   home: (slack, args) => withTwo(args, slack.home) ?? null,
+  pane: (slack, args) => withTwo(args, slack.pane) ?? null,
   files: (slack, [team]) => slack.files(z.string().parse(team)).map(({ bytes: _bytes, ...file }) => file),
   calls: (slack) => slack.calls,
   deliveries: (slack) => slack.deliveries,
@@ -156,6 +157,8 @@ async function actOver(
       return actor.shortcut(text(first), second as { channel: string; ts: string } | undefined);
     case 'openHome':
       return actor.openHome();
+    case 'openDetails':
+      return actor.openDetails(first as { channel: string; ts: string }, optional(second));
     case 'postMessage':
       return actor.postMessage(text(first), text(second), optional(third));
     case 'install':

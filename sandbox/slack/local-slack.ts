@@ -11,7 +11,7 @@ import type { PersonOptions } from './state/new-person.ts';
 import type { Channel, Person } from './state/people.ts';
 import type { Policy } from './state/policy.ts';
 import type { ShareOptions } from './state/sharing.ts';
-import type { FunctionRun, Json, OpenView, SeenMessage, SlackFile, Workspace } from './state/types.ts';
+import type { FunctionRun, Json, OpenView, Pane, SeenMessage, SlackFile, Workspace } from './state/types.ts';
 import type { ChannelOptions, WorkspaceOptions } from './state/workspaces.ts';
 import type { Control, WorldOptions } from './world.ts';
 
@@ -60,6 +60,8 @@ export interface LocalSlack {
   /** Open modals, the lowest first. */
   modals(teamId: string, userId: string): OpenView[];
   home(teamId: string, userId: string): OpenView | undefined;
+  /** The pane of a work object that the person has open. */
+  pane(teamId: string, userId: string): Pane | undefined;
   /** Completed files. */
   files(teamId: string): SlackFile[];
   /** Every Web API call, without tokens. */

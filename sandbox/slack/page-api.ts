@@ -9,6 +9,7 @@ import type { ActResult } from './deliver/result.ts';
 import type { Someone } from './deliver/shared.ts';
 import { closeView, submitView } from './deliver/submissions.ts';
 import { suggest } from './deliver/suggestions.ts';
+import { addPanes } from './page-panes.ts';
 import {
   callForPage,
   deliveryForPage,
@@ -35,6 +36,7 @@ const json = z.record(z.string(), z.unknown());
 const PlaceOf = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message'), channel: z.string(), ts: z.string() }),
   z.object({ type: z.literal('view'), view_id: z.string() }),
+  z.object({ type: z.literal('pane') }),
 ]);
 const State = z.object({ values: z.record(z.string(), z.record(z.string(), json)) });
 
@@ -64,6 +66,7 @@ export function createPageApi(world: World): Hono {
   addReading(world, page);
   addActing(world, page);
   addViews(world, page);
+  addPanes(world, page, readActor);
   page.get('/stream', (context) => stream(world, context));
   page.get('/files/:id', (context) => giveFile(world, context.req.param('id')));
   return page;
@@ -194,9 +197,8 @@ function openOne({ workspace, person }: Someone, id: string): OpenView {
 }
 
 function toPlace(container: z.infer<typeof PlaceOf>): Place {
-  return container.type === 'view'
-    ? { viewId: container.view_id }
-    : { channel: container.channel, ts: container.ts };
+  if (container.type !== 'message') return container.type === 'pane' ? 'pane' : { viewId: container.view_id };
+  return { channel: container.channel, ts: container.ts };
 }
 
 function keepState(world: World, { workspace }: Someone, container: Container, values: StateValues): void {

@@ -25,13 +25,9 @@ export function eventForPage(
         ? undefined
         : { type: change.type, channel: change.channel, ts: change.ts };
     case 'views':
-      return change.user === person.id
-        ? { type: 'views', views: viewsForPage(world, workspace, person.id) }
-        : undefined;
     case 'home':
-      return change.user === person.id
-        ? { type: 'home', app: world.app.appId, view: homeForPage(world, workspace, person.id) }
-        : undefined;
+    case 'pane':
+      return change.user === person.id ? ownEvent(world, workspace, person.id, change.type) : undefined;
     case 'go':
       return change.user === person.id ? { type: 'go', ...placeOf(world, change.to) } : undefined;
     case 'workspace':
@@ -46,6 +42,18 @@ export function eventForPage(
     }
     default:
       return undefined;
+  }
+}
+
+/** What only this person has before them. */
+function ownEvent(world: World, workspace: Workspace, user: string, type: 'views' | 'home' | 'pane'): Json {
+  switch (type) {
+    case 'views':
+      return { type, views: viewsForPage(world, workspace, user) };
+    case 'home':
+      return { type, app: world.app.appId, view: homeForPage(world, workspace, user) };
+    case 'pane':
+      return { type, pane: workspace.panes.get(user) ?? null };
   }
 }
 

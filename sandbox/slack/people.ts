@@ -9,6 +9,7 @@ import {
   type Place,
   setValue,
 } from './deliver/containers.ts';
+import { openDetails } from './deliver/details.ts';
 import { sendShortcut, type Use, useElement } from './deliver/interactions.ts';
 import { openHome, postAsPerson } from './deliver/people-events.ts';
 import type { ActResult } from './deliver/result.ts';
@@ -47,6 +48,8 @@ export interface Actor {
   shortcut(callbackId: string, on?: { channel: string; ts: string }): Promise<ActResult>;
   /** Opens the app's home tab; resolves with the event's first attempt. */
   openHome(): Promise<Delivery | undefined>;
+  /** Opens the pane of a work object under a message: the first one, or that of a link. */
+  openDetails(on: { channel: string; ts: string }, url?: string): Promise<Delivery | undefined>;
   /** Decides on the authorize page of an install; the answer is where the browser goes next. */
   install(authorizeUrl: string, choice?: { allow?: boolean; orgWide?: boolean }): string;
   /** Writes a message; links to the app's domains are told to it. */
@@ -75,6 +78,7 @@ export function actAs(world: World, teamId: string, userId: string): Actor {
     suggest: (place, name) => suggest(world, actor, place, name),
     shortcut: (callbackId, on) => sendShortcut(world, actor, callbackId, on),
     openHome: () => openHome(world, actor),
+    openDetails: (on, url) => openDetails(world, actor, on, url),
     install: (url, choice) => install(world, actor, url, choice),
     postMessage: (channel, text, threadTs) =>
       postAsPerson(world, actor, channelOf(workspace, channel), text, threadTs),

@@ -19,6 +19,8 @@ export interface RegisteredApp {
   /** Subscribed bot events; undefined: all. */
   events: string[] | undefined;
   unfurlDomains: string[];
+  /** Of its work objects; undefined: all that Slack has. */
+  entityTypes: string[] | undefined;
   functions: {
     callback_id: string;
     title: string;
@@ -73,6 +75,9 @@ const Manifest = z.object({
         )
         .optional(),
       unfurl_domains: z.array(z.string()).optional(),
+      rich_previews: z
+        .object({ is_active: z.boolean(), entity_types: z.array(z.string()).optional() })
+        .optional(),
     })
     .optional(),
   oauth_config: z
@@ -128,6 +133,7 @@ export function registerApp(options: AppOptions = {}): RegisteredApp {
     shortcuts: [],
     events: undefined,
     unfurlDomains: [],
+    entityTypes: undefined,
     functions: [],
     redirectUrls: undefined,
     homeTab: true,
@@ -155,6 +161,7 @@ export function appFromManifest(manifest: unknown): AppOptions {
     shortcuts: features?.shortcuts ?? [],
     events: settings?.event_subscriptions?.bot_events ?? [],
     unfurlDomains: features?.unfurl_domains ?? [],
+    entityTypes: features?.rich_previews?.is_active ? (features.rich_previews.entity_types ?? []) : [],
     functions: Object.entries(functions ?? {}).map(([callback_id, known]) => ({
       callback_id,
       title: known.title,

@@ -26,6 +26,7 @@ export function sights(world: World) {
       return direct ? listMessages(workspace, direct.id).map(toSeen) : [];
     },
     modals: (teamId: string, userId: string) => [...stackOf(workspaceOf(world, teamId), userId)],
+    pane: (teamId: string, userId: string) => workspaceOf(world, teamId).panes.get(userId),
     home: (teamId: string, userId: string) => workspaceOf(world, teamId).homes.get(userId),
     files: (teamId: string) =>
       [...workspaceOf(world, teamId).files.values()].filter((file) => file.completed),

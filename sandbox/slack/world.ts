@@ -33,6 +33,8 @@ export interface Trigger {
   used: boolean;
   /** The view whose element was used, where the trigger came from one. */
   viewId?: string;
+  /** The id of the work object whose pane was opened. */
+  entityId?: string;
 }
 
 /** A response_url: where answers to it go, and what it may still do. */

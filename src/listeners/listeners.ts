@@ -18,6 +18,7 @@ import {
   type StoredEvent,
   type StoredRequest,
 } from './durable-requests.ts';
+import { createLiveEvents, LIVE_EVENTS, type LiveEvents } from './live-events.ts';
 import { mentionHandler } from './mentions.ts';
 import {
   type IncomingRequest,
@@ -84,7 +85,7 @@ export function createListeners(parts: ListenerParts): Listeners {
     },
   });
   const shared = { log, registry, workspaces, background, requests };
-  const app = new StoringApp(parts, requests, events);
+  const app = new StoringApp(parts, requests, events, createLiveEvents(shared));
   const submissions = createSubmissions(registry);
 
   app.command(/.*/, ({ body, ack }) => take(shared, readCommand(body), (answer) => ack(answer as string)));
@@ -178,8 +179,9 @@ class StoringApp extends App {
   readonly #parts: ListenerParts;
   readonly #requests: DurableRequests;
   readonly #events: EventHandlers;
+  readonly #live: LiveEvents;
 
-  constructor(parts: ListenerParts, requests: DurableRequests, events: EventHandlers) {
+  constructor(parts: ListenerParts, requests: DurableRequests, events: EventHandlers, live: LiveEvents) {
     super({
       receiver: parts.receiver,
       // Tokens are looked up where they are used, so that no request waits for the store before its ack.
@@ -192,17 +194,21 @@ class StoringApp extends App {
     this.#parts = parts;
     this.#requests = requests;
     this.#events = events;
+    this.#live = live;
     this.error(async (error) => {
       parts.log.error({ event: 'bug', err: error }, 'a request of Slack failed without an answer');
     });
   }
 
   override processEvent(event: ReceiverEvent): Promise<void> {
-    return this.#parts.tracing.run(payloadSpan(event.body, this.#events), () => this.#take(event));
+    return this.#parts.tracing.run(payloadSpan(event.body, { ...this.#events, ...LIVE_EVENTS }), () =>
+      this.#take(event),
+    );
   }
 
   async #take(event: ReceiverEvent): Promise<void> {
     if (event.body.type !== 'event_callback') return this.#passToBolt(event);
+    if (this.#live.begin(event.body)) return event.ack();
     const known = readEvent(event.body, this.#events);
     if (known !== undefined) await this.#store(known.keeper, known.event);
     await event.ack();

@@ -8,8 +8,11 @@ import type { Send, WorkspaceSlack } from '../slack/slack.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
 
-/** What Slack introduced lately, and does not take in every workspace; on App Home charts are a matter of their own. */
-export type NewBlock = 'data_visualization' | 'data_table' | 'home_chart';
+/**
+ * What Slack introduced lately, and does not take in every workspace; on App Home charts are a matter of their own. A work
+ * object is no block, but goes with an unfurl.
+ */
+export type NewBlock = 'data_visualization' | 'data_table' | 'home_chart' | 'work_object';
 
 /** Which of the new blocks the workspace does not take. */
 export interface NewBlocks {

@@ -156,6 +156,7 @@ const event = fc.record({
     fc.record({
       type: fc.constantFrom(
         'app_home_opened',
+        'entity_details_requested',
         'link_shared',
         'team_access_granted',
         'tokens_revoked',
@@ -165,6 +166,8 @@ const event = fc.record({
       user: mostly(fc.constantFrom(...Object.values(PEOPLE))),
       channel: mostly(fc.constant(CHANNEL)),
       links: junk,
+      trigger_id: mostly(fc.string()),
+      entity_url: mostly(fc.webUrl()),
       tokens: junk,
       team_ids: junk,
     }),

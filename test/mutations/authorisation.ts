@@ -121,6 +121,13 @@ export const AUTHORISATION: readonly Mutation[] = [
     tests: [UNFURL_TEST],
   },
   {
+    name: 'the pane of a work object is filled for everybody',
+    file: PIPELINE,
+    from: 'details: [instrument, explain, authorise],',
+    to: 'details: [instrument, explain],',
+    tests: ['test/commands/unfurls/details.test.ts'],
+  },
+  {
     name: 'links are unfurled where another company reads along',
     file: UNFURL,
     from: "if (body.is_ext_shared_channel === true) return skipped(workspace, 'shared channel');",

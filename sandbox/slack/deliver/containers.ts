@@ -1,19 +1,19 @@
 import { elementsOf } from '../state/fill-ids.ts';
 import { announce, findMessage } from '../state/messages.ts';
 import type { Channel, Person } from '../state/people.ts';
-import type { Json, OpenView, StateValues, StoredMessage, Workspace } from '../state/types.ts';
+import type { Json, OpenView, Pane, StateValues, StoredMessage, Workspace } from '../state/types.ts';
 import { stateOf } from '../state/values.ts';
 import { announceView, findView, stackOf, viewRecord } from '../state/views.ts';
 import { channelOf } from '../state/workspaces.ts';
 import type { World } from '../world.ts';
 import { payloadChannelName } from './shared.ts';
 
-/** Where an element stands: a message (ephemeral ones too), a modal, or the person's home tab. */
-export type Place = { channel: string; ts: string } | { viewId: string } | 'home';
+/** Where an element stands: a message (ephemeral ones too), a modal, the person's home tab or open pane. */
+export type Place = { channel: string; ts: string } | { viewId: string } | 'home' | 'pane';
 
 /** A message or view that a person has before them. */
 export type Container =
-  | { kind: 'message'; channel: Channel; stored: StoredMessage; blocks: Json[]; key: string }
+  | { kind: 'message'; channel: Channel; stored: StoredMessage; blocks: Json[]; key: string; pane?: Pane }
   | { kind: 'view'; view: OpenView; blocks: Json[]; key: string };
 
 /** @throws RangeError where the person sees no such thing */
@@ -23,6 +23,7 @@ export function findContainer(workspace: Workspace, person: Person, place: Place
     if (!view) throw new RangeError(`${person.id} has no home tab yet`);
     return { kind: 'view', view, blocks: view.content.blocks, key: view.id };
   }
+  if (place === 'pane') return findPane(workspace, person);
   if ('viewId' in place) {
     const view = findView(workspace, (one) => one.id === place.viewId && one.userId === person.id);
     if (!view) throw new RangeError(`${person.id} has no view ${place.viewId} open`);
@@ -35,6 +36,19 @@ export function findContainer(workspace: Workspace, person: Person, place: Place
   }
   const key = `${channel.id} ${place.ts} ${person.id}`;
   return { kind: 'message', channel, stored, blocks: blocksOf(stored), key };
+}
+
+/** Its buttons belong to the message whose work object was opened. */
+function findPane(workspace: Workspace, person: Person): Container {
+  const pane = workspace.panes.get(person.id);
+  if (!pane) throw new RangeError(`${person.id} has no pane open`);
+  const place = findContainer(workspace, person, { channel: pane.channel, ts: pane.ts });
+  const { entity_payload: payload } = (pane.details ?? pane.entity) as { entity_payload: Json };
+  const { primary_actions: actions = [] } = (payload.actions ?? {}) as { primary_actions?: Json[] };
+  const elements = actions.map((action) => {
+    return { ...action, type: 'button', text: { type: 'plain_text', text: action.text, emoji: true } };
+  });
+  return Object.assign(place, { pane, blocks: [{ type: 'actions', block_id: 'entity', elements }] });
 }
 
 /** The topmost modal, or the one named by its id or callback_id. */
@@ -91,7 +105,8 @@ export function placePayload(world: World, workspace: Workspace, container: Cont
       view: viewRecord(world, workspace, view),
     };
   }
-  const { channel, stored } = container;
+  const { channel, stored, pane } = container;
+  if (pane) return panePayload(pane, channel);
   const { record, ephemeralTo } = stored;
   const isEphemeral = ephemeralTo !== undefined;
   return {
@@ -106,6 +121,20 @@ export function placePayload(world: World, workspace: Workspace, container: Cont
     // Slack does not keep what only one person sees, so it cannot send it along.
     ...(isEphemeral ? {} : { message: record }),
     state: { values: valuesOf(workspace, container) },
+  };
+}
+
+function panePayload({ entity, ts }: Pane, channel: Channel): Json {
+  return {
+    container: {
+      type: 'entity_detail',
+      message_ts: ts,
+      channel_id: channel.id,
+      entity_url: entity.url,
+      external_ref: entity.external_ref,
+      app_unfurl_url: entity.app_unfurl_url,
+    },
+    channel: { id: channel.id, name: payloadChannelName(channel) },
   };
 }
 

@@ -73,7 +73,8 @@ export async function deliverAction(
 }
 
 function responseUrlOf(world: World, owner: { teamId: string; userId: string }, container: Container): Json {
-  if (container.kind === 'view') return {};
+  // The documents show no answer address for a pane.
+  if (container.kind === 'view' || container.pane) return {};
   const { stored, channel } = container;
   const target = { ...owner, channel: channel.id, messageTs: stored.record.ts };
   return { response_url: issueResponseUrl(world, target, 'actions') };

@@ -4,6 +4,7 @@ import { appMethods } from './apps.ts';
 import { authMethods } from './auth.ts';
 import { chatMethods } from './chat.ts';
 import { conversationMethods } from './conversations.ts';
+import { presentDetailsMethod } from './entities.ts';
 import { fileMethods } from './files.ts';
 import { functionMethods } from './functions.ts';
 import { oauthMethods } from './oauth.ts';
@@ -17,6 +18,7 @@ const ALL = [
   ...authMethods,
   ...chatMethods,
   ...conversationMethods,
+  presentDetailsMethod,
   ...fileMethods,
   ...functionMethods,
   ...oauthMethods,

@@ -4,6 +4,7 @@ import type { Json } from '../state/types.ts';
 import { flag, jsonObject, structured, text } from '../web-api/args.ts';
 import { refusal, SlackError } from '../web-api/errors.ts';
 import { type Call, defineMethod } from '../web-api/method.ts';
+import { readEntity } from './entities.ts';
 import { readBlocks } from './message-args.ts';
 
 const UnfurlArgs = z.object({
@@ -12,6 +13,7 @@ const UnfurlArgs = z.object({
   unfurl_id: text.optional(),
   source: text.optional(),
   unfurls: jsonObject.optional(),
+  metadata: structured.optional(),
   user_auth_required: flag.optional(),
   user_auth_message: text.optional(),
   user_auth_url: text.optional(),
@@ -29,14 +31,15 @@ export const unfurlMethod = defineMethod({
 
 /** Hangs what the app knows about a link under the message that holds it. */
 function unfurl(call: Call, args: z.infer<typeof UnfurlArgs>): Json {
-  if (!args.unfurls) throw new SlackError('missing_unfurls');
+  if (!args.unfurls && args.metadata === undefined) throw new SlackError('missing_unfurls');
   const { channel: channelId, ts } = whereOf(args);
   if (!channelId) throw new SlackError('missing_channel');
   if (!ts) throw new SlackError('missing_ts');
   const { workspace, channel } = call.channel(channelId);
   const stored = findMessage(workspace, channel.id, ts);
   if (!stored) throw new SlackError('cannot_find_message');
-  const attachments = Object.entries(args.unfurls).map(([url, content]) => {
+  const cards = readCards(call, stored.record.text, args.metadata);
+  const attachments = Object.entries(args.unfurls ?? {}).map(([url, content]): Json => {
     if (!stored.record.text.includes(url)) throw new SlackError('cannot_unfurl_url');
     if (!isOurs(call, url)) throw new SlackError('cannot_unfurl_url');
     if (typeof content !== 'object' || content === null) throw refusal('invalid_unfurls_format', []);
@@ -44,9 +47,27 @@ function unfurl(call: Call, args: z.infer<typeof UnfurlArgs>): Json {
     readBlocks(workspace, blocks, `/unfurls/${url}/blocks`);
     return { ...(content as Json), from_url: url, app_unfurl_url: url, is_app_unfurl: true };
   });
+  for (const [url, entity] of cards) {
+    const under = attachments.find((one) => one.app_unfurl_url === url);
+    if (under) Object.assign(under, { work_object_entity: entity });
+    else attachments.push({ app_unfurl_url: url, is_app_unfurl: true, work_object_entity: entity });
+  }
   stored.record = { ...stored.record, attachments: [...(stored.record.attachments ?? []), ...attachments] };
   announce(call.world, workspace, stored);
   return {};
+}
+
+/** Work objects by the link that they stand for. */
+function readCards(call: Call, said: string, metadata: unknown): [url: string, entity: Json][] {
+  if (metadata === undefined) return [];
+  const { data } = z.object({ entities: z.array(z.unknown()).min(1) }).safeParse(metadata);
+  if (!data) throw new SlackError('invalid_metadata_format');
+  return data.entities.map((entity) => {
+    const read = readEntity(call.world.app, entity, 'error_processing_metadata');
+    const url = String(read.app_unfurl_url);
+    if (!said.includes(url) || !isOurs(call, url)) throw new SlackError('cannot_unfurl_url');
+    return [url, read];
+  });
 }
 
 /** A link is named by channel and ts, or by the unfurl_id of its event, which holds both. */

@@ -4,6 +4,7 @@ export type Change =
   | { type: 'message_deleted'; team: string; channel: string; ts: string; user?: string }
   | { type: 'views'; team: string; user: string }
   | { type: 'home'; team: string; user: string }
+  | { type: 'pane'; team: string; user: string }
   | { type: 'workspace'; team: string }
   | { type: 'file'; team: string; file: string }
   | { type: 'function'; team: string; execution: string }

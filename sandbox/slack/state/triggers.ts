@@ -3,7 +3,7 @@ import { digits, secretHex } from './ids.ts';
 
 export function issueTrigger(
   world: World,
-  owner: { teamId: string; userId: string; seatId?: string; viewId?: string },
+  owner: { teamId: string; userId: string; seatId?: string; viewId?: string; entityId?: string },
 ): string {
   const id = `${digits(13)}.${digits(12)}.${secretHex(16)}`;
   world.triggers.set(id, { id, seatId: owner.teamId, ...owner, issuedAt: world.time.now(), used: false });

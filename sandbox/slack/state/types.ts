@@ -88,6 +88,18 @@ export interface OpenView {
   errors: Record<string, string>;
 }
 
+/** The pane of a work object, and what the app put into it; empty until it has answered. */
+export interface Pane {
+  channel: string;
+  ts: string;
+  /** The card that was clicked. */
+  entity: Json;
+  details?: Json;
+  error?: Json;
+  /** Where the person is to sign in first. */
+  authUrl?: string;
+}
+
 export type StateValues = Record<string, Record<string, Json>>;
 
 export interface FunctionRun {
@@ -123,6 +135,8 @@ export interface Workspace {
   /** Open modals by person, the lowest first. */
   stacks: Map<string, OpenView[]>;
   homes: Map<string, OpenView>;
+  /** The pane of a work object that each person has open. */
+  panes: Map<string, Pane>;
   functionRuns: Map<string, FunctionRun>;
   /** What people put into elements of messages: by channel, ts and person. */
   messageStates: Map<string, StateValues>;

@@ -47,6 +47,7 @@ export function createWorkspace(world: World, options: WorkspaceOptions): Worksp
     files: new Map(),
     stacks: new Map(),
     homes: new Map(),
+    panes: new Map(),
     functionRuns: new Map(),
     messageStates: new Map(),
     suggested: new Map(),

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { EventBody } from '../../core/event.ts';
-import type { KnownBlock } from '../../core/message.ts';
 import { type Addressed, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { BACKGROUND } from '../../slack/rate-limit.ts';
 import { projectUnfurl, serverUnfurl } from '../../views/unfurls/unfurl.ts';
+import { projectCard } from '../../views/unfurls/work-object.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
+import { linkedProject } from './linked-project.ts';
+import { type Shown, showUnder } from './show-under.ts';
 
 const LinkShared = z.object({
   channel: z.string(),
@@ -72,13 +73,9 @@ async function unfurlOnce(
   const isFirst = await claims.create(id, { ts }, workspace.clock.now() + QUIET_MS);
   if (!isFirst && (await claims.get(id))?.ts !== ts) return skipped(workspace, 'shown here lately');
   try {
-    const blocks = await stateOf(workspace, known);
-    if (blocks === undefined) return skipped(workspace, 'no such project');
-    await workspace.slack.call(
-      'chat.unfurl',
-      (client) => client.chat.unfurl({ channel, ts, unfurls: { [known.url]: { blocks } } }),
-      BACKGROUND,
-    );
+    const shown = await stateOf(workspace, known);
+    if (shown === undefined) return skipped(workspace, 'no such project');
+    await showUnder(workspace, { channel, ts }, { url: known.url, ...shown });
   } catch (error) {
     // Nothing is shown, so the next link may try.
     await claims.delete(id);
@@ -87,22 +84,18 @@ async function unfurlOnce(
 }
 
 /** Undefined where the account has no such project. */
-async function stateOf(workspace: Workspace, { account, link }: Known): Promise<KnownBlock[] | undefined> {
+async function stateOf(workspace: Workspace, { url, account, link }: Known): Promise<Shown | undefined> {
   const { project: named, server } = link;
   if (server !== undefined) {
     const found = await workspace.accounts.use(account, (client) => getServer(client, named, server));
-    return serverUnfurl(account.name, named, found);
+    return { blocks: serverUnfurl(account.name, named, found) };
   }
-  const projects = await workspace.projects.list(account);
-  const project = projects.find(({ permalink, identifier }) => [permalink, identifier].includes(named));
-  if (project === undefined) return undefined;
-  const latest = (await workspace.runs.list()).find(
-    ({ target }) =>
-      target.account === account.name &&
-      target.project.permalink === project.permalink &&
-      target.server === undefined,
-  );
-  return projectUnfurl(account.name, project, latest);
+  const shown = await linkedProject(workspace, account, named);
+  if (shown === undefined) return undefined;
+  return {
+    blocks: projectUnfurl(account.name, shown.project, shown.latest),
+    card: projectCard(shown, url),
+  };
 }
 
 function skipped({ log }: Workspace, reason: string): void {

@@ -66,6 +66,8 @@ const STAGES = {
   options: [explain, authorise],
   step: [instrument, explain, respond, authorise, audit],
   tool: [instrument, explain, authorise, audit],
+  // The pane of a work object: it shows, and changes nothing.
+  details: [instrument, explain, authorise],
 } as const satisfies Record<string, readonly Stage[]>;
 
 export type Kind = keyof typeof STAGES;

@@ -4,6 +4,7 @@ import './styles/theme.css';
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/message.css';
+import './styles/pane.css';
 import './styles/blocks.css';
 import './styles/chart.css';
 import './styles/elements.css';

@@ -32,6 +32,8 @@ export interface Client {
   views(): Promise<{ views?: View[] }>;
   submit(viewId: string, values: Values): Promise<SubmitAnswer>;
   close(viewId: string, all: boolean): Promise<Answer>;
+  openPane(channel: string, ts: string, url: string): Promise<Answer>;
+  closePane(): Promise<Answer>;
   deliveries(): Promise<{ deliveries?: Delivery[] }>;
   calls(): Promise<{ calls?: Call[] }>;
 }
@@ -52,6 +54,8 @@ export function createClient(who: Who): Client {
     views: () => read('views'),
     submit: (view_id, values) => write('views/submit', { view_id, state: { values } }),
     close: (view_id, all) => write('views/close', { view_id, all }),
+    openPane: (channel, ts, url) => write('panes', { channel, ts, url }),
+    closePane: () => write('panes/close', {}),
     deliveries: () => read('deliveries'),
     calls: () => read('calls'),
   };

@@ -1,4 +1,4 @@
-import type { AnyBlock, MessageAttachment, PlainTextElement } from '@slack/types';
+import type { AnyBlock, EntityMetadata, MessageAttachment, PlainTextElement } from '@slack/types';
 import type { Place } from '../state/place.ts';
 import type { Values } from './values.ts';
 
@@ -84,10 +84,22 @@ export interface Message {
   subtype?: string;
   text?: string;
   blocks?: AnyBlock[];
-  attachments?: MessageAttachment[];
+  attachments?: Attachment[];
   files?: SharedFile[];
   edited?: { user: string; ts: string };
   ephemeral?: boolean;
+}
+
+/** An unfurl may have a work object, whose pane can be opened. */
+export type Attachment = MessageAttachment & { work_object_entity?: EntityMetadata };
+
+/** The pane of a work object; without details or an error the app has not answered yet. */
+export interface Pane {
+  channel: string;
+  ts: string;
+  entity: EntityMetadata;
+  details?: EntityMetadata;
+  error?: { custom_title?: string; custom_message?: string };
 }
 
 export interface SharedFile {
@@ -115,6 +127,7 @@ export interface View {
 export type Container =
   | { type: 'message'; channel: string; ts: string }
   | { type: 'view'; view_id: string }
+  | { type: 'pane' }
   | { type: 'none' };
 
 /** One thing Deckhand was sent, and how it took it. */
@@ -161,6 +174,7 @@ export type StreamEvent =
   | { type: 'message_deleted'; channel: string; ts: string }
   | { type: 'views'; views: View[] }
   | { type: 'home'; app: string; view: View | null }
+  | { type: 'pane'; pane: Pane | null }
   | { type: 'workspace' }
   | { type: 'delivery'; delivery: Delivery }
   | { type: 'call'; call: Call }

@@ -3,6 +3,7 @@ import type { Team } from '../api/types.ts';
 import { Inspector } from '../inspector/inspector.tsx';
 import { type MessageActions, MessageContext } from '../message/message-context.ts';
 import { ModalStack } from '../modal/modal-stack.tsx';
+import { DetailsPane } from '../pane/details-pane.tsx';
 import { createDirectory, DirectoryContext } from '../state/directory.ts';
 import type { Place } from '../state/place.ts';
 import type { WorkspaceModel } from '../state/use-workspace.ts';
@@ -60,8 +61,13 @@ function Columns({
       complain,
     };
   }, [client, id, go, inspector, complain]);
-  const thread = channel && place.thread;
-  const classes = [thread && 'with-thread', inspector.open && 'with-inspector', edge.open && 'sidebar-open'];
+  const { pane } = state;
+  const thread = channel && pane === null && place.thread;
+  const classes = [
+    (thread || pane) && 'with-thread',
+    inspector.open && 'with-inspector',
+    edge.open && 'sidebar-open',
+  ];
   return (
     <MessageContext value={actions}>
       <div className={['shell', ...classes].filter(Boolean).join(' ')}>
@@ -82,6 +88,9 @@ function Columns({
           onMenu={edge.show}
           complain={complain}
         />
+        {pane && (
+          <DetailsPane key={`${pane.ts} ${pane.entity.url}`} pane={pane} client={client} onError={complain} />
+        )}
         {thread && (
           <ThreadColumn
             key={thread}

@@ -1,18 +1,25 @@
-import type { MessageAttachment } from '@slack/types';
 import type { ReactNode } from 'react';
+import type { Attachment } from '../api/types.ts';
 import { Blocks } from '../blocks/blocks.tsx';
 import { SafeLink } from '../mrkdwn/inline.tsx';
 import { Mrkdwn } from '../mrkdwn/text.tsx';
+import { OpenPane } from '../pane/open-pane.tsx';
 import { indexed } from '../ui/indexed.ts';
 
 /** Unfurled links and old-style attachments: set off by a bar at their side. */
-export function Attachments({ attachments }: { attachments: readonly MessageAttachment[] }): ReactNode {
+export function Attachments({
+  attachments,
+  ts,
+}: {
+  attachments: readonly Attachment[];
+  ts: string;
+}): ReactNode {
   return indexed(attachments).map(([key, attachment]) => (
-    <AttachmentView key={key} attachment={attachment} />
+    <AttachmentView key={key} attachment={attachment} ts={ts} />
   ));
 }
 
-function AttachmentView({ attachment }: { attachment: MessageAttachment }): ReactNode {
+function AttachmentView({ attachment, ts }: { attachment: Attachment; ts: string }): ReactNode {
   const { blocks, title, title_link, text, fallback, fields, footer, pretext, author_name } = attachment;
   const empty = !blocks && !title && !text && !fields;
   return (
@@ -33,6 +40,7 @@ function AttachmentView({ attachment }: { attachment: MessageAttachment }): Reac
         </div>
       )}
       {empty && fallback && <Mrkdwn text={fallback} />}
+      {attachment.work_object_entity && <OpenPane entity={attachment.work_object_entity} ts={ts} />}
       {footer && <div className="attachment-footer">{footer}</div>}
     </div>
   );

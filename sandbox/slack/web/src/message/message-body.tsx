@@ -24,7 +24,7 @@ export function MessageBody({ message }: { message: Message }): ReactNode {
     <SurfaceContext value={surface}>
       {blocks.length > 0 ? <Blocks blocks={blocks} /> : <PlainBody message={message} />}
       {message.edited && blocks.length > 0 && <EditedMark message={message} />}
-      <Attachments attachments={message.attachments ?? []} />
+      <Attachments attachments={message.attachments ?? []} ts={message.ts} />
       <Files files={message.files ?? []} />
     </SurfaceContext>
   );

@@ -28,6 +28,8 @@ export function reduce(state: State, change: Change): State {
       return { ...state, connection: change.connection };
     case 'views':
       return { ...state, views: change.views };
+    case 'pane':
+      return { ...state, pane: change.pane };
     case 'home':
       return { ...state, homes: { ...state.homes, [change.app]: change.view } };
     case 'controls':

@@ -1,4 +1,4 @@
-import type { Call, Control, Delivery, Message, Team, View } from '../api/types.ts';
+import type { Call, Control, Delivery, Message, Pane, Team, View } from '../api/types.ts';
 
 /** All the page knows. Everything in it is replaced, never changed in place. */
 export interface State {
@@ -10,6 +10,7 @@ export interface State {
   messages: Readonly<Record<string, readonly Message[]>>;
   unread: Readonly<Record<string, number>>;
   views: readonly View[];
+  pane: Pane | null;
   homes: Readonly<Record<string, View | null>>;
   deliveries: readonly Delivery[];
   calls: readonly Call[];
@@ -25,6 +26,7 @@ export const emptyState: State = {
   messages: {},
   unread: {},
   views: [],
+  pane: null,
   homes: {},
   deliveries: [],
   calls: [],

@@ -1,0 +1,49 @@
+import type { EntityMetadata } from '@slack/types';
+import { UserError } from '../../core/errors.ts';
+import { withTimeout } from '../../core/timeout.ts';
+import { type ActivityEvent, getActivity } from '../../service/activity.ts';
+import { readAddress } from '../../service/addresses.ts';
+import { eventsOf } from '../../views/activity/activity.ts';
+import { projectDetails } from '../../views/unfurls/work-object.ts';
+import { type Account, AccountFailure } from '../../workspace/accounts.ts';
+import type { CommandContext } from '../command.ts';
+import { linkedProject } from './linked-project.ts';
+
+/** The person looks at an empty pane meanwhile, and Slack's handle for it expires. */
+const FEED_MS = 1_500;
+
+/**
+ * What the pane beside the conversation shows of the linked project, read with the key that acts for the person.
+ * @throws UserError, the same for what is not there and what is not connected here
+ */
+export async function detailsOf(context: CommandContext, address: string): Promise<EntityMetadata> {
+  const { workspace, caller } = context;
+  const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
+  const account = link && (await workspace.accounts.get(link.account, caller));
+  if (link === undefined || account === undefined) throw unknownProject();
+  const [shown, events] = await Promise.all([
+    linkedProject(workspace, account, link.project),
+    latestEvents(context, account),
+  ]);
+  if (shown === undefined) throw unknownProject();
+  return projectDetails(shown, events && eventsOf(events, shown.project.permalink));
+}
+
+function unknownProject(): UserError {
+  return new UserError('There is no such project in an account that is connected here.', 'projects');
+}
+
+/** Undefined where the service fails or is late: the rest is shown without them. */
+async function latestEvents(
+  { workspace: { accounts, clock }, explain }: CommandContext,
+  account: Account,
+): Promise<ActivityEvent[] | undefined> {
+  const reading = accounts.use(account, (client) => getActivity(client, { range: 'last_30_days' }));
+  try {
+    return (await withTimeout(clock, FEED_MS, reading))?.events;
+  } catch (error) {
+    if (!(error instanceof AccountFailure)) throw error;
+    explain(error, { job: 'work_object' });
+    return undefined;
+  }
+}

@@ -1,0 +1,163 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const ELSEWHERE = 'C0BILLING';
+const ACTIVITY = `/${ACCOUNT}/activity`;
+
+const address = (world: TestWorld, project: string, account = ACCOUNT) =>
+  `${world.service.baseUrl.replace('{account}', account)}/projects/${project}`;
+const cardUnder = (world: TestWorld, ts: string, channel = CHANNEL) =>
+  world.slack.messages(TEAM, channel).find((message) => message.ts === ts)?.attachments?.[0];
+const callsOf = (world: TestWorld, name: string) => world.slack.calls.filter(({ method }) => method === name);
+
+/** A link whose unfurl is there. */
+async function pasted(world: TestWorld, channel = CHANNEL): Promise<{ channel: string; ts: string }> {
+  const { ts } = await world.as('member').postMessage(channel, address(world, 'storefront'));
+  await world.slack.until(() => cardUnder(world, ts, channel), { what: 'the unfurl' });
+  return { channel, ts };
+}
+
+/** What the pane says once Deckhand has answered. */
+async function opened(
+  world: TestWorld,
+  who: keyof typeof PEOPLE,
+  on: { channel: string; ts: string },
+): Promise<string> {
+  await world.as(who).openDetails(on);
+  const pane = () => world.slack.pane(TEAM, PEOPLE[who]);
+  await world.slack.until(() => pane()?.details ?? pane()?.error, { what: 'the pane' });
+  return JSON.stringify([pane()?.details, pane()?.error]);
+}
+
+describe('the pane of a linked project', () => {
+  test.override({ worldOptions: { slackApp: { unfurlDomains: ['127.0.0.1'] } }, connected: true });
+
+  test('shows when it was deployed, its last deployments, and its latest test with a button', async ({
+    world,
+  }) => {
+    const now = world.service.clock.now();
+    const deployment = { account: ACCOUNT, project: 'storefront', user: 'Kim *<!here>' };
+    world.service.world.addDeployment({ ...deployment, endedAt: now - 60_000 });
+    world.service.world.addDeployment({ ...deployment, endedAt: now - 120_000, succeeded: false });
+    world.service.world.addDeployment({
+      account: ACCOUNT,
+      project: 'billing-api',
+      user: 'Sam',
+      endedAt: now,
+    });
+    const shown = await opened(world, 'member', await pasted(world));
+    expect(shown).toContain('"title":{"text":"Storefront"}');
+    expect(shown).toMatch(/"label":"Last deployed"/);
+    expect(shown).toContain('"value":"Not tested with Deckhand yet"');
+    expect(shown).toMatch(/Deploy completed .*by Kim \*<!here>/);
+    expect(shown).toMatch(/Deploy failed .*by Kim/);
+    expect(shown).not.toContain('Sam');
+    expect(shown).toContain('"text":"Test access","action_id":"test:project"');
+  });
+
+  test('says how the latest test ended', async ({ world }) => {
+    await world.as('member').command(ELSEWHERE, '/deckhand test storefront');
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),
+    );
+    const shown = await opened(world, 'member', await pasted(world));
+    expect(shown).toContain('completed: 2 of 2 reachable, repository ok');
+    expect(shown).toContain('"tag_color":"green"');
+  });
+
+  test('starts a test in the channel, from its own button', async ({ world }) => {
+    await opened(world, 'member', await pasted(world, ELSEWHERE));
+    await world.as('member').click('pane', { text: 'Test access' });
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),
+    );
+  });
+
+  test('is there without deployments where the service does not give them', async ({ world }) => {
+    const on = await pasted(world);
+    world.service.faults.add({ path: ACTIVITY, status: 500 });
+    const shown = await opened(world, 'member', on);
+    expect(shown).toContain('"title":{"text":"Storefront"}');
+    expect(shown).toContain('Could not be read');
+  });
+
+  test('tells guests and strangers nothing of it', async ({ world }) => {
+    const on = await pasted(world);
+    world.slack.changePerson(TEAM, PEOPLE.billing, { is_restricted: true, is_ultra_restricted: true });
+    const shown = await opened(world, 'billing', on);
+    expect(shown).toContain('Single-channel guests cannot use Deckhand');
+    expect(shown).not.toContain('Storefront');
+    const event = world.slack.deliveries.findLast(({ name }) => name === 'entity_details_requested')?.payload;
+    const said = (event as { event: { type: string } }).event;
+    await world.slack.sendEvent(TEAM, { ...said, user: 'U0STRANGER' });
+    await world.slack.until(() => callsOf(world, 'entity.presentDetails').length === 2);
+    expect(JSON.stringify(callsOf(world, 'entity.presentDetails').at(-1)?.args)).not.toContain('Storefront');
+    expect(world.service.requests.all.some(({ path }) => path === ACTIVITY)).toBe(false);
+  });
+
+  test('says the same of an account that is not connected and of a project that is not there', async ({
+    world,
+  }) => {
+    const { ts } = await pasted(world);
+    await world.as('member').openDetails({ channel: CHANNEL, ts });
+    const event = world.slack.deliveries.findLast(({ name }) => name === 'entity_details_requested')?.payload;
+    const said = (event as { event: { type: string } }).event;
+    for (const entity_url of [
+      address(world, 'storefront', 'other'),
+      address(world, 'gone'),
+      'https://else.example/',
+    ])
+      await world.slack.sendEvent(TEAM, { ...said, entity_url });
+    const answers = () => callsOf(world, 'entity.presentDetails').slice(1);
+    await world.slack.until(() => answers().length === 3);
+    for (const { args } of answers())
+      expect(JSON.stringify(args)).toContain(
+        'There is no such project in an account that is connected here.',
+      );
+  });
+
+  test('is filled once, however often Slack sends the event, and its handle is stored nowhere', async ({
+    world,
+  }) => {
+    await opened(world, 'member', await pasted(world));
+    const event = world.slack.deliveries.findLast(({ name }) => name === 'entity_details_requested');
+    if (event === undefined) throw new Error('Slack asked for no details');
+    await world.slack.redeliver(event);
+    await opened(world, 'admin', await pasted(world, ELSEWHERE));
+    expect(callsOf(world, 'entity.presentDetails')).toHaveLength(2);
+    const { trigger_id: handle } = (event.payload as { event: { trigger_id: string } }).event;
+    const files = await readdir(world.folder, { recursive: true, withFileTypes: true });
+    const stored = await Promise.all(
+      files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name))),
+    );
+    expect(Buffer.concat(stored).includes('storefront')).toBe(true);
+    expect(Buffer.concat(stored).includes(handle)).toBe(false);
+    expect(world.logs.join('\n')).not.toContain(handle);
+  });
+});
+
+describe('where Slack takes no work objects', () => {
+  test.override({ worldOptions: { slackApp: { unfurlDomains: ['127.0.0.1'] } }, connected: true });
+
+  test('the unfurl is as it was, and they are not tried again', async ({ world }) => {
+    world.slack.fault({ method: 'chat.unfurl', error: 'error_processing_metadata', times: 1 });
+    const { ts } = await pasted(world);
+    expect(JSON.stringify(cardUnder(world, ts))).toContain('*Storefront*');
+    expect(cardUnder(world, ts)).not.toHaveProperty('work_object_entity');
+    await world.logged('"kind":"work_object"');
+    const other = await pasted(world, ELSEWHERE);
+    expect(cardUnder(world, other.ts, ELSEWHERE)).not.toHaveProperty('work_object_entity');
+    expect(callsOf(world, 'chat.unfurl')).toHaveLength(3);
+  });
+
+  test('another refusal is no reason to give them up', async ({ world }) => {
+    world.slack.fault({ method: 'chat.unfurl', error: 'cannot_unfurl_url', times: 1 });
+    await world.as('member').postMessage(CHANNEL, address(world, 'storefront'));
+    await world.logged('"job":"unfurl"');
+    const { ts } = await pasted(world);
+    expect(cardUnder(world, ts)).toHaveProperty('work_object_entity');
+  });
+});
