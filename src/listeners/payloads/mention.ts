@@ -65,13 +65,13 @@ const TRAILING = /(?<![\s?!])[\s?!]+$/;
 /** As much as a command may have, and the names before it. */
 const MOST_READ = 4_000;
 
+const MENTION = /<@([A-Z0-9]+)(?:\|[^>]{0,80})?>/g;
+
 /** Where nothing follows it, what stands before it was meant. */
 function aroundMention(said: string, bot: string | undefined): { before: string; after: string } {
   const text = said.slice(0, MOST_READ);
-  const mention =
-    bot === undefined ? /<@[A-Z0-9]+(?:\|[^>]{0,80})?>/ : new RegExp(`<@${bot}(?:\\|[^>]{0,80})?>`);
-  const found = mention.exec(text);
-  if (found === null) return { before: '', after: text };
+  const found = [...text.matchAll(MENTION)].find(([, user]) => bot === undefined || user === bot);
+  if (found === undefined) return { before: '', after: text };
   const before = lastLine(text.slice(0, found.index));
   const after = firstLine(text.slice(found.index + found[0].length));
   return after.trim() === '' && before.trim() !== '' ? { before, after: before } : { before, after };
