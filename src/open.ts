@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { createApp, type DeckhandApp } from './app.ts';
 import { type Config, oauthClientOf } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
-import type { Engine, JobOutcome } from './jobs/jobs.ts';
+import type { Engine, JobOutcome, SetAside } from './jobs/jobs.ts';
 import type { JobsBackend } from './jobs/jobs-backend.ts';
 import { createJobs } from './jobs/runner.ts';
 import { createSqliteJobs, waitingJobs } from './jobs/sqlite-jobs.ts';
@@ -25,7 +25,7 @@ import { createSealer } from './store/sealer.ts';
 import { asking, type Sealer, type Store } from './store/store.ts';
 import { createInstallations } from './workspace/installations.ts';
 import { createLinkRequests } from './workspace/link-requests.ts';
-import { createQuarantineNotices } from './workspace/quarantine.ts';
+import { createQuarantine, createQuarantineNotices, markSetAside } from './workspace/quarantine.ts';
 import { createTenancies } from './workspace/tenancies.ts';
 
 export interface OpenOptions {
@@ -57,9 +57,12 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const unreported: QuarantinedRecord[] = [];
   let report = (record: QuarantinedRecord): void => void unreported.push(record);
   const onQuarantined = (record: QuarantinedRecord): void => {
-    metrics.quarantined('document', record.collection);
     const { workspace, collection: kind } = record;
-    log.error({ event: 'record_quarantined', workspace, kind }, 'a stored record cannot be read');
+    // The engine counts and logs jobs and schedules itself.
+    if (record.kind === 'document') {
+      metrics.quarantined('document', kind);
+      log.error({ event: 'record_quarantined', workspace, kind }, 'a stored record cannot be read');
+    }
     report(record);
   };
   const backend = await openBackend(config.STORE_URL, {
@@ -69,8 +72,10 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     release: version,
     onJobEnd: metrics.job,
     onQuarantined,
+    onSetAside: (what) => void markSetAside({ store, log, quarantine }, what),
   });
   const { store, engine } = backend;
+  const quarantine = createQuarantine({ store, clock }, onQuarantined);
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await sealer.check();
   const service = openService(config, { ...options, clock, tracing }, metrics);
@@ -97,6 +102,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     tracing,
     pictures,
     linkRequests,
+    quarantine,
     tenancies: createTenancies({ store, installations, clock }),
   });
   async function close(): Promise<void> {
@@ -175,6 +181,8 @@ export interface BackendOptions {
   tracing?: Tracing;
   /** Called with how each attempt at a job ended. */
   onJobEnd?: (queue: string, outcome: JobOutcome) => void;
+  /** Called with each job and schedule that cannot be read. */
+  onSetAside?: (what: SetAside) => void;
   /** Called once for each document that cannot be read. */
   onQuarantined?: (record: QuarantinedRecord) => void;
 }

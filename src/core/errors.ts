@@ -135,6 +135,12 @@ interface RecordFailure extends Error {
   readonly code: 'document_unreadable';
 }
 
+interface KeyFailure extends Error {
+  readonly code: 'account_key_unreadable';
+  /** Its name. */
+  readonly account: string;
+}
+
 /** Every failure that is not a bug. */
 export type Failure =
   | UserError
@@ -142,7 +148,8 @@ export type Failure =
   | AccountCallFailure
   | SlackCallFailure
   | StoreFailure
-  | RecordFailure;
+  | RecordFailure
+  | KeyFailure;
 
 const CODES: ReadonlySet<unknown> = new Set<Failure['code']>([
   'user_error',
@@ -151,6 +158,7 @@ const CODES: ReadonlySet<unknown> = new Set<Failure['code']>([
   'slack_failure',
   'store_unavailable',
   'document_unreadable',
+  'account_key_unreadable',
 ]);
 
 export function isFailure(error: unknown): error is Failure {

@@ -110,6 +110,17 @@ export interface Engine {
 /** A slot that is found late is still sent while it is younger than this. */
 export const CATCH_UP_MS = 12 * 3_600_000;
 
+/** A job or schedule that cannot be read, which stays where it is. */
+export interface SetAside {
+  kind: 'job' | 'schedule';
+  workspace: string;
+  queue: string;
+  /** A job's id, a schedule's key. */
+  id: string;
+  /** As it is stored. */
+  data: string;
+}
+
 /** The data of a job is not what its queue expects: it is set aside. */
 export class JobUnreadable extends Error {
   readonly code = 'job_unreadable';

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { lastSlot, nextSlot } from './cron-occurrences.ts';
-import { CATCH_UP_MS, type JobData, type Schedule, type Slot, type Standing } from './jobs.ts';
+import { CATCH_UP_MS, type JobData, type Schedule, type SetAside, type Slot, type Standing } from './jobs.ts';
 import type { Advance, JobsBackend, StoredSchedule } from './jobs-backend.ts';
 import type { RunContext } from './run-job.ts';
 import { type Alarm, createAlarm } from './timer.ts';
@@ -16,8 +16,8 @@ export interface OccurrencesOptions {
   log: RunContext['log'];
   /** Called with each queue that got a job. */
   onSent: (queue: string) => void;
-  /** Called with the queue of each schedule that cannot be read. */
-  onSetAside?: (queue: string) => void;
+  /** Called with each schedule that cannot be read. */
+  onSetAside?: (what: SetAside) => void;
 }
 
 /**
@@ -103,16 +103,16 @@ export class Occurrences {
 
   /** Sends the last occurrence that is due; earlier ones that were missed are left out. */
   #advance(schedule: StoredSchedule, now: number): Advance {
-    const { cron, zone, workspace, key } = schedule;
+    const { cron, zone, workspace, key, queue, data: stored } = schedule;
     try {
       const at = lastSlot(cron, zone, now);
-      const data = { ...(JSON.parse(schedule.data) as JobData), slotAt: at } satisfies Slot & JobData;
+      const data = { ...(JSON.parse(stored) as JobData), slotAt: at } satisfies Slot & JobData;
       const job = now - at < CATCH_UP_MS ? { data: JSON.stringify(data), at } : undefined;
       return { schedule, nextAt: nextSlot(cron, zone, now), job };
     } catch (err) {
       // Its zone may be unknown to this version of Node. The others are sent all the same.
       const fields = { event: 'schedule_set_aside', workspace, schedule: key, err };
-      this.#options.onSetAside?.(schedule.queue);
+      this.#options.onSetAside?.({ kind: 'schedule', workspace, queue, id: key, data: stored });
       this.#options.log?.error(fields, 'a schedule that cannot be read was set aside');
       return { schedule, nextAt: undefined, job: undefined };
     }

@@ -7,6 +7,7 @@ import {
   type JobData,
   type JobOutcome,
   JobUnreadable,
+  type SetAside,
   type WorkOptions,
 } from './jobs.ts';
 import type { ClaimedJob, JobsBackend } from './jobs-backend.ts';
@@ -24,6 +25,7 @@ export interface RunContext {
   tracing: Tracing;
   /** Called with how each attempt ended. */
   onEnd: ((queue: string, outcome: JobOutcome) => void) | undefined;
+  onSetAside?: ((what: SetAside) => void) | undefined;
   /** Waits before a failed write is tried again; rejects when it should be given up. */
   pause(): Promise<void>;
 }
@@ -147,11 +149,13 @@ class JobRun {
   }
 
   async #setAside(): Promise<undefined> {
-    const { log, backend } = this.#context;
-    const fields = { event: 'job_set_aside', workspace: this.#job.workspace, ...this.#names };
+    const { log, backend, onSetAside } = this.#context;
+    const { workspace, queue, id, data } = this.#job;
+    const fields = { event: 'job_set_aside', workspace, ...this.#names };
     log?.error(fields, 'a job that cannot be read was set aside');
     this.#end('set_aside');
     await this.#write(() => backend.setAside(this.#job));
+    onSetAside?.({ kind: 'job', workspace, queue, id, data });
   }
 
   #end(outcome: JobOutcome): void {

@@ -10,6 +10,7 @@ import type {
   JobOutcome,
   Schedule,
   SendOptions,
+  SetAside,
   Standing,
   WorkOptions,
 } from './jobs.ts';
@@ -32,6 +33,8 @@ export interface JobsOptions {
   log?: RunContext['log'];
   tracing?: Tracing;
   onJobEnd?: ((queue: string, outcome: JobOutcome) => void) | undefined;
+  /** Called with each job and schedule that cannot be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /** Durable jobs and schedules on either database. */
@@ -55,10 +58,12 @@ class Runner implements Engine {
   #wokeAt = 0;
   #beatAt = 0;
 
-  constructor({ backend, clock, random = Math.random, log, tracing = NO_TRACING, onJobEnd }: JobsOptions) {
+  constructor(options: JobsOptions) {
+    const { backend, clock, random = Math.random, log, tracing = NO_TRACING, onJobEnd, onSetAside } = options;
     this.#backend = backend;
     this.#clock = clock;
-    this.#context = { backend, random, log, tracing, onEnd: onJobEnd, pause: () => this.#pause() };
+    const pause = (): Promise<void> => this.#pause();
+    this.#context = { backend, random, log, tracing, onEnd: onJobEnd, onSetAside, pause };
     this.#alarm = createAlarm(clock, () => this.#wake());
     const onSent = (queue: string): void => this.#queues.get(queue)?.pull();
     this.#occurrences = new Occurrences({
@@ -66,7 +71,10 @@ class Runner implements Engine {
       clock,
       log,
       onSent,
-      onSetAside: (queue) => onJobEnd?.(queue, 'set_aside'),
+      onSetAside: (what) => {
+        onJobEnd?.(what.queue, 'set_aside');
+        onSetAside?.(what);
+      },
     });
   }
 

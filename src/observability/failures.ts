@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { InstallationEnded, isFailure } from '../core/errors.ts';
+import { type Failure, InstallationEnded, isFailure } from '../core/errors.ts';
 import type { Logger } from './log.ts';
 
 /**
@@ -14,7 +14,7 @@ export function logFailure(log: Logger, error: unknown, fields: Record<string, u
     );
     return undefined;
   }
-  if (!isFailure(error) || error.code === 'store_unavailable' || error.code === 'document_unreadable') {
+  if (!isFailure(error) || isOfStore(error)) {
     const event = isFailure(error) ? 'store_failed' : 'bug';
     const reference = newReference();
     log.error({ event, ...fields, reference, err: error }, 'an unexpected error was thrown');
@@ -35,6 +35,15 @@ export function logFailure(log: Logger, error: unknown, fields: Record<string, u
       : { method: outside.method, kind, reason: outside.reason };
   log.warn({ event: 'outside_failure', ...fields, ...details, reference }, 'a call to the outside failed');
   return reference;
+}
+
+type StoreFault = Extract<
+  Failure,
+  { code: 'store_unavailable' | 'document_unreadable' | 'account_key_unreadable' }
+>;
+
+function isOfStore(failure: Failure): failure is StoreFault {
+  return ['store_unavailable', 'document_unreadable', 'account_key_unreadable'].includes(failure.code);
 }
 
 /** Names one failure for the person and the log. */

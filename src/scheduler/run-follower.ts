@@ -6,6 +6,7 @@ import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
+import { AccountKeyUnreadable } from '../workspace/sealed-keys.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import {
   type FollowedJob,
@@ -76,7 +77,9 @@ export function defineFollowJob<State extends FollowedState, Shown extends { kin
     try {
       await kind.follow(following);
     } catch (error) {
-      const isExplained = error instanceof AccountFailure || error instanceof UserError;
+      const isExplained = [AccountFailure, AccountKeyUnreadable, UserError].some(
+        (kind) => error instanceof kind,
+      );
       if (!isExplained || signal.aborted) throw error;
       const reason = reasonOf(workspace, thread.state, error);
       await kind.onStop?.(workspace, thread.state, { status: 'stopped', reason });

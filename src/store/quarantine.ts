@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { Backend, Row } from './backend.ts';
 import { StoreError } from './store.ts';
 
-/** A stored document that cannot be read. It stays where it is, for a release that can read it. */
+/** Something stored that cannot be read. It stays where it is, for a release that can read it. */
 export interface QuarantinedRecord {
+  kind: QuarantineMark['kind'];
   workspace: string;
+  /** Of jobs and schedules the queue. */
   collection: string;
   id: string;
   /** Who set it up, as far as that can be read. */
@@ -15,8 +17,18 @@ export interface QuarantinedRecord {
 export const QUARANTINE = 'quarantine';
 
 /** What a person or an operator needs to find it; nothing of what it holds. */
-export const QuarantineMark = z.object({ collection: z.string(), id: z.string(), at: z.number() });
+export const QuarantineMark = z.object({
+  kind: z.enum(['document', 'job', 'schedule']).default('document'),
+  collection: z.string(),
+  id: z.string(),
+  at: z.number(),
+});
 export type QuarantineMark = z.infer<typeof QuarantineMark>;
+
+/** The id of a record's mark. */
+export function markId({ kind, collection, id }: Omit<QuarantineMark, 'at'>): string {
+  return kind === 'document' ? `${collection} ${id}` : `${kind} ${collection} ${id}`;
+}
 
 /** A document that cannot be read: an unknown shape, or one of a newer release. What needs it fails, and nothing else. */
 export class DocumentUnreadable extends StoreError {
@@ -39,21 +51,25 @@ export interface QuarantineOptions {
 /** Marks a record as unreadable; the first to do so reports it. */
 export async function quarantine(
   { backend, rowOf, now, onQuarantined }: QuarantineOptions,
-  { workspace, collection, id }: Omit<QuarantinedRecord, 'owner'>,
+  { workspace, collection, id }: Pick<QuarantinedRecord, 'workspace' | 'collection' | 'id'>,
   doc: unknown,
 ): Promise<void> {
-  const mark = { collection, id, at: now() };
-  const key = `${workspace}/${QUARANTINE}/${collection} ${id}`;
+  const mark: QuarantineMark = { kind: 'document', collection, id, at: now() };
+  const key = `${workspace}/${QUARANTINE}/${markId(mark)}`;
   const isFirst = await backend.insert(await rowOf(key, mark));
-  if (isFirst) onQuarantined?.({ workspace, collection, id, owner: ownerOf(doc) });
+  if (isFirst) onQuarantined?.({ kind: 'document', workspace, collection, id, owner: ownerOf(doc) });
 }
 
 const OWNED = z.union([
   z.object({ setUpBy: z.string() }).transform(({ setUpBy }) => setUpBy),
   z.object({ connectedBy: z.string() }).transform(({ connectedBy }) => connectedBy),
   z.object({ startedBy: z.string() }).transform(({ startedBy }) => startedBy),
+  z.object({ askedBy: z.string() }).transform(({ askedBy }) => askedBy),
+  z.object({ user: z.string() }).transform(({ user }) => user),
+  z.object({ caller: z.object({ user: z.string() }) }).transform(({ caller }) => caller.user),
 ]);
 
-function ownerOf(doc: unknown): string | undefined {
+/** Who set it up or asked for it. */
+export function ownerOf(doc: unknown): string | undefined {
   return OWNED.safeParse(doc).data;
 }

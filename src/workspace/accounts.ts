@@ -4,16 +4,10 @@ import { type Sought, UserError } from '../core/errors.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Versioned } from '../store/versions.ts';
-import type {
-  Field,
-  WorkspaceCollection,
-  WorkspaceSealer,
-  WorkspaceStore,
-} from '../store/workspace-store.ts';
+import type { WorkspaceCollection } from '../store/workspace-store.ts';
 import {
   type Asker,
   chosenKey,
-  type KeyIdentity,
   keyId,
   keyIdsFor,
   keysFor,
@@ -21,6 +15,7 @@ import {
   PURPOSES,
   SCHEDULES,
 } from './account-keys.ts';
+import { AccountKeyUnreadable, createSealedKeys, type SealedKeysParts } from './sealed-keys.ts';
 
 /**
  * A connected account of the deployment service, with one of its keys.
@@ -100,9 +95,7 @@ export interface Accounts {
   use<T>(account: Account, work: (client: AccountClient) => Promise<T>, sought?: Sought): Promise<T>;
 }
 
-export interface AccountsParts {
-  store: WorkspaceStore;
-  sealer: WorkspaceSealer;
+export interface AccountsParts extends SealedKeysParts {
   service: Service;
   clock: Clock;
   /** A person's own e-mail address at the service, where their link says so. */
@@ -118,6 +111,8 @@ export function createAccounts(parts: AccountsParts): Accounts {
     user ? parts.linkedEmail?.(user) : undefined,
   );
 
+  const sealedKeys = createSealedKeys(parts);
+
   async function changeState(account: Account, state: Account['state']): Promise<void> {
     if (account.state === state) return;
     const changed = await stored.update(keyId(account), (current) =>
@@ -126,14 +121,24 @@ export function createAccounts(parts: AccountsParts): Accounts {
     if (changed?.sealedKey === account.sealedKey) await parts.onState?.(changed);
   }
 
+  async function openKey(account: Account): Promise<string> {
+    try {
+      return await sealedKeys.open(account);
+    } catch (error) {
+      if (error instanceof AccountKeyUnreadable) await changeState(account, 'broken');
+      throw error;
+    }
+  }
+
   return {
     ...reader,
     async connect({ apiKey, purpose = 'shared', ...shown }) {
       const key = { ...shown, purpose };
-      const sealedKey = await parts.sealer.seal(fieldOf(key), apiKey);
+      const sealedKey = await sealedKeys.seal(key, apiKey);
       const keyTail = apiKey.slice(-4);
       const doc: Account = { ...key, sealedKey, keyTail, connectedAt: parts.clock.now() };
       await stored.put(keyId(key), doc);
+      await sealedKeys.replaced(doc);
       await preferences.update(PREFERENCES_ID, (current) => ({
         defaultAccount: current?.defaultAccount ?? key.name,
       }));
@@ -150,7 +155,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
       return wasThere;
     },
     async use(account, work, sought) {
-      const apiKey = await parts.sealer.open(fieldOf(account), account.sealedKey);
+      const apiKey = await openKey(account);
       const client = parts.service.account({ account: account.name, email: account.email, apiKey });
       try {
         const result = await work(client);
@@ -216,11 +221,6 @@ function createReader(
       return found;
     },
   };
-}
-
-/** A seal opens for its own key's record alone. */
-function fieldOf(key: KeyIdentity): Field {
-  return { record: `accounts/${keyId(key)}`, field: 'apiKey' };
 }
 
 /** Foreign text is reduced to what a name may hold. */

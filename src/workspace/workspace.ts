@@ -38,7 +38,8 @@ import type { LinkRequests } from './link-requests.ts';
 import { createNewBlocks, type NewBlocks, withFallbacks } from './new-blocks.ts';
 import { createPendingCommands, type PendingCommands } from './pending-commands.ts';
 import { createProjects, lookOnce, type Projects } from './projects.ts';
-import { recordsIn } from './records.ts';
+import type { Quarantine } from './quarantine.ts';
+import { type RecordParts, recordsIn } from './records.ts';
 import type { Roles } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
 import { createServiceNames, type ServiceNames } from './service-names.ts';
@@ -64,6 +65,7 @@ export interface Parts {
   tracing: Tracing;
   pictures: Pictures;
   linkRequests: LinkRequests;
+  quarantine: Quarantine;
   tenancies: Tenancies;
 }
 
@@ -183,7 +185,7 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const linksIn = (documents: WorkspaceStore) => createUserLinks({ store: documents, sealer, clock, ask });
   const links = linksIn(store);
   const people = createSlackPeople({ id, slack, clock, log });
-  const shared = {
+  const shared: RecordParts = {
     sealer,
     service,
     clock,
@@ -194,6 +196,7 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
       await accountsChanged({ jobs, clock });
       await home.refresh();
     },
+    onUnreadable: (record) => parts.quarantine({ ...record, workspace: id }),
   };
   const records = recordsIn(store, shared);
   const { accounts } = records;

@@ -35,7 +35,9 @@ describe.each(DATABASES)('a record that cannot be read, on $name', ({ fresh }) =
       await expect(work).rejects.toMatchObject({ code: 'document_unreadable' });
     expect(await digests.create('T1', 'bad', { setUpBy: 'U3', zone: 'UTC' })).toBe(false);
     expect(await planted.get('T1', 'bad')).toEqual({ setUpBy: 'U1', zone: 'Mars/Base' });
-    expect(reported).toEqual([{ workspace: 'T1', collection: 'digests', id: 'bad', owner: 'U1' }]);
+    expect(reported).toEqual([
+      { kind: 'document', workspace: 'T1', collection: 'digests', id: 'bad', owner: 'U1' },
+    ]);
 
     await digests.put('T1', 'bad', { setUpBy: 'U1', zone: 'UTC' });
     expect(await digests.list('T1')).toHaveLength(2);

@@ -1,9 +1,10 @@
-import { code } from '../../core/mrkdwn.ts';
+import { code, count } from '../../core/mrkdwn.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { listHostedResources } from '../../service/hosted-resources.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/scopes.ts';
+import type { QuarantineMark } from '../../store/quarantine.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { forInvoices, keyId } from '../../workspace/account-keys.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
@@ -89,11 +90,31 @@ function checkChannel(context: CommandContext): Check {
 
 async function checkRecords({ workspace }: CommandContext): Promise<Finding[]> {
   const records = await listQuarantined(workspace.store);
-  return records.map(({ collection, id }) => ({
-    what: `Record ${code(id)} of ${code(collection)}`,
-    health: 'broken',
-    said: 'cannot be read and was set aside; set it up again, or ask your operator',
-  }));
+  const documents = records.filter(({ kind }) => kind === 'document');
+  return [
+    ...documents.map(({ collection, id }) => unreadable(`Record ${code(id)} of ${code(collection)}`, 1)),
+    ...countUnreadable('job', records),
+    ...countUnreadable('schedule', records),
+  ];
+}
+
+/** Jobs and schedules have no names that say something to people. */
+function countUnreadable(kind: 'job' | 'schedule', records: readonly QuarantineMark[]): Finding[] {
+  const found = Map.groupBy(
+    records.filter((record) => record.kind === kind),
+    ({ collection }) => collection,
+  );
+  return [...found].map(([queue, { length }]) =>
+    unreadable(`${count(length, kind)} of ${code(queue)}`, length),
+  );
+}
+
+function unreadable(what: string, many: number): Finding {
+  const said =
+    many === 1
+      ? 'cannot be read and was set aside; set it up again, or ask your operator'
+      : 'cannot be read and were set aside; set up again what they belong to, or ask your operator';
+  return { what, health: 'broken', said };
 }
 
 /** With the keys that act for the person who asks; of another person's own, `accounts` shows the health. */

@@ -62,6 +62,11 @@ export function explain(error: unknown, at: FailureContext): Explained {
       return explainSlackFailure(error);
     case 'store_unavailable':
       return { text: 'Deckhand cannot reach its database.', next: IN_A_MINUTE };
+    case 'account_key_unreadable':
+      return {
+        text: `The stored key of the account ${code(error.account)} cannot be read.`,
+        next: `Connect again with ${code(`${at.word} connect ${error.account}`)}.`,
+      };
     case 'document_unreadable':
       return {
         text: 'A stored record cannot be read.',
