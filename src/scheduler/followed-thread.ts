@@ -5,6 +5,7 @@ import { isEditRefused, isSlackFailure, isThreadRefused } from '../slack/failure
 import { postId } from '../slack/post-journal.ts';
 import type { MessageRef } from '../slack/slack.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { type AskedState, sendToAsker } from './send-to-asker.ts';
 
 /** The root message and thread of something that is followed, with the state that its job keeps. */
 export interface FollowedThread<State, Shown> {
@@ -12,7 +13,7 @@ export interface FollowedThread<State, Shown> {
   save(change: Partial<State>): Promise<void>;
   /**
    * Edits the root message, and the progress reply at the end. Where Slack refuses that, an outcome is posted in the
-   * thread or else in the channel.
+   * thread, else in the channel, else sent to the one who asked.
    */
   show(shown: Shown): Promise<void>;
   /** Shows how long it has taken, in the root message and the progress reply in turn, when that is due. */
@@ -115,7 +116,11 @@ export function openFollowedThread<State extends FollowedState, Shown extends { 
       // What is still running is shown again soon; the outcome is not.
       if (message === undefined || shown.kind === 'running') return;
       const news = { key: `outcome:${shown.kind}`, message };
-      if (!(await reply(news))) await postOnce(context, record, news, undefined);
+      try {
+        if (!(await reply(news))) await postOnce(context, record, news, undefined);
+      } catch (error) {
+        await sendToAsker(context, record, news, error);
+      }
     },
     async refresh(shown) {
       const isProgress = progress?.ref() !== undefined && progress.shownAt < root.shownAt;
@@ -148,7 +153,7 @@ function logRefused({ log }: Context, channel: string | undefined, reason: strin
 }
 
 /** The part of a followed job's data that says where it is shown, and what its thread has. */
-export interface FollowedState {
+export interface FollowedState extends AskedState {
   /** Both undefined where it is shown nowhere. */
   channel?: string | undefined;
   rootTs?: string | undefined;

@@ -122,6 +122,22 @@ describe('a message that may not be edited', () => {
     expect(thread(world)).toEqual([]);
   });
 
+  test('in a channel that takes nothing more has the outcome sent to the one who asked', async ({
+    world,
+  }) => {
+    failOneServer(world);
+    world.slack.policy(TEAM, { channel: CHANNEL, edits: 'cant_update_message' });
+    await run(world, 'test storefront');
+    await world.slack.until(() => roots(world).length > 0);
+    world.slack.policy(TEAM, { channel: CHANNEL, posts: 'restricted_action' });
+    const sent = await world.slack.until(() =>
+      world.slack.dms(TEAM, PEOPLE.member).find(({ text }) => text.includes('1 of 2 reachable')),
+    );
+    expect(shown(sent)).toContain('Connection refused');
+    await world.logged('"event":"follow_ended"');
+    expect(roots(world)).toHaveLength(1);
+  });
+
   test('says there too that a run could not be started', async ({ world }) => {
     world.slack.policy(TEAM, { edits: 'edit_window_closed' });
     world.service.faults.add({ method: 'POST', path: '/acme/projects/*/test_access', status: 403, body: {} });

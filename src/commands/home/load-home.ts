@@ -19,6 +19,7 @@ import { watchWords } from '../../views/watches/watch.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { nextOf } from '../../workspace/digests.ts';
 import type { Role } from '../../workspace/roles.ts';
+import { AccountKeyUnreadable } from '../../workspace/sealed-keys.ts';
 import type { Run } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
@@ -110,7 +111,7 @@ export async function figuresOf(workspace: Workspace, user: string): Promise<Rec
       const data = chartOf(ask, activity, workspace.clock.now());
       return [account.name, { stats: activity.stats, data, skipped }];
     } catch (error) {
-      if (!(error instanceof AccountFailure)) throw error;
+      if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
       return [account.name, { failed: failureWords(workspace.explain(error)) }];
     }
   });

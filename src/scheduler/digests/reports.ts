@@ -10,6 +10,7 @@ import { dayOf } from '../../views/blocks/time.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import type { Digest } from '../../workspace/digests.ts';
+import { AccountKeyUnreadable } from '../../workspace/sealed-keys.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** The report of an account, and the failure where there is none. */
@@ -65,12 +66,18 @@ async function reportOf(
     const unlisted = words === undefined || project === undefined ? words : `Whole account: ${words}`;
     return { kind: 'reported', account: account.name, activity, data, unlisted, skipped };
   } catch (error) {
-    if (!(error instanceof AccountFailure)) throw error;
+    if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
     const { text, next } = workspace.explain(error);
+    const failed = {
+      kind: 'failed',
+      account: account.name,
+      said: [text, next].filter(Boolean).join(' '),
+    } as const;
+    if (error instanceof AccountKeyUnreadable) return failed;
     const { operation, kind, status } = error.cause;
     const fields = { account: account.name, digest: digest.id, operation, kind, status };
     workspace.log.warn({ event: 'digest_account_failed', ...fields }, 'Account of a digest did not answer');
-    return { kind: 'failed', account: account.name, said: [text, next].filter(Boolean).join(' '), error };
+    return { ...failed, error };
   }
 }
 
