@@ -1,4 +1,5 @@
 import { Refusal, refusalOf } from '../../commands/permission.ts';
+import { defined } from '../../core/defined.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Audited, Caller, Change } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
@@ -30,6 +31,8 @@ export interface Asked<Result extends Audited> {
   isChange?: boolean;
   /** The command and a button's verb, e.g. `digest pause`; left out, the command alone. */
   change?: string | undefined;
+  /** What was named, where it is refused or fails before the handler says it: a public name. */
+  target?: string | undefined;
   /** Shows that the work continues, after so many milliseconds. */
   showProgress?: ((elapsedMs: number) => Promise<void>) | undefined;
   run(): Promise<Result>;
@@ -137,7 +140,8 @@ async function authorise<R extends Audited>(asked: Asked<R>, next: Next<R>): Pro
   const refusal = await refusalOf(workspace, { user: caller.user, command, role, channels });
   if (refusal === undefined) return next();
   // A menu asks with each letter that is typed, and changes nothing.
-  if (asked.kind !== 'options') await record(asked, { what: command }, 'refused');
+  if (asked.kind !== 'options')
+    await record(asked, { what: command, ...defined({ target: asked.target }) }, 'refused');
   throw refusal;
 }
 
@@ -175,10 +179,18 @@ async function audit<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise
     return ended;
   } catch (error) {
     // A handler may refuse a part of what the command does.
-    if (error instanceof Refusal) await record(asked, {}, 'refused');
-    else if (asked.isChange && !isMistake(error)) await record(asked, {}, 'failed');
+    const about = defined({ target: targetOf(asked, error) });
+    if (error instanceof Refusal) await record(asked, about, 'refused');
+    else if (asked.isChange && !isMistake(error)) await record(asked, about, 'failed');
     throw error;
   }
+}
+
+/** The account that failed, and what was named of it. */
+function targetOf({ target }: Asked<Audited>, error: unknown): string | undefined {
+  const account = error instanceof AccountFailure ? error.account.name : undefined;
+  const names = new Set([account, target].filter((name) => name !== undefined));
+  return names.size === 0 ? undefined : [...names].join('/');
 }
 
 /** What was done is answered, even if it cannot be written down; a stored request is carried out again. */

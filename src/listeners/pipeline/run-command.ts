@@ -64,6 +64,7 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
     role: command?.role,
     pending: command?.needsAccount ? text : undefined,
     isChange: command?.durable === true,
+    target: isSuggestion ? undefined : namedIn(matched),
     showProgress: respondWorking(workspace, caller, command?.name),
     run: async () => (isSuggestion ? suggest(scene, text) : runMatched(scene, matched, { ...typed, text })),
     async respond(reply) {
@@ -88,6 +89,18 @@ function runMatched(
   const args = parseArguments(command, rest);
   return command.run(args, createContext(workspace, caller, { account, ...typed }));
 }
+
+/** The account or project that was typed, where it looks like a name: anything else may be a secret. */
+function namedIn(matched: Matched | undefined): string | undefined {
+  if (matched === undefined) return undefined;
+  const { command, rest } = matched;
+  const words = command.positionals.map((name, at) => (TARGETS.has(name) ? rest.words[at] : undefined));
+  const names = [rest.flags.account, ...words].filter((word) => typeof word === 'string' && NAME.test(word));
+  return names.length === 0 ? undefined : names.join('/');
+}
+
+const TARGETS: ReadonlySet<string> = new Set(['account', 'project', 'server']);
+const NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
 function commandNamed({ commands }: Registry, wanted: string): Command | undefined {
   return commands.find(({ name }) => name === wanted);

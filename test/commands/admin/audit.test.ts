@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../../support/asking.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { API_KEY, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 describe('audit', () => {
   let world: TestWorld;
@@ -22,6 +22,27 @@ describe('audit', () => {
       new RegExp(`no_entry.*<@${PEOPLE.member}>.*audit.*refused.*<@${PEOPLE.admin}>.*connect`),
     );
     expect(said).toContain(`<#${CHANNEL}>`);
+  });
+
+  it('names what a refused or failed change was about', async () => {
+    await ask(world, '/deckhand use storefront');
+    expect(await ask(world, '/deckhand disconnect acme')).toContain('needs the role *admin*');
+    await ask(world, `/deckhand use ${API_KEY}`);
+    world.service.faults.add({ path: '/acme/projects', status: 403, body: {} });
+    expect(await ask(world, '/deckhand use storefront', 'admin')).toContain('The service refused');
+    const { audit } = world.app.workspaces.open(TEAM);
+    const entries = (await audit.latest(10)).map(({ entry }) => entry);
+    expect(entries).toContainEqual(
+      expect.objectContaining({ what: 'disconnect', result: 'refused', target: 'acme' }),
+    );
+    expect(entries.map(({ what, result, target }) => `${what} ${result} ${target}`)).toEqual(
+      expect.arrayContaining([
+        'use failed acme/storefront',
+        'use refused storefront',
+        'use refused undefined',
+      ]),
+    );
+    expect(JSON.stringify(entries)).not.toContain(API_KEY);
   });
 
   it('turns pages that stay in place while more happens', async () => {
