@@ -21,12 +21,12 @@ export interface HelpGroup {
 
 const TITLE = 'What Deckhand can do';
 
-/** In at most 15 lines: what there is, by what people want. @param groups only what the asker may run */
+/** In at most 15 lines as people see them: what there is, a line for each group; its page says what for. @param groups only what the asker may run */
 export function helpMessage(groups: readonly HelpGroup[], word: string): Message {
   const filled = groups.filter(({ commands }) => commands.length > 0);
   const parts = filled.map(
-    ({ title, summary, commands }) =>
-      `*${title}* ${summary}\n${firstWords(commands)
+    ({ title, commands }) =>
+      `*${title}*  ${firstWords(commands)
         .map((name) => code(name))
         .join(' ')}`,
   );

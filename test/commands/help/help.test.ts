@@ -10,11 +10,20 @@ function lastBlocks(world: TestWorld, who: keyof typeof PEOPLE): KnownBlock[] {
   return (world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1)?.blocks ?? []) as unknown as KnownBlock[];
 }
 
-/** Lines as a person sees them: each line of text, and each row of buttons or small print. */
+/** Characters of a line in Slack's window at a usual size, with room for the frames around names. */
+const WIDTH = 70;
+
+/** Lines as a person sees them: those of a text as it wraps, and each row of buttons. */
 function linesOf(blocks: readonly KnownBlock[]): number {
   return blocks
-    .map((block) => (block.type === 'section' ? (block.text?.text ?? '').split('\n').length : 1))
-    .reduce((sum, lines) => sum + lines, 0);
+    .flatMap((block) => (block.type === 'actions' ? [''] : textOf(block).split('\n')))
+    .reduce((sum, line) => sum + Math.max(1, Math.ceil(line.replace(/[*`]/g, '').length / WIDTH)), 0);
+}
+
+function textOf(block: KnownBlock): string {
+  if (block.type === 'section' || block.type === 'header') return block.text?.text ?? '';
+  if (block.type !== 'context') return '';
+  return block.elements.map((element) => ('text' in element ? element.text : '')).join(' ');
 }
 
 function labels(blocks: readonly KnownBlock[]): string[] {
@@ -40,6 +49,8 @@ describe('help', () => {
     expect(said).not.toContain('integration edit');
     const blocks = lastBlocks(world, 'admin');
     expect(linesOf(blocks)).toBeLessThanOrEqual(LONGEST);
+    const [, groups] = blocks;
+    expect(groups && textOf(groups).split('\n')).toHaveLength(5);
     expect(labels(blocks)).toEqual(['Test', 'Follow', 'Set up', 'Billing', 'Administer']);
   });
 
