@@ -75,7 +75,8 @@ async function arrive(
   request: IncomingMessage,
   url: URL,
 ): Promise<BrowserEnd | Page> {
-  const fault = await states.arrive(url.searchParams.get('state') ?? '', cookiesOf(request));
+  const cookies = cookiesOf(request, callbackUrl(parts, request));
+  const fault = await states.arrive(url.searchParams.get('state') ?? '', cookies);
   if (fault !== undefined) return refuse(parts, fault);
   const code = url.searchParams.get('code');
   if (code === null || url.searchParams.has('error')) return refuse(parts, 'denied');

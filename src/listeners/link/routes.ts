@@ -104,8 +104,8 @@ async function start(
   const ticket = form.get('ticket') ?? '';
   const asker = await parts.linkRequests.open(ticket);
   if (typeof asker === 'string') return asker;
-  if (!parts.linkRequests.isAnswer(ticket, form.get('token') ?? '', cookiesOf(request)))
-    return 'other browser';
+  const cookies = cookiesOf(request, new URL(callback));
+  if (!parts.linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';
   const departure = parts.linkRequests.depart();
   const { url: target, verifier } = await oauth.begin(callback, departure.state);
   await parts.linkRequests.keep(ticket, asker, departure, verifier);
@@ -123,7 +123,7 @@ async function arrive(
   response: ServerResponse,
 ): Promise<BrowserEnd | undefined> {
   const state = url.searchParams.get('state') ?? '';
-  const arrived = await parts.linkRequests.arrive({ state, cookies: cookiesOf(request) });
+  const arrived = await parts.linkRequests.arrive({ state, cookies: cookiesOf(request, new URL(callback)) });
   if (typeof arrived === 'string') return arrived;
   const { asker, verifier } = arrived;
   const address = new URL(callback);

@@ -137,9 +137,11 @@ it('has no install page where the environment holds the token', async () => {
   await world.stop();
 });
 
-it('marks its cookie Secure where browsers come from outside', async () => {
+it('sets a cookie of its own host alone where browsers come from outside', async () => {
   const world = await openTestWorld({ byOauth: true, env: { PUBLIC_URL: 'https://deckhand.example.com' } });
   const page = await fetch(`${world.origin}/slack/install`);
-  expect(page.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Lax; Secure$/);
+  expect(page.headers.get('set-cookie')).toMatch(
+    /^__Host-deckhand-install-\S+=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+  );
   await world.stop();
 });

@@ -95,7 +95,7 @@ describe('linking', () => {
       code_challenge_method: 'S256',
     });
     expect(away.headers.get('set-cookie')).toMatch(
-      /^deckhand-link-.*Path=\/service\/oauth\/callback; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+      /^__Host-deckhand-link-\S+=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
     );
     const done = await browser.open(await browser.decide(away.location, 'approve'));
     expect(done.status).toBe(200);
@@ -124,7 +124,7 @@ describe('linking', () => {
     expect(page.text).toContain('“Ben Member” of the workspace “House”');
     expect(page.text).toContain('Continue only if that Slack user is you');
     expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https:");
-    expect(page.headers.get('set-cookie')).toMatch(/^deckhand-ask-.*HttpOnly; SameSite=Lax; Secure$/);
+    expect(page.headers.get('set-cookie')).toMatch(/^__Host-deckhand-ask-.*HttpOnly; SameSite=Lax; Secure$/);
     const form = formOn(page.text);
     const elsewhere = openBrowser(world);
     const posts = [
