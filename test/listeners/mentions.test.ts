@@ -62,6 +62,21 @@ describe('a mention', () => {
     expect((await answered(world, 'Storefront'))?.thread_ts).toBe(ts);
   });
 
+  test('of a test that names no project shows the run of the one picked in its own thread', async ({
+    world,
+  }) => {
+    const { ts } = await mention(world, '@deckhand test');
+    const question = await answered(world, 'Which project do you mean?');
+    await world
+      .as('member')
+      .click(
+        { channel: CHANNEL, ts: question?.ts ?? '' },
+        { actionId: 'projects:choose', selected: 'storefront' },
+      );
+    await ended(world);
+    expect(posted(world)[0]?.thread_ts).toBe(ts);
+  });
+
   test('is answered to one person where the slash command is', async ({ world }) => {
     await mention(world, '@deckhand projects');
     // Slack shows it in a thread only where there is one already.

@@ -148,7 +148,7 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a link begins without the form of our page',
     file: 'src/listeners/link/routes.ts',
-    from: "if (!parts.linkRequests.isAnswer(ticket, form.get('token') ?? '', cookiesOf(request)))\n    return 'other browser';",
+    from: "if (!parts.linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';",
     to: '',
     tests: [LINK_TEST],
   },

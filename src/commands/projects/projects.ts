@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { chosenText } from '../../views/blocks/choices.ts';
+import { chosenText, chosenThread } from '../../views/blocks/choices.ts';
 import { withSkipped } from '../../views/blocks/skipped.ts';
 import { projectsMessage } from '../../views/projects/projects.ts';
 import { defineCommand } from '../command.ts';
@@ -39,7 +39,7 @@ export const projects = defineCommand({
         const text = chosenText(blockId);
         if (text === undefined || project === undefined)
           throw new UserError('This menu is from an older version of Deckhand.', 'help');
-        return { kind: 'run', text, project };
+        return { kind: 'run', text, project, thread: chosenThread(blockId) };
       },
     },
   ],

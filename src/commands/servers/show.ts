@@ -48,8 +48,8 @@ export const serverShow = defineCommand({
 
 /** A server picked from the menu of a message: what was typed runs again with it. */
 function chosen(server: string | undefined, blockId: string): Reply {
-  const { run: text, project } = menuTarget(blockId) ?? {};
+  const { run: text, project, thread } = menuTarget(blockId) ?? {};
   if (text === undefined || server === undefined)
     throw new UserError('This menu is from an older version of Deckhand.', 'help');
-  return { kind: 'run', text, server, ...(project === undefined ? {} : { project }) };
+  return { kind: 'run', text, server, thread, ...(project === undefined ? {} : { project }) };
 }

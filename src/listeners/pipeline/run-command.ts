@@ -112,7 +112,10 @@ function commandNamed({ commands }: Registry, wanted: string): Command | undefin
  */
 export async function follow(scene: Scene, reply: Reply, text?: string): Promise<void> {
   const { workspace, caller } = scene;
-  if (reply.kind === 'run') return runText(scene, reply);
+  if (reply.kind === 'run') {
+    const { thread: answerTs, ...typed } = reply;
+    return runText(answerTs === undefined ? scene : { ...scene, caller: { ...caller, answerTs } }, typed);
+  }
   if (reply.kind === 'modal' && isMention(caller) && text !== undefined)
     return respondPrivately(workspace, caller, openFormMessage(workspace.config.SLACK_COMMAND, text));
   if (reply.kind !== 'several') return say(createContext(workspace, caller), reply);
@@ -127,7 +130,7 @@ async function answerOrAsk(
   command: string,
 ): Promise<Reply> {
   const context = createContext(workspace, caller);
-  const question = questionOf(error, text, workspace.config.SLACK_COMMAND);
+  const question = questionOf(error, { text, word: workspace.config.SLACK_COMMAND, thread: caller.answerTs });
   if (question === undefined) await respondFailure(context, error, { command });
   else
     await respondPrivately(workspace, caller, question).catch((second: unknown) =>
@@ -136,9 +139,13 @@ async function answerOrAsk(
   return { kind: 'nothing' };
 }
 
-function questionOf(error: unknown, text: string, word: string): Message | undefined {
-  if (error instanceof ProjectNeeded) return chooseProjectMessage(error.projects, text);
-  if (error instanceof ServerNeeded) return chooseServerMessage(error.message, { ...error.place, run: text });
+function questionOf(
+  error: unknown,
+  { text, word, thread }: { text: string; word: string; thread: string | undefined },
+): Message | undefined {
+  if (error instanceof ProjectNeeded) return chooseProjectMessage(error.projects, text, thread);
+  if (error instanceof ServerNeeded)
+    return chooseServerMessage(error.message, { ...error.place, run: text, thread });
   if (error instanceof AccountNeeded) return connectFirstMessage(word, text);
   return undefined;
 }

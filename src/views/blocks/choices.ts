@@ -10,6 +10,8 @@ const MenuTarget = z.object({
   project: z.string().optional(),
   /** The typed command, to be run again with the choice. */
   run: z.string().optional(),
+  /** The message in whose thread a mention is answered. */
+  thread: z.string().optional(),
 });
 export type MenuTarget = z.infer<typeof MenuTarget>;
 
@@ -45,12 +47,22 @@ export function chooseServerMessage(text: string, target: MenuTarget): Message {
   return { text, blocks: [section(text), ...menu] };
 }
 
-/** The `block_id` of a menu whose choice completes a typed command, so that it survives a restart. */
-export function runBlock(text: string): string {
-  return `run ${text}`;
+/**
+ * The `block_id` of a menu whose choice completes a typed command, so that it survives a restart.
+ * @param thread the message in whose thread a mention is answered
+ */
+export function runBlock(text: string, thread?: string): string {
+  return thread === undefined ? `run ${text}` : `run@${thread} ${text}`;
 }
+
+const RUN_BLOCK = /^run(?:@(?<thread>\d{1,12}\.\d{1,12}))? (?<text>.*)$/s;
 
 /** The typed command of such a menu; undefined for any other block. */
 export function chosenText(blockId: string): string | undefined {
-  return blockId.startsWith('run ') ? blockId.slice('run '.length) : undefined;
+  return RUN_BLOCK.exec(blockId)?.groups?.text;
+}
+
+/** The thread of such a menu; undefined where the choice is shown in the channel. */
+export function chosenThread(blockId: string): string | undefined {
+  return RUN_BLOCK.exec(blockId)?.groups?.thread;
 }

@@ -56,8 +56,8 @@ function projectLine(project: Project): string {
 /** The typed command is kept in a `block_id` of 255 characters, so that the choice survives a restart. */
 const MOST_TEXT = 200;
 
-/** Asks which project is meant; the choice runs `text` again with it. A long list becomes a menu with search. */
-export function chooseProjectMessage(projects: readonly Project[], text: string): Message {
+/** Asks which project is meant; the choice runs `text` again with it. A long list becomes a menu with search. @param thread where a mention is answered */
+export function chooseProjectMessage(projects: readonly Project[], text: string, thread?: string): Message {
   const said = 'Which project do you mean?';
   const menu = {
     action_id: 'projects:choose',
@@ -74,6 +74,6 @@ export function chooseProjectMessage(projects: readonly Project[], text: string)
       : { type: 'static_select', ...menu, options: optionsOf(choices) };
   return {
     text: said,
-    blocks: [section(said), { type: 'actions', block_id: runBlock(text), elements: [element] }],
+    blocks: [section(said), { type: 'actions', block_id: runBlock(text, thread), elements: [element] }],
   };
 }
