@@ -137,7 +137,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'failed changes are not audited',
     file: PIPELINE,
-    from: "else if (asked.isChange && !isMistake(error)) await record(asked, {}, 'failed');",
+    from: "else if (asked.isChange && !isMistake(error)) await record(asked, about, 'failed');",
     to: '',
     tests: [DOORS],
     only: 'audit log as failed',
@@ -145,7 +145,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'refusals are not audited',
     file: PIPELINE,
-    from: "if (asked.kind !== 'options') await record(asked, { what: command }, 'refused');",
+    from: "if (asked.kind !== 'options')\n    await record(asked, { what: command, ...defined({ target: asked.target }) }, 'refused');",
     to: '',
     tests: ['test/commands/admin/audit.test.ts'],
   },
