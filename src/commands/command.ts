@@ -34,7 +34,7 @@ export interface ExplainFields {
 /** What a submitted form leads to. Errors are by `block_id`; `base` stands on top of the modal. */
 export type Submitted = Audited &
   (
-    | { kind: 'errors'; errors: Record<string, string>; base?: string }
+    | { kind: 'errors'; errors: Record<string, string>; base?: string; lacks?: Explained['lacks'] }
     | { kind: 'view'; view: ModalView }
     /** Closes the modal; `after` runs once it is closed, and its reply is said where the modal came from. */
     | { kind: 'close'; after?: () => Promise<Reply> }

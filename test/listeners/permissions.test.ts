@@ -95,6 +95,7 @@ describe('a member', () => {
       view: viewOf(callbackId),
     });
     expect(answer.text).toContain(`needs the role *${submission.role}*`);
+    expect(answer.text).toContain('access:ask');
     await refused(command.name);
   });
 

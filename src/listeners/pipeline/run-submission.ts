@@ -194,7 +194,7 @@ function submit(sent: Sent, form: TakenForm): Promise<Submitted> {
       const invalid = invalidIn(error);
       if (invalid !== undefined) return invalidFields(invalid);
       const explained = context.explain(error, { view: state.view.callback_id });
-      return { kind: 'errors', errors: {}, base: failureWords(explained) };
+      return { kind: 'errors', errors: {}, base: failureWords(explained), lacks: explained.lacks };
     },
   });
 }

@@ -2,6 +2,7 @@ import type { Submission, Submitted, ViewState } from '../../commands/command.ts
 import type { Message, ModalView } from '../../core/message.ts';
 import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { ServiceError } from '../../service/errors.ts';
+import { accessButton, type Explained } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
 
@@ -22,7 +23,7 @@ export function ackOf(submitted: Submitted, state: ViewState): SubmissionAck {
     case 'errors': {
       const { fields, base } = sortErrors(submitted, state.view);
       if (base === undefined) return { response_action: 'errors', errors: fields };
-      return { response_action: 'update', view: faultyView(state, fields, base) };
+      return { response_action: 'update', view: faultyView(state, fields, base, submitted.lacks) };
     }
   }
 }
@@ -41,7 +42,11 @@ export function lateView(
     case 'errors': {
       const { fields, base } = sortErrors(submitted, state.view);
       // What was typed is put back, except for secrets.
-      return refill(faultyView(state, fields, base), state.values, secretsOf(submission, state));
+      return refill(
+        faultyView(state, fields, base, submitted.lacks),
+        state.values,
+        secretsOf(submission, state),
+      );
     }
   }
 }
@@ -61,7 +66,10 @@ export function lateMessage(state: ViewState, submitted: Submitted): Message {
     case 'errors': {
       const { base, fields } = sortErrors(submitted, state.view);
       const faults = Object.values(fields).map((fault) => mrkdwn(fault, 300));
-      return say(`:warning: ${form} was not carried out. ${[base ?? '', ...faults].join(' ').trim()}`);
+      return say(
+        `:warning: ${form} was not carried out. ${[base ?? '', ...faults].join(' ').trim()}`,
+        ...accessButton(submitted.lacks),
+      );
     }
   }
 }
@@ -94,9 +102,14 @@ function sortErrors(
   return { fields, base: rest.length === 0 ? undefined : rest.join(' ') };
 }
 
-function faultyView(state: ViewState, fields: Record<string, string>, base: string | undefined): ModalView {
+function faultyView(
+  state: ViewState,
+  fields: Record<string, string>,
+  base: string | undefined,
+  lacks: Explained['lacks'],
+): ModalView {
   const view = withFieldErrors(resendable(state.view), fields);
-  return base === undefined ? view : withBanner(view, base);
+  return base === undefined ? view : withBanner(view, base, ...accessButton(lacks));
 }
 
 function secretsOf(submission: Submission | undefined, state: ViewState): readonly string[] {

@@ -1,5 +1,5 @@
 import { type AnswerFault, isFailure, type ServiceFailure, type Sought } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, safeUrl, say } from './message.ts';
 import { closed, listMessages, reasonsOf, unnamedRecord } from './service-reasons.ts';
@@ -213,9 +213,13 @@ export function failureWords({ text, next, reference }: Explained): string {
 export function failureMessage(explained: Explained): Message {
   const { link, lacks } = explained;
   const more = link === undefined ? [] : buttons({ label: link.label, actionId: 'link:open', url: link.url });
-  const ask =
-    lacks === undefined ? [] : buttons({ label: 'Ask for access', actionId: 'access:ask', value: lacks });
-  return say(`:warning: ${failureWords(explained)}`, ...more, ...ask);
+  return say(`:warning: ${failureWords(explained)}`, ...more, ...accessButton(lacks));
+}
+
+/** Asks an admin for the role; nothing where none is lacking. */
+export function accessButton(lacks: Explained['lacks']): KnownBlock[] {
+  if (lacks === undefined) return [];
+  return buttons({ label: 'Ask for access', actionId: 'access:ask', value: lacks });
 }
 
 function linkTo(label: string, url: string | undefined): Explained['link'] {
