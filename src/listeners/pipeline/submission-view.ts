@@ -109,7 +109,15 @@ function faultyView(
   lacks: Explained['lacks'],
 ): ModalView {
   const view = withFieldErrors(resendable(state.view), fields);
-  return base === undefined ? view : withBanner(view, base, ...accessButton(lacks));
+  return base === undefined ? view : withBanner(withAsk(view, lacks), base);
+}
+
+const ASK = 'ask-access';
+
+/** Below the banner, once however often the form is sent. */
+function withAsk(view: ModalView, lacks: Explained['lacks']): ModalView {
+  const ask = accessButton(lacks).map((block) => ({ ...block, block_id: ASK }));
+  return { ...view, blocks: [...ask, ...view.blocks.filter((block) => block.block_id !== ASK)] };
 }
 
 function secretsOf(submission: Submission | undefined, state: ViewState): readonly string[] {

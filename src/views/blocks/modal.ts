@@ -51,13 +51,9 @@ export function noticeOf(title: string, { blocks }: Message): ModalView {
 }
 
 /** The same modal with a message on top; the typed values stay, because the blocks keep their ids. */
-export function withBanner(view: ModalView, text: string, ...more: KnownBlock[]): ModalView {
-  const banner = [section(`:warning: ${text}`), ...more].map((block, at) => ({
-    ...block,
-    block_id: at === 0 ? BANNER : `${BANNER}:${at}`,
-  }));
-  const blocks = view.blocks.filter(({ block_id: id = '' }) => id.split(':')[0] !== BANNER);
-  return { ...view, blocks: [...banner, ...blocks] };
+export function withBanner(view: ModalView, text: string): ModalView {
+  const blocks = view.blocks.filter((block) => block.block_id !== BANNER);
+  return { ...view, blocks: [{ ...section(`:warning: ${text}`), block_id: BANNER }, ...blocks] };
 }
 
 /** Puts each message, plain text, under its field, for a modal that is updated because its answer came late. */
