@@ -62,14 +62,28 @@ export async function walk(world: TestWorld): Promise<void> {
   }
 }
 
-/** Until nothing has moved in Slack for a moment, or what goes on is a long run that goes on by itself. */
+/**
+ * Until what was asked is carried out, and then nothing has moved in Slack for a moment, or what goes on is a long run that
+ * goes on by itself.
+ */
 async function quiet(world: TestWorld): Promise<void> {
   const count = () => world.slack.calls.length + world.slack.deliveries.length + world.logs.length;
-  for (let tries = 0; tries < 10; tries += 1) {
+  for (let tries = 0; tries < 10; ) {
     const before = count();
     await wait(QUIET_MS);
+    if (await isAsked(world)) continue;
     if (count() === before) return;
+    tries += 1;
   }
+}
+
+/** Whether anything that a person asked for is still waiting or being carried out. */
+async function isAsked(world: TestWorld): Promise<boolean> {
+  const { queues } = await world.app.parts.engine.stats();
+  return ['requests', 'forms'].some((name) => {
+    const { waiting = 0, running = 0 } = queues[name] ?? {};
+    return waiting + running > 0;
+  });
 }
 
 async function finishForms(world: TestWorld): Promise<void> {
