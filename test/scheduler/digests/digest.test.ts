@@ -276,19 +276,20 @@ describe('a digest', () => {
     expect(world.posted()).toHaveLength(1);
   });
 
-  it('tells whoever set it up where something is broken on our side, and stays in the list', async () => {
+  it('pauses where the stored key cannot be read, and tells the owners of both what to do', async () => {
     await world.say('digest add daily 09:00 UTC');
     const accounts = world.app.parts.store.collection('accounts', ACCOUNTS);
     await accounts.update(TEAM, ACCOUNT, (account) => account && { ...account, sealedKey: 'torn' });
     await world.time.advance(HOUR);
-    for (let hour = 0; dms().length === 0 && hour < 12; hour += 0.5) {
+    for (let hour = 0; dms().length < 2 && hour < 12; hour += 0.5) {
       await world.time.advance(HOUR / 2);
       await world.passUntil(async () => (await world.app.parts.engine.stats()).queues.digest?.running === 0);
     }
-    expect(dms()).toHaveLength(1);
-    expect(dms()[0]).toContain('because of an unexpected error');
+    expect(dms()[0]).toContain('Deckhand cannot read a record of `accounts`');
+    expect(dms()[1]).toMatch(/Deckhand paused the digest.*`\/deckhand connect acme`/);
+    expect(dms()).toHaveLength(2);
     expect(await world.app.workspaces.open(TEAM).digests.list()).toMatchObject([
-      { state: { kind: 'active' }, last: { outcome: 'failed' } },
+      { state: { kind: 'paused', cause: 'account' }, last: { outcome: 'failed' } },
     ]);
   });
 

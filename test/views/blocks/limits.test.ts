@@ -37,7 +37,7 @@ import {
 import { auditMessage } from '../../../src/views/admin/audit.ts';
 import { doctorMessage } from '../../../src/views/admin/doctor.ts';
 import { rolesMessage, rolesModal } from '../../../src/views/admin/roles.ts';
-import { failureMessage } from '../../../src/views/blocks/failures.ts';
+import { accessButton, failureMessage } from '../../../src/views/blocks/failures.ts';
 import { say, workingMessage } from '../../../src/views/blocks/message.ts';
 import { withSkipped } from '../../../src/views/blocks/skipped.ts';
 import { pictureLeftOutMessage } from '../../../src/views/digests/thread.ts';
@@ -280,6 +280,9 @@ const explained = fc.record({
   next: maybe(safe),
   reference: maybe(fc.constant('0a1b2c3d')),
   link: maybe(fc.record({ label: text, url: webUrl() })),
+  lacks: maybe(
+    fc.record({ role: fc.constantFrom('operator', 'admin'), command: fc.constantFrom('test', 'use') }),
+  ),
 });
 const finding = fc.record({
   what: safe,
@@ -371,6 +374,10 @@ const BUILDERS = [
   row(confirmDisconnectMessage, key),
   row(doctorMessage, fc.array(finding, { minLength: 1, maxLength: 60 })),
   row(failureMessage, explained),
+  row(
+    accessButton,
+    explained.map(({ lacks }) => lacks),
+  ),
   row(invoiceSentMessage, slug, fc.nat()),
   row(linkedMessage, word, fc.constant(NOW), maybe(text)),
   row(linkGoneMessage, word),
