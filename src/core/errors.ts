@@ -19,6 +19,11 @@ export class UserError extends Error {
   }
 }
 
+/** For what stands in a message or form that this version does not know. @param next the command to type instead */
+export function outdated(what: 'button' | 'form' | 'menu' | 'shortcut', next = 'help'): UserError {
+  return new UserError(`This ${what} is from an older version of Deckhand.`, next);
+}
+
 /** A command needs an account and none is connected: it is kept, and runs once an account is. */
 export class AccountNeeded extends Error {
   readonly code = 'account_needed';

@@ -4,6 +4,7 @@ import {
   ADD_SCHEDULE,
   type JobsTable,
   newJob,
+  PortableJob,
   PortableSchedule,
   portableJob,
   SCHEDULES,
@@ -17,19 +18,7 @@ const JOBS = `SELECT CAST(seq AS TEXT) AS id, queue, key, workspace, data, due, 
 const ADD_JOB = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent, state)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
 
-const JobRow = z.object({
-  id: z.string(),
-  queue: z.string(),
-  key: z.string().nullable(),
-  workspace: z.string(),
-  data: z.string(),
-  due: z.number(),
-  attempts: z.number(),
-  failures: z.number(),
-  dead: z.string().nullable(),
-  traceparent: z.string().nullable(),
-  state: z.number(),
-});
+const JobRow = PortableJob.omit({ isSetAside: true }).extend({ state: z.number() });
 
 /** The jobs of an SQLite file; a store that never ran has none. */
 export function sqliteJobsTable(db: DatabaseSync): JobsTable {

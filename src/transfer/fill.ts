@@ -24,7 +24,7 @@ export interface FillOptions {
 }
 
 const BATCH = 500;
-/** What a Deckhand leaves in a store that nobody has used yet. */
+/** What a Deckhand leaves in a store that has not been used yet. */
 const HOUSEKEEPING = [ORIGIN, 'pings', 'key-proofs'].map((collection) => `${GLOBAL}/${collection}/`);
 
 /**

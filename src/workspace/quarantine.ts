@@ -71,7 +71,7 @@ interface NoticeParts {
   word: string;
 }
 
-/** Writes to whoever set the record up, else to the one who installed Deckhand. */
+/** Writes to the person who set the record up, else to the one who installed Deckhand. */
 export function createQuarantineNotices(parts: NoticeParts): (record: QuarantinedRecord) => void {
   const { slack, installations, log, word } = parts;
   async function notify({ kind, workspace, collection, id, owner }: QuarantinedRecord): Promise<void> {

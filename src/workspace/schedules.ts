@@ -5,7 +5,7 @@ import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 /**
  * Why a schedule posts nothing.
- * - `person`: somebody paused it
+ * - `person`: a person paused it
  * - `account`: none of its accounts works; it resumes by itself once one does
  * - `service`: the service refuses the request
  * - `slack`: Slack refuses the post

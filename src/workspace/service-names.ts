@@ -65,7 +65,7 @@ export function nameKey(name: string): string {
   return plain(name, LONGEST_NAME).normalize('NFC').toLowerCase();
 }
 
-/** The first claim stands, so that nobody is mentioned in another person's stead; an admin decides. */
+/** The first claim stands, so that no one is mentioned in another person's stead; an admin decides. */
 function taken({ name, user }: Claim): UserError {
   return new UserError(
     `<@${user}> has claimed the name ${code(name, LONGEST_NAME)} already. If it is yours, an admin can release it.`,

@@ -146,7 +146,7 @@ export function createWorkspaces(parts: Parts): Workspaces {
         return open(id, standing);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        // Whoever asks is told so by the first thing that needs the store.
+        // The first thing that needs the store says so to the one who asks.
         return known?.workspace ?? open(id);
       }
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { outdated, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -62,8 +62,7 @@ async function sendPressed(value: string | undefined, context: ActionContext): P
 /** One of the menu, for those that have no button. */
 async function sendPicked(number: string | undefined, context: ActionContext): Promise<Reply> {
   const place = menuTarget(context.blockId);
-  if (place === undefined || number === undefined)
-    throw new UserError('This menu is from an older version of Deckhand.', 'invoices');
+  if (place === undefined || number === undefined) throw outdated('menu', 'invoices');
   const { caller, workspace } = context;
   const account = await workspace.accounts.resolve(forInvoices(caller), place.account);
   return send(account, readNumber(number), context);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { outdated } from '../../core/errors.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { chosenText, chosenThread } from '../../views/blocks/choices.ts';
 import { withSkipped } from '../../views/blocks/skipped.ts';
@@ -37,8 +37,7 @@ export const projects = defineCommand({
       leadsTo: chosenText,
       async run(project, { blockId }) {
         const text = chosenText(blockId);
-        if (text === undefined || project === undefined)
-          throw new UserError('This menu is from an older version of Deckhand.', 'help');
+        if (text === undefined || project === undefined) throw outdated('menu');
         return { kind: 'run', text, project, thread: chosenThread(blockId) };
       },
     },

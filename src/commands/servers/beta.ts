@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Change, Reply } from '../../core/reply.ts';
@@ -44,8 +44,7 @@ async function tellAdmin(
   { caller, workspace, blockId }: ActionContext,
 ): Promise<Reply> {
   const about = handOverOf(blockId);
-  if (about === undefined || picked === undefined)
-    throw new UserError('This menu is from an older version of Deckhand.', 'beta');
+  if (about === undefined || picked === undefined) throw outdated('menu', 'beta');
   const { account, betaUrl } = about;
   const message = askedToEnrollMessage(account, betaUrl, caller.user, workspace.config.SLACK_COMMAND);
   await workspace.slack.sendDirectMessage(picked, message);

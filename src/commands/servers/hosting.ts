@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { outdated } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Change } from '../../core/reply.ts';
@@ -57,8 +57,7 @@ export const hosting = defineCommand({
       leadsTo: chosenText,
       async run(id, { blockId }) {
         const text = chosenText(blockId);
-        if (text === undefined || id === undefined)
-          throw new UserError('This menu is from an older version of Deckhand.', 'help');
+        if (text === undefined || id === undefined) throw outdated('menu');
         return { kind: 'run', text: `${text} ${id}` };
       },
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { outdated } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { getServer } from '../../service/servers.ts';
@@ -49,7 +49,6 @@ export const serverShow = defineCommand({
 /** A server picked from the menu of a message: what was typed runs again with it. */
 function chosen(server: string | undefined, blockId: string): Reply {
   const { run: text, project, thread } = menuTarget(blockId) ?? {};
-  if (text === undefined || server === undefined)
-    throw new UserError('This menu is from an older version of Deckhand.', 'help');
+  if (text === undefined || server === undefined) throw outdated('menu');
   return { kind: 'run', text, server, thread, ...(project === undefined ? {} : { project }) };
 }

@@ -60,7 +60,7 @@ export function linkRoutes(parts: LinkParts): Routes {
   };
 }
 
-/** Names who asked, and begins nothing: what a link alone opens may have been sent by somebody else. */
+/** Names who asked, and begins nothing: what a link alone opens may have been sent by another person. */
 async function question(
   parts: LinkParts,
   oauth: ServiceOauth,

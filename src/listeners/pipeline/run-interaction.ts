@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ActionContext, Command } from '../../commands/command.ts';
 import { createContext } from '../../commands/context.ts';
-import { UserError } from '../../core/errors.ts';
+import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -41,8 +41,7 @@ export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
     showProgress:
       live.state === undefined ? respondWorking(workspace, caller, found?.command.name) : undefined,
     async run() {
-      if (action === undefined)
-        throw new UserError('This button is from an older version of Deckhand.', 'help');
+      if (action === undefined) throw outdated('button');
       return action.run(value, actionContext(scene));
     },
     respond: (reply) => follow(scene, reply),
@@ -133,8 +132,7 @@ export function shortcutAsked(scene: Interaction<'shortcut'>): Asked<Reply> {
     showProgress:
       caller.channel === undefined ? undefined : respondWorking(workspace, caller, found?.command.name),
     async run() {
-      if (shortcut === undefined)
-        throw new UserError('This shortcut is from an older version of Deckhand.', 'help');
+      if (shortcut === undefined) throw outdated('shortcut');
       return shortcut.run({ ...context, said: request.said });
     },
     respond: (reply) => follow(scene, reply),

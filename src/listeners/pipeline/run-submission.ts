@@ -1,6 +1,6 @@
 import type { CommandContext, Submitted, ViewState } from '../../commands/command.ts';
 import { createContext } from '../../commands/context.ts';
-import { UserError } from '../../core/errors.ts';
+import { outdated } from '../../core/errors.ts';
 import type { Caller } from '../../core/reply.ts';
 import { withTimeout } from '../../core/timeout.ts';
 import { countRepeated } from '../../observability/uncertain-delivery.ts';
@@ -186,8 +186,7 @@ function submit(sent: Sent, form: TakenForm): Promise<Submitted> {
     isChange: true,
     claim: formClaim(workspace, state, form),
     async run() {
-      if (submission === undefined)
-        throw new UserError('This form is from an older version of Deckhand.', 'help');
+      if (submission === undefined) throw outdated('form');
       return submission.submit(state, context);
     },
     async explain(error) {

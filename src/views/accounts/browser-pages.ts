@@ -89,7 +89,7 @@ export function linkFailedPage(end: BrowserEnd, word: string): Page & { status: 
   return { status, title, text, next, links: [slackLink()] };
 }
 
-/** Asks before anything begins: somebody who was sent another person's link reads whose it is. */
+/** Asks before anything begins: a person who was sent another's link reads whose it is. */
 export function linkQuestionPage(
   asked: { name: string; workspace: string },
   form: { action: string; fields: Readonly<Record<string, string>> },

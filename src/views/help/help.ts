@@ -50,7 +50,7 @@ export function helpGroupMessage(group: HelpGroup, all: readonly HelpGroup[], wo
   return { text: title, blocks: [header(title), ...table(group.commands, word), ...groupButtons(filled)] };
 }
 
-/** Every command, whoever may run it. */
+/** Every command, also those that the asker may not run. */
 export function helpAllMessage(groups: readonly HelpGroup[], word: string): Message {
   const tables = groups.flatMap(({ title, commands }) => [section(`*${title}*`), ...table(commands, word)]);
   const account = `${code('--account <name>')} picks an account where you have several.`;
