@@ -18,6 +18,7 @@ import { createSlackOauth } from './slack/oauth.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
 import { createWeb, type Web } from './slack/web.ts';
+import { checkKeys } from './store/key-proofs.ts';
 import { openStore } from './store/open-store.ts';
 import { takeOver } from './store/origin.ts';
 import type { QuarantinedRecord } from './store/quarantine.ts';
@@ -77,7 +78,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const { store, engine } = backend;
   const quarantine = createQuarantine({ store, clock }, onQuarantined);
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
-  await sealer.check();
+  await checkKeys(config.ENCRYPTION_KEYS, store);
   const service = openService(config, { ...options, clock, tracing }, metrics);
   const web = createWeb(config.SLACK_API_URL, log);
   const installations = openInstallations(config, { web, store, sealer, clock, log });

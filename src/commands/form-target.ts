@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import { withTimeout } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import type { ModalView } from '../core/message.ts';
 import { plain } from '../core/mrkdwn.ts';
-import { withTimeout } from '../core/timeout.ts';
 import type { Account } from '../workspace/accounts.ts';
 import type { Channel } from '../workspace/channels.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';

@@ -1,5 +1,6 @@
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
+import type { Caller } from '../core/reply.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
 import { listServers } from '../service/servers.ts';
@@ -8,6 +9,7 @@ import type { Asker } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import { ServerNeeded } from '../workspace/servers.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import type { CommandContext } from './command.ts';
 
 /**
@@ -93,4 +95,25 @@ export async function serverOf(
     `There is no server ${code(named)} in this project. It has ${known.join(', ') || 'none'}.${missing}`,
     here,
   );
+}
+
+type Said = Pick<CommandContext, 'account' | 'text' | 'project' | 'server'>;
+
+/** The context that a handler is given; `said` is what the person typed or chose. */
+export function createContext(
+  workspace: Workspace,
+  caller: Caller,
+  said: Partial<Said> = {},
+): CommandContext {
+  const { user, channel } = caller;
+  return {
+    workspace,
+    caller,
+    account: undefined,
+    text: '',
+    ...said,
+    explain(error, { newAccount, ...fields } = {}) {
+      return workspace.report(error, { user: user || undefined, channel, ...fields }, newAccount);
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { NewJob } from './jobs-backend.ts';
-import { takePast, withPast } from './past.ts';
-import { parseData } from './run-job.ts';
+import { parseData, takePast, withPast } from './run-job.ts';
 
 /** A job as it goes from one store to another, whatever keeps it there. */
 export const PortableJob = z.object({

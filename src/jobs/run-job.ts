@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { backoff } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -11,7 +12,6 @@ import {
   type WorkOptions,
 } from './jobs.ts';
 import type { ClaimedJob, JobsBackend } from './jobs-backend.ts';
-import { NO_PAST, type Past, takePast, withPast } from './past.ts';
 
 export interface Worker {
   handler: Handler<JobData>;
@@ -204,4 +204,31 @@ function isJobData(data: unknown): data is JobData {
   return (
     typeof data === 'object' && data !== null && 'workspace' in data && typeof data.workspace === 'string'
   );
+}
+
+/** What a job was in the store that it came from. It is kept with its data, so that it goes on as the same job. */
+const Past = z.object({
+  /** What it is known by: claims of forms and requests name it. */
+  id: z.string().optional(),
+  attempts: z.number(),
+  failures: z.number(),
+  dead: z.string().optional(),
+});
+
+export type Past = z.infer<typeof Past>;
+
+export const NO_PAST: Past = { attempts: 0, failures: 0 };
+
+const FIELD = 'came-with';
+
+/** The data as it was sent. */
+export function takePast(stored: JobData): { data: JobData; past: Past } {
+  const past = Past.safeParse(stored[FIELD]).data;
+  if (past === undefined) return { data: stored, past: NO_PAST };
+  const { [FIELD]: _, ...data } = stored;
+  return { data, past };
+}
+
+export function withPast(data: JobData, past: Past): JobData {
+  return past === NO_PAST ? data : { ...data, [FIELD]: past };
 }

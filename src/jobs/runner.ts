@@ -1,5 +1,4 @@
-import type { Clock } from '../core/clock.ts';
-import { withTimeout } from '../core/timeout.ts';
+import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/clock.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import type {
   Engine,
@@ -18,7 +17,6 @@ import type { JobsBackend, Leases } from './jobs-backend.ts';
 import { Occurrences } from './occurrences.ts';
 import { QueueRunner } from './queue-runner.ts';
 import type { RunContext, Worker } from './run-job.ts';
-import { type Alarm, createAlarm } from './timer.ts';
 
 /** How long a failed write of a job's outcome waits to be tried again. */
 const REWRITE_MS = 1_000;

@@ -1,6 +1,6 @@
 import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
-import { createContext } from '../commands/context.ts';
+import { createContext } from '../commands/resolve-target.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Logger } from '../observability/log.ts';

@@ -26,8 +26,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { systemClock } from '../core/clock.ts';
-import { withTimeout } from '../core/timeout.ts';
+import { systemClock, withTimeout } from '../core/clock.ts';
 import type { Logger } from './log.ts';
 import type { Span, SpanStart, Tracing } from './tracing.ts';
 import type { TracingSettings } from './tracing-settings.ts';

@@ -4,9 +4,9 @@ import type { Job } from '../core/job.ts';
 import type { Message } from '../core/message.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';
+import { AccountKeyUnreadable } from '../workspace/account-keys.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
-import { AccountKeyUnreadable } from '../workspace/sealed-keys.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import {
   type FollowedJob,
@@ -15,6 +15,7 @@ import {
   openFollowedThread,
 } from './followed-thread.ts';
 import { createPolling, type Polling } from './polling.ts';
+
 /** Jobs of one queue at once: followed runs are mostly asleep. */
 export const FOLLOWED_AT_ONCE = 20_000;
 

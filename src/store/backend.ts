@@ -1,6 +1,7 @@
 import type { Keyv } from 'keyv';
+import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import { asking, type Tenancy } from './store.ts';
+import { asking, StoreError, type Tenancy } from './store.ts';
 
 /**
  * What a database gives beyond keyv's own calls: conditional writes and ranges. Keys are
@@ -84,4 +85,61 @@ async function guarded(
   if (isWritten || during === undefined) return isWritten;
   if ((await backend.read(during.key)) !== during.text) throw new InstallationEnded();
   return false;
+}
+
+/** What is stored: the document, and when it ends by the process's own clock. */
+export interface Envelope {
+  doc: unknown;
+  expiresAt?: number;
+  /** Of the document; 1 where it is left out. */
+  version?: number;
+}
+
+/** The database reclaims rows by its own clock, which a test's clock may be far from. */
+export async function rowOf(
+  backend: Backend,
+  clock: Clock,
+  key: string,
+  doc: unknown,
+  expiresAt: number | undefined,
+  version = 1,
+): Promise<Row> {
+  const expires = expiresAt === undefined ? undefined : Date.now() + (expiresAt - clock.now());
+  const value: Envelope = {
+    doc,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(version === 1 ? {} : { version }),
+  };
+  const encoded = await backend.keyv.encode(expires === undefined ? { value } : { value, expires });
+  return { key, text: String(encoded), expires };
+}
+
+export function isAlive(envelope: Envelope, clock: Clock): boolean {
+  return envelope.expiresAt === undefined || envelope.expiresAt > clock.now();
+}
+
+/** A row that is no envelope has no document that any schema reads. */
+export async function decode(backend: Backend, text: string): Promise<Envelope> {
+  try {
+    const row = await backend.keyv.decode<Envelope>(text);
+    return typeof row?.value === 'object' && row.value !== null ? row.value : { doc: undefined };
+  } catch {
+    return { doc: undefined };
+  }
+}
+
+/** In bytes; Postgres takes no index entries much longer, and every id in use is far below. */
+const LONGEST_KEY = 1_000;
+
+export function keyOf(workspace: string, collection: string, id: string): string {
+  const key = `${part(workspace)}/${part(collection)}/${id}`;
+  if (id === '' || Buffer.byteLength(key) > LONGEST_KEY)
+    throw new StoreError(`An id of ${collection} is empty or too long`);
+  return key;
+}
+
+/** A workspace or collection with a slash in its name would reach into another's range. */
+export function part(name: string): string {
+  if (name === '' || name.includes('/')) throw new StoreError('A workspace or collection name is malformed');
+  return name;
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { decrypt, encrypt } from './cipher.ts';
-import { opensWith, type WrappedKey } from './data-keys.ts';
 import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
+import { decrypt, encrypt, opensWith, type WrappedKey, wrappedKeys } from './sealer.ts';
 import { type Collection, GLOBAL, SealError, type Store } from './store.ts';
 
 /** A text sealed by a key of `ENCRYPTION_KEYS`, by the key's id: another key under that id does not open it. */
@@ -14,6 +13,21 @@ type StoredKeys = ReadonlyArray<{ id: string; doc: WrappedKey }>;
 
 function keyProofs(store: Store): Collection<KeyProof> {
   return store.collection('key-proofs', KeyProof);
+}
+
+/**
+ * For the start.
+ * @throws SealError naming each `ENCRYPTION_KEYS` id that is in use but not given, or given with another key
+ */
+export async function checkKeys(keys: EncryptionKeys, store: Store): Promise<void> {
+  const given = new Set(keys.map((key) => key.id));
+  const stored = await wrappedKeys(store).list(GLOBAL);
+  const missing = new Set(stored.map(({ doc }) => doc.wrappedBy).filter((id) => !given.has(id)));
+  if (missing.size === 0) return proveKeys(keys, store, stored);
+  const names = [...missing].sort().join(', ');
+  throw new SealError(
+    `ENCRYPTION_KEYS lacks ${names}, which stored credentials are sealed with. Add it behind the first key, then run npm run rotate-keys before taking it away.`,
+  );
 }
 
 /**

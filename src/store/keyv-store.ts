@@ -2,8 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
-import { type Backend, guardBackend, type Row, type StoredRow } from './backend.ts';
-import { decode, type Envelope, isAlive, rowOf } from './envelope.ts';
+import {
+  type Backend,
+  decode,
+  type Envelope,
+  guardBackend,
+  isAlive,
+  keyOf,
+  part,
+  type Row,
+  rowOf,
+  type StoredRow,
+} from './backend.ts';
 import { DocumentUnreadable, type QuarantinedRecord, quarantine } from './quarantine.ts';
 import {
   type AskTenancy,
@@ -11,15 +21,15 @@ import {
   type Collection,
   DATA_KEYS,
   GLOBAL,
+  parseVersion,
+  type Shape,
   type Store,
   StoreError,
   TENANCIES,
   type Tenancy,
+  versionOf,
 } from './store.ts';
-import { parseVersion, type Shape, versionOf } from './versions.ts';
 
-/** In bytes; Postgres takes no index entries much longer, and every id in use is far below. */
-const LONGEST_KEY = 1_000;
 const MOST_RETRIES = 100;
 
 interface Context {
@@ -230,17 +240,4 @@ function parserOf<T>(
     await quarantine(options, { workspace, collection, id }, doc);
     throw new DocumentUnreadable(collection, { cause: parsed.error });
   };
-}
-
-function keyOf(workspace: string, collection: string, id: string): string {
-  const key = `${part(workspace)}/${part(collection)}/${id}`;
-  if (id === '' || Buffer.byteLength(key) > LONGEST_KEY)
-    throw new StoreError(`An id of ${collection} is empty or too long`);
-  return key;
-}
-
-/** A workspace or collection with a slash in its name would reach into another's range. */
-function part(name: string): string {
-  if (name === '' || name.includes('/')) throw new StoreError('A workspace or collection name is malformed');
-  return name;
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { rewrap, wrappedKeys } from './data-keys.ts';
 import { type EncryptionKeys, EncryptionKeysError, parseEncryptionKeys } from './encryption-keys.ts';
 import { dropUnusedProofs, proveKeys } from './key-proofs.ts';
 import { openStore } from './open-store.ts';
+import { rewrap, wrappedKeys } from './sealer.ts';
 import { GLOBAL, SealError, type Store, StoreError } from './store.ts';
 
 export interface Rotation {

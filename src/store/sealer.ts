@@ -1,9 +1,17 @@
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { type Clock, systemClock } from '../core/clock.ts';
-import { decrypt, encrypt } from './cipher.ts';
-import { type DataKey, ensureDataKey, readDataKey, wrappedKeys } from './data-keys.ts';
-import type { EncryptionKeys } from './encryption-keys.ts';
-import { proveKeys } from './key-proofs.ts';
-import { GLOBAL, type Place, SealError, type Sealer, type Store } from './store.ts';
+import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
+import {
+  type AskTenancy,
+  type Collection,
+  DATA_KEYS,
+  GLOBAL,
+  type Place,
+  SealError,
+  type Sealer,
+  type Store,
+} from './store.ts';
 
 const VERSION = 'v1';
 
@@ -21,7 +29,7 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
       // Always the key as it stands: one from memory may belong to an installation that was erased.
       const dataKey = await ensureDataKey(store, keys, place.workspace, during);
       cache.set(place.workspace, dataKey);
-      return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context(place), Buffer.from(secret))}`;
+      return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, contextOf(place), Buffer.from(secret))}`;
     },
     async open(place, sealed) {
       const { id, body } = parseSealed(sealed);
@@ -31,7 +39,6 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
       return opened;
     },
     forget: (workspace) => cache.forget(workspace),
-    check: () => check(keys, store),
   };
 }
 
@@ -56,25 +63,14 @@ export function openSealed(dataKey: DataKey | undefined, place: Place, sealed: s
 function openWith(dataKey: DataKey | undefined, place: Place, { id, body }: Sealed): string {
   if (dataKey?.id !== id) throw new SealError('The data key of this value is gone');
   try {
-    return decrypt(dataKey.key, context(place), body).toString();
+    return decrypt(dataKey.key, contextOf(place), body).toString();
   } catch (cause) {
     throw new SealError(`The sealed ${place.field} was changed or moved here from elsewhere`, { cause });
   }
 }
 
-function context(place: Place): string[] {
+function contextOf(place: Place): string[] {
   return [VERSION, place.workspace, place.record, place.field];
-}
-
-async function check(keys: EncryptionKeys, store: Store): Promise<void> {
-  const given = new Set(keys.map((key) => key.id));
-  const stored = await wrappedKeys(store).list(GLOBAL);
-  const missing = new Set(stored.map(({ doc }) => doc.wrappedBy).filter((id) => !given.has(id)));
-  if (missing.size === 0) return proveKeys(keys, store, stored);
-  const names = [...missing].sort().join(', ');
-  throw new SealError(
-    `ENCRYPTION_KEYS lacks ${names}, which stored credentials are sealed with. Add it behind the first key, then run npm run rotate-keys before taking it away.`,
-  );
 }
 
 interface Cache {
@@ -102,4 +98,114 @@ function createCache(clock: Clock): Cache {
       if (oldest !== undefined) entries.delete(oldest);
     },
   };
+}
+
+/** A workspace's data key as it is stored: wrapped by one of `ENCRYPTION_KEYS`. */
+export const WrappedKey = z.object({ id: z.string(), wrappedBy: z.string(), wrapped: z.string() });
+
+export type WrappedKey = z.infer<typeof WrappedKey>;
+
+export interface DataKey {
+  /** Told apart from the key of an earlier installation of the same workspace. */
+  id: string;
+  key: KeyObject;
+}
+
+const DATA_KEY_BYTES = 32;
+
+export function wrappedKeys(store: Store, during?: AskTenancy | undefined): Collection<WrappedKey> {
+  return store.collection(DATA_KEYS, WrappedKey, during);
+}
+
+/** The workspace's data key as it stands in the store; undefined if the workspace has none. */
+export async function readDataKey(
+  store: Store,
+  keys: EncryptionKeys,
+  workspace: string,
+): Promise<DataKey | undefined> {
+  const wrapped = await wrappedKeys(store).get(GLOBAL, workspace);
+  return wrapped && unwrap(keys, workspace, wrapped);
+}
+
+/** As `readDataKey`, but makes one where none is; of two replicas that do so at once, one wins. */
+export async function ensureDataKey(
+  store: Store,
+  keys: EncryptionKeys,
+  workspace: string,
+  during?: AskTenancy | undefined,
+): Promise<DataKey> {
+  const standing = await readDataKey(store, keys, workspace);
+  if (standing !== undefined) return standing;
+  const made = wrap(keys[0], workspace, randomBytes(6).toString('base64url'), randomBytes(DATA_KEY_BYTES));
+  await wrappedKeys(store, during).create(GLOBAL, workspace, made);
+  const winner = await readDataKey(store, keys, workspace);
+  if (winner === undefined) throw new SealError('The workspace was erased meanwhile');
+  return winner;
+}
+
+/** The same data key wrapped by the first of the keys. */
+export function rewrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): WrappedKey {
+  return wrap(keys[0], workspace, wrapped.id, unwrap(keys, workspace, wrapped).key.export());
+}
+
+function wrap(by: EncryptionKey, workspace: string, id: string, key: Buffer): WrappedKey {
+  return { id, wrappedBy: by.id, wrapped: encrypt(by.key, wrapContext(workspace, id), key) };
+}
+
+/** Whether this key wrapped the workspace's data key. */
+export function opensWith(by: EncryptionKey, workspace: string, wrapped: WrappedKey): boolean {
+  try {
+    decrypt(by.key, wrapContext(workspace, wrapped.id), wrapped.wrapped);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws SealError */
+export function unwrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): DataKey {
+  const by = keys.find((key) => key.id === wrapped.wrappedBy);
+  if (by === undefined) throw new SealError(`ENCRYPTION_KEYS lacks the key ${wrapped.wrappedBy}`);
+  try {
+    const key = createSecretKey(decrypt(by.key, wrapContext(workspace, wrapped.id), wrapped.wrapped));
+    return { id: wrapped.id, key };
+  } catch (cause) {
+    const message = `A data key does not open with the key ${by.id} of ENCRYPTION_KEYS; was it replaced under the same id?`;
+    throw new SealError(message, { cause });
+  }
+}
+
+function wrapContext(workspace: string, id: string): string[] {
+  return ['data-key', workspace, id];
+}
+
+const ALGORITHM = 'aes-256-gcm';
+
+const NONCE_BYTES = 12;
+
+const TAG_BYTES = 16;
+
+/** AES-256-GCM. `context` is what the text is bound to; each of its parts counts, also where it is empty. */
+export function encrypt(key: KeyObject, context: readonly string[], text: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(encodeContext(context));
+  const body = Buffer.concat([cipher.update(text), cipher.final()]);
+  return Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url');
+}
+
+/** @throws if the text was changed, or made with another key or context */
+export function decrypt(key: KeyObject, context: readonly string[], sealed: string): Buffer {
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new RangeError('the sealed text is too short');
+  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+    .setAAD(encodeContext(context))
+    .setAuthTag(bytes.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+}
+
+/** JSON, because joined parts could be shifted against each other. */
+function encodeContext(context: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(context));
 }

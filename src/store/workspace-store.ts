@@ -1,5 +1,4 @@
-import type { AskTenancy, Collection, Place, Sealer, Store } from './store.ts';
-import type { Shape } from './versions.ts';
+import type { AskTenancy, Collection, Place, Sealer, Shape, Store } from './store.ts';
 
 type WithoutWorkspace<F> = F extends (workspace: string, ...rest: infer Rest) => infer Result
   ? (...rest: Rest) => Result

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type DataKey, unwrap, WrappedKey } from '../store/data-keys.ts';
 import type { EncryptionKeys } from '../store/encryption-keys.ts';
-import { openSealed } from '../store/sealer.ts';
+import { type DataKey, openSealed, unwrap, WrappedKey } from '../store/sealer.ts';
 import { DATA_KEYS, GLOBAL, SealError } from '../store/store.ts';
 import { type SealedValue, sealedIn, sealedInJob } from '../workspace/sealed-fields.ts';
 import type { Item } from './items.ts';

@@ -3,19 +3,21 @@ import type { Clock } from '../core/clock.ts';
 import { type Sought, UserError } from '../core/errors.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
-import type { Versioned } from '../store/versions.ts';
+import type { Versioned } from '../store/store.ts';
 import type { WorkspaceCollection } from '../store/workspace-store.ts';
 import {
+  AccountKeyUnreadable,
   type Asker,
   chosenKey,
+  createSealedKeys,
   keyId,
   keyIdsFor,
   keysFor,
   linkedKeyIds,
   PURPOSES,
   SCHEDULES,
+  type SealedKeysParts,
 } from './account-keys.ts';
-import { AccountKeyUnreadable, createSealedKeys, type SealedKeysParts } from './sealed-keys.ts';
 
 /**
  * A connected account of the deployment service, with one of its keys.

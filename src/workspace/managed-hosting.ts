@@ -1,5 +1,5 @@
+import { withTimeout } from '../core/clock.ts';
 import { code } from '../core/mrkdwn.ts';
-import { withTimeout } from '../core/timeout.ts';
 import type { AccountClient } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
 import { getHostedResource, type HostedResource, listHostedResources } from '../service/hosted-resources.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.ts';
 import type { Service } from '../service/client.ts';
 import type { WorkspaceSealer, WorkspaceStore } from '../store/workspace-store.ts';
+import type { SealedKeysParts } from './account-keys.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Channels, createChannels } from './channels.ts';
 import { createRoles, type Roles } from './roles.ts';
-import type { SealedKeysParts } from './sealed-keys.ts';
 import type { SlackPeople } from './slack-people.ts';
 import type { UserLinks } from './user-links.ts';
 

@@ -1,6 +1,5 @@
 import type { UsersInfoResponse } from '@slack/web-api';
-import type { Clock } from '../core/clock.ts';
-import { withTimeout } from '../core/timeout.ts';
+import { type Clock, withTimeout } from '../core/clock.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure, SlackFailure } from '../slack/failure.ts';

@@ -12,7 +12,7 @@ const DELIVER_TEST = 'test/scheduler/deliver.test.ts';
 export const STORAGE: readonly Mutation[] = [
   {
     name: 'an API key is not bound to its account',
-    file: 'src/workspace/sealed-keys.ts',
+    file: 'src/workspace/account-keys.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
     from: 'return { record: `accounts/${keyId(key)}`,',
     to: "return { record: key === undefined ? '' : 'accounts',",

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type EncryptionKeys, parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
+import { checkKeys } from '../../src/store/key-proofs.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { rotateKeys } from '../../src/store/rotate-keys.ts';
 import { createSealer } from '../../src/store/sealer.ts';
@@ -42,39 +43,37 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
   test('refuses to start with another key under an id in use, and names the id alone', async () => {
     const store = await open(await fresh());
     const other = `old:${randomBytes(32).toString('base64')}`;
-    await createSealer(keysOf(OLD), store).check();
+    await checkKeys(keysOf(OLD), store);
 
     for (const keys of [keysOf(other), keysOf(NEW, other)]) {
       await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
-      const refused = await createSealer(keys, store)
-        .check()
-        .catch((error: unknown) => error);
+      const refused = await checkKeys(keys, store).catch((error: unknown) => error);
       expect(refused).toMatchObject({ code: 'seal_error' });
       expect(inspect(refused)).toContain('under the id old');
       expect(inspect(refused)).not.toContain(other.slice(4));
     }
-    await createSealer(keysOf(NEW, OLD), store).check();
+    await checkKeys(keysOf(NEW, OLD), store);
   });
 
   test('proves the keys of a store that has none yet by the data keys in it', async () => {
     const store = await open(await fresh());
     await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
 
-    const other = createSealer(keysOf(`old:${randomBytes(32).toString('base64')}`), store);
-    await expect(other.check()).rejects.toThrow('under the id old');
-    await createSealer(keysOf(OLD), store).check();
+    const other = keysOf(`old:${randomBytes(32).toString('base64')}`);
+    await expect(checkKeys(other, store)).rejects.toThrow('under the id old');
+    await checkKeys(keysOf(OLD), store);
   });
 
   test('frees the id of a key that was rotated away, and keeps the proof of the new one', async () => {
     const store = await open(await fresh());
     await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
-    await createSealer(keysOf(OLD), store).check();
+    await checkKeys(keysOf(OLD), store);
     await rotateKeys(keysOf(NEW, OLD), store);
 
     const again = `old:${randomBytes(32).toString('base64')}`;
-    await createSealer(keysOf(NEW, again), store).check();
-    const wrong = createSealer(keysOf(`new:${randomBytes(32).toString('base64')}`), store);
-    await expect(wrong.check()).rejects.toThrow('under the id new');
+    await checkKeys(keysOf(NEW, again), store);
+    const wrong = keysOf(`new:${randomBytes(32).toString('base64')}`);
+    await expect(checkKeys(wrong, store)).rejects.toThrow('under the id new');
     await expect(rotateKeys(keysOf(`new:${randomBytes(32).toString('base64')}`), store)).rejects.toThrow(
       'new',
     );
@@ -160,7 +159,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     const sealed = await Promise.all(places.map((place) => running.seal(place, `of ${place.workspace}`)));
 
     const restarted = createSealer(keysOf(NEW, OLD), store);
-    await restarted.check();
+    await checkKeys(keysOf(NEW, OLD), store);
     const [rotation, duringRotation] = await Promise.all([
       rotateKeys(keysOf(NEW, OLD), store),
       restarted.seal(PLACE, 'meanwhile'),
@@ -169,7 +168,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     expect(rotation).toEqual({ rewrapped: 3, current: 0 });
     expect(await rotateKeys(keysOf(NEW, OLD), store)).toEqual({ rewrapped: 0, current: 3 });
     const later = createSealer(keysOf(NEW), store);
-    await later.check();
+    await checkKeys(keysOf(NEW), store);
     expect(await later.open(PLACE, duringRotation)).toBe('meanwhile');
     for (const [n, place] of places.entries())
       expect(await later.open(place, sealed[n] ?? '')).toBe(`of ${place.workspace}`);
@@ -179,7 +178,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     const store = await open(await fresh());
     await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
 
-    await expect(createSealer(keysOf(NEW), store).check()).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
+    await expect(checkKeys(keysOf(NEW), store)).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
     await expect(rotateKeys(keysOf(NEW), store)).rejects.toThrow('lacks the key old');
     const impostor = keysOf(`old:${randomBytes(32).toString('base64')}`);
     await expect(createSealer(impostor, store).seal(PLACE, 'x')).rejects.toThrow(

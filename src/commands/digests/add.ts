@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { withTimeout } from '../../core/clock.ts';
 import type { Reply } from '../../core/reply.ts';
-import { withTimeout } from '../../core/timeout.ts';
 import { isUndeliverable } from '../../scheduler/deliver.ts';
 import { addDigest, DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';

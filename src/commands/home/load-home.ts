@@ -16,10 +16,10 @@ import {
   MOST_RUNNING,
 } from '../../views/home/home.ts';
 import { watchWords } from '../../views/watches/watch.ts';
+import { AccountKeyUnreadable } from '../../workspace/account-keys.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { nextOf } from '../../workspace/digests.ts';
 import type { Role } from '../../workspace/roles.ts';
-import { AccountKeyUnreadable } from '../../workspace/sealed-keys.ts';
 import type { Run } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 

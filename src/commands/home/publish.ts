@@ -1,8 +1,8 @@
 import type { HomeView } from '@slack/types';
 import { z } from 'zod';
+import { withTimeout } from '../../core/clock.ts';
 import type { EventBody } from '../../core/event.ts';
 import type { Job } from '../../core/job.ts';
-import { withTimeout } from '../../core/timeout.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { homeView, refusedHomeView, type ShownFigures } from '../../views/home/home.ts';
 import { defineJob } from '../../workspace/define-job.ts';

@@ -1,6 +1,6 @@
 import type { EntityMetadata } from '@slack/types';
+import { withTimeout } from '../../core/clock.ts';
 import { UserError } from '../../core/errors.ts';
-import { withTimeout } from '../../core/timeout.ts';
 import { type ActivityEvent, getActivity } from '../../service/activity.ts';
 import { readAddress } from '../../service/addresses.ts';
 import { eventsOf } from '../../views/activity/activity.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { createContext } from '../../commands/context.ts';
 import type { Tool, ToolResult } from '../../commands/mcp/tool.ts';
+import { createContext } from '../../commands/resolve-target.ts';
 import { AccountNeeded } from '../../core/errors.ts';
 import { Id, MaybeId } from '../../core/event.ts';
 import { code } from '../../core/mrkdwn.ts';

@@ -7,7 +7,7 @@ import {
   splitWords,
   unknownCommand,
 } from '../../commands/command-router.ts';
-import { createContext } from '../../commands/context.ts';
+import { createContext } from '../../commands/resolve-target.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';

@@ -1,6 +1,6 @@
 import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
-import { createContext } from '../../commands/context.ts';
+import { createContext } from '../../commands/resolve-target.ts';
 import { detailsOf } from '../../commands/unfurls/details.ts';
 import { type EventBody, Id, MaybeId } from '../../core/event.ts';
 import type { Audited, Caller } from '../../core/reply.ts';

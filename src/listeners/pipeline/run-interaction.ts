@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ActionContext, Command } from '../../commands/command.ts';
-import { createContext } from '../../commands/context.ts';
+import { createContext } from '../../commands/resolve-target.ts';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';

@@ -1,7 +1,7 @@
-import { createContext } from '../../commands/context.ts';
 import { Refusal } from '../../commands/permission.ts';
+import { createContext } from '../../commands/resolve-target.ts';
+import { withTimeout } from '../../core/clock.ts';
 import type { Audited, Caller } from '../../core/reply.ts';
-import { withTimeout } from '../../core/timeout.ts';
 import { type Choice, optionsOf } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { OptionsBody } from '../payloads/schemas.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventHandler, WorkflowStep } from '../../commands/command.ts';
-import { createContext } from '../../commands/context.ts';
+import { createContext } from '../../commands/resolve-target.ts';
 import { UserError } from '../../core/errors.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import type { Audited, Caller } from '../../core/reply.ts';

@@ -1,8 +1,8 @@
 import type { CommandContext, Submitted, ViewState } from '../../commands/command.ts';
-import { createContext } from '../../commands/context.ts';
+import { createContext } from '../../commands/resolve-target.ts';
+import { withTimeout } from '../../core/clock.ts';
 import { outdated } from '../../core/errors.ts';
 import type { Caller } from '../../core/reply.ts';
-import { withTimeout } from '../../core/timeout.ts';
 import { countRepeated } from '../../observability/uncertain-delivery.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';

@@ -8,9 +8,9 @@ import { RANGE_WORDS } from '../../views/activity/ranges.ts';
 import { unlistedFailures } from '../../views/activity/stats.ts';
 import { dayOf } from '../../views/blocks/time.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
+import { AccountKeyUnreadable } from '../../workspace/account-keys.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import type { Digest } from '../../workspace/digests.ts';
-import { AccountKeyUnreadable } from '../../workspace/sealed-keys.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** The report of an account, and the failure where there is none. */

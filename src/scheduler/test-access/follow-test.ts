@@ -4,8 +4,13 @@ import { countUnanswered } from '../../observability/uncertain-delivery.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/test-access.ts';
-import { outcomeOf, timesOf } from '../../views/test-access/outcome.ts';
-import { countTested, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
+import {
+  countTested,
+  outcomeOf,
+  type TestState,
+  testRootMessage,
+  timesOf,
+} from '../../views/test-access/test-run.ts';
 import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
 import { type Run, Target, withDuration } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

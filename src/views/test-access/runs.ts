@@ -1,6 +1,6 @@
 import { bold } from '../../core/mrkdwn.ts';
 import { dateTime } from '../blocks/time.ts';
-import { outcomeWords, type RunOutcome, type ServiceTimes, statusWord } from './outcome.ts';
+import { outcomeWords, type RunOutcome, type ServiceTimes, statusWord } from './test-run.ts';
 
 /** A test run as lists show it; times are milliseconds since the epoch. */
 export interface ShownRun extends RunOutcome, ServiceTimes {

@@ -6,8 +6,7 @@ import { LIMITS } from '../blocks/limits.ts';
 import { table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, say, section } from '../blocks/message.ts';
 import { dateTime, duration } from '../blocks/time.ts';
-import { statusWord } from './outcome.ts';
-import { passed, summaryLine, type TestView, usualBar } from './test-run.ts';
+import { outcomeOf, outcomeWords, passed, statusWord, type TestView, usualBar } from './test-run.ts';
 
 /** One item of a run: the repository, or a server. */
 interface Item extends TestOutcome {
@@ -154,4 +153,9 @@ function serverButton(target: TestTarget, server: { identifier: string; name: st
   const { identifier, name } = server;
   const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
   return { label: 'Test this server again', actionId: 'test:server', value };
+}
+
+function summaryLine(run: Pick<TestRun, 'status' | 'results'>): string {
+  const { icon, words } = outcomeWords(outcomeOf(run));
+  return `${icon} ${words}`;
 }

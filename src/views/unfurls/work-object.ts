@@ -5,8 +5,8 @@ import type { Project } from '../../service/projects.ts';
 import { outcomeOf as outcomeOfDeployment } from '../activity/outcomes.ts';
 import { button } from '../blocks/message.ts';
 import { testButton } from '../projects/test-button.ts';
-import { outcomeWords } from '../test-access/outcome.ts';
 import type { ShownRun } from '../test-access/runs.ts';
+import { outcomeWords } from '../test-access/test-run.ts';
 
 /** Slack's entity for whatever is no file, task or incident: all its fields are our own. */
 const ENTITY_TYPE = 'slack#/entities/item';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createContext } from '../../../src/commands/context.ts';
+import { createContext } from '../../../src/commands/resolve-target.ts';
 import { unfurlLinks } from '../../../src/commands/unfurls/unfurl.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { EventBody } from '../../../src/core/event.ts';
