@@ -1,7 +1,4 @@
-interface Waiter {
-  key: string;
-  enter: () => void;
-}
+type Waiter = () => void;
 
 export interface FairGateOptions {
   /** In all. */
@@ -17,7 +14,8 @@ export interface FairGateOptions {
 export class FairGate {
   readonly #options: FairGateOptions;
   readonly #held = new Map<string, number>();
-  readonly #waiting = new Set<Waiter>();
+  /** None of them is empty. */
+  readonly #waiting = new Map<string, Set<Waiter>>();
   #total = 0;
 
   constructor(options: FairGateOptions) {
@@ -53,19 +51,24 @@ export class FairGate {
   #wait(key: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
-        this.#waiting.delete(waiter);
+        this.#drop(key, enter);
         reject(signal.reason);
       };
-      const waiter: Waiter = {
-        key,
-        enter: () => {
-          signal.removeEventListener('abort', giveUp);
-          resolve();
-        },
+      const enter = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
       };
-      this.#waiting.add(waiter);
+      const waiters = this.#waiting.get(key);
+      if (waiters === undefined) this.#waiting.set(key, new Set([enter]));
+      else waiters.add(enter);
       signal.addEventListener('abort', giveUp, { once: true });
     });
+  }
+
+  #drop(key: string, waiter: Waiter): void {
+    const waiters = this.#waiting.get(key);
+    waiters?.delete(waiter);
+    if (waiters?.size === 0) this.#waiting.delete(key);
   }
 
   #leave(key: string): void {
@@ -73,12 +76,14 @@ export class FairGate {
     if (left > 0) this.#held.set(key, left);
     else this.#held.delete(key);
     this.#total -= 1;
-    for (const waiter of this.#waiting) {
+    for (const [waiting, waiters] of this.#waiting) {
       if (this.#total >= this.#options.most) return;
-      if (!this.#hasRoom(waiter.key)) continue;
-      this.#waiting.delete(waiter);
-      this.#begin(waiter.key);
-      waiter.enter();
+      for (const enter of waiters) {
+        if (!this.#hasRoom(waiting)) break;
+        this.#drop(waiting, enter);
+        this.#begin(waiting);
+        enter();
+      }
     }
   }
 }

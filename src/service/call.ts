@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { AnswerFault } from '../core/errors.ts';
+import type { HttpAnswer } from '../core/exchange.ts';
 import { classifyAnswer, classifyFailure, type Scope } from './classify.ts';
 import { ServiceError } from './errors.ts';
-import { type Answer, TimeoutError } from './transport.ts';
+import { TimeoutError } from './transport.ts';
 
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
@@ -12,7 +13,7 @@ export interface CallOptions {
 }
 
 /** Makes a value of a good answer, or throws a ServiceError. */
-export type Reader<T> = (answer: Answer, operation: string) => T;
+export type Reader<T> = (answer: HttpAnswer, operation: string) => T;
 
 export interface Call<T> {
   operation: string;
@@ -110,7 +111,7 @@ function encodeSegment(segment: string, operation: string): string {
 }
 
 /** What the call's reader makes of a good answer. Throws a ServiceError for any other. */
-export function readValue<T>(call: Call<T>, answer: Answer, now: number): T {
+export function readValue<T>(call: Call<T>, answer: HttpAnswer, now: number): T {
   const { operation, scope } = call;
   const { status, headers } = answer;
   if (status < 200 || status >= 300) {
@@ -133,7 +134,7 @@ function jsonOf<T>(schema: z.ZodType<T>): Reader<T> {
   };
 }
 
-export function headerOf(answer: Answer, name: string): string | undefined {
+export function headerOf(answer: HttpAnswer, name: string): string | undefined {
   const header = answer.headers[name];
   return Array.isArray(header) ? header[0] : header;
 }
@@ -153,7 +154,7 @@ export function failureOf(operation: string, error: unknown): ServiceError {
   return new ServiceError('unreachable', operation, { detail: error.message });
 }
 
-function parseJson(answer: Answer, operation: string): unknown {
+function parseJson(answer: HttpAnswer, operation: string): unknown {
   try {
     return JSON.parse(textOf(answer));
   } catch {
@@ -162,8 +163,10 @@ function parseJson(answer: Answer, operation: string): unknown {
   }
 }
 
-function textOf(answer: Answer): string {
-  return new TextDecoder().decode(answer.body);
+const UTF_8 = new TextDecoder();
+
+function textOf(answer: HttpAnswer): string {
+  return UTF_8.decode(answer.body);
 }
 
 export function describeIssues({ issues }: z.ZodError): string {

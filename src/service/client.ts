@@ -13,7 +13,7 @@ import {
 } from './call.ts';
 import { ServiceError } from './errors.ts';
 import { createOauth, type ServiceOauth } from './oauth.ts';
-import { exchange, openPools, type Pools, withRetries } from './transport.ts';
+import { openPools, type Pools, send, withRetries } from './transport.ts';
 
 const DEFAULTS = {
   timeoutMs: 15_000,
@@ -130,8 +130,8 @@ function openEndpoint(pools: Pools, settings: Settings, address: Address, author
         timeoutMs,
         signal,
       };
-      const send = async () => {
-        const answer = await exchange(pools, outgoing).catch((error: unknown) => {
+      const sendOnce = async () => {
+        const answer = await send(pools, outgoing).catch((error: unknown) => {
           throw signal?.aborted ? error : failureOf(call.operation, error);
         });
         return { status: answer.status, value: readValue(call, answer, clock.now()) };
@@ -139,7 +139,7 @@ function openEndpoint(pools: Pools, settings: Settings, address: Address, author
       const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };
       return await withRetries((attempt) => {
         const start = spanOf(call, address, attempt);
-        return settings.tracing.run(start, (span) => observed(call, send, attempt, settings, span));
+        return settings.tracing.run(start, (span) => observed(call, sendOnce, attempt, settings, span));
       }, rules);
     },
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { HttpAnswer } from '../core/exchange.ts';
 import { type CallOptions, foreignAddress, headerOf, unexpected } from './call.ts';
 import type { AccountClient } from './client.ts';
 import {
@@ -12,7 +13,6 @@ import {
   Timestamp,
   YesOrNo,
 } from './shapes.ts';
-import type { Answer } from './transport.ts';
 
 const Amount = z.union([z.string(), z.number()]).transform(String);
 
@@ -72,7 +72,7 @@ function addressIn(text: string): URL {
   throw foreignAddress('downloadInvoice', 'the download address is not an address');
 }
 
-function readPdf(answer: Answer, operation: string): Buffer {
+function readPdf(answer: HttpAnswer, operation: string): Buffer {
   const [type] = (headerOf(answer, 'content-type') ?? '').split(';', 1);
   const isPdf = type?.trim().toLowerCase() === 'application/pdf';
   if (isPdf && answer.body.subarray(0, PDF_MAGIC.length).equals(PDF_MAGIC)) return answer.body;

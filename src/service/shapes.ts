@@ -33,7 +33,10 @@ const FLAG_WORDS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** A yes or no that is not essential: false where it is absent or anything else. */
-export const Flag = YesOrNo.catch(false);
+export const Flag = z
+  .unknown()
+  .optional()
+  .transform((value) => FLAG_WORDS.get(String(value)) ?? false);
 
 /** ISO 8601 text that is a date. API 1 (docs/service-api.md). */
 export const Timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)));

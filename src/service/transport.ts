@@ -1,6 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
+import { exchange, type HttpAnswer, type HttpRequest } from '../core/exchange.ts';
 import { FairGate } from '../core/fair-gate.ts';
 import { backoff } from '../core/retry.ts';
 import { isLocalName } from './addresses.ts';
@@ -9,28 +10,14 @@ import { ServiceError } from './errors.ts';
 /** Longer error bodies are not the service's own. */
 const ERROR_BYTES = 64 * 1024;
 
-export interface Outgoing {
-  origin: string;
+export interface Outgoing extends Omit<HttpRequest, 'mostBytes'> {
   /** Whose call it is: each has its own share of the connections. */
   caller: string;
-  /** Encoded already; sent as it is. */
-  path: string;
-  method: 'GET' | 'POST' | 'PATCH';
-  headers: Record<string, string>;
-  body: string | undefined;
   /** Most bytes of an answer's body. */
   maxBytes: number;
   /** For the whole exchange, from the wait for a connection to the last byte. */
   timeoutMs: number;
   signal: AbortSignal | undefined;
-}
-
-export interface Answer {
-  status: number;
-  headers: Dispatcher.ResponseData['headers'];
-  body: Buffer;
-  /** True if the body was longer than allowed; `body` is empty then. */
-  tooLarge: boolean;
 }
 
 /** The exchange took longer than its `timeoutMs`. */
@@ -74,7 +61,7 @@ function openAgent(connections: number, connectTimeoutMs: number): Agent {
     connections,
     pipelining: 1,
     allowH2: false,
-    // `exchange` has one time-out for everything; undici's coarse timers must not end it earlier.
+    // `send` has one time-out for everything; undici's coarse timers must not end it earlier.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: connectTimeoutMs, lookup: lookUp },
@@ -82,7 +69,7 @@ function openAgent(connections: number, connectTimeoutMs: number): Agent {
 }
 
 /** Sends a request and reads its whole answer. Rejects with the signal's reason, a TimeoutError or undici's. */
-export async function exchange(pools: Pools, outgoing: Outgoing): Promise<Answer> {
+export async function send(pools: Pools, outgoing: Outgoing): Promise<HttpAnswer> {
   outgoing.signal?.throwIfAborted();
   const stop = new AbortController();
   const forward = (): void => stop.abort(outgoing.signal?.reason);
@@ -90,13 +77,8 @@ export async function exchange(pools: Pools, outgoing: Outgoing): Promise<Answer
   outgoing.signal?.addEventListener('abort', forward, { once: true });
   let leave: (() => void) | undefined;
   try {
-    const { origin, path, method, headers, body = null } = outgoing;
     leave = await pools.enter(outgoing, stop.signal);
-    const response = await pools.agent.request({ origin, path, method, headers, body, signal: stop.signal });
-    return await readAnswer(response, outgoing.maxBytes);
-  } catch (error) {
-    // undici's error for an abort depends on when it came; callers expect the signal's reason.
-    throw stop.signal.aborted ? stop.signal.reason : error;
+    return await exchange(pools.agent, requestOf(outgoing), stop.signal);
   } finally {
     // By then undici counts the connection as free, and opens no other.
     if (leave !== undefined) setImmediate(leave);
@@ -105,18 +87,10 @@ export async function exchange(pools: Pools, outgoing: Outgoing): Promise<Answer
   }
 }
 
-async function readAnswer(response: Dispatcher.ResponseData, maxBytes: number): Promise<Answer> {
-  const status = response.statusCode;
-  const most = status >= 200 && status < 300 ? maxBytes : Math.min(maxBytes, ERROR_BYTES);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.length;
-    // Leaving the loop destroys the body and its connection: nothing more is received.
-    if (size > most) return { status, headers: response.headers, body: Buffer.alloc(0), tooLarge: true };
-    chunks.push(chunk);
-  }
-  return { status, headers: response.headers, body: Buffer.concat(chunks), tooLarge: false };
+function requestOf({ origin, path, method, headers, body, maxBytes }: Outgoing): HttpRequest {
+  const mostBytes = (status: number): number =>
+    status >= 200 && status < 300 ? maxBytes : Math.min(maxBytes, ERROR_BYTES);
+  return { origin, path, method, headers, body, mostBytes };
 }
 
 type LookupCallback = (

@@ -1,6 +1,13 @@
-import { LogLevel, type Logger as SlackLogger, type WebAPICallResult, WebClient } from '@slack/web-api';
+import {
+  type FetchFunction,
+  LogLevel,
+  type Logger as SlackLogger,
+  type WebAPICallResult,
+  WebClient,
+} from '@slack/web-api';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../core/clock.ts';
+import { exchange, type HttpAnswer } from '../core/exchange.ts';
 import type { Logger } from '../observability/log.ts';
 import type { SpanStart, Tracing } from '../observability/tracing.ts';
 import { asSlackFailure, SlackFailure } from './failure.ts';
@@ -36,7 +43,7 @@ const MOST_CLIENTS = 300;
  */
 export function createWeb(apiUrl: string, log: Logger): Web {
   const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
-  const fetch = createUndiciFetch(agent);
+  const fetch = createUndiciFetch(agent, TIMEOUT_MS);
   const journal = createPostJournal();
   const clients = new Map<string, WebClient>();
   const slackApiUrl = apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`;
@@ -44,7 +51,8 @@ export function createWeb(apiUrl: string, log: Logger): Web {
   function open(token?: string): WebClient {
     return new WebClient(token, {
       slackApiUrl,
-      timeout: TIMEOUT_MS,
+      // `fetch` has one, without a signal of its own for each call.
+      timeout: 0,
       allowAbsoluteUrls: false,
       rejectRateLimitedCalls: true,
       retryConfig: { retries: 0 },
@@ -131,35 +139,42 @@ async function sendBytes(dispatcher: Dispatcher, url: URL, body: Uint8Array): Pr
   return answer.statusCode;
 }
 
-/** Statuses whose `Response` must have no body. */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
-
-/**
- * The part of `fetch` that WebClient needs, at a third of its cost: it posts a form and reads the whole answer.
- * Follows no redirect; passes every status on.
- */
-export function createUndiciFetch(dispatcher: Dispatcher): typeof fetch {
+/** The part of `fetch` that WebClient needs: it posts a form, and reads the whole answer in time. */
+export function createUndiciFetch(dispatcher: Dispatcher, timeoutMs: number): FetchFunction {
   return async (url, init) => {
-    const { body, signal } = init ?? {};
+    const { body, headers } = init ?? {};
     if (typeof body !== 'string') throw new TypeError('only forms are sent');
-    const answer = await request(String(url), {
-      method: 'POST',
-      // An encoded body would have to be decoded.
-      headers: { ...(init?.headers as Record<string, string>), 'accept-encoding': 'identity' },
-      body,
-      dispatcher,
-      ...(signal ? { signal } : {}),
-    });
-    const text = await answer.body.text();
-    const status = answer.statusCode;
-    return new Response(WITHOUT_BODY.has(status) ? null : text, { status, headers: headersOf(answer) });
+    const { origin, pathname: path } = new URL(url);
+    // An encoded body would have to be decoded.
+    const identity = { ...headers, 'accept-encoding': 'identity' };
+    const request = { origin, path, method: 'POST', headers: identity, body, mostBytes } as const;
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(new Error('Slack did not answer in time')), timeoutMs);
+    try {
+      return responseOf(String(url), await exchange(dispatcher, request, stop.signal));
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }
 
-function headersOf({ headers }: Dispatcher.ResponseData): [string, string][] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-  );
+function mostBytes(): number {
+  return Number.POSITIVE_INFINITY;
+}
+
+function responseOf(url: string, { status, headers, body }: HttpAnswer): Awaited<ReturnType<FetchFunction>> {
+  const values = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const text = async (): Promise<string> => body.toString();
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    statusText: '',
+    url,
+    headers: { get: (name) => headers[name]?.toString() ?? null, entries: () => values },
+    text,
+    json: async () => JSON.parse(await text()),
+    arrayBuffer: async () => Uint8Array.from(body).buffer,
+  };
 }
 
 /**
