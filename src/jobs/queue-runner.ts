@@ -107,7 +107,7 @@ export class QueueRunner {
   }
 
   async #claimOnce(): Promise<void> {
-    const limit = Math.min(this.#room, this.#shares.batch, MOST_CLAIMED);
+    const limit = Math.min(this.#room, MOST_CLAIMED);
     const full = this.#shares.full();
     this.#mayHaveMore = false;
     this.#hasLeftOut = full.length > 0;

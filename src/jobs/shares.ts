@@ -51,11 +51,6 @@ export class Shares {
       .map(([workspace]) => workspace);
   }
 
-  /** So few are claimed at once that they fit into one share. */
-  get batch(): number {
-    return shareOf(this.#concurrency, Math.max(1, this.#active));
-  }
-
   begin({ workspace, lane }: Turn): void {
     const holding = this.#holdingOf(workspace);
     if (holding.running === 0) this.#active += 1;
