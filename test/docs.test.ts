@@ -28,10 +28,11 @@ describe('the documentation', () => {
   });
 
   it('shows pictures that are there, are shown, and are small', () => {
-    const shown = [...read('README.md').matchAll(/\]\(docs\/pictures\/([^)]+)\)/g)].map(([, name]) => name);
-    expect(readdirSync(join(root, 'docs/pictures')).toSorted()).toEqual(shown.toSorted());
+    const pages = read('README.md') + read('docs/guide.md');
+    const shown = new Set([...pages.matchAll(/\]\((?:docs\/)?pictures\/([^)]+)\)/g)].map(([, name]) => name));
+    expect(readdirSync(join(root, 'docs/pictures')).toSorted()).toEqual([...shown].toSorted());
     for (const name of shown)
-      expect(statSync(join(root, 'docs/pictures', name ?? '')).size).toBeLessThan(150_000);
+      expect(statSync(join(root, 'docs/pictures', name ?? '')).size).toBeLessThan(80_000);
   });
 
   it('links only to files that are there', () => {
