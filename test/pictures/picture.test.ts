@@ -29,8 +29,8 @@ function sizeOf(png: Buffer): { width: number; height: number } {
 describe('the picture of deployments', () => {
   it('is a PNG, wide and sharp enough for Slack, and higher with the rates under it', async () => {
     const { width, height } = sizeOf(await drawDeployments(WEEK));
-    expect(width).toBe(1200);
-    expect(height).toBeGreaterThan(600);
+    expect(width).toBe(1000);
+    expect(height).toBeGreaterThan(550);
     expect(sizeOf(await drawDeployments({ ...WEEK, rates: RATES })).height).toBeGreaterThan(height);
     expect(sizeOf(await drawDeployments({ ...WEEK, rates: RATES.slice(0, 4) })).height).toBe(height);
   });
@@ -61,7 +61,7 @@ describe('the picture of deployments', () => {
 
   it('is drawn for a name that JavaScript knows too, and so is the next', async () => {
     for (const title of ['__proto__', 'constructor', 'acme, today'])
-      expect(sizeOf(await drawDeployments({ ...WEEK, title })).width).toBe(1200);
+      expect(sizeOf(await drawDeployments({ ...WEEK, title })).width).toBe(1000);
   });
 
   it('is drawn whatever the data', async () => {
@@ -83,7 +83,7 @@ describe('the picture of deployments', () => {
             bars: amounts.map((amountsOfDay, at) => ({ ...amountsOfDay, day: names[at] ?? '2026-01-01' })),
             rates: rates.map((one) => ({ day: '2026-11-01', rate: one })),
           });
-          expect(sizeOf(png).width).toBe(1200);
+          expect(sizeOf(png).width).toBe(1000);
         },
       ),
       { numRuns: byLength(8, 100) },
