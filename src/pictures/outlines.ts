@@ -1,13 +1,13 @@
 /** Of words in a chart: what stands at the origin, and what places and colors it. */
 const TEXT = /<text ([^>]*?) (transform="[^"]*" fill="[^"]*")>([^<]*)<\/text>/g;
-/** Two thirds of a chart's words stand in the next one too. */
+/** Axes, legend and titles stand in the next chart too. */
 const MOST = 500;
 /** More than two are not seen. */
 const DECIMALS = /-?\d+\.\d{3,}/g;
 
 /**
- * Turns a chart's words into outlines, each of which is made once. The painter opens its font files for each letter it
- * paints, which takes longer than all the rest that it does.
+ * Turns a chart's words into outlines, each of which is made once. The painter opens a font file for each letter that
+ * it outlines, and outlines some hundred of them in a chart.
  * @param simplify gives the same SVG with paths instead of words
  */
 export function createOutlines(simplify: (svg: string) => string): (svg: string) => string {

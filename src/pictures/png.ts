@@ -16,7 +16,7 @@ export interface Bitmap {
 }
 
 /**
- * A PNG with a palette, for what has few colors, as charts do: half the time and bytes of four bytes a pixel. Without
+ * A PNG with a palette, for what has few colors, as charts do: half the bytes of four bytes a pixel, in less time. Without
  * transparency. Colors that differ by less than is seen share an entry.
  */
 export async function encodePng(bitmap: Bitmap): Promise<Buffer> {
