@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { byLength } from './test/support/length.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 // Compiled code is kept between workers, the processes they start, and runs.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'deckhand-tests');
@@ -14,12 +15,14 @@ export default defineConfig({
     isolate: false,
     // Node runs our TypeScript as it is.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Many tests wait for sockets and child processes, so that one more than cores goes well together.
-    maxWorkers: availableParallelism() + 1,
+    // Many tests wait for child processes, leases and Slack's deadlines, so that two more than cores go well together.
+    maxWorkers: availableParallelism() + 2,
     // Never waited out where all is well: a loaded machine takes many times as long as an idle one.
     testTimeout: byLength(120_000, 900_000),
     hookTimeout: byLength(120_000, 900_000),
     expect: { poll: { timeout: 60_000 } },
+    sequence: { sequencer: LongestFirst },
+    globalSetup: 'test/support/shared.ts',
     include: ['test/**/*.test.ts'],
     restoreMocks: true,
     unstubEnvs: true,

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import process from 'node:process';
 import { rolldown } from 'rolldown';
 
@@ -31,7 +31,7 @@ const NOT_BUNDLED = [
 ];
 
 /** Bundles Deckhand into `dist/` for production: `npm run build`. */
-const folder = join(root, process.argv[2] ?? 'dist');
+const folder = resolve(root, process.argv[2] ?? 'dist');
 await rm(folder, { recursive: true, force: true });
 const bundle = await rolldown({
   cwd: root,

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '..', '..');
+const SOURCES = join(root, 'src', 'main.ts');
 
 /** Deckhand as a process of its own, so that it can be killed and started again. */
 export interface Product {
@@ -16,8 +17,15 @@ export interface Product {
   stop(): Promise<void>;
 }
 
-/** @param onLine gets each line of Deckhand's log */
-export function createProduct(env: Record<string, string>, onLine: (line: string) => void): Product {
+/**
+ * @param onLine gets each line of Deckhand's log
+ * @param entry gives the file to run; the sources by default
+ */
+export function createProduct(
+  env: Record<string, string>,
+  onLine: (line: string) => void,
+  entry: () => Promise<string> = async () => SOURCES,
+): Product {
   let child: ChildProcess | undefined;
 
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
@@ -32,7 +40,7 @@ export function createProduct(env: Record<string, string>, onLine: (line: string
   return {
     async start() {
       await end('SIGTERM');
-      const started = spawn(process.execPath, [join(root, 'src', 'main.ts')], {
+      const started = spawn(process.execPath, [await entry()], {
         cwd: root,
         env: { PATH: process.env.PATH ?? '', ...env },
         stdio: ['ignore', 'pipe', 'inherit'],

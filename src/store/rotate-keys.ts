@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { existsSync, realpathSync } from 'node:fs';
 import { type EncryptionKeys, EncryptionKeysError, parseEncryptionKeys } from './encryption-keys.ts';
 import { dropUnusedProofs, proveKeys } from './key-proofs.ts';
 import { openStore } from './open-store.ts';
@@ -55,7 +54,8 @@ function isExpected(error: unknown): error is Error {
   return error instanceof EncryptionKeysError || error instanceof SealError || error instanceof StoreError;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+// The path may lead through a link, such as that of the current release.
+if (import.meta.filename === realpathSync(process.argv[1] ?? '.')) {
   if (existsSync('.env')) process.loadEnvFile();
   process.exitCode = await main(process.env);
 }

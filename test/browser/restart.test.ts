@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoControls } from '../../sandbox/demo/controls.ts';
-import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {

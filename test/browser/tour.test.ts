@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import type { Product } from '../../sandbox/demo/product.ts';
 import { giveTour } from '../../sandbox/demo/tour.ts';
 import { addDemoWorkspaces } from '../../sandbox/demo/workspaces.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
@@ -7,6 +7,7 @@ import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { environment } from '../support/test-world.ts';

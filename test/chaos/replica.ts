@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
-import { createProduct } from '../../sandbox/demo/product.ts';
 import { createMachineClock } from '../process/machine-clock.ts';
+import { createProduct } from '../support/program.ts';
 import type { Balancer } from './balancer.ts';
 
 /** Deckhand as a process under a supervisor: what ends is started again. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { createProduct } from '../../sandbox/demo/product.ts';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
+import { createProduct } from '../support/program.ts';
 import { openProxy } from '../support/proxy.ts';
 import { sendSigned } from '../support/signed.ts';
 import { startSlack } from '../support/start-slack.ts';

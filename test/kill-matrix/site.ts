@@ -9,6 +9,7 @@ import { type SimulatedService, startSimulatedService } from '../../sandbox/serv
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { programFile } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { MEMORY_FOLDER } from '../support/temporary.ts';
 import {
@@ -102,7 +103,7 @@ export async function openSite(kind: StoreKind, more: Record<string, string> = {
   }
 
   async function start(replica: Replica): Promise<void> {
-    const child = spawn(process.execPath, [join(root, 'src', 'main.ts')], {
+    const child = spawn(process.execPath, [await programFile('main')], {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...replica.env },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
+import { createProduct } from '../support/program.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';

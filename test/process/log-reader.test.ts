@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
+import { programFile } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
@@ -14,8 +14,7 @@ it('goes on where whoever reads its log goes away', async () => {
   onTestFinished(async () => void (await Promise.all([service.stop(), slack.stop()])));
   const { botToken } = furnish(slack);
   const env = environment(slack, service, botToken, await temporaryFolder());
-  const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [await programFile('main')], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import type { Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
 import { setDatabaseClock } from './database-clock.ts';

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { DATABASES } from '../store/databases.ts';
+import { createProduct, type Program, programFile } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import {
   addTestAccount,
@@ -50,8 +51,8 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
   }
 
   /** Runs one of our programs to its end. */
-  async function run(file: string, change: Record<string, string> = {}) {
-    const child = spawn(process.execPath, [join(root, file)], {
+  async function run(program: Program, change: Record<string, string> = {}) {
+    const child = spawn(process.execPath, [await programFile(program)], {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...env, ...change },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,7 +66,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
   it('keys are rotated while the bot runs, and the old one can be taken away then', async () => {
     await start();
     await connectAccount(slack);
-    const rotation = await run('src/store/rotate-keys.ts', { ENCRYPTION_KEYS: `${NEW},${OLD}` });
+    const rotation = await run('rotate-keys', { ENCRYPTION_KEYS: `${NEW},${OLD}` });
 
     expect(rotation).toEqual({
       code: 0,
@@ -85,7 +86,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
     await start();
     await connectAccount(slack);
     await running?.stop();
-    const { code, err, out } = await run('src/main.ts', { ENCRYPTION_KEYS: NEW });
+    const { code, err, out } = await run('main', { ENCRYPTION_KEYS: NEW });
     expect(code).toBe(78);
     expect(err.trim().split('\n')).toEqual([expect.stringMatching(/^ENCRYPTION_KEYS lacks old,/)]);
     expect(out).not.toContain('stack');
@@ -94,7 +95,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
   if (name === 'sqlite')
     it('a second process on the file says in one line what to do', async () => {
       await start();
-      const { code, err, out } = await run('src/main.ts');
+      const { code, err, out } = await run('main');
       expect(code).toBe(75);
       expect(err.trim().split('\n')).toEqual([
         expect.stringMatching(/is in use by another Deckhand\. Stop that/),

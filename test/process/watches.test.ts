@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createProduct, type Product } from '../../sandbox/demo/product.ts';
+import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
 import { byLength } from '../support/length.ts';
+import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { programFile } from './program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -19,13 +20,16 @@ export interface DeckhandProcess {
   ended: Promise<number | null>;
 }
 
-/** @param options Node's own, e.g. `--import` */
+/**
+ * @param options Node's own, e.g. `--import`
+ * @param entry the bundle by default
+ */
 export async function startDeckhand(
   env: Record<string, string>,
   options: readonly string[] = [],
-  entry = join(root, 'src', 'main.ts'),
+  entry?: string,
 ): Promise<DeckhandProcess> {
-  const child = spawn(process.execPath, [...options, entry], {
+  const child = spawn(process.execPath, [...options, entry ?? (await programFile('main'))], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -66,10 +66,14 @@ export async function startPostgres(): Promise<PostgresServer> {
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
-  'max_connections=200',
+  'max_connections=300',
   'shared_buffers=32MB',
   'fsync=off',
+  'synchronous_commit=off',
   'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'autovacuum=off',
 ];
 
 /** Ends and tidies up when its input closes, so also when the test process is killed; a line is a signal, or START. */

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
+import { type Program, programFile } from './program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -17,7 +18,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** By default one without a `.env` file. */
   cwd?: string;
-  /** From the repository's root; the sources by default. */
+  program?: Program;
+  /** A file in place of the program's. */
   entry?: string;
   uid?: number;
 }
@@ -35,10 +37,10 @@ export const LEAST_ENV = {
 
 /** Runs Deckhand where it is expected to end by itself. */
 export async function runDeckhand(options: RunOptions): Promise<Ended> {
-  const { args = [], env = {}, cwd = join(root, 'test'), entry = 'src/main.ts', uid } = options;
-  const child = spawn(process.execPath, [resolve(root, entry), ...args], {
+  const { args = [], env = {}, cwd = join(root, 'test'), program = 'main', entry, uid } = options;
+  const child = spawn(process.execPath, [entry ?? (await programFile(program)), ...args], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid === undefined ? {} : { uid }),
   });

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createProduct } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { setDatabaseClock } from '../process/database-clock.ts';
@@ -8,6 +7,7 @@ import { createMachineClock } from '../process/machine-clock.ts';
 import { freePort } from '../support/free-port.ts';
 import { openBrowser } from '../support/installing.ts';
 import { freshDatabase } from '../support/postgres.ts';
+import { createProduct } from '../support/program.ts';
 import { runDeckhand } from '../support/run-deckhand.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -114,7 +114,7 @@ test('a busy installation moves from SQLite to Postgres: nothing is lost or post
 
   const migrate = () =>
     runDeckhand({
-      entry: 'src/transfer/migrate.ts',
+      program: 'migrate',
       args: ['--from', from, '--to', to],
       env: { ENCRYPTION_KEYS },
     });

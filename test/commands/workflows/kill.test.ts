@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createProduct } from '../../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../../sandbox/service/server.ts';
 import { appFromManifestFile } from '../../../sandbox/slack/registered-app.ts';
+import { createProduct } from '../../support/program.ts';
 import { startSlack } from '../../support/start-slack.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import {
