@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '../../src/core/clock.ts';
 import { openReplicas } from '../process/replicas.ts';
 import { judge, postsOf, untilPosted } from '../process/slot-posts.ts';
+import { startPostgres } from '../support/postgres-server.ts';
 import { type Print, sumUp } from './report.ts';
 
 const MINUTE = 60_000;
@@ -21,8 +22,11 @@ export async function killReplicas(args: string[], print: Print): Promise<boolea
     options: { seconds: { type: 'string', default: '120' }, digests: { type: 'string', default: '600' } },
   });
   const lasts = Number(values.seconds) * 1_000;
-  const replicas = await openReplicas({ digests: Number(values.digests), answerMs: 500 });
+  const postgres = await startPostgres();
+  const url = await postgres.createDatabase();
+  const replicas = await openReplicas({ url, digests: Number(values.digests), answerMs: 500 });
   try {
+    await Promise.all([replicas.start(1), replicas.start(2)]);
     const { slack, ids, uncertain } = replicas;
     const first = Math.ceil(Date.now() / MINUTE) * MINUTE;
     const slots: number[] = [];
@@ -48,5 +52,6 @@ export async function killReplicas(args: string[], print: Print): Promise<boolea
     return sumUp(verdict, uncertain, print);
   } finally {
     await replicas.close();
+    await postgres.stop();
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { freshDatabase } from '../support/postgres.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { judge, postsOf, untilPosted } from './slot-posts.ts';
 
@@ -11,7 +12,7 @@ const LEASE_MS = 16_000;
 
 let replicas: Replicas;
 beforeEach(async () => {
-  replicas = await openReplicas({ digests: DIGESTS, answerMs: 200 });
+  replicas = await openReplicas({ url: await freshDatabase(), digests: DIGESTS, answerMs: 200 });
 });
 afterEach(() => replicas.close());
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
-import { startPostgres } from '../support/postgres-server.ts';
 import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
@@ -12,9 +11,7 @@ import { setDatabaseClock } from './database-clock.ts';
 import { createMachineClock } from './machine-clock.ts';
 import { setUpDigests } from './slot-posts.ts';
 
-const REPLICAS = 3;
-
-/** Three replicas of Deckhand on one Postgres, whose digests fall due each minute. */
+/** Replicas of Deckhand on one Postgres, whose digests fall due each minute. */
 export interface Replicas {
   slack: LocalSlack;
   /** The digests' ids. */
@@ -32,9 +29,16 @@ export interface Replicas {
   close(): Promise<void>;
 }
 
-/** @param answerMs how long Slack takes for a post */
-export async function openReplicas(options: { digests: number; answerMs: number }): Promise<Replicas> {
-  const postgres = await startPostgres();
+interface Options {
+  /** The `STORE_URL` of an empty Postgres. */
+  url: string;
+  digests: number;
+  /** How long Slack takes for a post. */
+  answerMs: number;
+}
+
+/** Starts the first one, numbered 0. */
+export async function openReplicas({ url, digests, answerMs }: Options): Promise<Replicas> {
   const service = await startSimulatedService();
   const slack = await startSlack();
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-replicas-'));
@@ -46,7 +50,6 @@ export async function openReplicas(options: { digests: number; answerMs: number 
     endedAt: Date.now(),
     succeeded: false,
   });
-  const url = await postgres.createDatabase();
   const env = { ...environment(slack, service, botToken, folder), STORE_URL: url, LOG_LEVEL: 'info' };
   const running = new Map<number, Product>();
   const postedBy: number[] = [];
@@ -74,15 +77,13 @@ export async function openReplicas(options: { digests: number; answerMs: number 
   async function close(): Promise<void> {
     await stopAll();
     await Promise.all([slack.stop(), service.stop()]);
-    await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   }
 
   try {
-    // The first one alone makes the tables.
-    for (let replica = 0; replica < REPLICAS; replica += 1) await start(replica);
-    const ids = await setUpDigests(slack, options.digests);
-    slack.fault({ method: 'chat.postMessage', delayMs: options.answerMs });
+    await start(0);
+    const ids = await setUpDigests(slack, digests);
+    slack.fault({ method: 'chat.postMessage', delayMs: answerMs });
     return {
       slack,
       ids,

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +11,7 @@ import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { DATABASES } from '../store/databases.ts';
 import { createProduct, type Program, programFile } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import {
   addTestAccount,
   CHANNEL,
@@ -51,8 +53,8 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
   }
 
   /** Runs one of our programs to its end. */
-  async function run(program: Program, change: Record<string, string> = {}) {
-    const child = spawn(process.execPath, [await programFile(program)], {
+  async function run(file: string, change: Record<string, string> = {}) {
+    const child = spawn(process.execPath, [file], {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...env, ...change },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -63,10 +65,17 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
     return { code, out, err };
   }
 
+  /** The program by a path through a link, as releases are often kept. */
+  async function linked(program: Program): Promise<string> {
+    const current = join(await temporaryFolder(), 'current');
+    await symlink(dirname(await programFile(program)), current);
+    return join(current, `${program}.js`);
+  }
+
   it('keys are rotated while the bot runs, and the old one can be taken away then', async () => {
     await start();
     await connectAccount(slack);
-    const rotation = await run('rotate-keys', { ENCRYPTION_KEYS: `${NEW},${OLD}` });
+    const rotation = await run(await linked('rotate-keys'), { ENCRYPTION_KEYS: `${NEW},${OLD}` });
 
     expect(rotation).toEqual({
       code: 0,
@@ -86,7 +95,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
     await start();
     await connectAccount(slack);
     await running?.stop();
-    const { code, err, out } = await run('main', { ENCRYPTION_KEYS: NEW });
+    const { code, err, out } = await run(await programFile('main'), { ENCRYPTION_KEYS: NEW });
     expect(code).toBe(78);
     expect(err.trim().split('\n')).toEqual([expect.stringMatching(/^ENCRYPTION_KEYS lacks old,/)]);
     expect(out).not.toContain('stack');
@@ -95,7 +104,7 @@ describe.each(DATABASES)('on $name', ({ name, fresh }) => {
   if (name === 'sqlite')
     it('a second process on the file says in one line what to do', async () => {
       await start();
-      const { code, err, out } = await run('main');
+      const { code, err, out } = await run(await programFile('main'));
       expect(code).toBe(75);
       expect(err.trim().split('\n')).toEqual([
         expect.stringMatching(/is in use by another Deckhand\. Stop that/),
