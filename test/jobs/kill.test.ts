@@ -3,11 +3,14 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { byLength } from '../support/length.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 
 const PROGRAM = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const JOBS = 12;
 const STEPS = [1, 2, 3, 4, 5];
+/** So many lines each later life may say before it is killed. */
+const LIVES = byLength([7, 15, 1_000], [4, 7, 2, 15, 9, 1_000]);
 
 /** Runs the program until it has said `lines` lines, or all its jobs have ended, and kills it with -9. */
 async function live(url: string, jobs: number, lines: number, ended: Set<string>): Promise<string[]> {
@@ -30,7 +33,7 @@ test('kill -9 loses no job and no step, and repeats at most the steps that were 
   const ended = new Set<string>();
   const said = await live(url, JOBS, 1, ended);
   let lives = 1;
-  for (const lines of [4, 7, 2, 15, 9, 1_000]) {
+  for (const lines of LIVES) {
     said.push(...(await live(url, 0, lines, ended)));
     lives += 1;
   }
