@@ -8,6 +8,9 @@ import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 import { startCollector } from './collector.ts';
 
+/** In the bundle, modules have no names of their own. */
+const SOURCES = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+
 describe('Deckhand as a process', () => {
   let slack: LocalSlack;
   let env: Record<string, string>;
@@ -25,7 +28,7 @@ describe('Deckhand as a process', () => {
   /** Starts it, has it answer a command, and ends it; resolves with its log and the modules of traces it loaded. */
   async function answerOnce(more: Record<string, string>): Promise<{ log: string[]; loaded: string[] }> {
     const hook = join(import.meta.dirname, 'loaded.ts');
-    const deckhand = await startDeckhand({ ...env, ...more }, ['--import', hook]);
+    const deckhand = await startDeckhand({ ...env, ...more }, ['--import', hook], SOURCES);
     slack.deliverTo(`${deckhand.origin}/slack/events`);
     await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand help');
     await slack.until(() => slack.ephemerals(TEAM, PEOPLE.member).length > 0);

@@ -44,11 +44,12 @@ describe('the packed Deckhand', () => {
     const env = { PATH: process.env.PATH ?? '', HOME: folder, npm_config_cache: join(folder, 'cache') };
     return execFileSync('npm', args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   }
-  function pack(cwd: string, ...targets: string[]): string[] {
-    const said = npm(cwd, 'pack', ...targets, '--json', '--pack-destination', folder, '--loglevel=error');
-    const packed = JSON.parse(said) as ReadonlyArray<{ filename: string }>;
-    return packed.map(({ filename }) => join(folder, filename));
-  }
+  const pack = (cwd: string, target = '.'): string => {
+    const [packed] = JSON.parse(
+      npm(cwd, 'pack', target, '--json', '--pack-destination', folder, '--loglevel=error'),
+    );
+    return join(folder, packed.filename);
+  };
 
   // In a copy: package.json changes for the time of `npm pack`.
   beforeAll(async () => {
@@ -68,7 +69,7 @@ describe('the packed Deckhand', () => {
       cpSync(join(root, path), join(clone, path), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
     const painters = globSync('node_modules/@resvg/*', { cwd: root });
-    const tarballs = pack(clone, '.', ...painters.map((path) => `./${path}`));
+    const tarballs = [pack(clone), ...painters.map((path) => pack(root, `./${path}`))];
     installed = join(folder, 'empty');
     mkdirSync(installed);
     writeFileSync(join(installed, 'package.json'), '{ "private": true }');
