@@ -177,15 +177,16 @@ function work<Data>(
   engine.work(
     queue,
     async (job) => {
-      const { workspace: id, lane, ...data } = job.data;
+      const { workspace: id, lane, tenancy, ...data } = job.data;
       await turns.take(id);
-      const workspace = await workspaces.enter(id);
-      const save = (next: Data): Promise<void> => job.save({ ...next, workspace: id, ...defined({ lane }) });
+      const workspace = await workspaces.enter(id, tenancy);
+      const kept = { workspace: id, ...defined({ lane, tenancy }) };
+      const save = (next: Data): Promise<void> => job.save({ ...next, ...kept });
       await untilEnded(workspace, () => run(workspace, { ...job, data: readData(schema, data), save }));
     },
     {
       ...options,
-      async onDeadLetter({ workspace: id, lane: _, ...data }, error) {
+      async onDeadLetter({ workspace: id, lane: _, tenancy: __, ...data }, error) {
         const workspace = await workspaces.enter(id);
         await untilEnded(workspace, async () => onDeadLetter?.(workspace, schema.parse(data), error));
       },

@@ -42,7 +42,7 @@ export class Occurrences {
     during: Standing | undefined,
   ): Promise<void> {
     const { cron, zone, queue, lane } = schedule;
-    const data = JSON.stringify({ ...schedule.data, workspace, lane });
+    const data = JSON.stringify({ ...schedule.data, workspace, lane, tenancy: during?.text });
     const { schedules } = this.#options.backend;
     // Refuses what is wrong before anything is stored.
     const nextAt = nextSlot(cron, zone, await schedules.now());

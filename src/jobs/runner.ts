@@ -81,7 +81,7 @@ class Runner implements Engine {
     const traceparent = newTrace === true ? undefined : this.#context.tracing.traceparent;
     const now = this.#clock.now();
     const delayMs = Math.max(0, (startAfter ?? now) - now);
-    const text = JSON.stringify({ ...data, lane });
+    const text = JSON.stringify({ ...data, lane, tenancy: during?.text });
     const job = { workspace: data.workspace, key, data: text, delayMs, traceparent, during };
     this.#known.add(queue);
     const [isStored = false] = await this.#backend.insert(queue, [job]);

@@ -56,22 +56,81 @@ export function textOrNothing(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+export interface GuardedBackend extends Backend {
+  /** What this process wrote last under a key. A change compares it with what stands, so that it need not be read. */
+  lastWritten(key: string): string | undefined;
+}
+
+const MOST_REMEMBERED = 4_000;
+
 /**
  * What fails is the database's fault, and what was not written because its tenancy has ended is told apart from what found
  * its key taken.
  */
-export function guardBackend(backend: Backend): Backend {
+export function guardBackend(backend: Backend): GuardedBackend {
+  const written = new Map<string, string>();
+
+  async function writing(
+    key: string,
+    text: string | undefined,
+    write: Promise<boolean>,
+    during: Tenancy | undefined,
+  ): Promise<boolean> {
+    const isWritten = await asking(guarded(backend, write, during));
+    written.delete(key);
+    const [oldest] = written.size >= MOST_REMEMBERED ? written.keys() : [];
+    if (oldest !== undefined) written.delete(oldest);
+    if (isWritten && text !== undefined) written.set(key, text);
+    return isWritten;
+  }
+
   return {
     ...backend,
-    read: (key) => asking(backend.read(key)),
-    readMany: (keys) => asking(backend.readMany(keys)),
-    put: (row, during) => asking(guarded(backend, backend.put(row, during), during)),
-    insert: (row, during) => asking(guarded(backend, backend.insert(row, during), during)),
-    replace: (from, row, during) => asking(guarded(backend, backend.replace(from, row, during), during)),
-    remove: (key, from, during) => asking(guarded(backend, backend.remove(key, from, during), during)),
+    lastWritten: (key) => written.get(key),
+    read: joinReads(backend),
+    put: (row, during) => writing(row.key, undefined, backend.put(row, during), during),
+    insert: (row, during) => writing(row.key, row.text, backend.insert(row, during), during),
+    replace: (from, row, during) => writing(row.key, row.text, backend.replace(from, row, during), during),
+    remove: (key, from, during) => writing(key, undefined, backend.remove(key, from, during), during),
     range: (prefix) => asking(backend.range(prefix)),
     rangeEnd: (prefix, limit, upTo) => asking(backend.rangeEnd(prefix, limit, upTo)),
-    deleteRange: (prefix) => asking(backend.deleteRange(prefix)),
+    deleteRange: (prefix) => {
+      written.clear();
+      return asking(backend.deleteRange(prefix));
+    },
+  };
+}
+
+type JoinedReads = Map<string, PromiseWithResolvers<string | undefined>>;
+
+/** So that statements of few lengths are prepared. */
+const MOST_JOINED = 8;
+
+/** What is asked for in the same turn of the event loop is read in one statement. */
+function joinReads(backend: Backend): Backend['read'] {
+  let open: JoinedReads | undefined;
+
+  async function readAll(asked: JoinedReads): Promise<void> {
+    await undefined;
+    if (open === asked) open = undefined;
+    const [first = '', ...others] = asked.keys();
+    try {
+      const read = others.length > 0 ? backend.readMany([first, ...others]) : backend.read(first);
+      const texts = [await asking<string | undefined | Array<string | undefined>>(read)].flat();
+      for (const [at, { resolve }] of [...asked.values()].entries()) resolve(texts[at]);
+    } catch (error) {
+      for (const { reject } of asked.values()) reject(error);
+    }
+  }
+
+  return (key) => {
+    if (open === undefined || open.size >= MOST_JOINED) {
+      open = new Map();
+      void readAll(open);
+    }
+    const one = open.get(key) ?? Promise.withResolvers<string | undefined>();
+    open.set(key, one);
+    return one.promise;
   };
 }
 
@@ -142,4 +201,16 @@ export function keyOf(workspace: string, collection: string, id: string): string
 export function part(name: string): string {
   if (name === '' || name.includes('/')) throw new StoreError('A workspace or collection name is malformed');
   return name;
+}
+
+/** Writes what a change made of `from`; false where something else stands by now. */
+export async function swap(
+  backend: Backend,
+  key: string,
+  from: string | undefined,
+  row: Row | undefined,
+  during: Tenancy | undefined,
+): Promise<boolean> {
+  if (from === undefined) return row === undefined || backend.insert(row, during);
+  return row === undefined ? backend.remove(key, from, during) : backend.replace(from, row, during);
 }

@@ -6,6 +6,7 @@ import {
   type Backend,
   decode,
   type Envelope,
+  type GuardedBackend,
   guardBackend,
   isAlive,
   keyOf,
@@ -13,6 +14,7 @@ import {
   type Row,
   rowOf,
   type StoredRow,
+  swap,
 } from './backend.ts';
 import { DocumentUnreadable, type QuarantinedRecord, quarantine } from './quarantine.ts';
 import {
@@ -33,7 +35,7 @@ import {
 const MOST_RETRIES = 100;
 
 interface Context {
-  backend: Backend;
+  backend: GuardedBackend;
   clock: Clock;
   /** One writer at a time within the process, so that a retry is only ever another replica's doing. */
   alone: <T>(key: string, work: () => Promise<T>) => Promise<T>;
@@ -120,7 +122,7 @@ function createCollection<T>(
   return {
     get: async (workspace, id) => readText(workspace, id, await backend.read(keyOf(workspace, name, id))),
     first: async (workspace, ids) => {
-      const texts = await backend.readMany(ids.map((id) => keyOf(workspace, name, id)));
+      const texts = await Promise.all(ids.map((id) => backend.read(keyOf(workspace, name, id))));
       for (const [at, id] of ids.entries()) {
         const found = await readText(workspace, id, texts[at]);
         if (found !== undefined) return found;
@@ -189,33 +191,32 @@ async function create(
 }
 
 async function update<T>(
-  { context, during, version }: Writer,
+  writer: Writer,
   key: string,
   parse: (envelope: Envelope) => Promise<T>,
   change: (current: T | undefined) => T | undefined | Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const { backend, clock } = context;
-  for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
-    const from = await backend.read(key);
+  const { backend, clock } = writer.context;
+
+  async function changed(from: string | undefined): Promise<{ doc: T | undefined; row: Row | undefined }> {
     const envelope = from === undefined ? undefined : await decode(backend, from);
     const current = envelope && isAlive(envelope, clock) ? envelope : undefined;
     const doc = await change(current === undefined ? undefined : await parse(current));
-    const end = current?.expiresAt;
-    const row = doc === undefined ? undefined : await rowOf(backend, clock, key, doc, end, version);
-    if (await swap(backend, key, from, row, during)) return doc;
+    if (doc === undefined) return { doc, row: undefined };
+    return { doc, row: await rowOf(backend, clock, key, doc, current?.expiresAt, writer.version) };
+  }
+
+  for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
+    const written = tries === 0 ? backend.lastWritten(key) : undefined;
+    const from = written ?? (await backend.read(key));
+    const next = await changed(from).catch((error: unknown) => {
+      // Another replica may have changed it since: what stands now decides.
+      if (written !== undefined) return undefined;
+      throw error;
+    });
+    if (next !== undefined && (await swap(backend, key, from, next.row, writer.during))) return next.doc;
   }
   throw new StoreError('A document changed too often to be updated');
-}
-
-async function swap(
-  backend: Backend,
-  key: string,
-  from: string | undefined,
-  row: Row | undefined,
-  during: Tenancy | undefined,
-): Promise<boolean> {
-  if (from === undefined) return row === undefined || backend.insert(row, during);
-  return row === undefined ? backend.remove(key, from, during) : backend.replace(from, row, during);
 }
 
 async function remove({ context: { backend, clock }, during }: Writer, key: string): Promise<boolean> {

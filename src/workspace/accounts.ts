@@ -186,9 +186,8 @@ function createReader(
   }
 
   async function get(name: string, asker: Asker = SCHEDULES): Promise<Account | undefined> {
-    const found = await stored.first(keyIdsFor(name, asker));
-    const email = found === undefined || found.purpose === 'mine' ? undefined : await emailOf(asker);
-    if (found === undefined || email === undefined) return found;
+    const [found, email] = await Promise.all([stored.first(keyIdsFor(name, asker)), emailOf(asker)]);
+    if (found === undefined || found.purpose === 'mine' || email === undefined) return found;
     const linked = await Promise.all(linkedKeyIds(name).map((id) => stored.get(id)));
     return chosenKey(
       [found],
@@ -197,13 +196,15 @@ function createReader(
     );
   }
 
-  const list = async (asker: Asker = SCHEDULES): Promise<Account[]> =>
-    keysFor(await keys(), asker, await emailOf(asker));
+  async function list(asker: Asker = SCHEDULES): Promise<Account[]> {
+    const [all, email] = await Promise.all([keys(), emailOf(asker)]);
+    return keysFor(all, asker, email);
+  }
 
   async function defaultName(asker: Asker = SCHEDULES): Promise<string | undefined> {
-    const chosen = (await preferences.get(PREFERENCES_ID))?.defaultAccount;
-    const accounts = await list(asker);
-    return accounts.some((account) => account.name === chosen) ? chosen : accounts[0]?.name;
+    const [chosen, accounts] = await Promise.all([preferences.get(PREFERENCES_ID), list(asker)]);
+    const isThere = accounts.some(({ name }) => name === chosen?.defaultAccount);
+    return isThere ? chosen?.defaultAccount : accounts[0]?.name;
   }
 
   return {

@@ -113,8 +113,9 @@ export interface Workspaces {
   /**
    * For what has just come in: the context of the installation that stands now. Once that has ended, everything that is
    * written through it is refused with `InstallationEnded`, however late.
+   * @param sentIn the tenancy that a job was sent in, which need not be read again where the context is of the same
    */
-  enter(id: string): Promise<Workspace>;
+  enter(id: string, sentIn?: string): Promise<Workspace>;
   /** Drops the context and its caches. */
   forget(id: string): void;
 }
@@ -136,12 +137,13 @@ export function createWorkspaces(parts: Parts): Workspaces {
 
   return {
     open: (id) => opened.get(id)?.workspace ?? open(id),
-    async enter(id) {
+    async enter(id, sentIn) {
       const known = opened.get(id);
       if (id === GLOBAL) return known?.workspace ?? open(id);
+      if (sentIn !== undefined && known?.asked.is(sentIn)) return known.workspace;
       try {
         const standing = await parts.tenancies.current(id);
-        if (known?.asked.is(standing)) return known.workspace;
+        if (known?.asked.is(standing?.text)) return known.workspace;
         opened.delete(id);
         return open(id, standing);
       } catch (error) {
@@ -156,7 +158,7 @@ export function createWorkspaces(parts: Parts): Workspaces {
 
 interface AskedTenancy {
   ask: AskTenancy;
-  is(standing: Tenancy | undefined): boolean;
+  is(text: string | undefined): boolean;
 }
 
 /** The tenancy of a context: the given one, else the one that stands when it is first needed. */
@@ -168,7 +170,7 @@ function askTenancy(tenancies: Tenancies, id: string, given: Tenancy | undefined
       if (tenancy === undefined) throw new InstallationEnded();
       return tenancy;
     },
-    is: (standing) => tenancy?.text === standing?.text,
+    is: (text) => tenancy?.text === text,
   };
 }
 

@@ -150,7 +150,7 @@ async function account<R extends Audited>(
   { workspace, caller, pending }: Asked<R>,
   next: Next<R>,
 ): Promise<Ended<R>> {
-  if (pending === undefined || (await workspace.accounts.list(caller)).length > 0) return next();
+  if (pending === undefined || (await workspace.accounts.defaultName(caller)) !== undefined) return next();
   await workspace.pending.keep(caller.user, pending);
   throw new AccountNeeded();
 }
