@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Db, JobInsert, JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
-import { inBatches } from './batches.ts';
+import { inBatches } from '../core/batches.ts';
 import { type EngineStats, JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, ClaimOrder, NewJob } from './jobs-backend.ts';
 import { inTransaction } from './pg-boss.ts';

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 
 /** The same UUID for the same parts, in the form of Slack's `client_msg_id`. */
 export function postId(...parts: string[]): string {
-  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const hex = hash('sha256', JSON.stringify(parts));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 

@@ -65,6 +65,8 @@ export interface WorkspaceSlack {
   post: Send;
   /** Edits a message. Of several waiting edits of one message only the latest is sent. */
   update(shown: MessageRef, message: Message, signal?: AbortSignal): Promise<void>;
+  /** Whether an edit that may be left out has room now, so that none is drawn in vain. */
+  mayRefresh(channel: string): boolean;
   /** An edit that may be left out, tried once. False where Slack's rate has no room for it. */
   refresh(shown: MessageRef, message: Message): Promise<boolean>;
   /** Shown to one person in a channel. */
@@ -210,7 +212,7 @@ function createEditing(
   shared: Shared,
   workspace: string,
   once: CallOnce,
-): Pick<WorkspaceSlack, 'update' | 'refresh'> {
+): Pick<WorkspaceSlack, 'update' | 'mayRefresh' | 'refresh'> {
   const { clock, lock, edits, budget } = shared;
   const edit = (shown: MessageRef, message: Message) =>
     once('chat.update', (client) => client.chat.update({ ...PLAIN_EDIT, ...shown, ...inert(message) }));
@@ -235,6 +237,7 @@ function createEditing(
       edits.set(key, message);
       return lock(key, () => sendLatest(key, shown, signal));
     },
+    mayRefresh: (channel) => budget.hasRoom(workspace, channel),
     async refresh(shown, message) {
       if (!budget.take(workspace, shown.channel)) return false;
       try {

@@ -3,7 +3,8 @@ import { EventEmitter } from 'node:events';
 import { KeyvPostgres } from '@keyv/postgres';
 import { Keyv } from 'keyv';
 import pg from 'pg';
-import { type Backend, endOfRange, textOrNothing } from './backend.ts';
+import { inBatches } from '../core/batches.ts';
+import { type Backend, endOfRange, type Row } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
 import { type Locks, openLocks } from './postgres-locks.ts';
 import { StoreError, type Tenancy } from './store.ts';
@@ -73,14 +74,21 @@ function adapterOn(pool: pg.Pool): KeyvPostgres {
 function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Backend {
   const changes = async (sql: string, ...values: unknown[]): Promise<boolean> =>
     ((await pool.query(sql, values)).rowCount ?? 0) > 0;
+  const readMany = async (keys: readonly string[]): Promise<Map<string, string>> => {
+    const { rows } = await pool.query<{ key: string; value: string }>(READ, [keys, Date.now()]);
+    return new Map(rows.map(({ key, value }) => [key, value]));
+  };
+  const insert = inBatches((rows: Insert[]) => insertAll(pool, rows));
   let isOpen = true;
   return {
     keyv: new Keyv({ store: adapter }),
-    read: (key) => adapter.get(key).then(textOrNothing),
-    readMany: async (keys) => (await adapter.getMany([...keys])).map(textOrNothing),
+    read: async (key) => (await readMany([key])).get(key),
+    readMany: async (keys) => {
+      const found = await readMany(keys);
+      return keys.map((key) => found.get(key));
+    },
     put: ({ key, text, expires }, during) => changes(PUT, ...standing(during), key, text, expires ?? null),
-    insert: ({ key, text, expires }, during) =>
-      changes(INSERT, ...standing(during), key, text, expires ?? null, Date.now()),
+    insert: (row, during) => insert({ row, during }),
     replace: (from, { key, text, expires }, during) =>
       changes(REPLACE, ...standing(during), text, expires ?? null, key, from),
     remove: (key, from, during) => changes(REMOVE, ...standing(during), key, from),
@@ -102,6 +110,34 @@ function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Back
   };
 }
 
+/** A row that is stored if its key is free. */
+interface Insert {
+  row: Row;
+  during: Tenancy | undefined;
+}
+
+/** In one statement. What the database refuses because of one row is tried row by row. */
+async function insertAll(pool: pg.Pool, inserts: readonly Insert[]): Promise<boolean[]> {
+  // Of one key the first; one statement cannot store another, and for the others it is taken.
+  const first = new Map(inserts.toReversed().map((insert) => [insert.row.key, insert]));
+  const rows = [...first.values()];
+  const columns = [
+    rows.map(({ row }) => row.key),
+    rows.map(({ row }) => row.text),
+    rows.map(({ row }) => row.expires ?? null),
+    rows.map(({ during }) => during?.key ?? null),
+    rows.map(({ during }) => during?.text ?? null),
+  ];
+  try {
+    const stored = await pool.query<{ key: string }>(INSERT_ALL, [...columns, Date.now()]);
+    const keys = new Set(stored.rows.map(({ key }) => key));
+    return inserts.map((insert) => first.get(insert.row.key) === insert && keys.has(insert.row.key));
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || inserts.length === 1) throw error;
+    return (await Promise.all(inserts.map((insert) => insertAll(pool, [insert])))).flat();
+  }
+}
+
 /** The values of `STANDS`. */
 function standing(during: Tenancy | undefined): Array<string | null> {
   return [during?.key ?? null, during?.text ?? null];
@@ -112,7 +148,17 @@ const STANDS = `($1::text IS NULL OR EXISTS (SELECT 1 FROM keyv AS t
   WHERE t.key = $1 AND COALESCE(t.namespace, '') = '' AND t.value = $2 FOR KEY SHARE))`;
 const PUT = `INSERT INTO keyv (key, value, expires) SELECT $3::text, $4::text, $5::bigint WHERE ${STANDS}
   ON CONFLICT (key, COALESCE(namespace, '')) DO UPDATE SET value = excluded.value, expires = excluded.expires`;
-const INSERT = `${PUT} WHERE keyv.expires <= $6`;
+/** In the order of the keys, so that two writers never wait for each other. */
+const INSERT_ALL = `INSERT INTO keyv (key, value, expires) SELECT r.key, r.text, r.expires
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[]) AS r (key, text, expires, during, standing)
+  WHERE r.during IS NULL OR EXISTS (SELECT 1 FROM keyv AS t
+    WHERE t.key = r.during AND COALESCE(t.namespace, '') = '' AND t.value = r.standing FOR KEY SHARE)
+  ORDER BY r.key COLLATE "C"
+  ON CONFLICT (key, COALESCE(namespace, '')) DO UPDATE SET value = excluded.value, expires = excluded.expires
+    WHERE keyv.expires <= $6
+  RETURNING key`;
+const READ = `SELECT key, value FROM keyv
+  WHERE key = ANY($1::text[]) AND COALESCE(namespace, '') = '' AND (expires IS NULL OR expires > $2)`;
 const REPLACE = `UPDATE keyv SET value = $3, expires = $4
   WHERE key = $5 AND COALESCE(namespace, '') = '' AND value = $6 AND ${STANDS}`;
 const REMOVE = `DELETE FROM keyv WHERE key = $3 AND COALESCE(namespace, '') = '' AND value = $4 AND ${STANDS}`;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { type Sought, UserError } from '../core/errors.ts';
+import { createTtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Versioned } from '../store/store.ts';
@@ -46,6 +47,8 @@ export const ACCOUNTS = {
 
 const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
+/** Shorter than between two polls of one run. */
+const POLLED_MS = 1_000;
 
 /** A call that the service refused or failed, with the account it was made for. */
 export class AccountFailure extends Error {
@@ -95,6 +98,8 @@ export interface Accounts {
    * @throws AccountFailure for a ServiceError
    */
   use<T>(account: Account, work: (client: AccountClient) => Promise<T>, sought?: Sought): Promise<T>;
+  /** For what polls: who acts is as it was within the last second, so that runs of one account read it once. */
+  resolveForPoll(asker: Asker, named: string): Promise<Account>;
 }
 
 export interface AccountsParts extends SealedKeysParts {
@@ -114,6 +119,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
   );
 
   const sealedKeys = createSealedKeys(parts);
+  const polled = createTtlCache<Account>(parts.clock, POLLED_MS);
 
   async function changeState(account: Account, state: Account['state']): Promise<void> {
     if (account.state === state) return;
@@ -134,6 +140,8 @@ export function createAccounts(parts: AccountsParts): Accounts {
 
   return {
     ...reader,
+    resolveForPoll: (asker, named) =>
+      polled.get([named, JSON.stringify(asker)], () => reader.resolve(asker, named)),
     async connect({ apiKey, purpose = 'shared', ...shown }) {
       const key = { ...shown, purpose };
       const sealedKey = await sealedKeys.seal(key, apiKey);

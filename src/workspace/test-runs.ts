@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 
@@ -77,7 +77,7 @@ export interface TestRuns {
 /** A short name of the target, the same for the same account, project and server. */
 export function targetKey(target: Target): string {
   const parts = [target.account, target.project.permalink, target.server?.identifier ?? ''];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 24);
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 24);
 }
 
 /** What the target's record becomes when `run` wants it: a run that is in progress, and not stale, keeps it. */

@@ -38,6 +38,25 @@ test('no update is lost between replicas, and a claim is won by one', async () =
   expect(won.filter(Boolean)).toHaveLength(1);
 });
 
+test('of what replicas create at once each is created once, and what cannot be stored costs itself alone', async () => {
+  const stores = await replicas(await freshDatabase(), 2);
+  const [first, second] = stores.map((store) => store.collection('claims', Counter));
+  if (first === undefined || second === undefined) throw new Error('two replicas are needed');
+  const ids = Array.from({ length: 50 }, (_, at) => `claim ${at}`);
+  const create = (claims: typeof first, id: string) => claims.create('T1', id, { count: 1 });
+
+  const refused = create(first, 'no text \0');
+  const won = await Promise.all([
+    ...ids.map((id) => create(first, id)),
+    ...ids.map((id) => create(first, id)),
+    ...ids.toReversed().map((id) => create(second, id)),
+  ]);
+
+  await expect(refused).rejects.toThrow();
+  expect(won.filter(Boolean)).toHaveLength(ids.length);
+  expect(await first.list('T1')).toHaveLength(ids.length);
+});
+
 test('exclusive work is alone among replicas, and another replica takes over from a dead one', async () => {
   const url = await freshDatabase();
   const stores = await replicas(url, 3);

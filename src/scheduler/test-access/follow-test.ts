@@ -78,7 +78,7 @@ async function follow(started: Following<FollowedTest, TestState>): Promise<void
  * @returns the service's identifier of the run
  */
 async function start(following: FollowingTest): Promise<string> {
-  const { thread, polling } = following;
+  const { workspace, thread, polling } = following;
   const { target } = thread.state;
   const { project, server } = target;
   if (thread.state.run === undefined && thread.state.asked === true) await noteStartedTwice(following);
@@ -87,10 +87,11 @@ async function start(following: FollowingTest): Promise<string> {
     try {
       await thread.save({ asked: true });
       const part = server === undefined ? '' : `server ${code(server.identifier)} in `;
-      const run = await call(following, `${part}project ${code(project.permalink)}`, (client) =>
-        // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
-        startTestAccess(client, project.permalink, server?.identifier),
-      );
+      const account = await workspace.accounts.resolve(askerOf(thread.state), target.account);
+      // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
+      const ask = (client: AccountClient) => startTestAccess(client, project.permalink, server?.identifier);
+      const what = `${part}project ${code(project.permalink)}`;
+      const run = await workspace.accounts.use(account, ask, { what, list: 'projects' });
       const isNews = await saveStanding(following, run, { run: run.identifier });
       // The root message says so already, until the service has another word for it.
       if (isNews && run.status !== 'running') await thread.show({ kind: 'running' });
@@ -114,12 +115,13 @@ async function noteStartedTwice({ workspace, thread }: FollowingTest): Promise<v
 
 /** The run as it ended; undefined while it is running. */
 async function poll(following: FollowingTest, run: string, recovered: boolean): Promise<TestRun | undefined> {
-  const { thread, signal } = following;
+  const { workspace, thread, signal } = following;
   const { target, layout } = thread.state;
   const { permalink } = target.project;
-  const seen = await call(following, `such test run in project ${code(permalink)}`, (client) =>
-    getTestAccess(client, permalink, run, { signal, retries: 0 }),
-  );
+  const account = await workspace.accounts.resolveForPoll(askerOf(thread.state), target.account);
+  const ask = (client: AccountClient) => getTestAccess(client, permalink, run, { signal, retries: 0 });
+  const what = `such test run in project ${code(permalink)}`;
+  const seen = await workspace.accounts.use(account, ask, { what, list: 'projects' });
   if (hasEnded(seen)) return seen;
   const isNews = await saveStanding(following, seen);
   const shown = { kind: 'running', tested: countTested(seen.results) } as const;
@@ -147,14 +149,9 @@ async function saveStanding(
   return true;
 }
 
-async function call<T>(
-  { workspace, thread }: FollowingTest,
-  what: string,
-  work: (client: AccountClient) => Promise<T>,
-): Promise<T> {
-  const { target, askedBy, resumedBy: user = askedBy } = thread.state;
-  const account = await workspace.accounts.resolve({ user }, target.account);
-  return workspace.accounts.use(account, work, { what, list: 'projects' });
+/** With whose key the service is asked. */
+function askerOf({ askedBy, resumedBy: user = askedBy }: FollowedTest): { user: string | undefined } {
+  return { user };
 }
 
 async function close({ workspace, thread }: FollowingTest, ending: RunEnding): Promise<void> {

@@ -33,6 +33,8 @@ export function newsOf(
   run: Pick<TestRun, 'status' | 'completed_at' | 'results'>,
   layout: TestView['layout'],
 ): News[] {
+  // Each poll of a run that goes on asks for its news, and in most there are none.
+  if (layout === 'compact' && !hasEnded(run) && !hasFailing(run)) return [];
   const items = itemsOf(target, run);
   const summary: News[] = hasEnded(run) ? [{ key: 'summary', message: say(summaryLine(run)) }] : [];
   if (layout === 'full') return [...items.map(newsOfItem), ...summary];
@@ -44,6 +46,11 @@ export function newsOf(
   const isTable = items.length > MOST_IN_SENTENCE && items.length < LIMITS.tableRows && reachable.length > 0;
   const first = isTable ? [tableNews(items, reachable.length)] : reachableNews(reachable);
   return [...first, ...own, ...listedNews(failing.slice(MOST_FAILING)), ...summary];
+}
+
+function hasFailing({ results }: Pick<TestRun, 'results'>): boolean {
+  if (results === undefined) return false;
+  return results.repository?.status === 'error' || results.servers.some(({ status }) => status === 'error');
 }
 
 /** The first reply: how long the run takes, and how long one usually takes; at the end how long it took. */
