@@ -45,12 +45,7 @@ export function environment(
  * @param root of another checkout, to compare it with this one
  */
 export function startDeckhand(env: Record<string, string>, root?: string): Promise<Program> {
-  return startProgram(
-    'bench/peers/deckhand.ts',
-    env,
-    ['--expose-gc', ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof-fast'] : [])],
-    root,
-  );
+  return startProgram('bench/peers/deckhand.ts', env, ['--expose-gc'], root);
 }
 
 /** The checkouts to compare: this one, and that which `BESIDE` names. */

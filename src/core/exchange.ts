@@ -24,7 +24,8 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Sends a request and reads its whole answer; follows no redirect, decodes nothing. Rejects with the signal's reason, or
- * with undici's error. Not undici's `request`: its answer is a stream, which costs as much as all else here together.
+ * with undici's error. Not undici's `request`: its answer is a stream, which costs as much as all checks of the service's
+ * client.
  */
 export function exchange(
   dispatcher: Dispatcher,

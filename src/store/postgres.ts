@@ -78,7 +78,7 @@ function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Back
     const { rows } = await pool.query<{ key: string; value: string }>(READ, [keys, Date.now()]);
     return new Map(rows.map(({ key, value }) => [key, value]));
   };
-  const insert = inBatches((rows: Insert[]) => insertAll(pool, rows));
+  const insert = inBatches((rows: Insert[]) => insertEach(pool, rows));
   let isOpen = true;
   return {
     keyv: new Keyv({ store: adapter }),
@@ -88,7 +88,11 @@ function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Back
       return keys.map((key) => found.get(key));
     },
     put: ({ key, text, expires }, during) => changes(PUT, ...standing(during), key, text, expires ?? null),
-    insert: (row, during) => insert({ row, during }),
+    insert: async (row, during) => {
+      const outcome = await insert({ row, during });
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    },
     replace: (from, { key, text, expires }, during) =>
       changes(REPLACE, ...standing(during), text, expires ?? null, key, from),
     remove: (key, from, during) => changes(REMOVE, ...standing(during), key, from),
@@ -116,7 +120,21 @@ interface Insert {
   during: Tenancy | undefined;
 }
 
-/** In one statement. What the database refuses because of one row is tried row by row. */
+/** What the database refuses because of one row is tried row by row. */
+async function insertEach(
+  pool: pg.Pool,
+  inserts: readonly Insert[],
+): Promise<Array<PromiseSettledResult<boolean>>> {
+  try {
+    return await Promise.allSettled(await insertAll(pool, inserts));
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    const alone = inserts.map(async (insert) => (await insertAll(pool, [insert])).includes(true));
+    return Promise.allSettled(alone);
+  }
+}
+
+/** In one statement. */
 async function insertAll(pool: pg.Pool, inserts: readonly Insert[]): Promise<boolean[]> {
   // Of one key the first; one statement cannot store another, and for the others it is taken.
   const first = new Map(inserts.toReversed().map((insert) => [insert.row.key, insert]));
@@ -128,14 +146,9 @@ async function insertAll(pool: pg.Pool, inserts: readonly Insert[]): Promise<boo
     rows.map(({ during }) => during?.key ?? null),
     rows.map(({ during }) => during?.text ?? null),
   ];
-  try {
-    const stored = await pool.query<{ key: string }>(INSERT_ALL, [...columns, Date.now()]);
-    const keys = new Set(stored.rows.map(({ key }) => key));
-    return inserts.map((insert) => first.get(insert.row.key) === insert && keys.has(insert.row.key));
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || inserts.length === 1) throw error;
-    return (await Promise.all(inserts.map((insert) => insertAll(pool, [insert])))).flat();
-  }
+  const stored = await pool.query<{ key: string }>(INSERT_ALL, [...columns, Date.now()]);
+  const keys = new Set(stored.rows.map(({ key }) => key));
+  return inserts.map((insert) => first.get(insert.row.key) === insert && keys.has(insert.row.key));
 }
 
 /** The values of `STANDS`. */
