@@ -52,17 +52,6 @@ interface Edited<State, Shown> {
   shownAt: number;
 }
 
-/** Undefined where it is too early, or Slack's rate has no room. */
-function refreshable(
-  { clock, slack }: Context,
-  { ref, shownAt }: Pick<Edited<unknown, unknown>, 'ref' | 'shownAt'>,
-  startedAt: number,
-): MessageRef | undefined {
-  const shown = ref();
-  if (shown === undefined || !isDue(clock.now(), shownAt, startedAt)) return undefined;
-  return slack.mayRefresh(shown.channel) ? shown : undefined;
-}
-
 export function openFollowedThread<State extends FollowedState, Shown extends { kind: string }>(
   context: Context,
   job: FollowedJob<State>,
@@ -136,8 +125,9 @@ export function openFollowedThread<State extends FollowedState, Shown extends { 
     async refresh(shown) {
       const isProgress = progress?.ref() !== undefined && progress.shownAt < root.shownAt;
       const one = isProgress ? progress : root;
-      const ref = refreshable(context, one, state.startedAt);
-      if (ref === undefined) return;
+      const ref = one.ref();
+      const isTime = isDue(clock.now(), one.shownAt, state.startedAt);
+      if (ref === undefined || !isTime || !slack.mayRefresh(ref.channel)) return;
       try {
         if (await slack.refresh(ref, one.draw(state, shown))) one.shownAt = clock.now();
       } catch (error) {

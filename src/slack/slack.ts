@@ -207,12 +207,10 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
   };
 }
 
+type Editing = Pick<WorkspaceSlack, 'update' | 'mayRefresh' | 'refresh'>;
+
 /** An edit that was overtaken finds nothing left to do. */
-function createEditing(
-  shared: Shared,
-  workspace: string,
-  once: CallOnce,
-): Pick<WorkspaceSlack, 'update' | 'mayRefresh' | 'refresh'> {
+function createEditing(shared: Shared, workspace: string, once: CallOnce): Editing {
   const { clock, lock, edits, budget } = shared;
   const edit = (shown: MessageRef, message: Message) =>
     once('chat.update', (client) => client.chat.update({ ...PLAIN_EDIT, ...shown, ...inert(message) }));
@@ -220,9 +218,8 @@ function createEditing(
   async function sendLatest(key: string, shown: MessageRef, signal?: AbortSignal): Promise<void> {
     let sending: Message | undefined;
     const send = async (): Promise<void> => {
-      const latest = edits.get(key);
-      sending = latest;
-      if (latest !== undefined) await edit(shown, latest);
+      sending = edits.get(key);
+      if (sending !== undefined) await edit(shown, sending);
     };
     try {
       await withRetries(clock, BACKGROUND, send, signal);
