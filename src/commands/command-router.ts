@@ -25,12 +25,14 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
   for (let length = LONGEST_NAME; length > 0; length -= 1) {
     const typed = lower.slice(0, length).join(' ');
     const alone = words.length === length ? ALONE.get(typed) : undefined;
-    const synonym = SYNONYMS.get(typed);
-    const meant = [typed, alone, synonym].find((name) => commands.some((one) => one.name === name));
-    const command = commands.find(({ name }) => name === meant);
-    if (command === undefined) continue;
-    const rest = { words: words.slice(length), flags };
-    return meant === synonym ? { command, rest, synonym: typed } : { command, rest };
+    const rest = words.slice(length);
+    const command = commands.find(({ name }) => name === typed || name === alone);
+    if (command !== undefined) return { command, rest: { words: rest, flags } };
+    const meant = SYNONYMS.get(typed);
+    const other = commands.find(({ name }) => meant === name || meant?.startsWith(`${name} `));
+    if (other === undefined || meant === undefined) continue;
+    const implied = meant.split(' ').slice(other.name.split(' ').length);
+    return { command: other, rest: { words: [...implied, ...rest], flags }, synonym: typed };
   }
   return undefined;
 }
@@ -43,16 +45,14 @@ export function isDurable({ command, rest }: Matched): boolean {
 
 /** For words that are no command: names the nearest one, or what may follow the first word. */
 export function unknownCommand(commands: readonly Command[], text: string): UserError {
-  const typed = splitWords(text)
-    .words.map((word) => word.toLowerCase())
-    .slice(0, 2);
+  const { words: all } = splitWords(text);
+  const typed = all.map((word) => word.toLowerCase()).slice(0, 2);
   const [first = ''] = typed;
   const names = commands.map(({ name }) => name);
   const best = nearest(names, typed);
   const meant = best === undefined ? '' : ` Did you mean ${code(best)}?`;
   const following = names.filter((name) => name.startsWith(`${first} `));
-  if (following.length === 0)
-    return new UserError(`There is no command ${code(first, 40)}.${meant}`, best ?? 'help');
+  if (following.length === 0) return new UnknownCommand(`There is no command ${code(first, 40)}.${meant}`);
   const words = following.map((name) => code(name.slice(first.length + 1))).join(', ');
   const fault =
     typed.length === 1
@@ -61,19 +61,27 @@ export function unknownCommand(commands: readonly Command[], text: string): User
   return new UserError(fault, typed.length === 1 ? `help ${first}` : (best ?? `help ${first}`));
 }
 
+/** The words begin no command. What they may mean is offered as buttons. */
+export class UnknownCommand extends UserError {
+  constructor(message: string) {
+    super(message, 'help');
+    this.name = 'UnknownCommand';
+  }
+}
+
 function nearest(names: readonly string[], typed: readonly string[]): string | undefined {
   const ranked = names
     .map((name) => ({ name, far: mistakes(typed.slice(0, name.split(' ').length).join(' '), name) }))
     .toSorted((one, other) => one.far - other.far);
   const best = ranked[0];
-  const isNear = best !== undefined && best.far <= Math.max(2, Math.floor(best.name.length / 2));
+  const isNear = best !== undefined && best.far <= Math.max(1, Math.floor(best.name.length / 2));
   return isNear ? best.name : undefined;
 }
 
 const MOST_COMPARED = 40;
 
 /** The number of typing mistakes between what was typed and a name; two letters in the wrong order count as one. */
-function mistakes(typed: string, name: string): number {
+export function mistakes(typed: string, name: string): number {
   const start = typed.slice(0, MOST_COMPARED);
   const swapped = Array.from({ length: Math.max(0, start.length - 1) }, (_, at) => {
     const [one = '', other = ''] = start.slice(at, at + 2);
@@ -103,18 +111,22 @@ export function parseArguments(command: Command, rest: Words): unknown {
   });
   const parsed = command.args.safeParse({ ...Object.fromEntries(named), ...flags });
   if (parsed.success) return parsed.data;
-  throw usageError(command, faultOf(parsed.error));
+  throw usageError(command, faultOf(parsed.error, Object.fromEntries(named)));
 }
 
 function usageError(command: Command, fault: string): UserError {
-  return new UserError(`${fault} The usage is ${code(usageLine(command), 200)}.`, `help ${command.name}`);
+  return new UserError(fault, usageLine(command));
 }
 
-function faultOf(error: z.ZodError): string {
+function faultOf(error: z.ZodError, typed: Readonly<Record<string, string | undefined>>): string {
   const issue = error.issues[0];
   const name = String(issue?.path[0] ?? '');
   if (issue?.code === 'custom') return issue.message;
-  return name === '' ? 'Something is missing.' : `${code(name, 40)} is missing or not valid.`;
+  if (name === '') return 'Something is missing.';
+  const given = typed[name];
+  return given === undefined
+    ? `${code(name, 40)} is missing.`
+    : `${code(given, 40)} is no valid ${code(name, 40)}.`;
 }
 
 /** What a person typed after the slash word, cleaned of what phones, keyboards and Slack make of it. */
@@ -132,11 +144,13 @@ const DASHES = /(^|\s)[\u2012-\u2015\u2212](?=[a-z])/gi;
 const SPACES = /[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+/g;
 
 // `<https://a.example|label>`, `<#C1|general>`, `<@U1|ann>`: the label is what the person meant, where there is one.
+const LINK = /<(https?:\/\/[^|<>\s]+|[#@][A-Z0-9]+)(?:\|([^<>]*))?>/g;
 
-// `<https://a.example|label>`, `<#C1|general>`, `<@U1|ann>`: the label is what the person meant, where there is one.
-const LINK = /<(https?:\/\/[^|<>\s]+)(?:\|([^<>]*))?>/g;
+// Where a command is quoted or mentioned, its slash word comes along.
+const SLASH_WORDS = /^(?:\/[\w-]+(?: |$))+/;
 
-// A word copied out of a message keeps its formatting: `name`, *name* or _name_.
+/** How a sentence ends. */
+const ENDINGS: ReadonlySet<string> = new Set(' .,;:!?…');
 
 // A word copied out of a message keeps its formatting: `name`, *name* or _name_.
 const FORMATTED = /^([`*_])([^`*_]+)\1$/;
@@ -151,7 +165,7 @@ const MOST_TYPED = 3_000;
  * Pure; idempotent but for escaped entities.
  */
 export function cleanCommandText(text: string): string {
-  return text
+  const cleaned = text
     .slice(0, MOST_TYPED)
     .toWellFormed()
     .replace(QUOTES, '"')
@@ -162,6 +176,15 @@ export function cleanCommandText(text: string): string {
     .replace(DASHES, '$1--')
     .trim()
     .slice(0, MOST_TYPED);
+  return bareWords(cleaned);
+}
+
+/** Without the formatting, slash word and punctuation around a command. Each hides the others a few times at most. */
+function bareWords(text: string): string {
+  let end = text.length;
+  while (end > 0 && ENDINGS.has(text[end - 1] ?? '')) end -= 1;
+  const bare = text.slice(0, end).replace(FORMATTED, '$2').trim().replace(SLASH_WORDS, '');
+  return bare === text ? bare : bareWords(bare);
 }
 
 /** Splits cleaned text at spaces, keeps quoted parts whole, and takes `--flag value` and `--flag=value` out. */

@@ -1,6 +1,15 @@
 import { distance } from 'fastest-levenshtein';
+import { UserError } from '../core/errors.ts';
 import type { Command } from './command.ts';
-import { cleanCommandText, isDurable, routeCommand, splitWords } from './command-router.ts';
+import {
+  cleanCommandText,
+  isDurable,
+  type Matched,
+  mistakes,
+  parseArguments,
+  routeCommand,
+  splitWords,
+} from './command-router.ts';
 import { SYNONYMS } from './synonyms.ts';
 
 /** A command line that may have been meant. */
@@ -32,18 +41,57 @@ export function likelyCommands(commands: readonly Command[], sentence: string): 
     .toSorted((one, other) => other.score - one.score)
     .map(({ name }) => name);
   const usual = USUAL.filter((name) => commands.some((command) => command.name === name));
-  const begun = routeCommand(commands, said)?.command.name;
-  const lines = begun === undefined ? [] : [said, begun];
+  const lines = linesIn(commands, said);
   return [...new Set([...lines, ...ranked, ...usual])].slice(0, MOST).map((text) => {
     const matched = routeCommand(commands, text);
     return { text, isDurable: matched !== undefined && isDurable(matched) };
   });
 }
 
+const POLITE: ReadonlySet<string> = new Set(['please', 'pls', 'thanks']);
+/** A longer rest of a sentence says more than a command. */
+const LONGEST_REST = 3;
+
+/** From the first word that is a command's, with a typing mistake put right: that much of the sentence, and its command alone. */
+function linesIn(commands: readonly Command[], said: string): string[] {
+  const words = said.split(' ').filter((word) => !POLITE.has(comparable(word)));
+  for (const [at, word] of words.slice(0, MOST_WORDS).entries()) {
+    const rest = words.slice(at + 1);
+    const line = [rightened(commands, word), ...rest].join(' ');
+    const matched = routeCommand(commands, line);
+    if (matched === undefined) continue;
+    const { name } = matched.command;
+    const isWhole = at === 0 || rest.length < LONGEST_REST;
+    return isWhole && canRun(matched) ? [line, name] : [name];
+  }
+  return [];
+}
+
+/** The only command's name that differs from a word by one typing mistake, else the word. */
+function rightened(commands: readonly Command[], word: string): string {
+  const typed = comparable(word);
+  if (typed.length <= SHORTEST_WORD || routeCommand(commands, typed) !== undefined) return word;
+  const names = new Set(commands.map(({ name }) => name.split(' ')[0] ?? name));
+  const [near, other] = [...names].filter((name) => mistakes(typed, name) <= 1);
+  return near === undefined || other !== undefined ? word : near;
+}
+
+function canRun({ command, rest }: Matched): boolean {
+  try {
+    parseArguments(command, rest);
+    return true;
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
+}
+
 /** How well the words fit: the whole name best, then one word of it or a synonym, then a word of its summary. */
 function scoreOf({ name, summary }: Command, words: readonly string[]): number {
   const names = name.split(' ');
-  const synonyms = [...SYNONYMS].filter(([, meant]) => meant === name).map(([typed]) => typed);
+  const synonyms = [...SYNONYMS]
+    .filter(([, meant]) => meant === name || meant.startsWith(`${name} `))
+    .map(([typed]) => typed);
   const inName = names.filter((part) => words.some((word) => isLike(word, part))).length;
   const bySynonym = synonyms.some((typed) =>
     typed.split(' ').every((part) => words.some((word) => isLike(word, part))),

@@ -119,5 +119,5 @@ const NOT_SHOWN: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visi
 
 async function whoCan({ roles }: Pick<Rules, 'roles'>, role: Role): Promise<string> {
   const holders = await roles.holders(role);
-  return holders.slice(0, 5).join(', ') || 'an admin of this Slack workspace';
+  return holders.slice(0, 5).join(', ') || 'an admin';
 }

@@ -35,7 +35,7 @@ describeInBrowser('a digest, set up in its form and read with its picture', () =
 
     await messages.getByText(/set up the digest/).waitFor();
     await messages.getByRole('button', { name: 'Preview' }).click();
-    const preview = messages.getByRole('article').filter({ hasText: 'a preview: only you see this' });
+    const preview = messages.getByRole('article').filter({ hasText: 'Success rate' });
     await preview.getByRole('img', { name: /deployments: .* failed/ }).waitFor();
     const other = await visit(browser, world, 'member', CHANNEL, README_SIZE);
     await other.messages.getByText(/set up the digest/).waitFor();

@@ -19,6 +19,16 @@ it.for([
   expect(likely(sentence)).toContain(name);
 });
 
+it.for([
+  ['tets storefront', 'test storefront'],
+  ['please test storefront', 'test storefront'],
+  ['can you test storefront please', 'test storefront'],
+  ['show me the activity', 'activity'],
+  ['run the test for storefront', 'test'],
+] as const)('"%s" offers `%s` first', ([sentence, line]) => {
+  expect(likely(sentence)[0]).toBe(line);
+});
+
 it('words that are a command come first, as they are, and are stored first where they change something', () => {
   expect(likelyCommands(COMMANDS, 'test storefront')[0]).toEqual({
     text: 'test storefront',

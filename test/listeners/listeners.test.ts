@@ -51,9 +51,9 @@ describe('the front door', () => {
 
   test.for([
     ['tst', 'Did you mean `test`'],
-    ['tset', 'Did you mean `test`'],
+    ['tset storefront', 'Did you mean `test`'],
     ['qwertyuiop', 'There is no command `qwertyuiop`'],
-    ['test a b c', 'The usage is'],
+    ['test a b c', '`c` is one word too many. Try `/deckhand test [project] [server]`'],
     ['whoami --colour red', 'There is no option `--colour`'],
     ['<!channel>', 'There is no command'],
     ['x'.repeat(10_000), 'There is no command'],

@@ -88,6 +88,7 @@ describe('a mention', () => {
     ['hey @deckhand projects?', 'Storefront'],
     ['@deckhand: projects store', 'Storefront'],
     ['@deckhand projects\nthanks a lot', 'Storefront'],
+    ['@deckhand please `/deckhand projects store`!', 'Storefront'],
     ['@deckhand', 'You are connected'],
     ['projects @deckhand', 'Which of these did you mean?'],
   ] as const)('reads "%s"', async ([text, words], { world }) => {
@@ -116,12 +117,13 @@ describe('a mention', () => {
   });
 
   test('inside a sentence does nothing by itself, and offers what it may mean', async ({ world }) => {
-    await mention(world, 'we should let @deckhand test storefront');
+    const { ts } = await mention(world, 'we should let @deckhand test storefront');
     const answer = await answered(world, 'Which of these did you mean?');
     expect(labels(answer)[0]).toBe('test storefront');
     expect(posted(world)).toEqual([]);
     await world.as('member').click({ channel: CHANNEL, ts: answer?.ts ?? '' }, { actionId: 'start:run#0' });
     await ended(world);
+    expect(posted(world)[0]?.thread_ts).toBe(ts);
   });
 
   test('needs the same role as the command', async ({ world }) => {

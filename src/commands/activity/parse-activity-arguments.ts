@@ -13,15 +13,16 @@ const RANGES: ReadonlyArray<[phrase: RegExp, range: ActivityRange]> = [
   [/^(?:the )?(?:last|past) (?:7(?: ?d(?:ays?)?)?|seven days|week)$/, 'last_7_days'],
   [/^(?:the )?(?:last|past) (?:30(?: ?d(?:ays?)?)?|thirty days|month)$/, 'last_30_days'],
   [/^(?:this|current) week$/, 'this_week'],
-  [/^7(?: ?d(?:ays?)?)?$/, 'last_7_days'],
-  [/^30(?: ?d(?:ays?)?)?$/, 'last_30_days'],
+  [/^(?:7(?: ?d(?:ays?)?)?|1 ?w(?:eeks?)?)$/, 'last_7_days'],
+  [/^(?:30(?: ?d(?:ays?)?)?|1 ?m(?:onths?)?)$/, 'last_30_days'],
   [/^week$/, 'this_week'],
   [/^(?:(?:this|current) )?month$/, 'last_30_days'],
   [/^today$/, 'today'],
 ];
 const LONGEST_PHRASE = 4;
 const STATS = new Set(['stats', 'stat', 'statistics', 'figures']);
-const OTHER_SPAN = /^(?:\d+ ?(?:h|d|w|m|hours?|days?|weeks?|months?)|yesterday)$/;
+const OTHER_SPAN =
+  /^(?:(?:last |past )?\d* ?(?:h|d|w|m|y|hours?|days?|weeks?|months?|years?)|(?:this )?year|yesterday)$/;
 
 /**
  * Sorts the words after `activity`: a range, `stats`, and what is left names a project. Pure.

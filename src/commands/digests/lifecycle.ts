@@ -50,8 +50,8 @@ function noteOf(
       return undefined;
     default: {
       if (digest.state.kind === 'paused') return undefined;
-      const next = nextTimes(cadence, zone, clock.now(), done === 'resumed' ? 1 : 3);
-      return `Next: ${next.map((at) => dateTime(at)).join(', ')}.`;
+      const [next] = nextTimes(cadence, zone, clock.now(), 1);
+      return next === undefined ? undefined : `Next: ${dateTime(next)}.`;
     }
   }
 }

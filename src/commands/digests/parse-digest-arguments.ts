@@ -44,11 +44,9 @@ function readCadence(words: readonly string[]): Read<Cadence> {
   if (word === 'cron' || word.startsWith('cron:')) return readCron(words);
   if (word === 'daily' || word === 'weekdays')
     return { cadence: { kind: word, time: readTime(rest[0]) }, rest: rest.slice(1) };
-  if (word.startsWith('weekly:')) {
-    const day = readDay(word.slice('weekly:'.length));
-    if (day !== undefined)
-      return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
-  }
+  const day = readDay(word.replace(/^weekly:/, ''));
+  if (day !== undefined)
+    return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
   const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
   throw wrong(`${code(first, 40)} is not a known frequency. Did you mean ${code(near)}?`);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { code } from '../../core/mrkdwn.ts';
 import { helpAllMessage, helpCommandMessage, helpGroupMessage, helpMessage } from '../../views/help/help.ts';
 import { type Command, type CommandContext, type CommandGroup, defineCommand } from '../command.ts';
+import { routeCommand, unknownCommand } from '../command-router.ts';
 import { runnable } from '../permission.ts';
 
 const Chosen = z.object({ group: z.string() });
@@ -24,10 +24,12 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
       const own = await ownGroups(groups(), context);
       if (wanted === undefined) return { kind: 'private', message: helpMessage(own, word) };
       const all = groups().flatMap(({ commands }) => commands);
-      const found = all.filter(({ name }) => name === wanted || name.startsWith(`${wanted} `));
+      const begun = all.filter(({ name }) => name === wanted || name.startsWith(`${wanted} `));
+      const meant = routeCommand(all, wanted)?.command;
+      const found = begun.length === 0 && meant !== undefined ? [meant] : begun;
       if (found.length > 0) return { kind: 'private', message: helpCommandMessage(found, word) };
-      const group = own.find(({ title }) => title.toLowerCase() === wanted);
-      if (group === undefined) throw new UserError(`There is no command ${code(wanted, 40)}.`, 'help');
+      const group = own.find(({ title, id }) => [title.toLowerCase(), id.replace('-', '')].includes(wanted));
+      if (group === undefined) throw new UserError(unknownCommand(all, wanted).message, 'help');
       return { kind: 'private', message: helpGroupMessage(group, own, word) };
     },
     actions: [

@@ -3,7 +3,8 @@ import { startMessage } from '../../views/help/start.ts';
 import { askAccessAction } from '../admin/access.ts';
 import { defineCommand } from '../command.ts';
 
-const Typed = z.object({ text: z.string() });
+/** @see suggestionsMessage for the thread, that of the mention which the button answers. */
+const Typed = z.object({ text: z.string(), thread: z.string().optional() });
 
 /** What a bare slash word means: what to do next in this channel. */
 export const start = defineCommand({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { say } from '../../views/blocks/message.ts';
-import { findProject } from '../../workspace/projects.ts';
+import { findProject, ProjectNeeded } from '../../workspace/projects.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -16,12 +16,12 @@ export const use = defineCommand({
   durable: true,
   positionals: ['project'],
   rest: true,
-  args: z.object({ project: z.string() }),
+  args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
     const { caller, workspace } = context;
     const { channel, user } = caller;
     if (channel === undefined) throw new UserError('Use this in the channel that it is about.');
-    if (named.toLowerCase() === 'none') {
+    if (named?.toLowerCase() === 'none') {
       await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
       return {
         kind: 'channel',
@@ -30,8 +30,9 @@ export const use = defineCommand({
       };
     }
     const account = await accountOf(context);
-    const project = findProject(await workspace.projects.look(account), named);
-    if (project === undefined) throw new UserError('Name the project.', 'projects');
+    const projects = await workspace.projects.look(account);
+    const project = findProject(projects, named ?? context.project);
+    if (project === undefined) throw new ProjectNeeded(projects);
     const { permalink, name } = project;
     await workspace.channels.change(channel, (current) => ({
       ...current,

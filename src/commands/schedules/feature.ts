@@ -86,21 +86,25 @@ export async function resolveSchedule<R>(
   const all = await kind.list(workspace);
   const here = all.filter(({ channel }) => channel === caller.channel);
   const { noun, plural, commands } = face;
+  const severalOf = (some: readonly Schedule<R>[], which = ''): UserError => {
+    const names = some.slice(0, 10).map(({ name }) => code(name));
+    return new UserError(
+      `This channel has ${some.length} ${plural}${which}: ${names.join(', ')}. Name one.`,
+      commands.list,
+    );
+  };
   if (named === undefined) {
     if (here.length === 0) throw new UserError(`This channel has no ${noun} yet.`, commands.add);
     const [only, ...others] = here.length === 1 ? here : here.filter(fits);
     if (only !== undefined && others.length === 0) return only;
-    const names = here.slice(0, 10).map(({ name }) => code(name));
-    throw new UserError(
-      `This channel has ${here.length} ${plural}: ${names.join(', ')}. Name one.`,
-      commands.list,
-    );
+    throw severalOf(here);
   }
   const wanted = named.toLowerCase();
   const byWord = here.filter(({ record }) => matches?.(record, wanted));
   const found =
     all.find(({ id }) => id.toLowerCase() === wanted) ?? (byWord.length === 1 ? byWord[0] : undefined);
   if (found !== undefined) return found;
+  if (byWord.length > 1) throw severalOf(byWord, ` of ${code(named, 40)}`);
   const ids = (here.length > 0 ? here : all).map(({ name }) => name);
   const near = ids.length === 0 ? '' : ` Did you mean ${code(closest(wanted, ids))}?`;
   throw new UserError(`There is no ${noun} ${code(named, 40)}.${near}`, commands.list);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { outdated } from '../../core/errors.ts';
+import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Change } from '../../core/reply.ts';
@@ -26,10 +26,9 @@ import { currencyOf, findResource } from '../../workspace/managed-hosting.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
-const Args = z
-  .object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() })
-  .refine(({ what, id }) => what === 'show' || id === undefined, { error: 'Say what to show.' })
-  .refine(({ what }) => ['list', 'show', 'regions', 'sizes'].includes(what), { error: 'Say what to show.' });
+const Args = z.object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() });
+
+const LISTED: readonly string[] = ['list', 'regions', 'sizes'];
 
 export const hosting = defineCommand({
   name: 'hosting',
@@ -42,6 +41,9 @@ export const hosting = defineCommand({
   rest: true,
   args: Args,
   async run({ what, id }, context) {
+    if (what !== 'show' && !LISTED.includes(what)) throw noSuchWord(what);
+    if (what !== 'show' && id !== undefined)
+      throw new UserError(`${code(id, 40)} is one word too many.`, `hosting ${what}`);
     const account = await accountOf(context);
     if (what === 'show' && id === undefined)
       return { kind: 'private', message: await chooseOne(context, account, 'hosting show') };
@@ -63,6 +65,14 @@ export const hosting = defineCommand({
     },
   ],
 });
+
+function noSuchWord(what: string): UserError {
+  const words = ['list', 'show', 'sync', 'regions', 'sizes'].map((word) => code(word)).join(', ');
+  return new UserError(
+    `There is no ${code(`hosting ${what}`)}. The words after ${code('hosting')} are ${words}.`,
+    'help hosting',
+  );
+}
 
 /** Asks which managed resource is meant. @param text what the choice completes */
 async function chooseOne({ workspace }: CommandContext, account: Account, text: string): Promise<Message> {

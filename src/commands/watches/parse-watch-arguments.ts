@@ -12,6 +12,7 @@ const MODES: Readonly<Record<string, WatchMode>> = {
   failures: 'failures',
   failure: 'failures',
   failed: 'failures',
+  errors: 'failures',
   transitions: 'transitions',
   transition: 'transitions',
   changes: 'transitions',

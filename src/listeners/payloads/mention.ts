@@ -44,7 +44,7 @@ export function readMention(body: EventBody): StoredRequest | undefined {
       // The event's own id marks the event as seen.
       requestId: `mention ${body.event_id}`,
     },
-    text: cleanCommandText(after.replace(LEADING, '').replace(TRAILING, '')),
+    text: withoutCourtesy(cleanCommandText(after.replace(LEADING, ''))),
     ...(isGreeting(before) ? {} : { isAside: true }),
   };
 }
@@ -61,7 +61,13 @@ function isGreeting(before: string): boolean {
 }
 
 const LEADING = /^[\s,:;!.]+/;
-const TRAILING = /(?<![\s?!])[\s?!]+$/;
+/** The line is clean: its spaces are single. */
+const COURTESY = /^(?:(?:please|pls|hi|hello|hey),? )+|,? (?:please|pls|thanks|thank you)$/gi;
+
+function withoutCourtesy(line: string): string {
+  return line.replace(COURTESY, '');
+}
+
 /** As much as a command may have, and the names before it. */
 const MOST_READ = 4_000;
 

@@ -214,12 +214,20 @@ export function isMention({ answerTs, triggerId }: Caller): boolean {
   return answerTs !== undefined && triggerId === undefined;
 }
 
-/** For words that are no command, or stand inside a sentence: what the person may run and may have meant. */
+/**
+ * For words that are no command, or stand inside a sentence: what the person may run and may have meant.
+ * @param said what is wrong with the words; mrkdwn, escaped
+ */
 export async function suggest(
   { registry, workspace, caller }: { registry: Registry; workspace: Workspace; caller: Caller },
   text: string,
-): Promise<Reply> {
+  said?: string,
+): Promise<Extract<Reply, { kind: 'private' }>> {
   const allowed = await runnable(workspace, caller, registry.commands);
-  const message = suggestionsMessage(workspace.config.SLACK_COMMAND, likelyCommands(allowed, text));
+  const likely = likelyCommands(allowed, text);
+  const message = suggestionsMessage(workspace.config.SLACK_COMMAND, likely, {
+    said,
+    thread: caller.answerTs,
+  });
   return { kind: 'private', message };
 }

@@ -5,6 +5,7 @@ import {
   parseArguments,
   routeCommand,
   splitWords,
+  UnknownCommand,
   unknownCommand,
 } from '../../commands/command-router.ts';
 import { createContext } from '../../commands/resolve-target.ts';
@@ -123,14 +124,13 @@ export async function follow(scene: Scene, reply: Reply, text?: string): Promise
 }
 
 /** What is missing is asked for, where a button or menu can give it. */
-async function answerOrAsk(
-  { workspace, caller }: Scene,
-  error: unknown,
-  text: string,
-  command: string,
-): Promise<Reply> {
+async function answerOrAsk(scene: Scene, error: unknown, text: string, command: string): Promise<Reply> {
+  const { workspace, caller } = scene;
   const context = createContext(workspace, caller);
-  const question = questionOf(error, { text, word: workspace.config.SLACK_COMMAND, thread: caller.answerTs });
+  const question =
+    error instanceof UnknownCommand
+      ? (await suggest(scene, text, `:warning: ${error.message}`)).message
+      : questionOf(error, { text, word: workspace.config.SLACK_COMMAND, thread: caller.answerTs });
   if (question === undefined) await respondFailure(context, error, { command });
   else
     await respondPrivately(workspace, caller, question).catch((second: unknown) =>

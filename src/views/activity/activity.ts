@@ -151,11 +151,11 @@ function notesOf(
   { page, pages }: { page: number; pages: number },
   audience: ActivityAudience,
 ): string[] {
-  const notes = [`Days in ${mrkdwn(ask.zone, 60)}`];
+  const notes = [mrkdwn(ask.zone, 60)];
   if (pages > 1) notes.push(`page ${page + 1} of ${pages}`);
   if (isCut(activity)) notes.push(`the service lists the latest ${MOST_EVENTS} events only`);
   if (audience.kind === 'channel') notes.push(`shared by <@${audience.sharedBy}>`);
-  else notes.push(audience.isShared ? 'shared with this channel' : 'only you see this');
+  else if (audience.isShared) notes.push('shared with this channel');
   return notes;
 }
 

@@ -15,10 +15,9 @@ const ONE_DECIMAL = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRange): KnownBlock[] {
   if (stats === undefined || Object.values(stats).every((figure) => figure === undefined))
     return [context(':information_source: The service sent no figures that Deckhand can read.')];
-  const { name, compared } = RANGE_WORDS[range];
   return [
     { type: 'section', fields: tilesOf(stats).map(([label, value]) => markup(`*${label}*\n${value}`)) },
-    context(`Figures for ${name}; ▲ ▼ compare with ${compared}. Active servers are counted now.`),
+    context(`▲ ▼ against ${RANGE_WORDS[range].compared}`),
   ];
 }
 
@@ -51,7 +50,7 @@ function tilesOf(stats: ActivityStats): Array<[label: string, value: string]> {
     ['Deployments', withDelta(figure(stats.total_deployments), delta(stats.total_deployments_delta, ''))],
     ['Success rate', withDelta(percentage(stats.success_rate), delta(stats.success_rate_delta, ' points'))],
     ['Average duration', absent(stats.avg_duration) ?? mrkdwn(stats.avg_duration, 60)],
-    ['Active servers', figure(stats.active_servers)],
+    ['Active servers now', figure(stats.active_servers)],
   ];
 }
 

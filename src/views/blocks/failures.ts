@@ -39,7 +39,7 @@ export function explain(error: unknown, at: FailureContext): Explained {
     case 'user_error':
       return {
         text: error.message,
-        next: error.next && `Try ${code(`${at.word} ${error.next}`)}.`,
+        next: error.next && `Try ${code(`${at.word} ${error.next}`, 200)}.`,
         lacks: error.lacks,
       };
     case 'account_failure': {

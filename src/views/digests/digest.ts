@@ -170,11 +170,11 @@ export interface FooterChange {
 /** The last two blocks of the message, or the last one of a preview. */
 function footerOf({ digest, next, isPreview }: DigestFrame, change?: FooterChange): KnownBlock[] {
   const notes = context(
-    `Digest ${code(digest.id)}, set up by <@${digest.setUpBy}>`,
-    `days in ${zoneWords(digest.zone)}`,
+    `${code(digest.id)} by <@${digest.setUpBy}>`,
+    zoneWords(digest.zone),
     ...(next === undefined ? [] : [`next ${dateTime(next)}`]),
     ...(change === undefined ? [] : [change.said]),
-    ...(isPreview ? ['a preview: only you see this'] : []),
+    ...(isPreview ? ['preview'] : []),
   );
   if (isPreview) return [notes];
   const value = { id: digest.id };

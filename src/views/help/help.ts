@@ -21,9 +21,16 @@ export interface HelpGroup {
 
 const TITLE = 'What Deckhand can do';
 
+/** Left out of the short help: what it says itself, and what Deckhand does not do. */
+const UNLISTED: ReadonlySet<string> = new Set(['help', 'start', 'deploy']);
+
 /** In at most 15 lines as people see them: what there is, a line for each group; its page says what for. @param groups only what the asker may run */
 export function helpMessage(groups: readonly HelpGroup[], word: string): Message {
-  const filled = groups.filter(({ commands }) => commands.length > 0);
+  const listed = groups.map((group) => ({
+    ...group,
+    commands: group.commands.filter(({ name }) => !UNLISTED.has(name)),
+  }));
+  const filled = listed.filter(({ commands }) => commands.length > 0);
   const parts = filled.map(
     ({ title, commands }) =>
       `*${title}*  ${firstWords(commands)

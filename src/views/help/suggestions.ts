@@ -7,18 +7,29 @@ interface Suggestion {
   isDurable: boolean;
 }
 
-/** For a mention whose words are no command: what may have been meant. */
-export function suggestionsMessage(word: string, suggestions: readonly Suggestion[]): Message {
+/**
+ * For words that are no command: what may have been meant.
+ * @param said why it is asked; mrkdwn, escaped
+ * @param thread the message in whose thread a mention is answered
+ */
+export function suggestionsMessage(
+  word: string,
+  suggestions: readonly Suggestion[],
+  {
+    said = 'Which of these did you mean?',
+    thread,
+  }: { said?: string | undefined; thread?: string | undefined },
+): Message {
   return say(
-    'Which of these did you mean?',
+    said,
     ...buttons(
       ...suggestions.map(({ text, isDurable }, at) => ({
         label: text,
         actionId: `${isDurable ? 'start:run' : 'start:at-once'}#${at}`,
-        value: { text },
+        value: { text, ...(thread === undefined ? {} : { thread }) },
       })),
     ),
-    context(`${code(`${word} help`)} lists all commands; a mention takes the same words.`),
+    context(`${code(`${word} help`)} lists all commands.`),
   );
 }
 

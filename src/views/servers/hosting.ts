@@ -1,5 +1,5 @@
 import type { ActionsBlockElement } from '@slack/types';
-import type { Message } from '../../core/message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
 import { runBlock } from '../blocks/choices.ts';
@@ -21,7 +21,6 @@ const COLUMNS: readonly Column[] = [
   { title: 'Size' },
   { title: 'IP address' },
   { title: 'A month', align: 'right' },
-  { title: 'Identifier' },
 ];
 
 export function hostingMessage(
@@ -41,7 +40,6 @@ export function hostingMessage(
     resource.size ?? '',
     resource.ip_address ?? '',
     money(resource.monthly_cost, currency),
-    resource.identifier,
   ]);
   const title = `${count(resources.length, 'managed resource')} of`;
   return {
@@ -49,7 +47,7 @@ export function hostingMessage(
     blocks: [
       header(`${title} ${plain(account, 60)}`),
       ...table('Managed resources', COLUMNS, rows),
-      context(`${code(`${word} hosting show <id>`)} shows more about one.`),
+      ...resourceMenu(resources, 'Show one', `hosting show --account ${account}`),
     ],
   };
 }
@@ -60,6 +58,12 @@ export function chooseResourceMessage(
   resources: readonly HostedResource[],
   text: string,
 ): Message {
+  const menu = resourceMenu(resources, 'Choose a resource', text);
+  if (menu.length === 0) return say(`The account ${code(account)} has no managed resources.`);
+  return say('Which managed resource do you mean?', ...menu);
+}
+
+function resourceMenu(resources: readonly HostedResource[], placeholder: string, text: string): KnownBlock[] {
   // Of several with one identifier, which the service should not have, the menu takes one.
   const byIdentifier = new Map(resources.map((resource) => [resource.identifier, resource]));
   const choices = [...byIdentifier.values()]
@@ -69,15 +73,14 @@ export function chooseResourceMessage(
       text: name || identifier,
       ...(status === '' ? {} : { description: status.replaceAll('_', ' ') }),
     }));
-  if (choices.length === 0) return say(`The account ${code(account)} has no managed resources.`);
-  const said = 'Which managed resource do you mean?';
+  if (choices.length === 0) return [];
   const element: ActionsBlockElement = {
     type: 'static_select',
     action_id: 'hosting:choose',
-    placeholder: plainText('Choose a resource', LIMITS.placeholder),
+    placeholder: plainText(placeholder, LIMITS.placeholder),
     options: optionsOf(choices),
   };
-  return say(said, { type: 'actions', block_id: runBlock(text), elements: [element] });
+  return [{ type: 'actions', block_id: runBlock(text), elements: [element] }];
 }
 
 export interface ResourceView {

@@ -47,7 +47,7 @@ describe('activity', () => {
   }) => {
     const shown = await ask(world, '/deckhand activity');
     expect(shown).toContain('Activity of `acme`, the last 7 days: 14 events');
-    expect(shown).toContain('Days in America/New_York');
+    expect(shown).toContain('America/New_York');
     expect(shown).toContain(':white_check_mark:');
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
     expect(world.service.requests.all.at(-1)?.query).toEqual({ range: 'last_7_days' });

@@ -13,6 +13,7 @@ describe('the words after activity', () => {
     ['last_7_days', { range: 'last_7_days' }],
     ['last-7-days', { range: 'last_7_days' }],
     ['the last 7 days', { range: 'last_7_days' }],
+    ['1 week', { range: 'last_7_days' }],
     ['30d', { range: 'last_30_days' }],
     ['last 30 days', { range: 'last_30_days' }],
     ['month', { range: 'last_30_days' }],
@@ -29,7 +30,10 @@ describe('the words after activity', () => {
     expect(readActivityWords(typed === '' ? [] : typed.split(' '))).toEqual({ ...NOTHING, ...expected });
   });
 
-  it.each(['90d', '2 weeks', 'yesterday', 'today 7d'])('%j is refused with the ranges there are', (typed) => {
-    expect(() => readActivityWords(typed.split(' '))).toThrow(/`today`, `7d`, `30d` and `week`/);
-  });
+  it.each(['90d', '2 weeks', '24h', 'year', 'yesterday', 'today 7d'])(
+    '%j is refused with the ranges there are',
+    (typed) => {
+      expect(() => readActivityWords(typed.split(' '))).toThrow(/`today`, `7d`, `30d` and `week`/);
+    },
+  );
 });

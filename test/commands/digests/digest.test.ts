@@ -274,7 +274,7 @@ describe('digest', () => {
     world.deploy(true);
     await world.say('digest add daily 09:00 UTC');
     const shown = await ask(world, '/deckhand digest preview', 'admin');
-    expect(shown).toContain('only you see this');
+    expect(shown).toContain('preview');
     expect(shown).toContain('slack_file');
     expect(shown).not.toContain('digest:snooze');
     expect(world.posted()).toEqual([]);

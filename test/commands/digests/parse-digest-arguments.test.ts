@@ -34,6 +34,7 @@ describe('the words of a digest', () => {
       'this_week',
     ],
     ['daily 09:00 asia/calcutta', { kind: 'daily', time: '09:00' }, 'Asia/Kolkata', undefined],
+    ['Monday 09:00', { kind: 'weekly', day: 'mon', time: '09:00' }, undefined, undefined],
     ['daily 12pm', { kind: 'daily', time: '12:00' }, undefined, undefined],
     ['daily 9.30 last 7 days', { kind: 'daily', time: '09:30' }, undefined, 'last_7_days'],
   ])('%s', (text, cadence, zone, range) => {

@@ -60,6 +60,7 @@ describe('help', () => {
     for (const hidden of ['`integration`', '`invoices`', '`roles`', '`audit`', 'Billing'])
       expect(said).not.toContain(hidden);
     expect(labels(lastBlocks(world, 'member'))).toEqual(['Test', 'Follow', 'Set up', 'Administer']);
+    expect(said).not.toContain('`deploy`');
   });
 
   test('help shows nothing that is switched off in the channel, and `help all` everything', async ({
@@ -83,6 +84,14 @@ describe('help', () => {
       JSON.stringify(lastBlocks(world, 'admin')).includes('/deckhand invoices notify [here|off]'),
     );
     expect(JSON.stringify(lastBlocks(world, 'admin'))).not.toContain('digest');
+  });
+
+  test.for([
+    ['stats', 'How to use activity'],
+    ['setup', 'Set up accounts'],
+    ['tets', 'Did you mean `test`?'],
+  ] as const)('help %s says %s', async ([wanted, words], { world }) => {
+    expect(await ask(world, `/deckhand help ${wanted}`)).toContain(words);
   });
 
   test('help of a group that is no command shows the group', async ({ world }) => {
@@ -172,6 +181,23 @@ describe('what a bound channel implies', () => {
 
 describe('what is left out', () => {
   test.override({ connected: true });
+
+  test('a misspelt command has a button with what was meant, which runs', async ({ world }) => {
+    expect(await ask(world, '/deckhand projcets store')).toContain('There is no command `projcets`');
+    expect(labels(lastBlocks(world, 'member'))[0]).toBe('projects store');
+    const shown = await answerTo(world, 'member', () =>
+      click(world, 'member', { actionId: 'start:at-once#0' }),
+    );
+    expect(shown).toContain('Storefront');
+  });
+
+  test('use without a project offers a menu, whose choice binds the channel', async ({ world }) => {
+    expect(await ask(world, '/deckhand use', 'admin')).toContain('Which project do you mean?');
+    await click(world, 'admin', { actionId: 'projects:choose', selected: 'storefront' });
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('bound this channel')),
+    );
+  });
 
   test('build without an identifier says where one is found', async ({ world }) => {
     expect(await ask(world, '/deckhand build')).toContain('last part of the address');

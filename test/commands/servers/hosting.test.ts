@@ -98,7 +98,7 @@ describe('hosting', () => {
   });
 
   test('hosting answers words that it does not know with its usage', async ({ world }) => {
-    expect(await ask(world, '/deckhand hosting paint r-1')).toContain('The usage is');
+    expect(await ask(world, '/deckhand hosting paint r-1')).toContain('The words after `hosting` are');
   });
 
   test('hosting offers the regions that can be chosen', async ({ world }) => {

@@ -352,7 +352,15 @@ const BUILDERS = [
   row(helpCommandMessage, fc.array(helpEntry, { minLength: 1, maxLength: 14 }), word),
   row(synonymMessage, word, fc.stringMatching(/^[a-z]{1,20}$/), fc.constant('activity')),
   row(openFormMessage, word, text),
-  row(suggestionsMessage, word, fc.array(fc.record({ text, isDurable: fc.boolean() }), { maxLength: 3 })),
+  row(
+    suggestionsMessage,
+    word,
+    fc.array(fc.record({ text, isDurable: fc.boolean() }), { maxLength: 3 }),
+    fc.record({
+      said: maybe(fc.constant('There is none.')),
+      thread: maybe(fc.constant('1700000000.000100')),
+    }),
+  ),
   row(handOverBlocks, slug, url),
   row(
     connectModal,

@@ -191,7 +191,7 @@ describe('the message of a digest', () => {
     expect(said).toContain('*Deployments*\\n3  n/a');
     expect(said).toContain('*Success rate*\\n—  —');
     expect(said).toContain('*Active servers*\\nn/a');
-    expect(said).toContain('Figures for this week; ▲ ▼ compare with the same part of last week');
+    expect(said).toContain('▲ ▼ against the same part of last week');
     expect(text).toBe('Deployment digest, this week. `acme`: 3 deployments');
   });
 
