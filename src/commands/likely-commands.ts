@@ -60,6 +60,8 @@ function linesIn(commands: readonly Command[], said: string): string[] {
     const line = [rightened(commands, word), ...rest].join(' ');
     const matched = routeCommand(commands, line);
     if (matched === undefined) continue;
+    // Within a sentence a short word, or another word for a command, is rarely meant as one.
+    if (at > 0 && (matched.synonym !== undefined || word.length <= SHORTEST_WORD)) continue;
     const { name } = matched.command;
     const isWhole = at === 0 || rest.length < LONGEST_REST;
     return isWhole && canRun(matched) ? [line, name] : [name];

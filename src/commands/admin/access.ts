@@ -56,7 +56,7 @@ async function askForAccess(value: string | undefined, { caller, workspace }: Ac
   const id = await requests.open(wish);
   if (id === undefined) {
     const standing = await requests.standing(wish);
-    return { kind: 'private', message: askedAlreadyMessage(role, standing?.outcome) };
+    return { kind: 'replace', message: askedAlreadyMessage(role, standing?.outcome) };
   }
   const asked = await askAdmins(workspace, { wish, id, team: caller.team });
   if (asked.length === 0) {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { outdated } from '../../core/errors.ts';
+import { outdated, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { getServer } from '../../service/servers.ts';
 import { menuTarget } from '../../views/blocks/choices.ts';
 import { serverMessage } from '../../views/servers/server.ts';
-import { defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
 import { projectOf, serverOf } from '../resolve-target.ts';
 
@@ -19,13 +19,13 @@ export const serverShow = defineCommand({
   positionals: ['server', 'project'],
   args: z.object({ server: z.string().optional(), project: z.string().optional() }),
   async run({ server: named, project: inProject }, context) {
-    const { account, project } = await projectOf(context, inProject);
+    const { account, project, server: typed } = await placeOf(context, named, inProject);
     const { permalink, name } = project;
-    const { identifier } = await serverOf(context, account, permalink, named);
+    const { identifier } = await serverOf(context, account, permalink, typed);
     const server = await context.workspace.accounts.use(
       account,
       (client) => getServer(client, permalink, identifier),
-      { what: `server ${code(named ?? identifier)} in ${code(permalink)}`, list: 'projects' },
+      { what: `server ${code(typed ?? identifier)} in ${code(permalink)}`, list: 'projects' },
     );
     const target = {
       account: account.name,
@@ -45,6 +45,19 @@ export const serverShow = defineCommand({
     },
   ],
 });
+
+/** Server and project, also in the order of `test`: the second word counts as the server where only the first is a project. */
+async function placeOf(context: CommandContext, server: string | undefined, inProject: string | undefined) {
+  try {
+    return { ...(await projectOf(context, inProject)), server };
+  } catch (error) {
+    if (!(error instanceof UserError) || server === undefined || inProject === undefined) throw error;
+    const swapped = await projectOf(context, server).catch((other: unknown) => {
+      throw other instanceof UserError ? error : other;
+    });
+    return { ...swapped, server: inProject };
+  }
+}
 
 /** A server picked from the menu of a message: what was typed runs again with it. */
 function chosen(server: string | undefined, blockId: string): Reply {

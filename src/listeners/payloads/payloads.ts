@@ -70,7 +70,7 @@ export function readAction(raw: unknown): IncomingRequest {
     live: {
       ...liveOf(caller),
       message: messageOf(body),
-      state: body.view ? viewStateOf(body.view) : undefined,
+      state: body.view && body.view.type !== 'home' ? viewStateOf(body.view) : undefined,
     },
   };
 }

@@ -57,10 +57,12 @@ export function respondWorking(
   command: string | undefined,
 ): (elapsedMs: number) => Promise<void> {
   const line = command === undefined ? undefined : `${workspace.config.SLACK_COMMAND} ${command}`;
+  // Only at a command's own address can it be replaced and taken away; at a click's the clicked message would be.
+  const isFleeting = caller.responseUrl !== undefined && caller.messageTs === undefined;
   return async (elapsedMs) => {
+    if (!isFleeting && elapsedMs !== MARKS_MS[0]) return;
     await respondPrivately(workspace, caller, workingMessage(elapsedMs, line));
-    // At a click's address the message that was clicked would be replaced.
-    caller.isWorkingShown = caller.responseUrl !== undefined && caller.messageTs === undefined;
+    caller.isWorkingShown = isFleeting;
   };
 }
 

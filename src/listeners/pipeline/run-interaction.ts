@@ -8,12 +8,13 @@ import type { Caller, Reply } from '../../core/reply.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
-import { noticeOf } from '../../views/blocks/modal.ts';
+import { noticeOf, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Live, StoredRequest } from '../durable-requests.ts';
 import type { Asked, Claim } from './pipeline.ts';
 import { replaceMessage, respondFailure, respondWorking } from './respond.ts';
 import { follow, type Scene } from './run-command.ts';
+import { withAnswer } from './submission-view.ts';
 
 /** A click or shortcut that is being carried out, with what this process still knows of it. */
 interface Interaction<Kind extends StoredRequest['kind']> extends Scene {
@@ -37,19 +38,34 @@ export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
     change: found && changeName(found.command, actionId),
     isChange: action?.durable === true,
     claim: action?.once ? clickClaim(scene) : undefined,
-    // A modal shows by itself what comes of a click.
+    // A modal and App Home show by themselves what comes of a click.
     showProgress:
-      live.state === undefined ? respondWorking(workspace, caller, found?.command.name) : undefined,
+      caller.channel === undefined ? undefined : respondWorking(workspace, caller, found?.command.name),
     async run() {
       if (action === undefined) throw outdated('button');
       return action.run(value, actionContext(scene));
     },
-    respond: (reply) => follow(scene, reply),
+    respond: (reply) => followClick(scene, reply),
     async explain(error) {
       await respondFailure(createContext(workspace, caller), error, { action: actionId });
       return { kind: 'nothing' };
     },
   };
+}
+
+/** In a modal, what replaces a message takes the place of the button that was used. */
+async function followClick(scene: Interaction<'action'>, reply: Reply): Promise<void> {
+  const { workspace, request, live } = scene;
+  if (reply.kind !== 'replace' || live.state === undefined) return follow(scene, reply);
+  const { view } = live.state;
+  try {
+    const answered = withAnswer(resendable(view), reply.message, request.blockId ?? '');
+    await workspace.slack.updateModal(view.id, answered, view.hash);
+  } catch (error) {
+    // It was closed, or has changed since.
+    if (!isSlackFailure(error)) throw error;
+    await follow(scene, reply);
+  }
 }
 
 /** The command and what the button does, e.g. `digest pause`. */

@@ -4,7 +4,7 @@ import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { ServiceError } from '../../service/errors.ts';
 import { accessButton, type Explained } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
-import { notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
+import { BANNER, notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
 
 /** What a submission leads to, as the ack of the form or as the view that replaces it later. */
 
@@ -118,6 +118,13 @@ const ASK = 'ask-access';
 function withAsk(view: ModalView, lacks: Explained['lacks']): ModalView {
   const ask = accessButton(lacks).map((block) => ({ ...block, block_id: ASK }));
   return { ...view, blocks: [...ask, ...view.blocks.filter((block) => block.block_id !== ASK)] };
+}
+
+/** The same modal with an answer on top, in place of the banner and of the block whose button was used. */
+export function withAnswer(view: ModalView, { blocks: answer }: Message, used: string): ModalView {
+  const kept = view.blocks.filter(({ block_id: id }) => id !== BANNER && id !== used);
+  const top = answer.map((block, at) => (at === 0 ? { ...block, block_id: BANNER } : block));
+  return { ...view, blocks: [...top, ...kept] };
 }
 
 function secretsOf(submission: Submission | undefined, state: ViewState): readonly string[] {

@@ -17,7 +17,7 @@ export interface ModalSpec {
   blocks: KnownBlock[];
 }
 
-const BANNER = 'banner';
+export const BANNER = 'banner';
 
 export function modal({
   callbackId,

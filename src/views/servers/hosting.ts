@@ -73,14 +73,15 @@ function resourceMenu(resources: readonly HostedResource[], placeholder: string,
       text: name || identifier,
       ...(status === '' ? {} : { description: status.replaceAll('_', ' ') }),
     }));
-  if (choices.length === 0) return [];
+  const blockId = runBlock(text);
+  if (choices.length === 0 || blockId.length > LIMITS.blockId) return [];
   const element: ActionsBlockElement = {
     type: 'static_select',
     action_id: 'hosting:choose',
     placeholder: plainText(placeholder, LIMITS.placeholder),
     options: optionsOf(choices),
   };
-  return [{ type: 'actions', block_id: runBlock(text), elements: [element] }];
+  return [{ type: 'actions', block_id: blockId, elements: [element] }];
 }
 
 export interface ResourceView {

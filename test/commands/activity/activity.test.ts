@@ -57,7 +57,7 @@ describe('activity', () => {
     const shown = await askForPicture(world, '/deckhand activity billing-api stats 30d');
     expect(shown).toContain('the last 30 days: 1 event');
     expect(shown).toContain(':x:');
-    expect(shown).toContain('▲ ▼ compare with the 30 days before');
+    expect(shown).toContain('▲ ▼ against the 30 days before');
     expect(shown).toContain('*Deployments*\\n15  ▲ 14');
   });
 

@@ -46,6 +46,29 @@ describe('"Ask for access" on a refusal', () => {
     expect(await ask(world, '/deckhand audit', 'admin')).toContain('access allow');
   });
 
+  test('on a form is asked in the form, whose fields stay', async ({ world }) => {
+    const ben = world.as('member');
+    await world.app.workspaces.open(TEAM).roles.give(PEOPLE.member, 'operator', PEOPLE.admin);
+    await ben.command(CHANNEL, '/deckhand digest add');
+    await world.slack.until(() => ben.openView()?.content.callback_id === 'digest.add');
+    await world.app.workspaces.open(TEAM).roles.set({
+      admin: [PEOPLE.admin],
+      operator: [PEOPLE.admin],
+      billing: [],
+      setBy: PEOPLE.admin,
+      setAt: 0,
+    });
+    await ben.submit('digest.add', {});
+    const shown = () => JSON.stringify(ben.openView()?.content.blocks ?? []);
+    await world.slack.until(() => shown().includes('access:ask'), { what: 'the button' });
+    await ben.click({ viewId: ben.openView()?.id ?? '' }, { actionId: 'access:ask' });
+    await world.slack.until(() => shown().includes('Asked <@U0ANN>'), { what: 'the answer in the form' });
+    expect(shown()).not.toContain('access:ask');
+    expect(shown()).toContain('"cadence"');
+    await told(world, 'admin', 'asks for the role *operator*');
+    expect(dms(world, 'member')).toEqual([]);
+  });
+
   test('is refused by an admin, and can then be asked again tomorrow only', async ({ world }) => {
     await askFor(world, 'member', '/deckhand use storefront');
     await told(world, 'admin', 'asks for the role');

@@ -40,7 +40,7 @@ describe('a digest', () => {
     );
     expect(shown()).toContain('*Deployments*\\n2  ▲ 1');
     expect(shown()).toContain('*Success rate*\\n50 %  ▼ 50 points');
-    expect(shown()).toContain('▲ ▼ compare with the 7 days before');
+    expect(shown()).toContain('▲ ▼ against the 7 days before');
     expect(shown()).toContain('*1 failed deployment*');
     expect(shown()).not.toContain('Late');
     const [file] = world.slack.files(TEAM);

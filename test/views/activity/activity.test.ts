@@ -123,7 +123,7 @@ describe('the figures', () => {
     ['no change', { total_deployments_delta: 0 }, '1,234  no change'],
     ['null', { success_rate: null, success_rate_delta: null }, '*Success rate*\n—  —'],
     ['nothing to compare with', { success_rate_delta: null }, '95.2 %  —'],
-    ['not told', { active_servers: undefined }, '*Active servers*\nn/a'],
+    ['not told', { active_servers: undefined }, '*Active servers now*\nn/a'],
     ['a delta not told', { total_deployments_delta: undefined }, '1,234  n/a'],
     ['almost all', { success_rate: 99.97 }, '99.9 %'],
     ['all', { success_rate: 100 }, '100 %'],
@@ -136,10 +136,10 @@ describe('the figures', () => {
   });
 
   it.each([
-    ['today', 'for today; ▲ ▼ compare with the same part of yesterday'],
-    ['last_7_days', 'for the last 7 days; ▲ ▼ compare with the 7 days before'],
-    ['last_30_days', 'for the last 30 days; ▲ ▼ compare with the 30 days before'],
-    ['this_week', 'for this week; ▲ ▼ compare with the same part of last week'],
+    ['today', '▲ ▼ against the same part of yesterday'],
+    ['last_7_days', '▲ ▼ against the 7 days before'],
+    ['last_30_days', '▲ ▼ against the 30 days before'],
+    ['this_week', '▲ ▼ against the same part of last week'],
   ] as const)('of %s say what they compare with', (range, expected) => {
     expect(textOf(statsBlocks(STATS, range))).toContain(expected);
   });

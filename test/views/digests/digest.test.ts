@@ -190,7 +190,7 @@ describe('the message of a digest', () => {
     const said = JSON.stringify(blocks);
     expect(said).toContain('*Deployments*\\n3  n/a');
     expect(said).toContain('*Success rate*\\n—  —');
-    expect(said).toContain('*Active servers*\\nn/a');
+    expect(said).toContain('*Active servers now*\\nn/a');
     expect(said).toContain('▲ ▼ against the same part of last week');
     expect(text).toBe('Deployment digest, this week. `acme`: 3 deployments');
   });
