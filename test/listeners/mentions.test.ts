@@ -77,6 +77,22 @@ describe('a mention', () => {
     expect(posted(world)[0]?.thread_ts).toBe(ts);
   });
 
+  test('of a server that there is not offers those there are, and tests the one picked in its own thread', async ({
+    world,
+  }) => {
+    const { ts } = await mention(world, '@deckhand test storefront web-9');
+    const question = await answered(world, 'There is no server `web-9`');
+    const place = { channel: CHANNEL, ts: question?.ts ?? '' };
+    const ben = world.as('member');
+    const offered = await ben.suggest(place, { actionId: 'server', query: 'web-2' });
+    const [server] = offered.options ?? [];
+    await ben.click(place, { actionId: 'server', selected: String(server?.value) });
+    await world.slack.until(() => posted(world).some(({ text }) => text.includes('1 of 1 reachable')), {
+      what: 'the outcome',
+    });
+    expect(posted(world)[0]).toMatchObject({ thread_ts: ts, text: expect.stringContaining('*web-2*') });
+  });
+
   test('is answered to one person where the slash command is', async ({ world }) => {
     await mention(world, '@deckhand projects');
     // Slack shows it in a thread only where there is one already.
