@@ -37,7 +37,7 @@ export function profileMessage(view: ProfileView): Message {
   const role = roles.length === 0 ? 'member' : roles.join(', ');
   const who = `${bold(name === '' ? profile.email_address : name)}  ${mrkdwn(profile.email_address, 200)}`;
   const lines = [
-    `:bust_in_silhouette: You are <@${view.user}>, ${role} in Deckhand.${link === undefined ? '' : ` ${link}`}`,
+    `You are <@${view.user}>, ${role} in Deckhand.${link === undefined ? '' : ` ${link}`}`,
     actingWords(view, who),
     `Account ${bold(profile.account.name)} (${code(account)})`,
     `Managed resources beta: ${beta}`,

@@ -33,8 +33,8 @@ export function duration(ms: number): string {
 
 const DAY_MS = 86_400_000;
 
-/** "Friday, November 20" */
-export const dayName = dayFormat({ weekday: 'long', day: 'numeric', month: 'long' });
+/** "Friday, Nov 20" */
+export const dayName = dayFormat({ weekday: 'long', day: 'numeric', month: 'short' });
 
 /** "Nov 20, 2026" */
 export const dateName = dayFormat({ day: 'numeric', month: 'short', year: 'numeric' });

@@ -139,6 +139,7 @@ function figureBlocks(account: string, { figures, charts = {} }: HomeData): Know
   if ('failed' in known) return [context(`:warning: ${known.failed}`)];
   const { stats, skipped = [] } = known;
   return [
+    context('This week'),
     ...statsBlocks(stats, 'this_week'),
     ...(Object.hasOwn(charts, account) && charts[account] ? [charts[account]] : []),
     ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),

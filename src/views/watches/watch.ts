@@ -72,9 +72,9 @@ export function watchListMessage(watches: readonly ListedWatch[], listing: Sched
     const { channel, watch, kept = 0, ...polling } = listed;
     const { id, setUpAt, setUpBy, last, state } = watch;
     const lines = [
-      `${code(id)}  ${watchWords(listed)}, in <#${channel}>`,
+      `${code(id)}  ${watchWords(listed)}${listing.scope === 'all' ? `, in <#${channel}>` : ''}`,
+      polledLines(state, polling, last).join(' '),
       `Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
-      ...polledLines(state, polling, last),
       ...(kept === 0 ? [] : [keptLine(kept)]),
     ];
     return { id, isAsleep: state.kind === 'paused', lines };

@@ -59,8 +59,8 @@ describe('the feed', () => {
       { ...EVENT, created_at: '2026-11-19T12:00:00Z' },
     ];
     const inUtc = textOf(activityMessage(ASK, feed(events), ASKER).blocks);
-    expect(inUtc).toContain('Friday, November 20');
-    expect(inUtc).toContain('Thursday, November 19');
+    expect(inUtc).toContain('Friday, Nov 20');
+    expect(inUtc).toContain('Thursday, Nov 19');
     const inNewYork = textOf(
       activityMessage({ ...ASK, zone: 'America/New_York' }, feed(events), ASKER).blocks,
     );

@@ -129,7 +129,7 @@ describe('the words for the picture', () => {
     [
       'say the same',
       {},
-      'Chart of deployments per day, acme, the last 7 days. 1,004 deployments: 1,001 succeeded, 2 failed, 1 cancelled. Thursday, November 19: 1,000 succeeded, 2 failed, 1 cancelled; Friday, November 20: 1 succeeded.',
+      'Chart of deployments per day, acme, the last 7 days. 1,004 deployments: 1,001 succeeded, 2 failed, 1 cancelled. Thursday, Nov 19: 1,000 succeeded, 2 failed, 1 cancelled; Friday, Nov 20: 1 succeeded.',
     ],
     ['say that there were none', { bars: [day('2026-11-20')] }, '7 days. No deployments.'],
     ['say one as one', { bars: [day('2026-11-20', 1)] }, '1 deployment: 1 succeeded.'],
