@@ -10,8 +10,8 @@ export interface Matched {
   command: Command;
   /** What stood after the command's name. */
   rest: Words;
-  /** What was typed in place of the name, where it is another word for it. */
-  synonym?: string | undefined;
+  /** What was typed in place of the name, where it is another word for it, and what that means. */
+  synonym?: { typed: string; meant: string } | undefined;
 }
 
 /** In words, and more than any has. */
@@ -32,7 +32,7 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
     const other = commands.find(({ name }) => meant === name || meant?.startsWith(`${name} `));
     if (other === undefined || meant === undefined) continue;
     const implied = meant.split(' ').slice(other.name.split(' ').length);
-    return { command: other, rest: { words: [...implied, ...rest], flags }, synonym: typed };
+    return { command: other, rest: { words: [...implied, ...rest], flags }, synonym: { typed, meant } };
   }
   return undefined;
 }

@@ -71,8 +71,8 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
     async respond(reply) {
       await follow(scene, reply, text);
       await removeWorking(workspace, caller);
-      if (command !== undefined && matched?.synonym !== undefined && !isSuggestion)
-        await respondPrivately(workspace, caller, synonymMessage(word, matched.synonym, command.name));
+      if (matched?.synonym !== undefined && !isSuggestion)
+        await respondPrivately(workspace, caller, synonymMessage(word, matched.synonym));
     },
     explain: (error) => answerOrAsk(scene, error, text, command?.name ?? 'unknown'),
   });

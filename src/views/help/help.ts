@@ -65,8 +65,8 @@ export function helpAllMessage(groups: readonly HelpGroup[], word: string): Mess
 }
 
 /** Below the answer: the command that carried out another word. */
-export function synonymMessage(word: string, typed: string, name: string): Message {
-  const said = `${code(`${word} ${typed}`)} is ${code(`${word} ${name}`)}.`;
+export function synonymMessage(word: string, { typed, meant }: { typed: string; meant: string }): Message {
+  const said = `${code(`${word} ${typed}`)} is ${code(`${word} ${meant}`)}.`;
   return { text: said, blocks: [context(said)] };
 }
 

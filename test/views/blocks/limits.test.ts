@@ -350,7 +350,11 @@ const BUILDERS = [
   row(helpGroupMessage, helpGroup, helpGroups, word),
   row(helpAllMessage, helpGroups, word),
   row(helpCommandMessage, fc.array(helpEntry, { minLength: 1, maxLength: 14 }), word),
-  row(synonymMessage, word, fc.stringMatching(/^[a-z]{1,20}$/), fc.constant('activity')),
+  row(
+    synonymMessage,
+    word,
+    fc.record({ typed: fc.stringMatching(/^[a-z]{1,20}$/), meant: fc.constant('activity') }),
+  ),
   row(openFormMessage, word, text),
   row(
     suggestionsMessage,
