@@ -29,7 +29,9 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
     const command = commands.find(({ name }) => name === typed || name === alone);
     if (command !== undefined) return { command, rest: { words: rest, flags } };
     const meant = SYNONYMS.get(typed);
-    const other = commands.find(({ name }) => meant === name || meant?.startsWith(`${name} `));
+    const other =
+      commands.find(({ name }) => name === meant) ??
+      commands.find(({ name }) => meant?.startsWith(`${name} `));
     if (other === undefined || meant === undefined) continue;
     const implied = meant.split(' ').slice(other.name.split(' ').length);
     return { command: other, rest: { words: [...implied, ...rest], flags }, synonym: { typed, meant } };

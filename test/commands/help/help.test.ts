@@ -116,6 +116,7 @@ describe('words that are no command', () => {
 
   test.for([
     ['status', '`/deckhand activity`'],
+    ['stats', '`/deckhand activity stats`'],
     ['keys', '`/deckhand accounts`'],
   ] as const)('a synonym is carried out, and the command is named: %s', async ([typed, name], { world }) => {
     await world.as('member').command(CHANNEL, `/deckhand ${typed}`);
