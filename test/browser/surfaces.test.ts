@@ -1,5 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { linkQuestionPage } from '../../src/views/accounts/browser-pages.ts';
+import { pageOf } from '../../src/views/blocks/page.ts';
 import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -77,6 +79,15 @@ describeInBrowser('what Deckhand says, to assistive technology and by keyboard',
     await walkTo(admin.page, 'Tab', admin.page.getByRole('dialog').getByRole('button', { name: 'Allow' }));
     await admin.page.keyboard.press('Enter');
     await wishes.getByText('gave').waitFor();
+  });
+
+  it('the page that asks before linking is gone through by keyboard', async () => {
+    const page = await browser.open(`${world.origin}/privacy`, options);
+    const asked = { name: 'Ben Member', workspace: 'House' };
+    const form = { action: '/service/oauth/start', fields: { state: 's' } };
+    await page.setContent(pageOf(linkQuestionPage(asked, form, '/deckhand')));
+    await expectAccessible(page);
+    await walkTo(page, 'Tab', page.getByRole('button', { name: 'Continue to the service' }));
   });
 
   it.for(['/', '/privacy'])('the public page %s has no serious fault', async (path) => {

@@ -15,7 +15,7 @@ export interface Page {
 export const PAGE_STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1.5rem;color:#1d1c1d;background:#fff}' +
   'h1{font-size:1.5rem}h2{font-size:1.1rem}a,button{display:inline-block;margin:0 .75rem .75rem 0;padding:.5rem 1rem;border-radius:.4rem;' +
-  'font-weight:600;text-decoration:none;color:#fff;background:#1d3557}button{font:inherit;font-weight:600;border:0;cursor:pointer}a:focus-visible,button:focus-visible{outline:3px solid #e9a23b}@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#1a1d21}}';
+  'font-weight:600;text-decoration:none;color:#fff;background:#1d3557}button{font:inherit;font-weight:600;border:0;cursor:pointer}a:focus-visible,button:focus-visible{outline:3px solid #e9a23b}@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#1a1d21}a,button{color:#10151c;background:#9cc2f0}}';
 
 const ENTITIES: Record<string, string> = {
   '&': '&amp;',
