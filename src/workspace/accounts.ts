@@ -23,7 +23,7 @@ import {
 /**
  * A connected account of the deployment service, with one of its keys.
  * - `unverified`: came from a sign-up whose e-mail is not verified yet; the key answers 401 until then
- * - `broken`: the key worked once and was refused since (revoked or rotated)
+ * - `broken`: the key worked once and was refused since (revoked or rotated), or cannot be read
  */
 export const Account = z.object({
   name: z.string(),
@@ -33,6 +33,8 @@ export const Account = z.object({
   keyTail: z.string(),
   /** Of this key alone. */
   state: z.enum(['ok', 'unverified', 'broken']),
+  /** It is broken because the stored key does not open, rather than because the service refused it. */
+  isUnreadable: z.boolean().optional(),
   purpose: z.enum(PURPOSES),
   connectedBy: z.string(),
   connectedAt: z.number(),
@@ -121,10 +123,16 @@ export function createAccounts(parts: AccountsParts): Accounts {
   const sealedKeys = createSealedKeys(parts);
   const polled = createTtlCache<Account>(parts.clock, POLLED_MS);
 
-  async function changeState(account: Account, state: Account['state']): Promise<void> {
-    if (account.state === state) return;
+  async function changeState(
+    account: Account,
+    state: Account['state'],
+    isUnreadable: boolean = false,
+  ): Promise<void> {
+    if (account.state === state && (account.isUnreadable ?? false) === isUnreadable) return;
     const changed = await stored.update(keyId(account), (current) =>
-      current === undefined || current.sealedKey !== account.sealedKey ? current : { ...current, state },
+      current === undefined || current.sealedKey !== account.sealedKey
+        ? current
+        : { ...current, state, isUnreadable },
     );
     if (changed?.sealedKey === account.sealedKey) await parts.onState?.(changed);
   }
@@ -133,7 +141,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
     try {
       return await sealedKeys.open(account);
     } catch (error) {
-      if (error instanceof AccountKeyUnreadable) await changeState(account, 'broken');
+      if (error instanceof AccountKeyUnreadable) await changeState(account, 'broken', true);
       throw error;
     }
   }
@@ -173,8 +181,8 @@ export function createAccounts(parts: AccountsParts): Accounts {
         return result;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        if (error.kind !== 'unauthorized' || account.state !== 'ok')
-          throw new AccountFailure(account, error, sought);
+        const isKnown = account.state !== 'ok' && account.isUnreadable !== true;
+        if (error.kind !== 'unauthorized' || isKnown) throw new AccountFailure(account, error, sought);
         await changeState(account, 'broken');
         throw new AccountFailure({ ...account, state: 'broken' }, error, sought);
       }

@@ -1,11 +1,18 @@
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../support/test-world.ts';
+import { digest, notice, watch } from './schedule-acts.ts';
 import type { Site } from './site.ts';
+import { uninstall } from './uninstall-act.ts';
 
 /** Something that is asked of Deckhand, and what a person must find at the end. */
 export interface Act {
   name: string;
   /** What the process is started with besides. */
   env?: Record<string, string>;
+  byOauth?: boolean;
+  /** It begins by the clock, which is moved from one time to the next. */
+  isTimed?: boolean;
+  /** What is seen is an answer to a person, which stands twice only where that was counted. */
+  isAnswer?: boolean;
   /** Once, before all points. */
   setUp?(site: Site): Promise<void>;
   /** Brings the person as far as the step that is asked. */
@@ -13,12 +20,13 @@ export interface Act {
   /** False where Slack showed the person that it failed: then it may be done or not. */
   ask(site: Site, n: number): Promise<boolean>;
   /** How often it is there to be seen, or that the person was told that it may not be done. */
-  seen(site: Site, n: number): number;
+  seen(site: Site, n: number): number | Promise<number>;
+  /** A word that only the orders of this time have. */
+  word?(n: number): string;
   /** How often it may have been done at the service; more than once only where that was counted. */
   done?(site: Site, n: number): number;
 }
 
-const BILLING = 'C0BILLING';
 const ann = ({ slack }: Site) => slack.as(TEAM, PEOPLE.admin);
 const isOk = ({ outcome }: { outcome: string }): boolean => outcome === 'ok';
 const told = ({ slack }: Site): string[] =>
@@ -37,14 +45,6 @@ const times = (texts: readonly string[], words: string): number =>
 /** What a form says that was carried out by a process which died before it answered. */
 const DONE = 'Done. You can close this';
 const isShownDone = (site: Site): number => times([shown(site)], DONE);
-
-/** Messages of a channel and their threads. */
-function posts({ slack }: Site, channel: string): string[] {
-  const roots = slack.messages(TEAM, channel);
-  return [...roots, ...roots.flatMap(({ ts }) => slack.thread(TEAM, channel, ts))].map(({ blocks, text }) =>
-    JSON.stringify([text, blocks]),
-  );
-}
 
 async function shows(site: Site, words: string): Promise<void> {
   await site.slack.until(() => shown(site).includes(words), { what: words });
@@ -70,6 +70,7 @@ const test: Act = {
   seen: ({ slack }, n) =>
     slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes(`Shop${n}x`) && text.includes('1 of 1'))
       .length,
+  word: (n) => `shop${n}x`,
   done: (site, n) => made(site, 'test_access', `shop${n}x`),
 };
 
@@ -93,6 +94,7 @@ const serverAdd: Act = {
 
 const integrationAdd: Act = {
   name: 'integration add',
+  isAnswer: true,
   async prepare(site) {
     await closeForms(site);
     await ann(site).command(CHANNEL, '/deckhand integration add storefront');
@@ -119,6 +121,7 @@ const connected = new Map<number, number>();
 const answers = (site: Site): number => times(told(site), 'Connected *') + times(told(site), DONE);
 const connect: Act = {
   name: 'connect',
+  isAnswer: true,
   async prepare(site, n) {
     await closeForms(site);
     connected.set(n, answers(site));
@@ -140,6 +143,7 @@ const connect: Act = {
 const answered = new Map<number, number>();
 const roles: Act = {
   name: 'roles',
+  isAnswer: true,
   async prepare(site, n) {
     await closeForms(site);
     await ann(site).command(CHANNEL, '/deckhand roles');
@@ -169,39 +173,8 @@ const workflow: Act = {
     const state = slack.functionRun(TEAM, workflows.get(n) ?? '')?.state;
     return state === undefined || state === 'running' ? 0 : 1;
   },
+  word: (n) => `shop${n}x`,
   done: (site, n) => made(site, 'test_access', `shop${n}x`),
-};
-
-const POLLED = { NOTICE_INTERVAL_MS: '100' };
-
-const watch: Act = {
-  name: 'watch',
-  env: POLLED,
-  async setUp(site) {
-    await ann(site).command(CHANNEL, '/deckhand watch all');
-    await site.slack.until(() => posts(site, CHANNEL).length > 0, { what: 'the watch' });
-  },
-  async ask({ service }, n) {
-    service.world.addDeployment({ account: ACCOUNT, project: 'storefront', endRef: `r${1000 + n}x` });
-    return true;
-  },
-  seen: (site, n) => times(posts(site, CHANNEL), `r${1000 + n}x`),
-};
-
-const numbers = new Map<number, number>();
-const notice: Act = {
-  name: 'invoice notice',
-  env: POLLED,
-  async setUp(site) {
-    site.slack.invite(TEAM, BILLING, 'bot');
-    await ann(site).command(BILLING, '/deckhand invoices notify here');
-    await site.slack.until(() => posts(site, BILLING).length > 0, { what: 'the notices' });
-  },
-  async ask({ service }, n) {
-    numbers.set(n, service.world.addInvoice({ account: ACCOUNT }).number);
-    return true;
-  },
-  seen: (site, n) => times(posts(site, BILLING), `PDF of ${numbers.get(n)}`),
 };
 
 export const ACTS: readonly Act[] = [
@@ -213,4 +186,6 @@ export const ACTS: readonly Act[] = [
   workflow,
   watch,
   notice,
+  digest,
+  uninstall,
 ];

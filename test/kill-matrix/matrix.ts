@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { postId } from '../../src/slack/post-journal.ts';
 import { CHANNEL, TEAM } from '../support/test-world.ts';
 import type { Act } from './acts.ts';
 import type { DoorName, Point } from './doors.ts';
@@ -15,49 +16,63 @@ export interface Row {
   kills: number;
   /** What Slack had taken and nobody could see at the end. */
   lost: string[];
-  /** Posts that stand more than once, and requests that were made more than once. */
+  /** What stands more than once: posts, answers, and requests to the service. */
   doubled: number;
+  /** Of these what Deckhand did not count under its name. */
+  uncounted: string[];
   /** What Deckhand itself counted as uncertain. */
   counted: number;
+}
+
+export interface Sample {
+  /** Points of each door, spread evenly. */
+  most: number;
+  /** Every how many-th point, and which of them first, from 0. */
+  every: number;
+  first: number;
+}
+
+/** One time that the act was asked. */
+interface Asked {
+  n: number;
+  point: Point;
+  /** Slack showed that it was taken. */
+  isTaken: boolean;
+  isKilled: boolean;
+  /** By which Slack names the requests of this time. */
+  requests: Set<string>;
 }
 
 /** So long the act may go on after it can be seen. */
 const AFTERWARDS_MS = 400;
 const LONGEST_WAIT_MS = 60_000;
 
-/**
- * Kills the process before and after the calls that an act makes, one at a time, and looks at the end what became of it.
- * @param most points of each door, spread evenly
- */
-export async function runAct(act: Act, store: StoreKind, most: number): Promise<Row> {
-  const site = await openSite(store, act.env);
+/** Kills the process before and after the calls that an act makes, one at a time, and looks at the end what became of it. */
+export async function runAct(act: Act, store: StoreKind, sample: Sample): Promise<Row> {
+  const site = await openSite(store, act);
   try {
     await act.setUp?.(site);
     const calls = await countCalls(act, site);
-    const points = pointsOf(calls, most);
-    const asked: Array<{ n: number; point: Point }> = [];
-    let kills = 0;
-    for (const [at, point] of points.entries()) {
-      const n = at + 1;
-      const { isTaken, isKilled } = await dieAt(act, site, n, point);
-      if (isKilled) kills += 1;
-      if (isTaken) asked.push({ n, point });
-    }
-    await settle(site, () => asked.every(({ n }) => act.seen(site, n) > 0));
+    const points = pointsOf(calls, store, sample);
+    const asked: Asked[] = [];
+    for (const [at, point] of points.entries()) asked.push(await dieAt(act, site, at + 1, point));
+    const taken = asked.filter(({ isTaken }) => isTaken);
+    const isSeen = async ({ n }: Asked): Promise<boolean> => (await act.seen(site, n)) > 0;
+    await settle(site, async () => (await Promise.all(taken.map(isSeen))).every((seen) => seen));
     await wait(AFTERWARDS_MS);
-    const lost = asked.filter(({ n }) => act.seen(site, n) === 0).map(({ point }) => nameOf(point));
-    const done = asked.map(({ n }) => act.done?.(site, n) ?? 1);
-    const again = done.reduce((sum, often) => sum + Math.max(0, often - 1), 0);
-    const doubled = repeatedPosts(site) + again;
+    const lost: string[] = [];
+    for (const one of taken) if (!(await isSeen(one))) lost.push(nameOf(one.point));
+    const doubles = [...repeatedPosts(site), ...(await repeatedWork(act, site, asked))];
     return {
       act: act.name,
       store,
       calls,
       points: points.length,
-      kills,
+      kills: asked.filter(({ isKilled }) => isKilled).length,
       lost,
-      doubled,
-      counted: site.counted(),
+      doubled: doubles.length,
+      uncounted: doubles.filter(({ isCounted }) => !isCounted).map(({ what }) => what),
+      counted: site.uncertain.length,
     };
   } finally {
     await site.close();
@@ -68,36 +83,38 @@ async function countCalls(act: Act, site: Site): Promise<Record<DoorName, number
   await act.prepare?.(site, 0);
   site.begin(undefined);
   await act.ask(site, 0);
-  await settle(site, () => act.seen(site, 0) > 0);
+  await settle(site, async () => (await act.seen(site, 0)) > 0);
   await wait(AFTERWARDS_MS);
   return site.counts();
 }
 
-async function dieAt(
-  act: Act,
-  site: Site,
-  n: number,
-  point: Point,
-): Promise<{ isTaken: boolean; isKilled: boolean }> {
+async function dieAt(act: Act, site: Site, n: number, point: Point): Promise<Asked> {
+  const before = site.slack.deliveries.length;
   await act.prepare?.(site, n);
   site.begin(point);
   const death = site.death().then(() => true);
   const isTaken = await act.ask(site, n);
-  const seen = settle(site, () => act.seen(site, n) > 0).then(async () => {
+  const isSeen = async (): Promise<boolean> => (await act.seen(site, n)) > 0;
+  const seen = settle(site, isSeen).then(async () => {
     await wait(AFTERWARDS_MS);
     return false;
   });
   const isKilled = await Promise.race([death, ...(isTaken ? [seen] : [])]);
   site.begin(undefined);
   await site.revive();
-  if (isTaken && site.kind === 'sqlite') await settle(site, () => act.seen(site, n) > 0);
-  return { isTaken, isKilled };
+  if (act.isTimed === true && isTaken && site.kind === 'postgres') await site.endLeases();
+  if (isTaken && (site.kind === 'sqlite' || act.isTimed === true)) await settle(site, isSeen);
+  const ids = site.slack.deliveries
+    .slice(before)
+    .flatMap(({ payload }) => [payload.trigger_id, payload.event_id]);
+  const requests = new Set(ids.filter((id) => typeof id === 'string'));
+  return { n, point, isTaken, isKilled, requests };
 }
 
 /** What is not there in the end is lost, which is judged then. */
-async function settle({ slack, service }: Site, isThere: () => boolean): Promise<void> {
+async function settle({ slack, service }: Site, isThere: () => Promise<boolean>): Promise<void> {
   const until = Date.now() + LONGEST_WAIT_MS;
-  while (!isThere() && Date.now() < until) {
+  while (!(await isThere()) && Date.now() < until) {
     // Servers are made, and Slack's retries come, by clocks of their own.
     service.clock.advance(1_000);
     slack.advance(1_000);
@@ -105,31 +122,63 @@ async function settle({ slack, service }: Site, isThere: () => boolean): Promise
   }
 }
 
-function pointsOf(calls: Record<DoorName, number>, most: number): Point[] {
-  return (['slack', 'service', 'store'] as const).flatMap((door) => {
-    const every = Math.max(1, Math.ceil(calls[door] / most));
+function pointsOf(
+  calls: Record<DoorName, number>,
+  store: StoreKind,
+  { most, every, first }: Sample,
+): Point[] {
+  const all = (['slack', 'service', 'store'] as const).flatMap((door) => {
+    const step = Math.max(1, Math.ceil(calls[door] / most));
     const chosen = Array.from({ length: calls[door] }, (_, at) => at + 1).filter(
-      (at) => (at - 1) % every === 0,
+      (at) => (at - 1) % step === 0,
     );
-    return chosen.flatMap((at) => [
-      { door, at, when: 'before' as const },
-      { door, at, when: 'after' as const },
-    ]);
+    // A statement of SQLite has ended before anything else happens: after it is before the next call.
+    const isBoth = door !== 'store' || store !== 'sqlite';
+    const whens = isBoth ? (['before', 'after'] as const) : (['before'] as const);
+    return chosen.flatMap((at) => whens.map((when) => ({ door, at, when })));
   });
+  return all.filter((_, at) => at % every === first);
 }
 
-function repeatedPosts({ slack }: Site): number {
+interface Doubled {
+  what: string;
+  isCounted: boolean;
+}
+
+/** Posts that stand again under the same name; each must have been counted under it. */
+function repeatedPosts({ slack, uncertain }: Site): Doubled[] {
   const roots = [CHANNEL, 'C0BILLING'].flatMap((channel) => slack.messages(TEAM, channel));
   const all = [...roots, ...roots.flatMap(({ channel, ts }) => slack.thread(TEAM, channel, ts))];
   const names = all.flatMap(({ client_msg_id: id }) => id ?? []);
-  return names.length - new Set(names).size;
+  const counted = new Set(uncertain.flatMap(({ delivery = '' }) => [delivery, postId(TEAM, delivery)]));
+  const repeated = names.filter((name, at) => names.indexOf(name) !== at);
+  return repeated.map((name) => ({ what: `post ${name}`, isCounted: counted.has(name) }));
+}
+
+/** What was ordered, or answered, again for one time that it was asked. */
+async function repeatedWork(act: Act, site: Site, asked: readonly Asked[]): Promise<Doubled[]> {
+  const doubles: Doubled[] = [];
+  for (const { n, point, requests } of asked) {
+    const orders = act.done?.(site, n) ?? 1;
+    const lines = site.uncertain.filter(
+      ({ event, line }) => event === 'request_uncertain' && line.includes(act.word?.(n) ?? '\n'),
+    );
+    for (let at = 1; at < orders; at += 1)
+      doubles.push({ what: `ordered again, ${nameOf(point)}`, isCounted: lines.length >= at });
+    const answers = act.isAnswer === true ? await act.seen(site, n) : 1;
+    if (answers > 1) {
+      const isCounted = site.uncertain.some(({ delivery = '' }) => requests.has(delivery));
+      doubles.push({ what: `answered again, ${nameOf(point)}`, isCounted });
+    }
+  }
+  return doubles;
 }
 
 function nameOf({ door, at, when }: Point): string {
   return `${when} call ${at} to ${door}`;
 }
 
-/** The rows as a table of Markdown. */
+/** The rows as a table of Markdown, those of the same act and store as one. */
 export function tableOf(rows: readonly Row[]): string {
   const head = [
     'act',

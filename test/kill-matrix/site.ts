@@ -8,9 +8,13 @@ import { pathToFileURL } from 'node:url';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
+import { setDatabaseClock } from '../process/database-clock.ts';
+import { createMachineClock } from '../process/machine-clock.ts';
+import { freePort } from '../support/free-port.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { programFile } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
+import { storedRows } from '../support/stored-text.ts';
 import { MEMORY_FOLDER } from '../support/temporary.ts';
 import {
   ACCOUNT,
@@ -20,6 +24,7 @@ import {
   EMAIL,
   environment,
   furnish,
+  oauthEnvironment,
   TEAM,
 } from '../support/test-world.ts';
 import {
@@ -33,14 +38,23 @@ import {
 
 const root = join(import.meta.dirname, '..', '..');
 const SQLITE_DOOR = pathToFileURL(join(import.meta.dirname, 'sqlite-door.ts')).href;
+/** A build (`dist/main.js`) starts in half the time. */
+const ENTRY = join(root, process.env.DECKHAND_MATRIX_ENTRY ?? 'src/main.ts');
 /** More than any act has points. */
 const PROJECTS = 600;
+const MINUTE_MS = 60_000;
+/** About what a start takes, so that what is due at the minute falls due right after it. */
+const START_MS = 1_200;
+/** Longer than the jobs of a dead replica are held for it. */
+const LEASE_MS = 16_000;
 
 export type StoreKind = 'sqlite' | 'postgres';
 export const REPLICAS = { sqlite: 1, postgres: 2 } as const satisfies Record<StoreKind, number>;
 
 /** Deckhand as processes whose every call is counted, and which die at the one that is named. */
 export interface Site {
+  /** Of the first replica. */
+  origin: string;
   slack: LocalSlack;
   service: SimulatedService;
   kind: StoreKind;
@@ -51,9 +65,30 @@ export interface Site {
   death(): Promise<void>;
   /** Starts again what died. */
   revive(): Promise<void>;
+  /** Moves the clock to right before a full minute, and gives that. On SQLite the process is started again for it. */
+  nextMinute(): Promise<number>;
+  /** Moves the clock to where others take what a dead replica had. */
+  endLeases(): Promise<void>;
+  /** All rows of the store. */
+  rows(): Promise<string>;
   /** Lines of the log by which Deckhand counts what may stand twice or be missing. */
-  counted(): number;
+  readonly uncertain: readonly Uncertain[];
   close(): Promise<void>;
+}
+
+export interface SiteOptions {
+  env?: Record<string, string> | undefined;
+  /** Workspaces come by OAuth, and none is there. */
+  byOauth?: boolean | undefined;
+}
+
+/** As Deckhand logs it. */
+export interface Uncertain {
+  event: string;
+  /** A name or Slack's id of the post, or of the request that is answered. */
+  delivery?: string;
+  /** The whole line. */
+  line: string;
 }
 
 interface Replica {
@@ -62,20 +97,36 @@ interface Replica {
   env: Record<string, string>;
 }
 
-export async function openSite(kind: StoreKind, more: Record<string, string> = {}): Promise<Site> {
+export async function openSite(
+  kind: StoreKind,
+  { env: more = {}, byOauth = false }: SiteOptions = {},
+): Promise<Site> {
   const folder = mkdtempSync(join(MEMORY_FOLDER, 'deckhand-matrix-'));
   const service = await startSimulatedService({ speed: 20 });
-  const slack = await startSlack({ app: appFromManifestFile(join(root, 'manifest.yml')) });
-  const { botToken } = furnish(slack);
-  slack.invite(TEAM, CHANNEL, 'bot');
+  const slack = await startSlack({
+    app: {
+      ...appFromManifestFile(join(root, 'manifest.yml')),
+      ...(byOauth ? { redirectUrls: undefined } : {}),
+    },
+  });
+  const { botToken } = furnish(slack, { installed: !byOauth });
+  if (!byOauth) slack.invite(TEAM, CHANNEL, 'bot');
   addProjects(service);
-  const env = { ...environment(slack, service, botToken, folder), ...more };
+  const ports = [await freePort(), await freePort()];
+  const origin = `http://127.0.0.1:${ports[0]}`;
+  const env = {
+    ...environment(slack, service, botToken, folder),
+    ...(byOauth ? oauthEnvironment(slack, origin) : {}),
+    ...more,
+  };
+  const clock = createMachineClock(join(folder, 'clock'));
+  let ahead = 0;
   const url = kind === 'postgres' ? await freshDatabase() : (env.STORE_URL ?? '');
   const counter = createCounter();
   const doors: Door[] = [];
   const replicas: Replica[] = [];
   const storeDoor = join(folder, 'store-door');
-  let uncertain = 0;
+  const uncertain: Uncertain[] = [];
   let died = Promise.withResolvers<void>();
   let begun = 0;
 
@@ -87,6 +138,8 @@ export async function openSite(kind: StoreKind, more: Record<string, string> = {
     doors.push(slackDoor, serviceDoor);
     replica.env = {
       ...env,
+      ...clock.env,
+      PORT: String(ports[replicas.length]),
       SLACK_API_URL: slack.apiUrl.replace(new URL(slack.apiUrl).origin, originOf(slackDoor)),
       SERVICE_BASE_URL: service.baseUrl.replace(service.origin, originOf(serviceDoor)),
     };
@@ -96,14 +149,17 @@ export async function openSite(kind: StoreKind, more: Record<string, string> = {
       replica.env.STORE_URL = door.url;
     } else {
       writeFileSync(storeDoor, '');
-      Object.assign(replica.env, { STORE_DOOR: storeDoor, NODE_OPTIONS: `--import ${SQLITE_DOOR}` });
+      Object.assign(replica.env, {
+        STORE_DOOR: storeDoor,
+        NODE_OPTIONS: `${clock.env.NODE_OPTIONS} --import ${SQLITE_DOOR}`,
+      });
     }
     replicas.push(replica);
     await start(replica);
   }
 
   async function start(replica: Replica): Promise<void> {
-    const child = spawn(process.execPath, [await programFile('main')], {
+    const child = spawn(process.execPath, [ENTRY], {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...replica.env },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -118,8 +174,8 @@ export async function openSite(kind: StoreKind, more: Record<string, string> = {
     replica.port = await new Promise<number>((resolve, reject) => {
       child.once('exit', (code) => reject(new Error(`Deckhand ended with ${code} at its start`)));
       createInterface(child.stdout).on('line', (line) => {
-        if (/"event":"\w+_uncertain"/.test(line)) uncertain += 1;
-        const { event, port } = JSON.parse(line) as { event?: string; port?: number };
+        const { event = '', port, delivery } = JSON.parse(line) as Partial<Uncertain & { port: number }>;
+        if (event.endsWith('_uncertain')) uncertain.push({ event, line, ...(delivery && { delivery }) });
         if (event === 'listening' && port !== undefined) resolve(port);
       });
     });
@@ -130,20 +186,35 @@ export async function openSite(kind: StoreKind, more: Record<string, string> = {
     slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
   }
 
-  async function close(): Promise<void> {
+  async function killAll(): Promise<void> {
     for (const { child } of replicas) {
       if (child === undefined) continue;
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;
     }
+  }
+
+  async function revive(): Promise<void> {
+    for (const replica of replicas) if (replica.child === undefined) await start(replica);
+  }
+
+  async function advance(ms: number): Promise<void> {
+    ahead += ms;
+    clock.set(ahead);
+    if (kind === 'postgres') await setDatabaseClock(url, ahead);
+  }
+
+  async function close(): Promise<void> {
+    await killAll();
     await Promise.all([...doors.map((door) => door.close()), slack.stop(), service.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
 
   for (let at = 0; at < REPLICAS[kind]; at += 1) await addReplica();
-  await connectAccount(slack);
+  if (!byOauth) await connectAccount(slack);
   return {
+    origin,
     slack,
     service,
     kind,
@@ -164,10 +235,19 @@ export async function openSite(kind: StoreKind, more: Record<string, string> = {
       return { ...counter.counts, store };
     },
     death: () => died.promise,
-    async revive() {
-      for (const replica of replicas) if (replica.child === undefined) await start(replica);
+    revive,
+    async nextMinute() {
+      const now = Date.now() + ahead;
+      const slot = Math.ceil((now + START_MS) / MINUTE_MS) * MINUTE_MS;
+      // Its only process waits for the minute that it knows of.
+      if (kind === 'sqlite') await killAll();
+      await advance(slot - START_MS - now);
+      await revive();
+      return slot;
     },
-    counted: () => uncertain,
+    endLeases: () => advance(LEASE_MS),
+    rows: () => storedRows(url),
+    uncertain,
     close,
   };
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { isPostgres } from '../../src/store/open-store.ts';
 
@@ -27,4 +28,14 @@ async function dump(url: string): Promise<string> {
     );
   await client.end();
   return rows.join('\n');
+}
+
+/** The rows that a database holds. */
+export async function storedRows(url: string): Promise<string> {
+  if (isPostgres(url)) return dump(url);
+  const db = new DatabaseSync(url.slice('sqlite://'.length), { readOnly: true });
+  const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  const rows = tables.flatMap(({ name }) => db.prepare(`SELECT * FROM "${name}"`).all());
+  db.close();
+  return rows.map((row) => JSON.stringify(row)).join('\n');
 }

@@ -61,6 +61,8 @@ function reasonOf(schedule: Schedule, accounts: readonly Account[]): string {
   if (found?.state === 'unverified')
     return `the e-mail address of the account ${code(found.name)} is not verified yet`;
   const key = found?.purpose === 'billing' ? 'billing key' : 'key';
+  if (found?.isUnreadable === true)
+    return `the stored ${key} of the account ${code(found.name)} cannot be read`;
   if (found !== undefined) return `the ${key} of the account ${code(found.name)} was revoked or rotated`;
   if (schedule.account === undefined) return 'no account is connected any more';
   return `the account ${code(schedule.account)} is not connected any more`;

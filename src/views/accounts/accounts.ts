@@ -16,15 +16,20 @@ interface ShownKey extends ShownOwner {
   email: string;
   keyTail: string;
   state: 'ok' | 'unverified' | 'broken';
+  isUnreadable?: boolean | undefined;
   connectedAt: number;
 }
 
-/** The state of a connection, in mrkdwn. */
-export const HEALTH = {
+const HEALTH = {
   ok: ':white_check_mark: works',
   unverified: ':hourglass_flowing_sand: waiting for its e-mail to be verified',
   broken: ':x: the key was revoked or rotated',
 } as const;
+
+/** How a key is, in mrkdwn. */
+export function healthOf({ state, isUnreadable }: Pick<ShownKey, 'state' | 'isUnreadable'>): string {
+  return isUnreadable === true ? ':x: the stored key cannot be read' : HEALTH[state];
+}
 
 /** @param keys of all accounts */
 export function accountsMessage(
@@ -58,9 +63,9 @@ function rank({ purpose }: ShownOwner): number {
 }
 
 function keyLine(key: ShownKey): string {
-  const { keyTail, email, connectedBy, connectedAt, state } = key;
+  const { keyTail, email, connectedBy, connectedAt } = key;
   const by = key.purpose === 'mine' ? 'connected' : `connected by <@${connectedBy}>`;
-  return `${HEALTH[state]}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${by} ${dateTime(connectedAt)}`;
+  return `${healthOf(key)}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${by} ${dateTime(connectedAt)}`;
 }
 
 /** E.g. "shared key", in mrkdwn. */

@@ -4,7 +4,12 @@ import { type ButtonSpec, buttons, context, section } from '../blocks/message.ts
 
 export interface StartView {
   word: string;
-  accounts: ReadonlyArray<{ name: string; state: string; purpose: string }>;
+  accounts: ReadonlyArray<{
+    name: string;
+    state: string;
+    isUnreadable?: boolean | undefined;
+    purpose: string;
+  }>;
   channel: { project?: { permalink: string; name: string } | undefined };
   isAdmin: boolean;
   /** Whether the service's sign-up is configured. */
@@ -75,16 +80,17 @@ function connectStep({ word, isAdmin, canSignUp }: StartView): Step {
 
 function reconnectStep(
   { word, isAdmin }: StartView,
-  { name: account, purpose }: StartView['accounts'][number],
+  { name: account, purpose, isUnreadable }: StartView['accounts'][number],
 ): Step {
+  const fault = isUnreadable === true ? 'cannot be read' : 'was revoked or rotated';
   const again = { ...CONNECT, label: 'Connect again', value: { account } };
   if (purpose === 'mine')
     return {
-      said: `:warning: Your own key of ${code(account)} was revoked or rotated. Connect it again with ${code(`${word} connect ${account}`)}, or remove it with ${code(`${word} disconnect ${account}`)}.`,
+      said: `:warning: Your own key of ${code(account)} ${fault}. Connect it again with ${code(`${word} connect ${account}`)}, or remove it with ${code(`${word} disconnect ${account}`)}.`,
       buttonSpecs: [again],
     };
   return {
-    said: `:warning: The key of ${code(account)} was revoked or rotated. An admin can connect it again with ${code(`${word} connect ${account}`)}.`,
+    said: `:warning: The key of ${code(account)} ${fault}. An admin can connect it again with ${code(`${word} connect ${account}`)}.`,
     buttonSpecs: isAdmin ? [again] : [],
   };
 }

@@ -3,7 +3,7 @@ import type { KnownBlock } from '../../core/message.ts';
 import { bold, code, cut, linesWithin } from '../../core/mrkdwn.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { HEALTH } from '../accounts/accounts.ts';
+import { healthOf } from '../accounts/accounts.ts';
 import type { DeploymentsData } from '../activity/deployments-chart.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
@@ -43,7 +43,12 @@ export interface HomeData {
   now: number;
   canSignUp: boolean;
   /** `isOwn`: with the person's own key. */
-  accounts: ReadonlyArray<{ name: string; state: 'ok' | 'unverified' | 'broken'; isOwn: boolean }>;
+  accounts: ReadonlyArray<{
+    name: string;
+    state: 'ok' | 'unverified' | 'broken';
+    isUnreadable?: boolean | undefined;
+    isOwn: boolean;
+  }>;
   defaultAccount: string | undefined;
   figures: ShownFigures;
   /** The week's chart of each account that has one. */
@@ -125,7 +130,7 @@ function accountBlocks(account: HomeData['accounts'][number], data: HomeData): K
   const again = { label: 'Connect again', actionId: 'connect:open', value: { account: name } };
   return [
     section(
-      `${bold(name)}${isDefault}  ${HEALTH[state]}${isOwn ? '  _with your own key_' : ''}`,
+      `${bold(name)}${isDefault}  ${healthOf(account)}${isOwn ? '  _with your own key_' : ''}`,
       mayReconnect ? button(again) : undefined,
     ),
     ...figureBlocks(name, data),

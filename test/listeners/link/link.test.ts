@@ -7,6 +7,15 @@ import { createSealer } from '../../../src/store/sealer.ts';
 import { bindSealer, bindStore } from '../../../src/store/workspace-store.ts';
 import { createUserLinks } from '../../../src/workspace/user-links.ts';
 import { ask } from '../../support/asking.ts';
+import {
+  formOn,
+  linkButton,
+  openLinkable,
+  openLinkBrowser,
+  PATH,
+  PUBLIC_URL,
+  SECRET,
+} from '../../support/linking.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { temporarySqlite } from '../../support/temporary.ts';
 import {
@@ -17,66 +26,17 @@ import {
   PEOPLE,
   TEAM,
   type TestWorld,
-  type TestWorldOptions,
 } from '../../support/test-world.ts';
 
-const PUBLIC_URL = 'https://deckhand.example.com';
-const SECRET = 'CanaryClientSecret-0a1b2c3d4e5f';
-const CLIENT = {
-  id: 'deckhand',
-  secret: SECRET,
-  name: 'Deckhand',
-  redirectUris: [`${PUBLIC_URL}/service/oauth/callback`],
-};
 const MINUTE = 60_000;
-const PATH = '/service/oauth/start';
-
-interface Seen {
-  status: number;
-  text: string;
-  location: string;
-  headers: Headers;
-}
-
-/** A browser with cookies of its own, behind the proxy that makes us public. */
-function openBrowser(world: TestWorld) {
-  const jar = new Map<string, string>();
-  async function open(address: string, form?: Record<string, string>): Promise<Seen> {
-    const isOurs = address.startsWith(PUBLIC_URL);
-    const response = await fetch(address.replace(PUBLIC_URL, world.origin), {
-      redirect: 'manual',
-      headers: isOurs ? { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') } : {},
-      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      jar.set(name, value);
-    }
-    const { status, headers } = response;
-    return { status, text: await response.text(), location: headers.get('location') ?? '', headers };
-  }
-  /** Goes on from our page by its form, to where the browser is sent. */
-  async function go(start: string): Promise<Seen> {
-    const page = await open(start);
-    return page.status === 200 ? open(`${PUBLIC_URL}${PATH}`, formOn(page.text)) : page;
-  }
-  /** Decides on the service's page; the address that the browser is sent to. */
-  async function decide(authorise: string, decision: 'approve' | 'deny'): Promise<string> {
-    const params = Object.fromEntries(new URL(authorise).searchParams);
-    const sent = await open(`${world.service.authUrl}/oauth/authorize`, { ...params, user: EMAIL, decision });
-    return sent.location;
-  }
-  return { open, go, decide };
-}
-
 describe('linking', () => {
   let world: TestWorld;
   let clock: ManualClock;
-  let browser: ReturnType<typeof openBrowser>;
+  let browser: ReturnType<typeof openLinkBrowser>;
   beforeEach(async () => {
     clock = createManualClock(Date.now());
     world = await openLinkable({ clock });
-    browser = openBrowser(world);
+    browser = openLinkBrowser(world);
   });
   afterEach(() => world.stop());
 
@@ -126,7 +86,7 @@ describe('linking', () => {
     expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https:");
     expect(page.headers.get('set-cookie')).toMatch(/^__Host-deckhand-ask-.*HttpOnly; SameSite=Lax; Secure$/);
     const form = formOn(page.text);
-    const elsewhere = openBrowser(world);
+    const elsewhere = openLinkBrowser(world);
     const posts = [
       await elsewhere.open(`${PUBLIC_URL}${PATH}`, form),
       await browser.open(`${PUBLIC_URL}${PATH}`, { ...form, token: '' }),
@@ -224,7 +184,7 @@ describe('linking', () => {
   it('ends only in the browser that began it', async () => {
     const away = await browser.go(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
-    const page = await openBrowser(world).open(callback);
+    const page = await openLinkBrowser(world).open(callback);
     expect(page.status).toBe(403);
     expect(page.text).toContain('another browser');
     expect((await browser.open(callback)).status).toBe(410);
@@ -357,7 +317,7 @@ describe('a service that says who is linked', () => {
   };
 
   async function linkBen(): Promise<string> {
-    const browser = openBrowser(world);
+    const browser = openLinkBrowser(world);
     const away = await browser.go(await linkButton(world));
     await browser.open(await browser.decide(away.location, 'approve'));
     await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
@@ -425,10 +385,10 @@ describe('a service that says who is linked', () => {
 
 describe('linking where the endpoints have an origin of their own', () => {
   let world: TestWorld;
-  let browser: ReturnType<typeof openBrowser>;
+  let browser: ReturnType<typeof openLinkBrowser>;
   beforeEach(async () => {
     world = await openLinkable({ authorisation: { ownAuthOrigin: true, oauthIss: true } });
-    browser = openBrowser(world);
+    browser = openLinkBrowser(world);
   });
   afterEach(() => world.stop());
 
@@ -459,7 +419,7 @@ describe('linking where the endpoints have an origin of their own', () => {
 
 it('asks the origin of SERVICE_AUTH_URL for the metadata where no main site is named', async () => {
   const world = await openLinkable({ env: { SERVICE_SITE_URL: '' } });
-  const browser = openBrowser(world);
+  const browser = openLinkBrowser(world);
   try {
     const away = await browser.go(await linkButton(world));
     expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
@@ -510,38 +470,8 @@ describe('linking that is not set up', () => {
   });
 });
 
-async function openLinkable(
-  options: Pick<TestWorldOptions, 'clock' | 'env' | 'authorisation'>,
-): Promise<TestWorld> {
-  return openTestWorld({
-    ...options,
-    oauthClients: [CLIENT],
-    env: {
-      PUBLIC_URL,
-      SERVICE_OAUTH_CLIENT_ID: CLIENT.id,
-      SERVICE_OAUTH_CLIENT_SECRET: SECRET,
-      ...options.env,
-    },
-  });
-}
-
 function placeOf(message: { channel: string; ts: string } | undefined) {
   return { channel: message?.channel ?? '', ts: message?.ts ?? '' };
-}
-
-/** The hidden fields of the form on our page. */
-function formOn(page: string): Record<string, string> {
-  const fields = page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g);
-  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
-}
-
-/** Where the button leads that only the asker sees. */
-async function linkButton(world: TestWorld, who: 'admin' | 'member' = 'member'): Promise<string> {
-  const before = world.slack.ephemerals(TEAM, PEOPLE[who]).length;
-  await world.as(who).command(CHANNEL, '/deckhand link');
-  await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE[who]).length > before);
-  const message = world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1);
-  return /"url":"([^"]+)"/.exec(JSON.stringify(message?.blocks))?.[1] ?? '';
 }
 
 async function expectNoLink({ app, slack }: TestWorld): Promise<void> {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../../sandbox/slack/state/policy.ts';
 import { ACCOUNTS } from '../../../src/workspace/accounts.ts';
+import { ask } from '../../support/asking.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -287,10 +288,34 @@ describe('a digest', () => {
     }
     expect(dms()[0]).toContain('Deckhand cannot read a record of `accounts`');
     expect(dms()[1]).toMatch(/Deckhand paused the digest.*`\/deckhand connect acme`/);
+    expect(dms()[1]).toContain('because the stored key of the account `acme` cannot be read');
     expect(dms()).toHaveLength(2);
     expect(await world.app.workspaces.open(TEAM).digests.list()).toMatchObject([
       { state: { kind: 'paused', cause: 'account' }, last: { outcome: 'failed' } },
     ]);
+    expect(await ask(world, '/deckhand accounts', 'admin')).toContain(':x: the stored key cannot be read');
+    expect(await ask(world, '/deckhand start', 'admin')).toContain('The key of `acme` cannot be read');
+
+    await world.connect();
+    expect(await ask(world, '/deckhand accounts', 'admin')).toContain(':white_check_mark: works');
+  });
+
+  it('tells its owner once where an error that is not expected kept it from being posted to the end', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    const allow = world.slack.fault({ method: 'chat.postMessage', channel: CHANNEL, error: 'odd_new_error' });
+    await world.time.advance(HOUR);
+    await world.passUntil(() => dms().length > 0);
+    expect(dms()).toEqual([
+      expect.stringMatching(
+        /could not post the digest `\w+` in <#C0DEPLOYS> because of an unexpected error\. It is posted again at its next time/,
+      ),
+    ]);
+    expect(await ask(world, '/deckhand digest list', 'admin')).toContain('an unexpected error');
+
+    allow();
+    await world.time.advance(DAY);
+    await world.passUntil(() => world.posted().length > 0);
+    expect(dms()).toHaveLength(1);
   });
 
   it('posts without its picture where Slack takes no files', async () => {

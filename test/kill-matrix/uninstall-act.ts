@@ -1,0 +1,45 @@
+import { openBrowser } from '../support/installing.ts';
+import { ACCOUNT, API_KEY, EMAIL, PEOPLE } from '../support/test-world.ts';
+import type { Act } from './acts.ts';
+import type { Site } from './site.ts';
+
+const teamOf = (n: number): string => `T0OUT${n}X`;
+const channelOf = (n: number): string => `C0OUT${n}X`;
+
+/** Takes Deckhand out of a workspace that has a key, a schedule and what belongs to them. */
+export const uninstall: Act = {
+  name: 'uninstall',
+  byOauth: true,
+  async prepare(site, n) {
+    const [team, channel] = [teamOf(n), channelOf(n)];
+    const { slack } = site;
+    const users = [{ id: PEOPLE.admin, name: 'ann', is_admin: true }];
+    slack.addWorkspace({
+      id: team,
+      name: team,
+      installed: false,
+      users,
+      channels: [{ id: channel, name: 'deploys', members: [PEOPLE.admin] }],
+    });
+    await openBrowser(site).install(team, PEOPLE.admin);
+    slack.invite(team, channel, 'bot');
+    await connect(site, team, channel);
+    await slack.as(team, PEOPLE.admin).command(channel, '/deckhand digest add daily 9:00 UTC');
+    await slack.until(() => slack.messages(team, channel).length > 0, { what: 'the digest' });
+  },
+  async ask({ slack }, n) {
+    slack.uninstall(teamOf(n));
+    return true;
+  },
+  /** Nothing names the workspace any more. */
+  seen: async (site, n) => ((await site.rows()).includes(teamOf(n)) ? 0 : 1),
+};
+
+async function connect({ slack }: Site, team: string, channel: string): Promise<void> {
+  const ann = slack.as(team, PEOPLE.admin);
+  await ann.command(channel, '/deckhand connect');
+  await slack.until(() => ann.openView()?.content.callback_id === 'connect', { what: 'the form' });
+  await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+  const said = () => slack.ephemerals(team, PEOPLE.admin).some(({ text }) => text.includes('Connected *'));
+  await slack.until(said, { what: 'the connected account' });
+}

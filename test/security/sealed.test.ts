@@ -1,0 +1,111 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Item, itemsOf } from '../../src/transfer/items.ts';
+import { SealCheck } from '../../src/transfer/seals.ts';
+import { openSide } from '../../src/transfer/side.ts';
+import { openBrowser } from '../support/installing.ts';
+import { linkButton, openLinkable, openLinkBrowser } from '../support/linking.ts';
+import {
+  ACCOUNT,
+  API_KEY,
+  CHANNEL,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../support/test-world.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
+
+/** Each seals something of its own; the tour below stores it. */
+const SEALERS = [
+  'src/listeners/durable-forms.ts',
+  'src/workspace/installations.ts',
+  'src/workspace/link-requests.ts',
+  'src/workspace/sealed-keys.ts',
+  'src/workspace/user-links.ts',
+];
+
+it('whatever is sealed is opened by the check of a restore and a migration, and follows a rotation', async () => {
+  const installed = await openTestWorld({ byOauth: true });
+  onTestFinished(() => installed.stop());
+  await openBrowser(installed).install(TEAM, PEOPLE.admin);
+  await installed.connect();
+  await leaveForm(installed);
+  const linked = await openLinkable({});
+  onTestFinished(() => linked.stop());
+  await link(linked);
+
+  const stores = await Promise.all([installed, linked].map(sealedIn));
+  const kinds = new Set(stores.flatMap(({ kinds: some }) => some));
+  expect([...kinds].toSorted()).toEqual(['accounts', 'forms', 'installations', 'link-states', 'links']);
+  for (const { sealed, opened, shut, strangers } of stores) {
+    expect(shut).toEqual([]);
+    expect(opened, 'every sealed value has a line in workspace/sealed-fields.ts').toBe(sealed);
+    expect(strangers, 'sealed by a data key, which a rotation wraps anew').toEqual([]);
+  }
+});
+
+it('nothing is sealed but by those whose values the test above has seen', () => {
+  const files = globSync('src/**/*.ts', { cwd: root, exclude: ['src/store/**'] });
+  const sealing = files.filter((file) => /ealer\.seal\(/.test(readFileSync(join(root, file), 'utf8')));
+  expect(sealing.toSorted()).toEqual(SEALERS);
+});
+
+/** A form that is stored and waits for the service. */
+async function leaveForm(world: TestWorld): Promise<void> {
+  const ann = world.as('admin');
+  await ann.command(CHANNEL, '/deckhand connect');
+  await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+  const fault = world.service.faults.add({ path: `/${ACCOUNT}/**`, delayMs: 60_000 });
+  void ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY, purpose: 'shared' });
+  await expect.poll(() => fault.hits()).toBeGreaterThan(0);
+}
+
+/** Ben is linked, and Ann is on her way. */
+async function link(world: TestWorld): Promise<void> {
+  const ben = openLinkBrowser(world);
+  const away = await ben.go(await linkButton(world));
+  await ben.open(await ben.decide(away.location, 'approve'));
+  await openLinkBrowser(world).go(await linkButton(world, 'admin'));
+}
+
+interface SealedValues {
+  sealed: number;
+  /** Their collections and queues. */
+  kinds: string[];
+  opened: number;
+  shut: string[];
+  /** Ids of data keys that the store does not have. */
+  strangers: string[];
+}
+
+async function sealedIn({ config }: TestWorld): Promise<SealedValues> {
+  const side = await openSide(config.STORE_URL, { mode: 'read', alone: false });
+  const check = new SealCheck(config.ENCRYPTION_KEYS);
+  const found: Array<{ kind: string; key: string }> = [];
+  const dataKeys = new Set<string>();
+  for await (const item of itemsOf(side)) {
+    check.add(item);
+    const { kind, text } = partsOf(item);
+    for (const [, id = ''] of kind === 'data-keys' ? text.matchAll(/"id":"([^"]+)"/g) : []) dataKeys.add(id);
+    for (const [, key = ''] of text.matchAll(SEALED)) found.push({ kind, key });
+  }
+  await side.close();
+  return {
+    sealed: found.length,
+    kinds: found.map(({ kind }) => kind),
+    opened: check.opened,
+    shut: check.shut,
+    strangers: found.flatMap(({ key }) => (dataKeys.has(key) ? [] : [key])),
+  };
+}
+
+function partsOf(item: Item): { kind: string; text: string } {
+  if ('document' in item) return { kind: item.document.key.split('/')[1] ?? '', text: item.document.value };
+  if ('job' in item) return { kind: item.job.queue, text: item.job.data };
+  return { kind: 'schedules', text: item.schedule.data };
+}
