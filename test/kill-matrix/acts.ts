@@ -9,8 +9,8 @@ export interface Act {
   /** What the process is started with besides. */
   env?: Record<string, string>;
   byOauth?: boolean;
-  /** It begins by the clock, which is moved from one time to the next. */
-  isTimed?: boolean;
+  /** It is asked again only when the time before has ended. */
+  isAlone?: boolean;
   /** What is seen is an answer to a person, which stands twice only where that was counted. */
   isAnswer?: boolean;
   /** Once, before all points. */
@@ -117,14 +117,30 @@ const integrationAdd: Act = {
   done: (site, n) => made(site, '/integrations', `int${n}x`),
 };
 
-const connected = new Map<number, number>();
-const answers = (site: Site): number => times(told(site), 'Connected *') + times(told(site), DONE);
+/** Answers that do not say which time they are for: those until the next time is prepared. */
+function answersBy(count: (site: Site) => number) {
+  const ended = new Map<number, number>();
+  let latest = { n: -1, before: 0 };
+  const since = (site: Site): number => count(site) - latest.before;
+  return {
+    async begin(site: Site, n: number): Promise<void> {
+      if (latest.n >= 0 && n > 0) ended.set(latest.n, since(site));
+      await closeForms(site);
+      latest = { n, before: count(site) };
+    },
+    seen: (site: Site, n: number): number => (n === latest.n ? since(site) : (ended.get(n) ?? 0)),
+  };
+}
+
+const connected = answersBy(
+  (site) => times(told(site), 'Connected *') + times(told(site), DONE) + isShownDone(site),
+);
 const connect: Act = {
   name: 'connect',
+  isAlone: true,
   isAnswer: true,
   async prepare(site, n) {
-    await closeForms(site);
-    connected.set(n, answers(site));
+    await connected.begin(site, n);
     await ann(site).command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
     await shows(site, '"block_id":"purpose"');
   },
@@ -137,18 +153,18 @@ const connect: Act = {
         purpose: 'shared',
       }),
     ),
-  seen: (site, n) => answers(site) - (connected.get(n) ?? 0) + isShownDone(site),
+  seen: connected.seen,
 };
 
-const answered = new Map<number, number>();
+const answered = answersBy((site) => told(site).length + isShownDone(site));
 const roles: Act = {
   name: 'roles',
+  isAlone: true,
   isAnswer: true,
   async prepare(site, n) {
-    await closeForms(site);
+    await answered.begin(site, n);
     await ann(site).command(CHANNEL, '/deckhand roles');
     await shows(site, '"block_id":"operator"');
-    answered.set(n, told(site).length);
   },
   ask: async (site, n) =>
     isOk(
@@ -158,7 +174,7 @@ const roles: Act = {
         billing: [],
       }),
     ),
-  seen: (site, n) => told(site).length - (answered.get(n) ?? 0) + isShownDone(site),
+  seen: answered.seen,
 };
 
 const workflows = new Map<number, string>();

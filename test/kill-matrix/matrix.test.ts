@@ -8,7 +8,7 @@ import type { StoreKind } from './site.ts';
 const STORES = byLength<readonly StoreKind[]>(['sqlite'], ['sqlite', 'postgres']);
 /** The short form shows that the matrix works; the long one goes through every call. */
 const ACTS_TRIED = byLength(ACTS.slice(0, 1), ACTS);
-const MOST_POINTS = byLength(1, 60);
+const MOST_POINTS = byLength(1, 50);
 /** Each takes its share of the points, so that one can be run by itself: `-t 'postgres.*roles, 2 of 5'`. */
 const PARTS = byLength(2, 5);
 const PARTS_TRIED = Array.from({ length: byLength(1, PARTS) }, (_, at) => at);

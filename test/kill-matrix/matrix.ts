@@ -95,15 +95,17 @@ async function dieAt(act: Act, site: Site, n: number, point: Point): Promise<Ask
   const death = site.death().then(() => true);
   const isTaken = await act.ask(site, n);
   const isSeen = async (): Promise<boolean> => (await act.seen(site, n)) > 0;
-  const seen = settle(site, isSeen).then(async () => {
+  let isOver = false;
+  const seen = settle(site, async () => isOver || (await isSeen())).then(async () => {
     await wait(AFTERWARDS_MS);
     return false;
   });
   const isKilled = await Promise.race([death, ...(isTaken ? [seen] : [])]);
+  isOver = true;
   site.begin(undefined);
   await site.revive();
-  if (act.isTimed === true && isTaken && site.kind === 'postgres') await site.endLeases();
-  if (isTaken && (site.kind === 'sqlite' || act.isTimed === true)) await settle(site, isSeen);
+  if (act.isAlone === true && isTaken && site.kind === 'postgres') await site.endLeases();
+  if (isTaken && (site.kind === 'sqlite' || act.isAlone === true)) await settle(site, isSeen);
   const ids = site.slack.deliveries
     .slice(before)
     .flatMap(({ payload }) => [payload.trigger_id, payload.event_id]);

@@ -51,7 +51,7 @@ let id = '';
 const slots = new Map<number, number>();
 export const digest: Act = {
   name: 'digest',
-  isTimed: true,
+  isAlone: true,
   async setUp(site) {
     await ann(site).command(CHANNEL, '/deckhand digest add cron:"* * * * *" UTC today');
     const said = () => posts(site, CHANNEL).find((text) => text.includes('set up the digest'));

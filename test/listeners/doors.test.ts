@@ -89,6 +89,45 @@ describe('a channel that allows some commands only', () => {
     expect(said).toContain('switched off in this channel');
     await refusedIn(world, 'test');
   });
+
+  test('a channel’s restriction holds for its schedules, from wherever they are changed', async ({
+    world,
+  }) => {
+    const { slack } = world;
+    for (const channel of [CHANNEL, 'C0BILLING']) slack.invite(TEAM, channel, 'bot');
+    const ann = world.as('admin');
+    for (const line of ['digest add daily 9:00 UTC', 'watch all'])
+      await ann.command(CHANNEL, `/deckhand ${line}`);
+    await slack.until(() => roots(world).length === 2, { what: 'the schedules' });
+    const texts = roots(world).map(({ text }) => text);
+    const [digest, watch] = [/digest `(\w+)`/, /watch `(\w+)`/].map(
+      (id) => id.exec(texts.join(' '))?.[1] ?? '',
+    );
+    await allow(world, ['projects']);
+
+    const lines = [
+      ['digest pause', digest],
+      ['digest edit', digest],
+      ['digest remove', digest],
+      ['watch resume', watch],
+      ['unwatch', watch],
+    ] as const;
+    for (const [command, id] of lines) {
+      const said = await answerTo(world, 'admin', () =>
+        ann.command('C0BILLING', `/deckhand ${command} ${id}`),
+      );
+      expect(said).toContain(`\`${command}\` is switched off in <#${CHANNEL}>`);
+      await refusedIn(world, command);
+    }
+    await ann.command('C0BILLING', '/deckhand digest list all');
+    await slack.until(() => slack.messages(TEAM, 'C0BILLING').length === 1);
+    const [list] = slack.messages(TEAM, 'C0BILLING');
+    const clicked = await answerTo(world, 'admin', () =>
+      ann.click({ channel: 'C0BILLING', ts: list?.ts ?? '' }, { actionId: 'digest:pause' }),
+    );
+    expect(clicked).toContain(`switched off in <#${CHANNEL}>`);
+    expect(roots(world)).toHaveLength(2);
+  });
 });
 
 describe('what Slack sends twice', () => {

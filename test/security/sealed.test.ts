@@ -61,7 +61,7 @@ async function leaveForm(world: TestWorld): Promise<void> {
   await ann.command(CHANNEL, '/deckhand connect');
   await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
   const fault = world.service.faults.add({ path: `/${ACCOUNT}/**`, delayMs: 60_000 });
-  void ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY, purpose: 'shared' });
+  void ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
   await expect.poll(() => fault.hits()).toBeGreaterThan(0);
 }
 

@@ -6,7 +6,7 @@ import type { Schedule } from '../../workspace/schedules.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { editCommand } from '../schedules/edit.ts';
-import { announce, cardOf, recordChange, resolveSchedule } from '../schedules/feature.ts';
+import { announce, cardOf, expectAllowedThere, recordChange, resolveSchedule } from '../schedules/feature.ts';
 import { removedSince } from '../schedules/lifecycle.ts';
 import { choicesOf, digestFormActions, nextInForm, originOf, readDigestForm } from './form.ts';
 import { DIGEST_FEATURE } from './lifecycle.ts';
@@ -40,6 +40,7 @@ async function submitEdit(state: ViewState, context: CommandContext): Promise<Su
   const { workspace } = context;
   const { digest, accounts } = originOf(state);
   const schedule = await resolveSchedule(DIGEST_FEATURE, context, digest);
+  await expectAllowedThere(DIGEST_FEATURE, context, schedule, edit.name);
   const read = readDigestForm(state.values, workspace.clock.now());
   if ('errors' in read) return { kind: 'errors', errors: read.errors };
   // With one account there is no field for it.

@@ -78,7 +78,12 @@ function shownInList(digest: Digest, now: number): ListedDigest {
 
 const SNOOZED_DAYS = 7;
 
-const SNOOZING: Operation<Digest> = { verb: 'snooze', done: 'snoozed', change: snooze };
+const SNOOZING: Operation<Digest> = {
+  verb: 'snooze',
+  command: 'digest pause',
+  done: 'snoozed',
+  change: snooze,
+};
 
 const { pause, resume, remove } = scheduleCommands(DIGEST_FEATURE);
 

@@ -20,6 +20,7 @@ const NOTICES_FEATURE: ScheduleFeature<BillingChannel> = {
   kind: INVOICE_NOTICES,
   face: SCHEDULE_FACES.invoices,
   role: 'billing',
+  command: 'invoices notify',
   words: () => NOTICE_WORDS,
 };
 

@@ -3,7 +3,7 @@ import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { resolveSchedule, type ScheduleFeature } from './feature.ts';
+import { expectAllowedThere, resolveSchedule, type ScheduleFeature } from './feature.ts';
 import { ScheduleButton } from './lifecycle.ts';
 
 const Args = z.object({ named: z.string().optional() });
@@ -14,12 +14,14 @@ export function editCommand<R>(
   formOf: (context: CommandContext, schedule: Schedule<R>) => Promise<ModalView>,
 ): Command<z.infer<typeof Args>> {
   const { face, role } = feature;
-  const open = async (context: CommandContext, named: string | undefined): Promise<Reply> => ({
-    kind: 'modal',
-    view: await formOf(context, await resolveSchedule(feature, context, named)),
-  });
+  const name = `${face.prefix} edit`;
+  const open = async (context: CommandContext, named: string | undefined): Promise<Reply> => {
+    const schedule = await resolveSchedule(feature, context, named);
+    await expectAllowedThere(feature, context, schedule, name);
+    return { kind: 'modal', view: await formOf(context, schedule) };
+  };
   return {
-    name: `${face.prefix} edit`,
+    name,
     summary: `Changes a ${face.noun} in a form; the id may be left out where the channel has one`,
     usage: feature.matches === undefined ? '[id]' : '[id|project]',
     role,

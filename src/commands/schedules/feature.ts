@@ -16,12 +16,15 @@ import type { ListScope } from '../../views/schedules/list.ts';
 import type { Role } from '../../workspace/roles.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
+import { refusalOf } from '../permission.ts';
 
 /** What people may do with a kind of schedule, and what they read of it. */
 export interface ScheduleFeature<R> {
   kind: ScheduleKind<R>;
   face: ScheduleFace;
   role: Role;
+  /** Set where all that is done with it belongs to one command. */
+  command?: string;
   /** What it posts and when; mrkdwn. */
   words(record: R): string;
   /** More to say of a change; mrkdwn. */
@@ -108,6 +111,22 @@ export async function resolveSchedule<R>(
   const ids = (here.length > 0 ? here : all).map(({ name }) => name);
   const near = ids.length === 0 ? '' : ` Did you mean ${code(closest(wanted, ids))}?`;
   throw new UserError(`There is no ${noun} ${code(named, 40)}.${near}`, commands.list);
+}
+
+/**
+ * A schedule is changed only where its own channel allows the command, from wherever that is asked for.
+ * @throws Refusal
+ */
+export async function expectAllowedThere<R>(
+  feature: ScheduleFeature<R>,
+  { caller, workspace }: CommandContext,
+  { channel }: Schedule<R>,
+  name: string,
+): Promise<void> {
+  const { command = name } = feature;
+  const wanted = { user: caller.user, command, role: undefined, channels: [caller.channel, channel] };
+  const refusal = await refusalOf(workspace, wanted);
+  if (refusal !== undefined) throw refusal;
 }
 
 /**

@@ -14,6 +14,7 @@ import type { Action, Command, CommandContext } from '../command.ts';
 import {
   announce,
   cardOf,
+  expectAllowedThere,
   isAsleep,
   recordChange,
   removedCardOf,
@@ -31,6 +32,8 @@ const UndoButton = z.object({ removal: z.string(), list: z.enum(LIST_SCOPES).opt
 /** What words and buttons may do with a schedule. */
 export interface Operation<R> {
   verb: string;
+  /** The name of the command that it belongs to. */
+  command: string;
   done: ScheduleChange['done'];
   /** Which schedule is meant where none is named. */
   fits?(schedule: Schedule<R>): boolean;
@@ -40,9 +43,9 @@ export interface Operation<R> {
 
 /** `pause`, `resume` and `remove` of a kind, with their buttons and "Undo". */
 export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
-  const { noun, prefix, commands } = feature.face;
+  const { noun } = feature.face;
   const commandOf = (operation: Operation<R>, summary: string): Command<z.infer<typeof Args>> => ({
-    name: `${prefix} ${operation.verb}`,
+    name: operation.command,
     summary: `${summary}; the id may be left out where the channel has one`,
     usage: feature.matches === undefined ? '[id]' : '[id|project]',
     role: feature.role,
@@ -60,7 +63,6 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
     resume: commandOf(resuming(feature), `Resumes a ${noun}, also one that Deckhand paused`),
     remove: {
       ...commandOf(removal, `Removes a ${noun}, which can be undone for 10 minutes`),
-      name: commands.remove,
       actions: [actionOf(feature, removal), undoAction(feature)],
     },
   };
@@ -68,17 +70,22 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
 
 async function changeNamed<R>(
   feature: ScheduleFeature<R>,
-  { change, done, fits }: Operation<R>,
+  { command, change, done, fits }: Operation<R>,
   context: CommandContext,
   named: string | undefined,
 ): Promise<Reply> {
   if (done === 'removed' && named?.toLowerCase() === 'all') return removeHere(feature, context);
-  const changed = await change(context, await resolveSchedule(feature, context, named, fits));
+  const schedule = await resolveSchedule(feature, context, named, fits);
+  await expectAllowedThere(feature, context, schedule, command);
+  const changed = await change(context, schedule);
   return announce(context, changed, cardOf(feature, changed, done, context), done !== 'resumed');
 }
 
 /** A button that changes a schedule: the message that it stands on is drawn anew. */
-export function actionOf<R>(feature: ScheduleFeature<R>, { verb, done, change }: Operation<R>): Action {
+export function actionOf<R>(
+  feature: ScheduleFeature<R>,
+  { verb, command, done, change }: Operation<R>,
+): Action {
   const { face, role, list: draw, note, redraw } = feature;
   return {
     actionId: `${face.prefix}:${verb}`,
@@ -86,7 +93,9 @@ export function actionOf<R>(feature: ScheduleFeature<R>, { verb, done, change }:
     durable: true,
     async run(value, context) {
       const { id, list } = ScheduleButton.parse(JSON.parse(value ?? '{}'));
-      const changed = await change(context, await resolveSchedule(feature, context, id));
+      const schedule = await resolveSchedule(feature, context, id);
+      await expectAllowedThere(feature, context, schedule, command);
+      const changed = await change(context, schedule);
       const card = cardOf(feature, changed, done, context, list);
       if (changed.channel !== context.caller.channel) await announce(context, changed, card, true);
       if (list !== undefined && draw !== undefined)
@@ -102,6 +111,7 @@ export function actionOf<R>(feature: ScheduleFeature<R>, { verb, done, change }:
 function pausing<R>(feature: ScheduleFeature<R>): Operation<R> {
   return {
     verb: 'pause',
+    command: `${feature.face.prefix} pause`,
     done: 'paused',
     fits: (schedule) => !isAsleep(feature, schedule),
     async change(context, schedule) {
@@ -129,6 +139,7 @@ function pausing<R>(feature: ScheduleFeature<R>): Operation<R> {
 function resuming<R>(feature: ScheduleFeature<R>): Operation<R> {
   return {
     verb: 'resume',
+    command: `${feature.face.prefix} resume`,
     done: 'resumed',
     fits: (schedule) => isAsleep(feature, schedule),
     async change(context, schedule) {
@@ -145,9 +156,10 @@ function resuming<R>(feature: ScheduleFeature<R>): Operation<R> {
 }
 
 function removing<R>(feature: ScheduleFeature<R>): Operation<R> {
-  const { verb } = feature.face.remove;
+  const { remove: button, commands } = feature.face;
   return {
-    verb,
+    verb: button.verb,
+    command: commands.remove,
     done: 'removed',
     async change(context, schedule) {
       await remove(feature, context, [schedule]);

@@ -14,7 +14,7 @@ import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { serverOf } from '../resolve-target.ts';
 import { editCommand } from '../schedules/edit.ts';
-import { announce, cardOf, recordChange, resolveSchedule } from '../schedules/feature.ts';
+import { announce, cardOf, expectAllowedThere, recordChange, resolveSchedule } from '../schedules/feature.ts';
 import { removedSince } from '../schedules/lifecycle.ts';
 import { WATCH_FEATURE } from './lifecycle.ts';
 import { readHours } from './parse-hours.ts';
@@ -37,6 +37,7 @@ export const watchEdit = defineCommand({
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { id } = WatchOrigin.parse(JSON.parse(state.metadata));
   const schedule = await resolveSchedule(WATCH_FEATURE, context, id);
+  await expectAllowedThere(WATCH_FEATURE, context, schedule, watchEdit.name);
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: { mode: 'Choose what it posts.' } };
   const read = await choicesOf(context, schedule, fields.data);
