@@ -1,9 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
-import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
@@ -35,11 +33,9 @@ import {
   openPostgresDoor,
   type Point,
 } from './doors.ts';
+import { startDeckhand, type Uncertain } from './process.ts';
 
-const root = join(import.meta.dirname, '..', '..');
 const SQLITE_DOOR = pathToFileURL(join(import.meta.dirname, 'sqlite-door.ts')).href;
-/** A build (`dist/main.js`) starts in half the time. */
-const ENTRY = join(root, process.env.DECKHAND_MATRIX_ENTRY ?? 'src/main.ts');
 /** More than any act has points. */
 const PROJECTS = 600;
 const MINUTE_MS = 60_000;
@@ -82,15 +78,6 @@ export interface SiteOptions {
   byOauth?: boolean | undefined;
 }
 
-/** As Deckhand logs it. */
-export interface Uncertain {
-  event: string;
-  /** A name or Slack's id of the post, or of the request that is answered. */
-  delivery?: string;
-  /** The whole line. */
-  line: string;
-}
-
 interface Replica {
   child: ChildProcess | undefined;
   port: number;
@@ -105,7 +92,7 @@ export async function openSite(
   const service = await startSimulatedService({ speed: 20 });
   const slack = await startSlack({
     app: {
-      ...appFromManifestFile(join(root, 'manifest.yml')),
+      ...appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml')),
       ...(byOauth ? { redirectUrls: undefined } : {}),
     },
   });
@@ -159,11 +146,7 @@ export async function openSite(
   }
 
   async function start(replica: Replica): Promise<void> {
-    const child = spawn(process.execPath, [ENTRY], {
-      cwd: root,
-      env: { PATH: process.env.PATH ?? '', ...replica.env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const { child, port } = startDeckhand(replica.env, (line) => void uncertain.push(line));
     replica.child = child;
     child.once('exit', () => {
       replica.child = undefined;
@@ -171,14 +154,7 @@ export async function openSite(
       if (standing !== undefined) deliverTo(standing);
       died.resolve();
     });
-    replica.port = await new Promise<number>((resolve, reject) => {
-      child.once('exit', (code) => reject(new Error(`Deckhand ended with ${code} at its start`)));
-      createInterface(child.stdout).on('line', (line) => {
-        const { event = '', port, delivery } = JSON.parse(line) as Partial<Uncertain & { port: number }>;
-        if (event.endsWith('_uncertain')) uncertain.push({ event, line, ...(delivery && { delivery }) });
-        if (event === 'listening' && port !== undefined) resolve(port);
-      });
-    });
+    replica.port = await port;
     deliverTo(replica);
   }
 
