@@ -1,16 +1,16 @@
 import fc from 'fast-check';
-import { allCommands } from '../../src/commands/registry.ts';
 import { anyText } from '../support/arbitraries.ts';
 import { hostileText } from '../support/hostile.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
+import { mcpCase, mention, probe } from './other-doors.ts';
+import { commands, idOf, JSON_TYPE, junk, mostly, words } from './pieces.ts';
 
-/** One request to the front door, signed like any other. */
-export interface FuzzCase {
-  type: string;
-  body: string;
-}
+/** One request: to the front door and the assistant's signed like any other, to the port of metrics as it is. */
+export type FuzzCase =
+  | { door: 'slack' | 'mcp'; type: string; body: string }
+  | { door: 'metrics'; method: string; path: string; body: string };
+export type FuzzDoor = FuzzCase['door'];
 
-const commands = allCommands();
 const actionIds = commands.flatMap(({ actions = [] }) => actions.map(({ actionId }) => actionId));
 const views = commands.flatMap(({ submissions = [] }) => submissions.map(({ callbackId }) => callbackId));
 const sources = commands.flatMap(({ optionSources = [] }) => optionSources.map(({ actionId }) => actionId));
@@ -27,20 +27,6 @@ const fields = [
   'cadence',
   'zone',
 ];
-
-const junk = fc.oneof(
-  fc.jsonValue({ maxDepth: 3 }),
-  hostileText,
-  fc.constantFrom(null, true, -1, 1e308, '', '{}', '[]', '__proto__', 'constructor', '\u0000'),
-);
-/** Mostly what belongs there, so that a case gets deep before it meets something odd. */
-const mostly = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
-  fc.oneof({ weight: 8, arbitrary: right }, { weight: 1, arbitrary: junk });
-const idOf = (known: readonly string[]): fc.Arbitrary<string> =>
-  fc.oneof(
-    { weight: 9, arbitrary: fc.constantFrom(...known, 'unknown') },
-    { weight: 1, arbitrary: hostileText },
-  );
 
 const trigger = fc.uuid();
 const user = mostly(fc.constantFrom(...Object.values(PEOPLE)).map((id) => ({ id, team_id: TEAM })));
@@ -89,10 +75,6 @@ const view = mostly(
   }),
 );
 
-const words = fc.oneof(
-  fc.constantFrom('', 'storefront', 'web-1', '--account', 'acme', '--stats', '"', '“x”', '<!channel>', '-1'),
-  hostileText,
-);
 const slash = fc.record({
   command: mostly(fc.constant('/deckhand')),
   text: fc
@@ -175,7 +157,6 @@ const event = fc.record({
 });
 
 const FORM = 'application/x-www-form-urlencoded';
-const JSON_TYPE = 'application/json';
 const asForm = (pairs: Record<string, unknown>): string => {
   const form = new URLSearchParams();
   for (const [name, some] of Object.entries(pairs))
@@ -183,13 +164,14 @@ const asForm = (pairs: Record<string, unknown>): string => {
   return form.toString();
 };
 
-export const fuzzCase: fc.Arbitrary<FuzzCase> = fc.oneof(
+const signedCase: fc.Arbitrary<{ type: string; body: string }> = fc.oneof(
   { weight: 4, arbitrary: slash.map((body) => ({ type: FORM, body: asForm(body) })) },
   {
     weight: 6,
     arbitrary: payload.map((some) => ({ type: FORM, body: asForm({ payload: JSON.stringify(some) }) })),
   },
   { weight: 2, arbitrary: event.map((body) => ({ type: JSON_TYPE, body: JSON.stringify(body) })) },
+  { weight: 2, arbitrary: mention.map((body) => ({ type: JSON_TYPE, body: JSON.stringify(body) })) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -197,6 +179,12 @@ export const fuzzCase: fc.Arbitrary<FuzzCase> = fc.oneof(
       body: fc.oneof(hostileText, fc.json(), anyText()),
     }),
   },
+);
+
+export const fuzzCase: fc.Arbitrary<FuzzCase> = fc.oneof(
+  { weight: 14, arbitrary: signedCase.map((one) => ({ door: 'slack' as const, ...one })) },
+  { weight: 3, arbitrary: mcpCase.map((one) => ({ door: 'mcp' as const, ...one })) },
+  { weight: 1, arbitrary: probe },
 );
 
 /** What the service answers instead of the truth. */

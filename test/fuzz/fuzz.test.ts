@@ -14,8 +14,12 @@ it(
     });
     expect(report).toMatchObject({ crashed: false, unhandled: [], answers: true });
     // Cases that got deep, and cases that were turned away.
-    expect(report.statuses[200]).toBeGreaterThan(100);
-    expect(report.statuses[400]).toBeGreaterThan(20);
+    expect(report.statuses.slack[200]).toBeGreaterThan(100);
+    expect(report.statuses.slack[400]).toBeGreaterThan(20);
+    expect(report.statuses.mcp[200]).toBeGreaterThan(20);
+    expect(report.statuses.mcp[400]).toBeGreaterThan(2);
+    expect(report.statuses.metrics[200]).toBeGreaterThan(2);
+    expect(report.statuses.metrics[404]).toBeGreaterThan(2);
   },
   byLength(300_000, 3_600_000),
 );

@@ -1,12 +1,13 @@
+import { request } from 'node:http';
 import fc from 'fast-check';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
-import { createProduct } from '../support/program.ts';
+import { freePort } from '../support/free-port.ts';
 import { openProxy } from '../support/proxy.ts';
 import { sendSigned } from '../support/signed.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
-import { answerChange, fuzzCase } from './cases.ts';
+import { answerChange, type FuzzCase, type FuzzDoor, fuzzCase } from './cases.ts';
 
 export interface FuzzOptions {
   cases: number;
@@ -21,7 +22,7 @@ export interface FuzzOptions {
 
 /** What came of it; everything but `statuses` should be empty. */
 export interface FuzzReport {
-  statuses: Record<number, number>;
+  statuses: Record<FuzzDoor, Record<number, number>>;
   /** Deckhand ended; by whatever. */
   crashed: boolean;
   /** Lines of the log that tell of a failure nobody handled. */
@@ -50,16 +51,20 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     ...environment(slack, service, botToken, options.folder),
     SERVICE_BASE_URL: `${proxy.origin}/{account}`,
     LOG_LEVEL: 'info',
+    MCP: 'on',
+    METRICS_PORT: String(await freePort()),
   };
-  const report: FuzzReport = { statuses: {}, crashed: false, unhandled: [], memoryMb: [], answers: false };
+  const statuses = { slack: {}, mcp: {}, metrics: {} };
+  const report: FuzzReport = { statuses, crashed: false, unhandled: [], memoryMb: [], answers: false };
   const product = createProduct(env, (line) => {
     if (line.includes('"event":"unhandled_rejection"')) report.unhandled.push(line);
   });
   const origin = `http://127.0.0.1:${await product.start()}`;
+  const metrics = `http://127.0.0.1:${env.METRICS_PORT}`;
   slack.deliverTo(`${origin}/slack/events`);
   try {
     await connect(slack);
-    await throwAll({ ...options, report, slack, origin, proxy });
+    await throwAll({ ...options, report, slack, origin, metrics, proxy });
     proxy.change = (body) => body;
     report.answers = await stillAnswers(slack);
   } finally {
@@ -83,6 +88,8 @@ interface Throwing extends FuzzOptions {
   report: FuzzReport;
   slack: Slack;
   origin: string;
+  /** The port of metrics. */
+  metrics: string;
   proxy: Awaited<ReturnType<typeof openProxy>>;
 }
 
@@ -93,6 +100,7 @@ async function throwAll({
   report,
   slack,
   origin,
+  metrics,
   proxy,
   onProgress,
 }: Throwing): Promise<void> {
@@ -101,11 +109,17 @@ async function throwAll({
   await fc.assert(
     fc.asyncProperty(batch, async ([requests, change]) => {
       proxy.change = change;
-      const statuses = await Promise.all(requests.map((one) => statusOf({ slack, origin }, one, report)));
-      for (const status of statuses) report.statuses[status] = (report.statuses[status] ?? 0) + 1;
+      const statuses = await Promise.all(
+        requests.map((one) => statusOf({ slack, origin, metrics }, one, report)),
+      );
+      for (const [at, { door }] of requests.entries()) {
+        const { [door]: counts } = report.statuses;
+        const status = statuses[at] ?? 0;
+        counts[status] = (counts[status] ?? 0) + 1;
+      }
       const before = done;
       done += requests.length;
-      if (passes(before, done, cases / TENTHS)) report.memoryMb.push(await memoryOf(origin));
+      if (passes(before, done, cases / TENTHS)) report.memoryMb.push(await memoryOf(metrics));
       if (passes(before, done, 1000)) onProgress?.(done, report.memoryMb.at(-1) ?? 0);
       forgetOldMessages(slack);
       const failed = statuses.findIndex((status) => status >= 500);
@@ -116,18 +130,34 @@ async function throwAll({
 }
 
 async function statusOf(
-  to: { slack: Slack; origin: string },
-  { body, type }: { body: string; type: string },
+  to: { slack: Slack; origin: string; metrics: string },
+  one: FuzzCase,
   report: FuzzReport,
 ): Promise<number> {
   try {
-    return (await sendSigned(to, body, { type })).status;
+    if (one.door === 'metrics') return await probe(to.metrics, one);
+    const path = one.door === 'mcp' ? '/mcp' : '/slack/events';
+    return (await sendSigned(to, one.body, { type: one.type, path })).status;
   } catch (error) {
     const isGone = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
     if (isGone) report.crashed = true;
     // A header that cannot be sent at all, or a connection that was cut over a body that is too large.
     return isGone ? 599 : 0;
   }
+}
+
+/** Its path as it is, however odd. */
+function probe(origin: string, one: Extract<FuzzCase, { door: 'metrics' }>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(origin);
+    const sent = request({ hostname, port, path: one.path, method: one.method }, (answer) => {
+      answer
+        .on('end', () => resolve(answer.statusCode ?? 0))
+        .on('error', reject)
+        .resume();
+    });
+    sent.on('error', reject).end(['GET', 'HEAD'].includes(one.method) ? undefined : one.body);
+  });
 }
 
 function passes(before: number, after: number, step: number): boolean {

@@ -11,14 +11,15 @@ export interface Answer {
 export async function sendSigned(
   { slack, origin }: Pick<TestWorld, 'slack' | 'origin'>,
   body: string,
-  options: { type?: string; offset?: number; signature?: string } = {},
+  options: { type?: string; offset?: number; signature?: string; path?: string } = {},
 ): Promise<Answer> {
   const timestamp = String(Math.floor(Date.now() / 1000) + (options.offset ?? 0));
   const hmac = createHmac('sha256', slack.app.signingSecret).update(`v0:${timestamp}:${body}`);
-  const answer = await request(`${origin}/slack/events`, {
+  const answer = await request(`${origin}${options.path ?? '/slack/events'}`, {
     method: 'POST',
     body,
     headers: {
+      accept: 'application/json, text/event-stream',
       'content-type': options.type ?? 'application/x-www-form-urlencoded',
       'x-slack-request-timestamp': timestamp,
       'x-slack-signature': options.signature ?? `v0=${hmac.digest('hex')}`,
