@@ -30,6 +30,15 @@ export const AUTHORISATION: readonly Mutation[] = [
     only: 'restriction',
   },
   {
+    name: 'a schedule is changed although its own channel does not allow it',
+    file: 'src/commands/schedules/lifecycle.ts',
+    from: `named, fits);
+  await expectAllowedThere(feature, context, schedule, command);`,
+    to: 'named, fits);',
+    tests: ['test/listeners/doors.test.ts'],
+    only: 'its schedules',
+  },
+  {
     name: 'a channel’s restriction is not looked up',
     file: PERMISSION,
     from: 'if (commands === undefined || commands.includes(command) || isAlwaysAllowed(command)) continue;',

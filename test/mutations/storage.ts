@@ -51,6 +51,13 @@ export const STORAGE: readonly Mutation[] = [
     only: 'although it was acknowledged as late',
   },
   {
+    name: 'a sealed field is not known to the check of a restore',
+    file: 'src/workspace/sealed-fields.ts',
+    from: "  'link-states': { key: 'sealedVerifier', field: 'verifier' },\n",
+    to: '',
+    tests: ['test/security/sealed.test.ts'],
+  },
+  {
     name: 'another key under the id of a former one is not noticed',
     file: 'src/store/key-proofs.ts',
     from: 'if (standing !== undefined) return opens(key, standing);',
