@@ -63,6 +63,21 @@ const made = ({ service }: Site, path: string, words: string): number =>
       `${one.path} ${JSON.stringify(one.body)}`.includes(words),
   ).length;
 
+/** Answers that do not say which time they are for: those until the next time is prepared. */
+function answersBy(count: (site: Site) => number) {
+  const ended = new Map<number, number>();
+  let latest = { n: -1, before: 0 };
+  const since = (site: Site): number => count(site) - latest.before;
+  return {
+    async begin(site: Site, n: number): Promise<void> {
+      if (latest.n >= 0 && n > 0) ended.set(latest.n, since(site));
+      await closeForms(site);
+      latest = { n, before: count(site) };
+    },
+    seen: (site: Site, n: number): number => (n === latest.n ? since(site) : (ended.get(n) ?? 0)),
+  };
+}
+
 const test: Act = {
   name: 'test',
   ask: async ({ slack }, n) =>
@@ -92,11 +107,18 @@ const serverAdd: Act = {
   done: (site, n) => made(site, '/servers', `srv${n}x`),
 };
 
+/** Of an order that a kill cut off. */
+const UNKNOWN = 'may or may not be done';
+const added = answersBy((site) =>
+  ['is set up in', UNKNOWN, DONE].reduce((sum, words) => sum + times([...told(site), shown(site)], words), 0),
+);
+
 const integrationAdd: Act = {
   name: 'integration add',
+  isAlone: true,
   isAnswer: true,
-  async prepare(site) {
-    await closeForms(site);
+  async prepare(site, n) {
+    await added.begin(site, n);
     await ann(site).command(CHANNEL, '/deckhand integration add storefront');
     await shows(site, '"integration.add"');
     const view = ann(site).openView()?.id ?? '';
@@ -113,24 +135,9 @@ const integrationAdd: Act = {
         'properties.url': `https://hooks.example.com/${n}`,
       }),
     ),
-  seen: (site, n) => Math.max(times(told(site), `int${n}x`), times([shown(site)], 'may or may not be done')),
+  seen: added.seen,
   done: (site, n) => made(site, '/integrations', `int${n}x`),
 };
-
-/** Answers that do not say which time they are for: those until the next time is prepared. */
-function answersBy(count: (site: Site) => number) {
-  const ended = new Map<number, number>();
-  let latest = { n: -1, before: 0 };
-  const since = (site: Site): number => count(site) - latest.before;
-  return {
-    async begin(site: Site, n: number): Promise<void> {
-      if (latest.n >= 0 && n > 0) ended.set(latest.n, since(site));
-      await closeForms(site);
-      latest = { n, before: count(site) };
-    },
-    seen: (site: Site, n: number): number => (n === latest.n ? since(site) : (ended.get(n) ?? 0)),
-  };
-}
 
 const connected = answersBy(
   (site) => times(told(site), 'Connected *') + times(told(site), DONE) + isShownDone(site),
