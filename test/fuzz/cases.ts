@@ -184,7 +184,7 @@ const signedCase: fc.Arbitrary<{ type: string; body: string }> = fc.oneof(
 export const fuzzCase: fc.Arbitrary<FuzzCase> = fc.oneof(
   { weight: 14, arbitrary: signedCase.map((one) => ({ door: 'slack' as const, ...one })) },
   { weight: 3, arbitrary: mcpCase.map((one) => ({ door: 'mcp' as const, ...one })) },
-  { weight: 1, arbitrary: probe },
+  { weight: 2, arbitrary: probe },
 );
 
 /** What the service answers instead of the truth. */

@@ -58,11 +58,15 @@ const rpc = fc.record({
 /** Of the port of metrics. */
 export const probe = fc.record({
   door: fc.constant('metrics' as const),
-  method: fc.constantFrom('GET', 'GET', 'HEAD', 'POST', 'PUT', 'OPTIONS'),
+  method: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('GET') },
+    { weight: 1, arbitrary: fc.constantFrom('HEAD', 'POST', 'PUT', 'OPTIONS') },
+  ),
   path: fc.oneof(
-    fc.constantFrom('/metrics', '/healthz', '/readyz', '/slack/events', '/mcp', '/metrics/..', '//metrics'),
-    fc.webPath().map((path) => `/${path}?x=%`),
-    hostileText.map((text) => `/${encodeURIComponent(text.toWellFormed())}`),
+    { weight: 3, arbitrary: fc.constantFrom('/metrics', '/healthz', '/readyz') },
+    { weight: 1, arbitrary: fc.constantFrom('/slack/events', '/mcp', '/metrics/..', '//metrics') },
+    { weight: 1, arbitrary: fc.webPath().map((path) => `/${path}?x=%`) },
+    { weight: 1, arbitrary: hostileText.map((text) => `/${encodeURIComponent(text.toWellFormed())}`) },
   ),
   body: hostileText,
 });
