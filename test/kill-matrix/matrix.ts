@@ -160,17 +160,20 @@ function repeatedPosts({ slack, uncertain }: Site): Doubled[] {
 /** What was ordered, or answered, again for one time that it was asked. */
 async function repeatedWork(act: Act, site: Site, asked: readonly Asked[]): Promise<Doubled[]> {
   const doubles: Doubled[] = [];
-  for (const { n, point, requests } of asked) {
+  const counted = site.uncertain.map(({ delivery = '' }) => delivery);
+  for (const [at, { n, point, requests }] of asked.entries()) {
     const orders = act.done?.(site, n) ?? 1;
     const lines = site.uncertain.filter(
       ({ event, line }) => event === 'request_uncertain' && line.includes(act.word?.(n) ?? '\n'),
     );
-    for (let at = 1; at < orders; at += 1)
-      doubles.push({ what: `ordered again, ${nameOf(point)}`, isCounted: lines.length >= at });
+    for (let order = 1; order < orders; order += 1)
+      doubles.push({ what: `ordered again, ${nameOf(point)}`, isCounted: lines.length >= order });
     const answers = act.isAnswer === true ? await act.seen(site, n) : 1;
-    if (answers > 1) {
-      const isCounted = site.uncertain.some(({ delivery = '' }) => requests.has(delivery));
-      doubles.push({ what: `answered again, ${nameOf(point)}`, isCounted });
+    for (let answer = 1; answer < answers; answer += 1) {
+      // One that comes late stands among those of the next time.
+      const own = counted.findIndex((id) => requests.has(id) || asked[at - 1]?.requests.has(id));
+      if (own !== -1) counted.splice(own, 1);
+      doubles.push({ what: `answered again, ${nameOf(point)}`, isCounted: own !== -1 });
     }
   }
   return doubles;
