@@ -6,6 +6,7 @@ import { isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/fai
 import { postId } from '../slack/post-journal.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import { maybeTwice } from '../views/blocks/message.ts';
 import { explainPolicy } from '../views/blocks/slack-failures.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
@@ -39,7 +40,7 @@ export async function deliveryOf(store: WorkspaceStore, id: string): Promise<Del
 /**
  * Posts a message that is never lost, and once where Slack allows it. It is recorded before and after, alone in its
  * channel. If the process dies in between, Slack may or may not have it: then it is posted again under the same
- * `client_msg_id`, which is logged and counted (`deckhand_delivery_uncertain_total`).
+ * `client_msg_id`, which is logged, counted (`deckhand_delivery_uncertain_total`) and said in the message.
  * @throws SlackFailure; where it is certain that Slack did not take it, nothing stays recorded
  */
 export async function deliver(workspace: Workspace, what: Delivering): Promise<MessageRef> {
@@ -57,7 +58,8 @@ export async function deliver(workspace: Workspace, what: Delivering): Promise<M
     };
     await write({ state: 'posting' });
     const clientMsgId = postId(workspace.id, id);
-    const shown = await post({ ...what, clientMsgId }, send, () => stored.delete(id));
+    const message = before === undefined ? what.message : maybeTwice(what.message);
+    const shown = await post({ ...what, message, clientMsgId }, send, () => stored.delete(id));
     await write({ state: 'posted', ts: shown.ts });
     return shown;
   });

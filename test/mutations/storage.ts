@@ -171,6 +171,14 @@ export const STORAGE: readonly Mutation[] = [
     tests: [DELIVER_TEST],
   },
   {
+    name: 'a delivery that may stand twice does not say so',
+    file: DELIVER,
+    from: 'before === undefined ? what.message : maybeTwice(what.message)',
+    to: 'what.message',
+    tests: [DELIVER_TEST],
+    only: 'says so',
+  },
+  {
     name: 'a repeated delivery is not counted',
     file: DELIVER,
     from: 'if (before !== undefined) countRepeated(workspace, { channel, delivery: id });',

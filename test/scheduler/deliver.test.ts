@@ -27,10 +27,11 @@ describe('a delivery', () => {
     ]);
     expect(new Set(shown.map(({ ts }) => ts)).size).toBe(1);
     expect(stand()).toHaveLength(1);
+    expect(JSON.stringify(stand()[0]?.blocks)).not.toContain('may stand here twice');
     expect(await uncertain()).toBe('0');
   });
 
-  it('is posted again under the same name, and counted, where nobody knows whether Slack has it', async () => {
+  it('is posted again under the same name, counted, and says so, where nobody knows whether Slack has it', async () => {
     // What a process leaves that was killed between Slack's answer and its own record.
     const deliveries = world.app.parts.store.collection('deliveries', {
       parse: (value: unknown) => value,
@@ -39,6 +40,7 @@ describe('a delivery', () => {
     await deliveries.put(TEAM, what.id, posting as never);
     await deliver(world.app.workspaces.open(TEAM), what);
     expect(stand().map((message) => message.client_msg_id)).toEqual([postId(TEAM, what.id)]);
+    expect(JSON.stringify(stand()[0]?.blocks)).toContain('may stand here twice');
     expect(await uncertain()).toBe('1');
     expect(world.logs.some((line) => line.includes('"event":"delivery_uncertain"'))).toBe(true);
     expect(await state()).toBe('posted');

@@ -1,5 +1,6 @@
 /** The limits of Slack's Block Kit that our views can reach, in characters or pieces. */
 export const LIMITS = {
+  blocksInMessage: 50,
   blocksInView: 100,
   viewTitle: 24,
   viewButton: 24,

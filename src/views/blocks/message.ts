@@ -104,6 +104,13 @@ export function safeUrl(url: string | null | undefined): string | undefined {
   return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname)) ? url : undefined;
 }
 
+/** The message with the note that it was posted again, below its first block; without it where there is no room. */
+export function maybeTwice(message: Message): Message {
+  if (message.blocks.length >= LIMITS.blocksInMessage) return message;
+  const said = ':warning: Deckhand was restarted while it posted this, so it may stand here twice.';
+  return { ...message, blocks: message.blocks.toSpliced(1, 0, context(said)) };
+}
+
 /** The message without the button or menu that has this action and value. */
 export function withoutElement(
   message: Message,
