@@ -23,9 +23,10 @@ const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
 /** Each seals something of its own; the tour below stores it. */
 const SEALERS = [
   'src/listeners/durable-forms.ts',
+  'src/workspace/account-keys.ts',
   'src/workspace/installations.ts',
   'src/workspace/link-requests.ts',
-  'src/workspace/sealed-keys.ts',
+
   'src/workspace/user-links.ts',
 ];
 
