@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { freePort } from '../support/free-port.ts';
+import { createProduct } from '../support/program.ts';
 import { openProxy } from '../support/proxy.ts';
 import { sendSigned } from '../support/signed.ts';
 import { startSlack } from '../support/start-slack.ts';

@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
+import { programFile } from '../support/program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** A build (`dist/main.js`) starts in half the time. */
-const ENTRY = join(root, process.env.DECKHAND_MATRIX_ENTRY ?? 'src/main.ts');
 
 /** A line of the log by which Deckhand counts what may stand twice or be missing. */
 export interface Uncertain {
@@ -16,12 +15,17 @@ export interface Uncertain {
   line: string;
 }
 
+interface Started {
+  child: ChildProcess;
+  port: Promise<number>;
+}
+
 /** Deckhand as a process that may die at any moment. */
-export function startDeckhand(
+export async function startDeckhand(
   env: Record<string, string>,
   onUncertain: (line: Uncertain) => void,
-): { child: ChildProcess; port: Promise<number> } {
-  const child = spawn(process.execPath, [ENTRY], {
+): Promise<Started> {
+  const child = spawn(process.execPath, [await programFile('main')], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

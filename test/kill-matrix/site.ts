@@ -10,7 +10,6 @@ import { setDatabaseClock } from '../process/database-clock.ts';
 import { createMachineClock } from '../process/machine-clock.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase } from '../support/postgres.ts';
-import { programFile } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { storedRows } from '../support/stored-text.ts';
 import { MEMORY_FOLDER } from '../support/temporary.ts';
@@ -146,7 +145,7 @@ export async function openSite(
   }
 
   async function start(replica: Replica): Promise<void> {
-    const { child, port } = startDeckhand(replica.env, (line) => void uncertain.push(line));
+    const { child, port } = await startDeckhand(replica.env, (line) => void uncertain.push(line));
     replica.child = child;
     child.once('exit', () => {
       replica.child = undefined;
