@@ -14,16 +14,20 @@ const HEAVY = [
   'test/fuzz/**/*.test.ts',
   'test/jobs/**/*.test.ts',
   'test/kill-matrix/**/*.test.ts',
+  'test/journeys.test.ts',
   'test/listeners/install/{lifecycle,tokens}.test.ts',
+  'test/listeners/receivers/signatures.test.ts',
   'test/observability/{jobs,process}.test.ts',
   'test/process/**/*.test.ts',
   'test/sandbox/**/*.test.ts',
   'test/pictures/*.test.ts',
   'test/scheduler/digests/digest.test.ts',
   'test/scheduler/invoices/notices.test.ts',
-  'test/security/{isolation,walk}.test.ts',
+  'test/security/{isolation,typed,uninstall,walk}.test.ts',
   'test/store/*.test.ts',
+  'test/transfer/**/*.test.ts',
   'test/trust/starvation.test.ts',
+  'test/weather.test.ts',
 ];
 
 export default mergeConfig(
