@@ -172,13 +172,13 @@ export function createApp(parts: AppParts): DeckhandApp {
 /** Declares the worker of a queue: its jobs run with the context of the workspace that they belong to. */
 function work<Data>(
   { engine, workspaces, turns }: Pick<Parts, 'engine'> & { workspaces: Workspaces; turns: Turns },
-  { queue, schema, options, run, onDeadLetter }: JobDefinition<Data>,
+  { queue, schema, options, isAwaited = false, run, onDeadLetter }: JobDefinition<Data>,
 ): void {
   engine.work(
     queue,
     async (job) => {
       const { workspace: id, lane, tenancy, ...data } = job.data;
-      await turns.take(id);
+      await turns.take(id, isAwaited);
       const workspace = await workspaces.enter(id, tenancy);
       const kept = { workspace: id, ...defined({ lane, tenancy }) };
       const save = (next: Data): Promise<void> => job.save({ ...next, ...kept });

@@ -7,7 +7,7 @@ import { listServers } from '../service/servers.ts';
 import { skippedWords } from '../views/blocks/skipped.ts';
 import type { Asker } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
-import { findProject, ProjectNeeded } from '../workspace/projects.ts';
+import { findProject, ProjectNeeded, projectsWith } from '../workspace/projects.ts';
 import { ServerNeeded } from '../workspace/servers.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { CommandContext } from './command.ts';
@@ -34,8 +34,9 @@ export async function projectOf(
 ): Promise<{ account: Account; project: Project }> {
   const account = await accountOf(context, asker);
   const bound = await boundProject(context, account);
-  const projects = await context.workspace.projects.look(account);
-  const project = findProject(projects, named ?? context.project ?? bound?.permalink);
+  const wanted = named ?? context.project ?? bound?.permalink;
+  const projects = await projectsWith(context.workspace.projects, account, wanted);
+  const project = findProject(projects, wanted);
   if (project === undefined) throw new ProjectNeeded(projects);
   return { account, project };
 }

@@ -1,3 +1,5 @@
+import { Line } from './line.ts';
+
 type Waiter = () => void;
 
 export interface FairGateOptions {
@@ -90,8 +92,11 @@ export class FairGate {
 
 /** Decides when work begins, so that it delays no acknowledgement: Slack waits three seconds for each. */
 export interface Turns {
-  /** Resolves when it is the turn of the key's next work. Keys take turns, so one with much work delays no other. */
-  take(key: string): Promise<void>;
+  /**
+   * Resolves when it is the turn of the key's next work. Keys take turns, so one with much work delays no other; in each,
+   * what a person waits for goes before what runs by itself.
+   */
+  take(key: string, isAwaited: boolean): Promise<void>;
   /** A request has come in. The returned function says that it is acknowledged. */
   arrive(): () => void;
 }
@@ -105,7 +110,7 @@ const BUDGET_WHILE_ACKING_MS = 1;
 const MOST_PER_TURN = 50;
 
 export function createTurns(now: () => number = () => performance.now()): Turns {
-  const waiting = new Map<string, Array<() => void>>();
+  const waiting = new Map<string, Line<() => void>>();
   let unacknowledged = 0;
   let left = 0;
   let endsAt = 0;
@@ -129,19 +134,19 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
   function beginNext(): void {
     const [next] = waiting;
     if (next === undefined) return;
-    const [key, works] = next;
+    const [key, line] = next;
     waiting.delete(key);
-    works.shift()?.();
+    line.next()?.();
     // Behind all the others.
-    if (works.length > 0) waiting.set(key, works);
+    if (!line.isEmpty) waiting.set(key, line);
   }
 
   return {
-    take: (key) =>
+    take: (key, isAwaited) =>
       new Promise((resolve) => {
-        const works = waiting.get(key);
-        if (works === undefined) waiting.set(key, [resolve]);
-        else works.push(resolve);
+        const line = waiting.get(key) ?? new Line();
+        waiting.set(key, line);
+        line.add(resolve, isAwaited);
         plan();
       }),
     arrive() {

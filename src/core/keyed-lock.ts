@@ -1,28 +1,52 @@
+import { Line } from './line.ts';
+
 /** Runs work of the same key one after the other, and forgets a key as soon as it is idle. */
 export interface KeyedLock {
-  <T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** @param isAwaited a person waits for it, so that it goes before what runs by itself */
+  <T>(key: string, work: () => Promise<T>, isAwaited?: boolean): Promise<T>;
   /** Resolves when no work is left. */
   idle(): Promise<void>;
 }
 
 /** Within this process. p-queue would need a queue for each key, and code of this length to forget idle ones. */
 export function createKeyedLock(): KeyedLock {
-  const tails = new Map<string, Promise<unknown>>();
+  /** What waits for each key that is held. */
+  const waiting = new Map<string, Line<() => void>>();
+  let whenIdle = Promise.withResolvers<void>();
 
-  async function alone<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = tails.get(key);
-    const turn = before === undefined ? work() : before.then(work, work);
-    tails.set(key, turn);
+  /** Undefined where the key is free. */
+  function enter(key: string, isAwaited: boolean): Promise<void> | undefined {
+    const line = waiting.get(key);
+    if (line !== undefined) return new Promise((resolve) => line.add(resolve, isAwaited));
+    waiting.set(key, new Line());
+    return undefined;
+  }
+
+  function leave(key: string): void {
+    const next = waiting.get(key)?.next();
+    if (next !== undefined) {
+      next();
+      return;
+    }
+    waiting.delete(key);
+    if (waiting.size > 0) return;
+    whenIdle.resolve();
+    whenIdle = Promise.withResolvers();
+  }
+
+  async function alone<T>(key: string, work: () => Promise<T>, isAwaited = false): Promise<T> {
+    const turn = enter(key, isAwaited);
+    if (turn !== undefined) await turn;
     try {
-      return await turn;
+      return await work();
     } finally {
-      if (tails.get(key) === turn) tails.delete(key);
+      leave(key);
     }
   }
 
-  async function idle(): Promise<void> {
-    while (tails.size > 0) await Promise.allSettled(tails.values());
-  }
+  const idle = async (): Promise<void> => {
+    if (waiting.size > 0) await whenIdle.promise;
+  };
 
   return Object.assign(alone, { idle });
 }

@@ -28,7 +28,7 @@ export function createBackgroundWork(log: Logger, turns: Pick<Turns, 'take'>): B
   }
 
   return {
-    begin: (key, work) => track(turns.take(key).then(work)),
+    begin: (key, work) => track(turns.take(key, true).then(work)),
     track,
     async idle() {
       while (running.size > 0) await Promise.all(running);

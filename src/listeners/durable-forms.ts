@@ -48,6 +48,7 @@ export function createDurableForms({ run, fail }: FormHandlers): DurableForms {
     queue: 'forms',
     schema: StoredForm,
     options: { concurrency: 200, attempts: 3, backoffMs: 1000 },
+    isAwaited: true,
     async run(workspace, { id, attempt, data, save }) {
       await run(workspace, {
         caller: { channel: undefined, ...data.caller },

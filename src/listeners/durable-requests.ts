@@ -104,6 +104,7 @@ export function createDurableRequests({ run, fail, runEvent }: Handlers): Durabl
     queue: 'requests',
     schema: StoredRequest,
     options: { concurrency: 200, attempts: 3, backoffMs: 1000 },
+    isAwaited: true,
     async run(workspace, { id, attempt, data: request }) {
       const { channel, requestId } = request.caller;
       if (await isFirst(workspace, requestId, id)) {
@@ -123,6 +124,7 @@ export function createDurableRequests({ run, fail, runEvent }: Handlers): Durabl
     queue: 'events',
     schema: StoredEvent,
     options: { concurrency: 50, attempts: 5, backoffMs: 1000 },
+    isAwaited: true,
     async run(workspace, { id, data }) {
       if (await isFirst(workspace, data.body.event_id, id)) await runEvent(data);
     },

@@ -61,7 +61,10 @@ export interface WorkspaceSlack {
   call: Call;
   /** Runs `work` when it is its turn to post in the channel, so that no other post comes between its writes. */
   withChannelLock<T>(channel: string, work: (send: Send) => Promise<T>): Promise<T>;
-  /** Posts in the channel's order, and waits for a busy Slack as background work does. */
+  /**
+   * Posts in the channel's turn, before what is only posted under its lock: people wait for it. Waits for a busy Slack as
+   * background work does.
+   */
   post: Send;
   /** Edits a message. Of several waiting edits of one message only the latest is sent. */
   update(shown: MessageRef, message: Message, signal?: AbortSignal): Promise<void>;
@@ -182,9 +185,8 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
   }
 
-  const withChannelLock: Posting['withChannelLock'] = (channel, work) =>
-    lock(`post ${workspace} ${channel}`, () => work(send));
-  const post: Send = (post, signal) => withChannelLock(post.channel, () => send(post, signal));
+  const lockOf = (channel: string): string => `post ${workspace} ${channel}`;
+  const post: Send = (post, signal) => lock(lockOf(post.channel), () => send(post, signal), true);
 
   async function openDirect(user: string): Promise<string> {
     const open = () => once('conversations.open', (client) => client.conversations.open({ users: user }));
@@ -192,7 +194,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
   }
 
   return {
-    withChannelLock,
+    withChannelLock: (channel, work) => lock(lockOf(channel), () => work(send)),
     post,
     async postEphemeral({ channel, user, threadTs }, message) {
       const thread = threadTs === undefined ? {} : { thread_ts: threadTs };

@@ -11,7 +11,7 @@ import type { Account, Accounts } from './accounts.ts';
 export interface Projects {
   /** A few seconds old at most, for menus that search with every letter. @throws AccountFailure */
   list(account: Account): Promise<Project[]>;
-  /** Read now, for a command. @throws AccountFailure */
+  /** Read now. @throws AccountFailure */
   look(account: Account, options?: ListOptions): Promise<Project[]>;
 }
 
@@ -41,6 +41,25 @@ export function lookOnce(projects: Projects): Projects {
       return found;
     },
   };
+}
+
+/**
+ * For a command that names a project: the list of the last seconds where that has the name, else one that is read now.
+ * Many who ask at once share it.
+ */
+export async function projectsWith(
+  projects: Projects,
+  account: Account,
+  named: string | undefined,
+): Promise<Project[]> {
+  if (named === undefined) return projects.look(account);
+  const known = await projects.list(account);
+  return known.some((project) => isNamed(project, named)) ? known : projects.look(account);
+}
+
+export function isNamed({ name, permalink, identifier }: Project, named: string): boolean {
+  const wanted = named.toLowerCase();
+  return [name, permalink, identifier].some((known) => known.toLowerCase() === wanted);
 }
 
 /**

@@ -3,15 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { createTurns, type Turns } from '../../src/core/fair-gate.ts';
 
 /** Each work that begins takes 3 ms of the clock. */
-function counted(): { turns: Turns; begun: string[]; take: (key: string, times: number) => void } {
+function counted(): {
+  turns: Turns;
+  begun: string[];
+  take: (key: string, times: number, isAwaited?: boolean) => void;
+} {
   let now = 0;
   const turns = createTurns(() => now);
   const begun: string[] = [];
-  const take = (key: string, times: number): void => {
+  const take = (key: string, times: number, isAwaited = true): void => {
     for (let at = 0; at < times; at += 1)
-      void turns.take(key).then(() => {
+      void turns.take(key, isAwaited).then(() => {
         now += 3;
-        begun.push(key);
+        begun.push(isAwaited ? key : `${key} by itself`);
       });
   };
   return { turns, begun, take };
@@ -48,5 +52,14 @@ describe('work that waits for its turn', () => {
     take('T2', 2);
     while (begun.filter((key) => key === 'T2').length < 2) await nextTurn();
     expect(begun.length).toBeLessThan(8);
+  });
+
+  it('begins what a person waits for first, and yet lets the rest have a turn in ten', async () => {
+    const { begun, take } = counted();
+    take('T1', 3, false);
+    take('T1', 30);
+    while (begun.length < 33) await nextTurn();
+    const byItself = [...begun.entries()].flatMap(([at, key]) => (key === 'T1 by itself' ? [at] : []));
+    expect(byItself).toEqual([9, 19, 29]);
   });
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
 import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts';
+import { isNamed, projectsWith } from '../../workspace/projects.ts';
 import { Target } from '../../workspace/test-runs.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
@@ -79,12 +80,9 @@ async function splitName(
 ): Promise<{ named: string | undefined; server: string | undefined }> {
   if (named === undefined) return { named, server };
   const account = await accountOf(context);
-  const projects = await context.workspace.projects.look(account);
   const whole = server === undefined ? named.toLowerCase() : `${named} ${server}`.toLowerCase();
-  const isName = projects.some(({ name, permalink, identifier }) =>
-    [name, permalink, identifier].some((known) => known.toLowerCase() === whole),
-  );
-  if (isName) return { named: whole, server: undefined };
+  const projects = await projectsWith(context.workspace.projects, account, whole);
+  if (projects.some((project) => isNamed(project, whole))) return { named: whole, server: undefined };
   if (server !== undefined) return { named, server };
   const bound = await boundProject(context, account);
   if (bound === undefined) return { named, server };

@@ -52,6 +52,18 @@ describe('test access from a channel', () => {
     await rootSays(world, '1 of 1 reachable');
   });
 
+  test('test access from a channel asks for the projects once where many test at the same time', async ({
+    world,
+  }) => {
+    world.service.requests.clear();
+    await Promise.all(['storefront', 'billing-api', 'storefront'].map((name) => run(world, `test ${name}`)));
+    await world.slack.until(() => roots(world).length === 2);
+    await world.slack.until(() =>
+      privately(world, 'member').some((text) => text.includes('running already')),
+    );
+    expect(world.service.requests.all.filter(({ path }) => path === '/acme/projects.json')).toHaveLength(1);
+  });
+
   test('test access from a channel takes a project by permalink, identifier or name in any case, and one server', async ({
     world,
   }) => {
