@@ -13,6 +13,8 @@ export interface Load {
   kind: 'command' | 'closed';
   /** `{n}` is the number of the request, from 1 on. */
   text: string;
+  /** What the numbers of the requests begin after; 0 where left out. */
+  before?: number;
   /** How many channels the commands are typed in, in turn; one where left out. */
   channels?: number;
   count: number;
@@ -62,7 +64,7 @@ function bodyOf(load: Load, replyPath: string, n: number): string {
     user_id: 'U0BEN',
     user_name: 'ben',
     command: '/deckhand',
-    text: load.text.replace('{n}', String(n)),
+    text: load.text.replace('{n}', String((load.before ?? 0) + n)),
     api_app_id: 'A0BENCH',
     response_url: `http://127.0.0.1:${(sink.address() as AddressInfo).port}${replyPath}`,
     trigger_id: `1.1.${replyPath}`,
