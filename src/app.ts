@@ -143,7 +143,9 @@ export function createApp(parts: AppParts): DeckhandApp {
     commands: registry.commands,
     async start() {
       await engine.start();
-      listener = await listen(routes, { host: config.HOST, port: config.PORT, log });
+      // What the next connections bring is not known before they are accepted.
+      const onConnection = (): void => void setImmediate(turns.arrive());
+      listener = await listen(routes, { host: config.HOST, port: config.PORT, log, onConnection });
       metricsListener = await listenForMetrics(parts, health);
       void checkTokens(parts, draining.signal);
       await receiver.start();

@@ -104,8 +104,8 @@ export interface Turns {
 /** How long work is begun for before what came in is read, in milliseconds. */
 const BUDGET_MS = 8;
 
-/** While requests wait for their acks. At least one is begun each time, so work goes on in the longest flood. */
-const BUDGET_WHILE_ACKING_MS = 1;
+/** While requests wait for their acks, one work is begun in so many turns: it goes on in the longest flood. */
+const TURNS_WHILE_ACKING = 4;
 
 const MOST_PER_TURN = 50;
 
@@ -114,11 +114,12 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
   let unacknowledged = 0;
   let left = 0;
   let endsAt = 0;
+  /** Turns in a row in which acks came first. */
+  let passed = 0;
 
   /** All of them run in one turn of the event loop, each with what follows from it before the next. */
   function plan(): void {
     if (left > 0 || waiting.size === 0) return;
-    endsAt = 0;
     left = MOST_PER_TURN;
     for (let at = 0; at < MOST_PER_TURN; at += 1) setImmediate(step);
   }
@@ -126,9 +127,17 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
   function step(): void {
     const isFirst = left === MOST_PER_TURN;
     left -= 1;
-    if (isFirst) endsAt = now() + (unacknowledged > 0 ? BUDGET_WHILE_ACKING_MS : BUDGET_MS);
-    if (isFirst || now() < endsAt) beginNext();
+    if (isFirst) beginTurn();
+    else if (now() < endsAt) beginNext();
     plan();
+  }
+
+  function beginTurn(): void {
+    passed = unacknowledged > 0 ? passed + 1 : TURNS_WHILE_ACKING;
+    endsAt = unacknowledged > 0 ? 0 : now() + BUDGET_MS;
+    if (passed < TURNS_WHILE_ACKING) return;
+    passed = 0;
+    beginNext();
   }
 
   function beginNext(): void {

@@ -46,8 +46,8 @@ export async function postToResponseUrl(
 }
 
 function isAllowed(url: string, allowedHosts: readonly string[]): boolean {
-  if (!URL.canParse(url)) return false;
-  const parsed = new URL(url);
+  const parsed = URL.parse(url);
+  if (parsed === null) return false;
   if (parsed.username !== '' || parsed.password !== '') return false;
   const isLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(parsed.hostname);
   if (parsed.protocol !== 'https:' && !(isLoopback && parsed.protocol === 'http:')) return false;

@@ -164,7 +164,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer | undefined> 
 
 /** Slack looks at the certificate now and then, and signs nothing for that: `ssl_check=1&token=…`. */
 function isCertificateCheck(raw: Buffer, contentType: string | undefined): boolean {
-  if (raw.length > MOST_OF_CHECK || !isForm(contentType)) return false;
+  if (raw.length > MOST_OF_CHECK || !raw.includes('ssl_check') || !isForm(contentType)) return false;
   return new URLSearchParams(raw.toString('utf8')).get('ssl_check') === '1';
 }
 

@@ -75,6 +75,8 @@ export interface ListenOptions {
   /** The variable that the port is from; `PORT` if left out. */
   variable?: 'PORT' | 'METRICS_PORT';
   log: Logger;
+  /** Called with each connection: the event loop takes one a turn, so more may be waiting. */
+  onConnection?: () => void;
   slowest?: typeof SLOWEST;
 }
 
@@ -87,6 +89,7 @@ export async function listen(routes: Routes, options: ListenOptions): Promise<Li
     const answered = answer(open, request, response, options.log).finally(() => answering.delete(answered));
     answering.add(answered);
   });
+  if (options.onConnection !== undefined) server.on('connection', options.onConnection);
   server.headersTimeout = headersMs;
   server.requestTimeout = requestMs;
   server.keepAliveTimeout = 65_000;

@@ -61,7 +61,7 @@ describe('test access from a channel', () => {
     await world.slack.until(() =>
       privately(world, 'member').some((text) => text.includes('running already')),
     );
-    expect(world.service.requests.all.filter(({ path }) => path === '/acme/projects.json')).toHaveLength(1);
+    expect(world.service.requests.all.filter(({ path }) => path === '/projects')).toHaveLength(1);
   });
 
   test('test access from a channel takes a project by permalink, identifier or name in any case, and one server', async ({
