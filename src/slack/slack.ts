@@ -61,10 +61,7 @@ export interface WorkspaceSlack {
   call: Call;
   /** Runs `work` when it is its turn to post in the channel, so that no other post comes between its writes. */
   withChannelLock<T>(channel: string, work: (send: Send) => Promise<T>): Promise<T>;
-  /**
-   * Posts in the channel's turn, before what is only posted under its lock: people wait for it. Waits for a busy Slack as
-   * background work does.
-   */
+  /** Posts in the channel's turn, before what waits for its lock, for people wait for it. Waits for a busy Slack. */
   post: Send;
   /** Edits a message. Of several waiting edits of one message only the latest is sent. */
   update(shown: MessageRef, message: Message, signal?: AbortSignal): Promise<void>;
