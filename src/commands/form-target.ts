@@ -5,6 +5,7 @@ import type { ModalView } from '../core/message.ts';
 import { plain } from '../core/mrkdwn.ts';
 import type { Account } from '../workspace/accounts.ts';
 import type { Channel } from '../workspace/channels.ts';
+import { projectOfChannel } from '../workspace/channels.ts';
 import { findProject, ProjectNeeded } from '../workspace/projects.ts';
 import type { CommandContext } from './command.ts';
 import { accountOf, projectOf } from './resolve-target.ts';
@@ -28,9 +29,7 @@ export async function projectForForm(
   const account = await accountOf(context);
   const found = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, projectUnlessSeveral(context, named));
   if (found !== undefined || named !== undefined) return { account, project: found ?? undefined };
-  const channel = await workspace.channels.get(caller.channel);
-  const isChannels = (channel.account ?? account.name) === account.name;
-  return { account, project: isChannels ? channel.project : undefined };
+  return { account, project: projectOfChannel(await workspace.channels.get(caller.channel), account.name) };
 }
 
 /** Null where the person has to choose. */

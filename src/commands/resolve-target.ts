@@ -7,6 +7,7 @@ import { listServers } from '../service/servers.ts';
 import { skippedWords } from '../views/blocks/skipped.ts';
 import type { Asker } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
+import { projectOfChannel } from '../workspace/channels.ts';
 import { findProject, ProjectNeeded, projectsWith } from '../workspace/projects.ts';
 import { ServerNeeded } from '../workspace/servers.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -47,7 +48,7 @@ export async function boundProject(
   account: Account,
 ): Promise<{ permalink: string; name: string } | undefined> {
   const channel = await workspace.channels.get(caller.channel);
-  return (channel.account ?? account.name) === account.name ? channel.project : undefined;
+  return projectOfChannel(channel, account.name);
 }
 
 /** True for the word that means all projects, in a channel that is bound to one. */

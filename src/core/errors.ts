@@ -64,26 +64,6 @@ export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
 /** A fault of an answer that has a sentence of its own. */
 export type AnswerFault = 'foreign_address' | 'not_pdf' | 'too_large';
 
-/** A failed call of the deployment service. Texts in it are foreign, to be escaped. */
-export interface ServiceFailure extends Error {
-  readonly code: 'service_error';
-  readonly kind: ServiceErrorKind;
-  /** Name of the operation, e.g. `startTestAccess`. */
-  readonly operation: string;
-  /** HTTP status; undefined if there was no answer. */
-  readonly status: number | undefined;
-  readonly fault: AnswerFault | undefined;
-  /** 422: messages by field; `base` for the record as a whole. */
-  readonly fields: Record<string, string[]> | undefined;
-  readonly messages: string[] | undefined;
-  /** The service's suggestion. */
-  readonly hint: string | undefined;
-  readonly betaUrl: string | undefined;
-  readonly upgradeUrl: string | undefined;
-  /** Milliseconds since the epoch, from `Retry-After`. */
-  readonly retryAt: number | undefined;
-}
-
 /** What a call is about, e.g. "managed resource `x`" in mrkdwn, and the command that lists what there is. */
 export interface Sought {
   what: string;
@@ -101,7 +81,7 @@ interface AccountCallFailure extends Error {
     connectedBy: string;
   };
   readonly sought: Sought | undefined;
-  readonly cause: ServiceFailure;
+  readonly cause: ServiceError;
 }
 
 /**
@@ -149,7 +129,7 @@ interface KeyFailure extends Error {
 /** Every failure that is not a bug. */
 export type Failure =
   | UserError
-  | ServiceFailure
+  | ServiceError
   | AccountCallFailure
   | SlackCallFailure
   | StoreFailure
@@ -168,4 +148,60 @@ const CODES: ReadonlySet<unknown> = new Set<Failure['code']>([
 
 export function isFailure(error: unknown): error is Failure {
   return error instanceof Error && 'code' in error && CODES.has(error.code);
+}
+
+export interface ServiceErrorDetails
+  extends Partial<Omit<ServiceError, keyof Error | 'code' | 'kind' | 'operation'>> {
+  /** The fault of the answer in our own words, for the error's text. */
+  detail?: string | undefined;
+  cause?: unknown;
+}
+
+/**
+ * Every failure of a call to the deployment service. Its text has our own words only: no body, credential or address.
+ * The service's words are in `fields`, `messages` and `hint`, to be escaped.
+ */
+export class ServiceError extends Error {
+  readonly code = 'service_error';
+  readonly kind: ServiceErrorKind;
+  /** Name of the operation, e.g. `startTestAccess`. */
+  readonly operation: string;
+  /** HTTP status; undefined if there was no answer. */
+  readonly status: number | undefined;
+  readonly fault: AnswerFault | undefined;
+  /** 422: messages by field; `base` for the record as a whole. */
+  readonly fields: Record<string, string[]> | undefined;
+  readonly messages: string[] | undefined;
+  readonly errorCode: string | undefined;
+  /** The service's suggestion. */
+  readonly hint: string | undefined;
+  readonly betaUrl: string | undefined;
+  readonly upgradeUrl: string | undefined;
+  /** Milliseconds since the epoch, from `Retry-After`. */
+  readonly retryAt: number | undefined;
+  /** True if the request certainly changed nothing, so that it may be sent again. */
+  readonly certainlyNotDone: boolean;
+
+  constructor(kind: ServiceErrorKind, operation: string, details: ServiceErrorDetails = {}) {
+    super(describe(kind, operation, details), details.cause === undefined ? {} : { cause: details.cause });
+    this.name = 'ServiceError';
+    this.kind = kind;
+    this.operation = operation;
+    this.status = details.status;
+    this.fault = details.fault;
+    this.fields = details.fields;
+    this.messages = details.messages;
+    this.errorCode = details.errorCode;
+    this.hint = details.hint;
+    this.betaUrl = details.betaUrl;
+    this.upgradeUrl = details.upgradeUrl;
+    this.retryAt = details.retryAt;
+    this.certainlyNotDone = details.certainlyNotDone ?? false;
+  }
+}
+
+function describe(kind: ServiceErrorKind, operation: string, details: ServiceErrorDetails): string {
+  const status = details.status === undefined ? '' : ` (${details.status})`;
+  const detail = details.detail === undefined ? '' : `: ${details.detail}`;
+  return `${operation}: ${kind}${status}${detail}`;
 }

@@ -1,8 +1,7 @@
 import type { Clock } from '../core/clock.ts';
-import type { ServiceErrorKind } from '../core/errors.ts';
+import type { ServiceError, ServiceErrorKind } from '../core/errors.ts';
 import { backoff } from '../core/retry.ts';
 import type { Settings } from '../core/settings.ts';
-import type { ServiceError } from '../service/errors.ts';
 import { dateTime } from '../views/blocks/time.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 

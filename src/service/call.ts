@@ -1,8 +1,7 @@
 import type { z } from 'zod';
-import type { AnswerFault } from '../core/errors.ts';
+import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/exchange.ts';
 import { classifyAnswer, classifyFailure, type Scope } from './classify.ts';
-import { ServiceError } from './errors.ts';
 import { TimeoutError } from './transport.ts';
 
 export interface CallOptions {

@@ -1,7 +1,5 @@
-import type { ServiceErrorKind } from '../core/errors.ts';
+import { ServiceError, type ServiceErrorKind } from '../core/errors.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
-import { ServiceError } from './errors.ts';
-
 /** What a path belongs to: an account, or sign-up, which has none yet. */
 export type Scope = 'account' | 'signup';
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { ServiceError } from '../core/errors.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
 import {
@@ -11,7 +12,6 @@ import {
   readValue,
   type SkippedRows,
 } from './call.ts';
-import { ServiceError } from './errors.ts';
 import { createOauth, type ServiceOauth } from './oauth.ts';
 import { openPools, type Pools, send, withRetries } from './transport.ts';
 

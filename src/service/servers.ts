@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { ServiceError } from '../core/errors.ts';
 import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { ServiceError } from './errors.ts';
 import {
   Flag,
   Identifier,

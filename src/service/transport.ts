@@ -1,11 +1,11 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
+import { ServiceError } from '../core/errors.ts';
 import { exchange, type HttpAnswer, type HttpRequest } from '../core/exchange.ts';
 import { FairGate } from '../core/fair-gate.ts';
 import { backoff } from '../core/retry.ts';
 import { isLocalName } from './addresses.ts';
-import { ServiceError } from './errors.ts';
 
 /** Longer error bodies are not the service's own. */
 const ERROR_BYTES = 64 * 1024;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { type Sought, UserError } from '../core/errors.ts';
+import { ServiceError, type Sought, UserError } from '../core/errors.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
-import { ServiceError } from '../service/errors.ts';
 import type { Versioned } from '../store/store.ts';
 import type { WorkspaceCollection } from '../store/workspace-store.ts';
 import {

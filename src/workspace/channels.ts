@@ -17,6 +17,14 @@ export const Channel = z.object({
 });
 export type Channel = z.infer<typeof Channel>;
 
+/** The project that the channel is bound to with `use`, unless another account is meant. */
+export function projectOfChannel(
+  { account, project }: Channel,
+  named: string | undefined,
+): Channel['project'] {
+  return account === undefined || account === named ? project : undefined;
+}
+
 export interface Channels {
   get(channel: string | undefined): Promise<Channel>;
   change(channel: string, change: (current: Channel) => Channel): Promise<Channel>;

@@ -1,7 +1,7 @@
 import { withTimeout } from '../core/clock.ts';
+import { ServiceError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import type { AccountClient } from '../service/client.ts';
-import { ServiceError } from '../service/errors.ts';
 import { getHostedResource, type HostedResource, listHostedResources } from '../service/hosted-resources.ts';
 import { type Account, AccountFailure } from './accounts.ts';
 import type { Workspace } from './workspace.ts';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
+import { InstallationEnded } from '../core/errors.ts';
 import type { Installations } from '../slack/installations.ts';
-import { GLOBAL, type Store, type Tenancy } from '../store/store.ts';
+import { type AskTenancy, GLOBAL, type Store, type Tenancy } from '../store/store.ts';
 import { installationLock } from './installations.ts';
 
 const Ended = z.object({ at: z.number() });
@@ -52,5 +53,23 @@ export function createTenancies(parts: {
       if (installations.byOauth !== undefined) return;
       await ended.put(GLOBAL, await markOf(workspace), { at: clock.now() });
     },
+  };
+}
+
+export interface AskedTenancy {
+  ask: AskTenancy;
+  is(text: string | undefined): boolean;
+}
+
+/** The tenancy of a context: the given one, else the one that stands when it is first needed. */
+export function askTenancy(tenancies: Tenancies, id: string, given: Tenancy | undefined): AskedTenancy {
+  let tenancy = given;
+  return {
+    async ask() {
+      tenancy ??= await tenancies.current(id);
+      if (tenancy === undefined) throw new InstallationEnded();
+      return tenancy;
+    },
+    is: (text) => tenancy?.text === text,
   };
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../core/clock.ts';
-import { InstallationEnded } from '../core/errors.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Engine } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
@@ -25,9 +24,9 @@ import {
   type WorkspaceSealer,
   type WorkspaceStore,
 } from '../store/workspace-store.ts';
-import type { Accounts } from './accounts.ts';
+import { type Accounts, type AccountsParts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
-import type { Channels } from './channels.ts';
+import { type Channels, createChannels } from './channels.ts';
 import { type ChartFiles, createChartFiles } from './chart-files.ts';
 import { createDigests, type Digests } from './digests.ts';
 import { createExplaining, type Explaining } from './explaining.ts';
@@ -39,12 +38,11 @@ import { createNewBlocks, type NewBlocks, withFallbacks } from './new-blocks.ts'
 import { createPendingCommands, type PendingCommands } from './pending-commands.ts';
 import { createProjects, lookOnce, type Projects } from './projects.ts';
 import type { Quarantine } from './quarantine.ts';
-import { type RecordParts, recordsIn } from './records.ts';
-import type { Roles } from './roles.ts';
+import { createRoles, type Roles, type RolesParts } from './roles.ts';
 import { accountsChanged } from './schedules.ts';
 import { createServiceNames, type ServiceNames } from './service-names.ts';
 import { createSlackPeople } from './slack-people.ts';
-import type { Tenancies } from './tenancies.ts';
+import { type AskedTenancy, askTenancy, type Tenancies } from './tenancies.ts';
 import { createTestRuns, type TestRuns } from './test-runs.ts';
 import { createUserLinks, type UserLinks } from './user-links.ts';
 import { bindJobs, type WorkspaceJobs } from './workspace-jobs.ts';
@@ -156,24 +154,6 @@ export function createWorkspaces(parts: Parts): Workspaces {
   };
 }
 
-interface AskedTenancy {
-  ask: AskTenancy;
-  is(text: string | undefined): boolean;
-}
-
-/** The tenancy of a context: the given one, else the one that stands when it is first needed. */
-function askTenancy(tenancies: Tenancies, id: string, given: Tenancy | undefined): AskedTenancy {
-  let tenancy = given;
-  return {
-    async ask() {
-      tenancy ??= await tenancies.current(id);
-      if (tenancy === undefined) throw new InstallationEnded();
-      return tenancy;
-    },
-    is: (text) => tenancy?.text === text,
-  };
-}
-
 function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined): Workspace {
   const { clock, metrics, tracing, service, installations, pictures, config } = parts;
   const log = parts.log.child({ workspace: id });
@@ -184,15 +164,12 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const sealer = bindSealer(parts.sealer, id, during);
   const home = createHome({ store, jobs, clock, log, slack });
   const ask: UserLinks['ask'] = (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during);
-  const linksIn = (documents: WorkspaceStore) => createUserLinks({ store: documents, sealer, clock, ask });
-  const links = linksIn(store);
-  const people = createSlackPeople({ id, slack, clock, log });
   const shared: RecordParts = {
     sealer,
     service,
     clock,
-    people,
-    linksIn,
+    ask,
+    people: createSlackPeople({ id, slack, clock, log }),
     installer: () => installations.installer(id),
     onState: async () => {
       await accountsChanged({ jobs, clock });
@@ -228,7 +205,6 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     digests: createDigests(store),
     hosting: createHostingCatalog({ accounts, clock }),
     integrations: createIntegrations(store),
-    links,
     names: createServiceNames({ store, clock }),
     newBlocks,
     pending: createPendingCommands({ store, clock }),
@@ -238,4 +214,21 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     ...createExplaining({ config, clock, log }),
   };
   return workspace;
+}
+
+type RecordParts = Omit<AccountsParts & RolesParts & { ask: UserLinks['ask'] }, 'store' | 'linkedEmail'>;
+
+/** What a request reads again and again. @param store may remember what it has read */
+function recordsIn(
+  store: WorkspaceStore,
+  parts: RecordParts,
+): Pick<Workspace, 'accounts' | 'channels' | 'links' | 'roles'> {
+  const links = createUserLinks({ ...parts, store });
+  const linkedEmail = async (user: string): Promise<string | undefined> => (await links.get(user))?.email;
+  return {
+    accounts: createAccounts({ ...parts, store, linkedEmail }),
+    channels: createChannels(store),
+    links,
+    roles: createRoles({ ...parts, store }),
+  };
 }

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest';
 import { commandsFor, START } from '../../src/commands/registry.ts';
+import { ServiceError } from '../../src/core/errors.ts';
 import { readInteraction, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
 import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
 import { createSubmissions } from '../../src/listeners/pipeline/run-submission.ts';
 import { ackOf, invalidFields, type SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
 import { createRegistry } from '../../src/listeners/registry.ts';
-import { ServiceError } from '../../src/service/errors.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, TEAM, type TestWorld } from '../support/test-world.ts';
 

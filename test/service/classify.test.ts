@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SERVICE_ERROR_KINDS } from '../../src/core/errors.ts';
+import { SERVICE_ERROR_KINDS, ServiceError } from '../../src/core/errors.ts';
 import { classifyAnswer, type ErrorAnswer } from '../../src/service/classify.ts';
-import { ServiceError } from '../../src/service/errors.ts';
 import { anyText } from '../support/arbitraries.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);

@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { ServiceError } from '../../src/core/errors.ts';
 import { getActivity } from '../../src/service/activity.ts';
 import { type AccountClient, createService } from '../../src/service/client.ts';
-import { ServiceError } from '../../src/service/errors.ts';
 import {
   getHostedResource,
   listHostedResources,

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../../src/core/clock.ts';
+import { ServiceError } from '../../src/core/errors.ts';
 import { type AccountClient, createService, type ServiceOptions } from '../../src/service/client.ts';
-import { ServiceError } from '../../src/service/errors.ts';
 
 /** An answer: a value to be sent as JSON with 200, a whole reply, or whatever a function does. */
 export type Reply =

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { ServiceError } from '../../core/errors.ts';
 import { bold, code, count } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { parseAccountName } from '../../service/addresses.ts';
-import { ServiceError } from '../../service/errors.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
 import { maskedKey } from '../../views/accounts/accounts.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { ServiceError } from '../../core/errors.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { accountUrl, parseAccountName } from '../../service/addresses.ts';
-import { ServiceError } from '../../service/errors.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/signup.ts';
 import {
   leftWords,

@@ -5,7 +5,7 @@ import { isUndeliverable } from '../../scheduler/deliver.ts';
 import { addDigest, DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
 import { DIGEST_ADD, digestModal } from '../../views/digests/form.ts';
-import type { Channel } from '../../workspace/channels.ts';
+import { projectOfChannel } from '../../workspace/channels.ts';
 import { zoneOf } from '../../workspace/user-timezone.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
@@ -63,7 +63,7 @@ export const digestAdd = defineCommand({
       zone: words.zone ?? (await zoneOf(workspace, caller.user)),
       range: words.range ?? DEFAULT_RANGE,
       account,
-      project: args.project ?? words.project ?? projectFor(account, bound),
+      project: args.project ?? words.project ?? projectOfChannel(bound, account)?.permalink,
       skipQuiet: args['skip-quiet'] ?? false,
     });
   },
@@ -91,16 +91,11 @@ async function openForm(
     zone: zone ?? bound.zone ?? 'UTC',
     range: DEFAULT_RANGE,
     account,
-    project: projectFor(account, bound),
+    project: projectOfChannel(bound, account)?.permalink,
   };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
   const next = nextInForm(values, workspace.clock.now());
   return { kind: 'modal', view: digestModal({ origin, values, next }) };
-}
-
-/** The project that the channel is bound to, unless another account is asked for. */
-function projectFor(account: string | undefined, bound: Channel): string | undefined {
-  return account === bound.account ? bound.project?.permalink : undefined;
 }
 
 async function submitAdd(state: ViewState, context: CommandContext): Promise<Submitted> {

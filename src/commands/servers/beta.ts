@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { outdated, UserError } from '../../core/errors.ts';
+import { outdated, type ServiceError, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Change, Reply } from '../../core/reply.ts';
-import type { ServiceError } from '../../service/errors.ts';
 import { enrollInBeta, getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
 import {

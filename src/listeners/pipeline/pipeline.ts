@@ -1,9 +1,8 @@
 import { Refusal, refusalOf } from '../../commands/permission.ts';
 import { defined } from '../../core/defined.ts';
-import { AccountNeeded, UserError } from '../../core/errors.ts';
+import { AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
 import type { Audited, Caller, Change } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
-import { ServiceError } from '../../service/errors.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';
 import type { Role } from '../../workspace/roles.ts';

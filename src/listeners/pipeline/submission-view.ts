@@ -1,7 +1,7 @@
 import type { Submission, Submitted, ViewState } from '../../commands/command.ts';
+import type { ServiceError } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
-import type { ServiceError } from '../../service/errors.ts';
 import { accessButton, type Explained } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { BANNER, notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';

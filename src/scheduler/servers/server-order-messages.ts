@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { UserError } from '../../core/errors.ts';
+import type { ServiceError, UserError } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
-import type { ServiceError } from '../../service/errors.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { type Explained, failureMessage, failureWords } from '../../views/blocks/failures.ts';

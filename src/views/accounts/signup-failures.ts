@@ -1,5 +1,5 @@
+import type { ServiceError } from '../../core/errors.ts';
 import { mrkdwn, plain } from '../../core/mrkdwn.ts';
-import type { ServiceError } from '../../service/errors.ts';
 import { dateTime } from '../blocks/time.ts';
 
 /** Errors by field are plain text, `base` is mrkdwn with all foreign text escaped. */

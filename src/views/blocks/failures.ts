@@ -1,4 +1,4 @@
-import { type AnswerFault, isFailure, type ServiceFailure, type Sought } from '../../core/errors.ts';
+import { type AnswerFault, isFailure, type ServiceError, type Sought } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, safeUrl, say } from './message.ts';
@@ -88,7 +88,7 @@ interface ServiceCase extends FailureContext, KeyCase {
 }
 
 /** The service's own reason and hint follow our sentence, each text once. */
-function explainServiceFailure(error: ServiceFailure, at: ServiceCase): Explained {
+function explainServiceFailure(error: ServiceError, at: ServiceCase): Explained {
   const explained = sentenceOf(error, at);
   const said = reasonsOf(error).map((text) => mrkdwn(text, 500));
   const unsaid = said.filter((text) => !explained.text.includes(text));
@@ -96,7 +96,7 @@ function explainServiceFailure(error: ServiceFailure, at: ServiceCase): Explaine
   return { ...explained, text: `${explained.text} The service says: ${closed(unsaid.join(' '))}` };
 }
 
-function sentenceOf(error: ServiceFailure, at: ServiceCase): Explained {
+function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
   const account = code(at.account);
   switch (error.kind) {
     case 'unauthorized':
@@ -166,7 +166,7 @@ function billingNext({ word, account }: ServiceCase): string {
 }
 
 /** Where the service gives its reason, ours would be a guess. */
-function explainGivenRefusal({ operation }: ServiceFailure, at: ServiceCase): Explained {
+function explainGivenRefusal({ operation }: ServiceError, at: ServiceCase): Explained {
   const account = code(at.account);
   if (BILLING.has(operation))
     return { text: `The service refused the invoices of the account ${account}.`, next: billingNext(at) };

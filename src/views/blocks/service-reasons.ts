@@ -1,8 +1,8 @@
-import type { ServiceErrorKind, ServiceFailure } from '../../core/errors.ts';
+import type { ServiceError, ServiceErrorKind } from '../../core/errors.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 
 /** What the service says about a failure, each text once. Other texts than these may be anybody's, such as a proxy's. */
-export function reasonsOf({ kind, messages = [], hint }: ServiceFailure): string[] {
+export function reasonsOf({ kind, messages = [], hint }: ServiceError): string[] {
   const own = GIVING_REASONS.has(kind) ? messages : [];
   return [...new Set([...own, ...(hint === undefined ? [] : [hint])])];
 }
@@ -14,11 +14,7 @@ const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
   'forbidden',
 ]);
 
-export function listMessages({
-  fields = {},
-  messages = [],
-  hint = 'no reason given',
-}: ServiceFailure): string {
+export function listMessages({ fields = {}, messages = [], hint = 'no reason given' }: ServiceError): string {
   const byField = Object.entries(fields).flatMap(([field, texts]) =>
     texts.map((text) => (field === 'base' ? text : `${field.replaceAll('_', ' ')} ${text}`)),
   );
