@@ -277,7 +277,7 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
       ['2.12 success_rate', '95.5 %'],
       ['2.12 success_rate_delta', '95.5 %  —'],
       ['2.12 avg_duration', '1m 12s'],
-      ['2.12 active_servers', '*Active servers*\\n42'],
+      ['2.12 active_servers', '*Active servers now*\\n42'],
     ],
   ],
   [

@@ -65,7 +65,7 @@ describe('audit', () => {
   });
 
   it.each(['0', '51', 'all'])('refuses a page of %s', async (n) => {
-    expect(await ask(world, `/deckhand audit ${n}`, 'admin')).toContain('usage');
+    expect(await ask(world, `/deckhand audit ${n}`, 'admin')).toContain('Try `/deckhand audit [n]`');
   });
 
   it('keeps entries for 400 days', async () => {
