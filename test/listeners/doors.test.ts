@@ -128,6 +128,33 @@ describe('a channel that allows some commands only', () => {
     expect(clicked).toContain(`switched off in <#${CHANNEL}>`);
     expect(roots(world)).toHaveLength(2);
   });
+
+  test('a channel’s restriction holds for a schedule that was removed from elsewhere, so that "Undo" does not bring it back', async ({
+    world,
+  }) => {
+    const { slack } = world;
+    for (const channel of [CHANNEL, 'C0BILLING']) slack.invite(TEAM, channel, 'bot');
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, '/deckhand digest add daily 9:00 UTC');
+    await slack.until(() => roots(world).length === 1, { what: 'the digest' });
+    await ann.command('C0BILLING', '/deckhand digest list all');
+    const list = await slack.until(() => slack.messages(TEAM, 'C0BILLING')[0]);
+    const click = (actionId: string) => ann.click({ channel: 'C0BILLING', ts: list?.ts ?? '' }, { actionId });
+    await click('digest:remove');
+    await slack.until(() => JSON.stringify(slack.messages(TEAM, 'C0BILLING')).includes('digest:undo'));
+    await allow(world, ['projects']);
+    const digests = () => world.app.workspaces.open(TEAM).digests.list();
+
+    expect(await answerTo(world, 'admin', () => click('digest:undo'))).toContain(
+      `\`digest remove\` is switched off in <#${CHANNEL}>`,
+    );
+    await refusedIn(world, 'digest remove undo');
+    expect(await digests()).toEqual([]);
+
+    await allow(world, ['digest remove']);
+    await click('digest:undo');
+    await slack.until(async () => (await digests()).length === 1, { what: 'the digest' });
+  });
 });
 
 describe('what Slack sends twice', () => {

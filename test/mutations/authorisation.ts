@@ -39,6 +39,14 @@ export const AUTHORISATION: readonly Mutation[] = [
     only: 'its schedules',
   },
   {
+    name: 'a removed schedule comes back although its own channel does not allow it',
+    file: 'src/scheduler/schedules/lifecycle.ts',
+    from: 'if (removal.channel !== undefined) await expectAllowed({ channel: removal.channel });',
+    to: '',
+    tests: ['test/listeners/doors.test.ts'],
+    only: 'was removed from elsewhere',
+  },
+  {
     name: 'a channel’s restriction is not looked up',
     file: PERMISSION,
     from: 'if (commands === undefined || commands.includes(command) || isAlwaysAllowed(command)) continue;',

@@ -120,7 +120,7 @@ export async function resolveSchedule<R>(
 export async function expectAllowedThere<R>(
   feature: ScheduleFeature<R>,
   { caller, workspace }: CommandContext,
-  { channel }: Schedule<R>,
+  { channel }: Pick<Schedule<R>, 'channel'>,
   name: string,
 ): Promise<void> {
   const { command = name } = feature;

@@ -206,7 +206,9 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
     durable: true,
     async run(value, context) {
       const { removal, list } = UndoButton.parse(JSON.parse(value ?? '{}'));
-      const restored = await undoRemoval(context.workspace, kind, removal);
+      const restored = await undoRemoval(context.workspace, kind, removal, (there) =>
+        expectAllowedThere(feature, context, there, face.commands.remove),
+      );
       if (restored === undefined)
         throw new UserError('A removal can be undone for 10 minutes only.', face.commands.add);
       for (const schedule of restored) await recordChange(context, `${face.prefix} undo`, schedule);

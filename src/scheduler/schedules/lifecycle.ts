@@ -81,7 +81,8 @@ export function resumeSchedule<R>(
 
 const UNDO_MS = 10 * 60_000;
 
-const Removal = z.object({ removed: z.array(z.unknown()) });
+/** Those of one channel. */
+const Removal = z.object({ removed: z.array(z.unknown()), channel: z.string().optional() });
 
 function removals({ store }: Workspace) {
   return store.collection('removed-schedules', Removal);
@@ -101,21 +102,25 @@ export function removeSchedules(
       await kind.stop?.(workspace, schedule);
     }
     const kept = removed.filter((one) => one !== undefined);
-    await removals(workspace).put(request, { removed: kept }, workspace.clock.now() + UNDO_MS);
+    const removal = { removed: kept, channel: schedules[0]?.channel };
+    await removals(workspace).put(request, removal, workspace.clock.now() + UNDO_MS);
   });
 }
 
 /**
  * Brings back what a request removed; undefined after ten minutes.
+ * @param expectAllowed throws where nothing is to come back to the channel
  * @throws UserError where its channel or the workspace has too many schedules by now: it can be tried again
  */
 export async function undoRemoval<R>(
   workspace: Workspace,
   kind: ScheduleKind<R>,
   request: string,
+  expectAllowed: (there: { channel: string }) => Promise<void>,
 ): Promise<Schedule<R>[] | undefined> {
   const removal = await removals(workspace).get(request);
   if (removal === undefined) return undefined;
+  if (removal.channel !== undefined) await expectAllowed({ channel: removal.channel });
   const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const standing = new Set((await kind.list(workspace)).map(({ id }) => id));
     const schedules: Schedule<R>[] = [];
