@@ -7,6 +7,9 @@ export interface Turn {
 /** So many jobs of a queue are held here, running or waiting for their lane, for each that may run. */
 const HELD_FOR_EACH = 8;
 
+/** More of a lane at once would only slow the others down: Slack takes one post a second in a channel. */
+const MOST_OF_LANE = 20;
+
 /** What a workspace holds: how many jobs run, in each lane and in all, and how many wait for their lane. */
 interface Holding {
   running: number;
@@ -16,7 +19,7 @@ interface Holding {
 
 /**
  * Who may run how much of a queue. A workspace may run as many jobs as leave the same share to one more workspace,
- * and in it a lane as many as leave the same share to one more lane. So the next to come always finds room, however
+ * and in it a lane as many as leave the same share to one more lane, but not many. So the next to come always finds room, however
  * slow the others are.
  */
 export class Shares {
@@ -39,7 +42,8 @@ export class Shares {
     if (holding.running >= Math.min(share, this.#free)) return false;
     if (lane === undefined) return true;
     const running = holding.lanes.get(lane) ?? 0;
-    return running < shareOf(share, holding.lanes.size + (running > 0 ? 0 : 1));
+    const sharers = holding.lanes.size + (running > 0 ? 0 : 1);
+    return running < Math.min(shareOf(share, sharers), MOST_OF_LANE);
   }
 
   /** Workspaces of which no more jobs are to be claimed for now. */

@@ -104,6 +104,17 @@ test('workspaces that come one after the other, each as greedy as it may be, lea
   }
 });
 
+test('a lane runs no more than twenty at once, however much room there is', () => {
+  const shares = new Shares(200);
+  const turn = { workspace: 'T1', lane: 'C1' };
+  for (let n = 0; n < 20; n += 1) {
+    expect(shares.hasRoom(turn)).toBe(true);
+    shares.begin(turn);
+  }
+  expect(shares.hasRoom(turn)).toBe(false);
+  expect(shares.hasRoom({ workspace: 'T1', lane: 'C2' })).toBe(true);
+});
+
 test('whatever runs, one more workspace has room, and in each workspace one more lane', () => {
   const turn = fc.record({
     workspace: fc.constantFrom('T1', 'T2', 'T3', 'T4'),
