@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
-import { seriousFaults } from '../support/axe.ts';
+import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
 import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../support/test-world.ts';
 import { connectDemo, README_SIZE, visit } from './workspace.ts';
@@ -13,7 +13,7 @@ async function takePictures(page: Page, name: string): Promise<void> {
   expect(await seriousFaults(page)).toEqual([]);
   await takePicture(page, name);
   await page.emulateMedia({ colorScheme: 'dark' });
-  expect(await seriousFaults(page)).toEqual([]);
+  expect(await seriousColourFaults(page)).toEqual([]);
   await takePicture(page, `${name}-dark`);
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(NARROW);

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HOOK_TYPES, propertiesOf } from '../../src/service/hook-types.ts';
-import { seriousFaults } from '../support/axe.ts';
+import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
 import { CHANNEL, openTestWorld, type TestWorld } from '../support/test-world.ts';
 import { connectDemo, README_SIZE, visit } from './workspace.ts';
@@ -110,6 +110,6 @@ describeInBrowser('forms, as a person fills them', () => {
       .waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await seriousFaults(page)).toEqual([]);
+    expect(await seriousColourFaults(page)).toEqual([]);
   });
 });

@@ -1,19 +1,22 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 const candidates = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
 const pictures = join(import.meta.dirname, '..', 'screenshots');
 /** Long enough for a loaded machine, and shorter than a test may take, so that a failure names what was waited for. */
 const TIMEOUT_MS = 60_000;
+/**
+ * A window of Chromium loads pages for its address bar, though nothing shows them: they cost more than the page under
+ * test. The others are what Playwright turns off of what tests meet, since a later list replaces an earlier one.
+ */
+const UNUSED = [
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'AimEnabled', 'LensOverlay'],
+  ...['MediaRouter', 'OptimizationHints', 'NetworkTimeServiceQuerying', 'PreconnectToSearch'],
+  ...['HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PaintHolding', 'DestroyProfileOnBrowserClose'],
+];
 const args = [
   '--no-sandbox',
   '--disable-gpu',
@@ -22,6 +25,7 @@ const args = [
   '--disable-sync',
   '--no-first-run',
   '--font-render-hinting=none',
+  `--disable-features=${UNUSED.join(',')}`,
 ];
 
 /**
@@ -48,7 +52,10 @@ export interface BrowserHandle {
   open(url: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
+const VIEWPORT = { width: 1440, height: 900 };
 let browser: Promise<Browser> | undefined;
+/** Emptied pages by their options, each alone in its context: a new one starts a process and costs twice as much. */
+const idle = new Map<string, Page[]>();
 
 /** Chromium, started with the first test that needs it and shared by all files of this worker; it ends with the worker. */
 function sharedBrowser(): Promise<Browser> {
@@ -58,34 +65,71 @@ function sharedBrowser(): Promise<Browser> {
 
 /**
  * A browser for the tests of this file or `describe`. A test fails when one of its pages threw, logged an error or
- * ran into its content security policy.
+ * ran into its content security policy; its pages are then closed, and otherwise emptied for later tests.
  */
 export function useBrowser(): BrowserHandle {
-  let contexts: BrowserContext[] = [];
+  let lent: { page: Page; kind: string; url: string }[] = [];
   let faults: string[] = [];
   // The start is no part of a test's time.
   beforeAll(async () => void (await sharedBrowser()));
-  afterEach(async () => {
-    const [open, heard] = [contexts, faults];
-    contexts = [];
+  afterEach(async ({ task }) => {
+    const [opened, heard] = [lent, faults];
+    lent = [];
     faults = [];
-    await Promise.all(open.map((context) => context.close()));
+    if (task.result?.state === 'fail') {
+      await Promise.all(opened.map(({ page }) => page.context().close()));
+    } else {
+      await Promise.all(opened.map(takeBack));
+    }
     expect(heard, 'errors in the page').toEqual([]);
   });
   return {
-    open: async (url, options = {}) => {
-      const context = await (await sharedBrowser()).newContext({
-        viewport: { width: 1440, height: 900 },
-        ...options,
-      });
-      contexts.push(context);
-      const page = await context.newPage();
-      page.setDefaultTimeout(TIMEOUT_MS);
+    open: async (url, { viewport = VIEWPORT, colorScheme = 'light', ...others } = {}) => {
+      const kind = JSON.stringify(others);
+      const page = idle.get(kind)?.pop() ?? (await newPage(others));
+      lent.push({ page, kind, url });
       listen(page, faults);
+      await page.setViewportSize(viewport ?? VIEWPORT);
+      await page.emulateMedia({
+        colorScheme,
+        media: null,
+        reducedMotion: null,
+        forcedColors: null,
+        contrast: null,
+      });
       await page.goto(url);
       return page;
     },
   };
+}
+
+async function newPage(options: BrowserContextOptions): Promise<Page> {
+  const context = await (await sharedBrowser()).newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(TIMEOUT_MS);
+  return page;
+}
+
+/** Keeps a page without anything that a test did: second pages, cookies, storage, listeners, the pointer over it. */
+async function takeBack({ page, kind, url }: { page: Page; kind: string; url: string }): Promise<void> {
+  const context = page.context();
+  if (page.isClosed()) {
+    await context.close();
+    return;
+  }
+  const origins = new Set([url, page.url()].map((address) => new URL(address).origin));
+  await Promise.all(context.pages().map((one) => (one === page ? undefined : one.close())));
+  await page.evaluate('sessionStorage.clear()');
+  await page.mouse.move(-1, -1);
+  await page.goto('about:blank');
+  const session = await context.newCDPSession(page);
+  for (const origin of origins) {
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  }
+  await session.detach();
+  await context.clearCookies();
+  for (const event of ['pageerror', 'console', 'request'] as const) page.removeAllListeners(event);
+  idle.set(kind, [...(idle.get(kind) ?? []), page]);
 }
 
 /** Saves what the page looks like as `test/screenshots/<name>.png`; answers the file's path. */

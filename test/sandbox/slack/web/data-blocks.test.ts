@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { seriousFaults } from '../../../support/axe.ts';
+import { seriousColourFaults, seriousFaults } from '../../../support/axe.ts';
 import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
 import { people } from './fixture-workspace.ts';
 import { hostFurnishedPage } from './furnished-page.ts';
@@ -123,7 +123,7 @@ describeInBrowser('charts and data tables', () => {
     const light = await colour();
     expect(await seriousFaults(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await seriousFaults(page)).toEqual([]);
+    expect(await seriousColourFaults(page)).toEqual([]);
     expect(await colour()).not.toBe(light);
   });
 });
