@@ -42,9 +42,10 @@ const shown = (site: Site): string =>
 const times = (texts: readonly string[], words: string): number =>
   texts.filter((text) => text.includes(words)).length;
 
-/** What a form says that was carried out by a process which died before it answered. */
+/** What a form says that was carried out by a process which did not acknowledge it. */
 const DONE = 'Done. You can close this';
-const isShownDone = (site: Site): number => times([shown(site)], DONE);
+/** Of an order that a kill cut off. */
+const UNKNOWN = 'may or may not be done';
 
 async function shows(site: Site, words: string): Promise<void> {
   await site.slack.until(() => shown(site).includes(words), { what: words });
@@ -63,16 +64,20 @@ const made = ({ service }: Site, path: string, words: string): number =>
       `${one.path} ${JSON.stringify(one.body)}`.includes(words),
   ).length;
 
-/** Answers that do not say which time they are for: those until the next time is prepared. */
-function answersBy(count: (site: Site) => number) {
+/**
+ * Answers that do not say which time they are for: those until the next time is prepared. What the form says, which
+ * changes and never stands twice, is one answer with the message about the same.
+ */
+function answersBy(count: (messages: readonly string[]) => number) {
   const ended = new Map<number, number>();
   let latest = { n: -1, before: 0 };
-  const since = (site: Site): number => count(site) - latest.before;
+  const isInForm = (site: Site): boolean => [DONE, UNKNOWN].some((words) => shown(site).includes(words));
+  const since = (site: Site): number => Math.max(count(told(site)) - latest.before, isInForm(site) ? 1 : 0);
   return {
     async begin(site: Site, n: number): Promise<void> {
       if (latest.n >= 0 && n > 0) ended.set(latest.n, since(site));
       await closeForms(site);
-      latest = { n, before: count(site) };
+      latest = { n, before: count(told(site)) };
     },
     seen: (site: Site, n: number): number => (n === latest.n ? since(site) : (ended.get(n) ?? 0)),
   };
@@ -107,10 +112,8 @@ const serverAdd: Act = {
   done: (site, n) => made(site, '/servers', `srv${n}x`),
 };
 
-/** Of an order that a kill cut off. */
-const UNKNOWN = 'may or may not be done';
-const added = answersBy((site) =>
-  ['is set up in', UNKNOWN, DONE].reduce((sum, words) => sum + times([...told(site), shown(site)], words), 0),
+const added = answersBy((messages) =>
+  ['is set up in', UNKNOWN, DONE].reduce((sum, words) => sum + times(messages, words), 0),
 );
 
 const integrationAdd: Act = {
@@ -139,9 +142,7 @@ const integrationAdd: Act = {
   done: (site, n) => made(site, '/integrations', `int${n}x`),
 };
 
-const connected = answersBy(
-  (site) => times(told(site), 'Connected *') + times(told(site), DONE) + isShownDone(site),
-);
+const connected = answersBy((messages) => times(messages, 'Connected *') + times(messages, DONE));
 const connect: Act = {
   name: 'connect',
   isAlone: true,
@@ -163,7 +164,7 @@ const connect: Act = {
   seen: connected.seen,
 };
 
-const answered = answersBy((site) => told(site).length + isShownDone(site));
+const answered = answersBy((messages) => messages.length);
 const roles: Act = {
   name: 'roles',
   isAlone: true,

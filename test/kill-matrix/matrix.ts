@@ -3,6 +3,7 @@ import { postId } from '../../src/slack/post-journal.ts';
 import { CHANNEL, TEAM } from '../support/test-world.ts';
 import type { Act } from './acts.ts';
 import type { DoorName, Point } from './doors.ts';
+import { hasFormsLeft } from './forms-left.ts';
 import { openSite, type Site, type StoreKind } from './site.ts';
 
 /** What became of one act, killed at each of its points. */
@@ -104,8 +105,10 @@ async function dieAt(act: Act, site: Site, n: number, point: Point): Promise<Ask
   isOver = true;
   site.begin(undefined);
   await site.revive();
-  if (act.isAlone === true && isTaken && site.kind === 'postgres') await site.endLeases();
+  if (act.isAlone === true && site.kind === 'postgres') await site.endLeases();
   if (isTaken && (site.kind === 'sqlite' || act.isAlone === true)) await settle(site, isSeen);
+  // Also where Slack showed that it failed: what was stored before the kill is carried out, and answered, all the same.
+  if (act.isAnswer === true) await settle(site, async () => !(await hasFormsLeft(site.storeUrl)));
   const ids = site.slack.deliveries
     .slice(before)
     .flatMap(({ payload }) => [payload.trigger_id, payload.event_id]);
@@ -161,7 +164,7 @@ function repeatedPosts({ slack, uncertain }: Site): Doubled[] {
 async function repeatedWork(act: Act, site: Site, asked: readonly Asked[]): Promise<Doubled[]> {
   const doubles: Doubled[] = [];
   const counted = site.uncertain.map(({ delivery = '' }) => delivery);
-  for (const [at, { n, point, requests }] of asked.entries()) {
+  for (const { n, point, requests } of asked) {
     const orders = act.done?.(site, n) ?? 1;
     const lines = site.uncertain.filter(
       ({ event, line }) => event === 'request_uncertain' && line.includes(act.word?.(n) ?? '\n'),
@@ -170,8 +173,7 @@ async function repeatedWork(act: Act, site: Site, asked: readonly Asked[]): Prom
       doubles.push({ what: `ordered again, ${nameOf(point)}`, isCounted: lines.length >= order });
     const answers = act.isAnswer === true ? await act.seen(site, n) : 1;
     for (let answer = 1; answer < answers; answer += 1) {
-      // One that comes late stands among those of the next time.
-      const own = counted.findIndex((id) => requests.has(id) || asked[at - 1]?.requests.has(id));
+      const own = counted.findIndex((id) => requests.has(id));
       if (own !== -1) counted.splice(own, 1);
       doubles.push({ what: `answered again, ${nameOf(point)}`, isCounted: own !== -1 });
     }

@@ -11,7 +11,6 @@ import { createMachineClock } from '../process/machine-clock.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { startSlack } from '../support/start-slack.ts';
-import { storedRows } from '../support/stored-text.ts';
 import { MEMORY_FOLDER } from '../support/temporary.ts';
 import {
   ACCOUNT,
@@ -64,8 +63,8 @@ export interface Site {
   nextMinute(): Promise<number>;
   /** Moves the clock to where others take what a dead replica had. */
   endLeases(): Promise<void>;
-  /** All rows of the store. */
-  rows(): Promise<string>;
+  /** The store's, past the door. */
+  storeUrl: string;
   /** Lines of the log by which Deckhand counts what may stand twice or be missing. */
   readonly uncertain: readonly Uncertain[];
   close(): Promise<void>;
@@ -221,7 +220,7 @@ export async function openSite(
       return slot;
     },
     endLeases: () => advance(LEASE_MS),
-    rows: () => storedRows(url),
+    storeUrl: url,
     uncertain,
     close,
   };

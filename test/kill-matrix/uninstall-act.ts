@@ -1,4 +1,5 @@
 import { openBrowser } from '../support/installing.ts';
+import { storedRows } from '../support/stored-text.ts';
 import { ACCOUNT, API_KEY, EMAIL, PEOPLE } from '../support/test-world.ts';
 import type { Act } from './acts.ts';
 import type { Site } from './site.ts';
@@ -32,7 +33,7 @@ export const uninstall: Act = {
     return true;
   },
   /** Nothing names the workspace any more. */
-  seen: async (site, n) => ((await site.rows()).includes(teamOf(n)) ? 0 : 1),
+  seen: async (site, n) => ((await storedRows(site.storeUrl)).includes(teamOf(n)) ? 0 : 1),
 };
 
 async function connect({ slack }: Site, team: string, channel: string): Promise<void> {

@@ -11,6 +11,14 @@ const DELIVER_TEST = 'test/scheduler/deliver.test.ts';
 /** What is kept: seals, the end of an installation, orders, deliveries, schedules. */
 export const STORAGE: readonly Mutation[] = [
   {
+    name: 'a form that is carried out again orders a second server',
+    file: 'src/scheduler/servers/add-server.ts',
+    from: 'if (!asked && (await isTakenByAnother(workspace, job))) return;',
+    to: '',
+    tests: ['test/commands/servers/add.test.ts'],
+    only: 'creates once',
+  },
+  {
     name: 'an API key is not bound to its account',
     file: 'src/workspace/account-keys.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
@@ -18,6 +19,10 @@ import { notifyRefused, notifyUnknown, showInModal } from './server-order-messag
 
 /** The modal's answer must reach Slack before the outcome, or it would replace it. */
 const HEAD_START_MS = 250;
+
+/** The job that carries out an order. */
+const TakenOrder = z.object({ job: z.string() });
+const TAKEN_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Stores a confirmed order; the same confirmation sent twice is one order. */
 export async function orderServer(
@@ -40,6 +45,7 @@ async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<v
   }
   if (order.created === undefined) {
     const { asked } = order;
+    if (!asked && (await isTakenByAnother(workspace, job))) return;
     if (!asked) await save({ asked: true, namesakes: await namesakesOf(workspace, order) });
     const created = asked
       ? await findOrNotify(workspace, order, job.signal)
@@ -53,6 +59,21 @@ async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<v
   await save({ shown });
   await follow(workspace, order, target, shown);
   await showInModal(workspace, order, createdNotice(target.server.name));
+}
+
+/**
+ * A form that was cut off by a kill is carried out again, and so orders again. By then the first order may have ended, so
+ * that its job's key does not stop the second.
+ */
+async function isTakenByAnother(
+  { store, clock }: Pick<Workspace, 'store' | 'clock'>,
+  { id, data }: Job<ServerOrder>,
+): Promise<boolean> {
+  const orders = store.collection('orders', TakenOrder);
+  const { order } = data.draft;
+  if (await orders.create(order, { job: id }, clock.now() + TAKEN_MS)) return false;
+  const standing = await orders.get(order);
+  return standing !== undefined && standing.job !== id;
 }
 
 /** Undefined where it was not created, or that is not known; the person is notified then. */

@@ -301,6 +301,43 @@ describe('server add', () => {
     expect(posts(world)).toHaveLength(1);
   });
 
+  test('server add creates once, also where a kill has the form carried out again after the order has ended', async ({
+    world,
+  }) => {
+    const { engine, clock } = world.app.parts;
+    const ended = () =>
+      world.slack.until(async () => {
+        const { waiting, running } = (await engine.stats()).queues['add-server'] ?? {};
+        return waiting === 0 && running === 0;
+      });
+    const order = () =>
+      engine.send(
+        'add-server',
+        {
+          workspace: TEAM,
+          user: PEOPLE.admin,
+          viewId: 'V0GONE',
+          draft: {
+            channel: CHANNEL,
+            account: ACCOUNT,
+            project: { permalink: 'storefront', name: 'Storefront' },
+            protocol: 'managed_vps',
+            wanted: { protocol_type: 'managed_vps', name: 'box', region: 'fra1', size: 'small' },
+            order: 'order-1',
+          },
+          orderedAt: clock.now(),
+          asked: false,
+        },
+        { key: 'order-1' },
+      );
+    await order();
+    await ended();
+    await order();
+    await ended();
+    expect(posts(world)).toHaveLength(1);
+    expect(roots(world)).toHaveLength(1);
+  });
+
   test('server add is for operators', async ({ world }) => {
     const said = await answerTo(world, 'member', () =>
       world.as('member').command(CHANNEL, '/deckhand server add storefront'),
