@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { UserError } from '../core/errors.ts';
+import type { Project } from '../service/projects.ts';
 import type { Command } from './command.ts';
 import {
   cleanCommandText,
@@ -31,8 +32,13 @@ const SHORTEST_WORD = 3;
  * The three command lines that a sentence most likely means: first what it says itself, then commands whose name,
  * synonym or summary has a word of it.
  * @param commands those that the person may run
+ * @param projects those that the sentence may name: the commands that take one are offered with it
  */
-export function likelyCommands(commands: readonly Command[], sentence: string): Likely[] {
+export function likelyCommands(
+  commands: readonly Command[],
+  sentence: string,
+  projects: readonly Project[] = [],
+): Likely[] {
   const said = cleanCommandText(sentence);
   const words = splitWords(said).words.slice(0, MOST_WORDS).map(comparable);
   const ranked = commands
@@ -42,7 +48,10 @@ export function likelyCommands(commands: readonly Command[], sentence: string): 
     .map(({ name }) => name);
   const usual = USUAL.filter((name) => commands.some((command) => command.name === name));
   const lines = linesIn(commands, said);
-  return [...new Set([...lines, ...ranked, ...usual])].slice(0, MOST).map((text) => {
+  const project = projects.find((one) => isSaid(one, words));
+  const complete = (line: string): string =>
+    project === undefined ? line : withProject(commands, line, project);
+  return [...new Set([...lines, ...ranked, ...usual].map(complete))].slice(0, MOST).map((text) => {
     const matched = routeCommand(commands, text);
     return { text, isDurable: matched !== undefined && isDurable(matched) };
   });
@@ -86,6 +95,19 @@ function canRun({ command, rest }: Matched): boolean {
     if (error instanceof UserError) return false;
     throw error;
   }
+}
+
+/** A project is named by its permalink or identifier, or by all words of its name. */
+function isSaid({ name, permalink, identifier }: Project, words: readonly string[]): boolean {
+  const parts = name.split(' ').map(comparable).filter(Boolean);
+  const isNamed = parts.length > 0 && parts.every((part) => words.includes(part));
+  return isNamed || [permalink, identifier].some((known) => words.includes(known.toLowerCase()));
+}
+
+/** A command's name alone, which takes a project as its first word, with that project. */
+function withProject(commands: readonly Command[], line: string, { permalink }: Project): string {
+  const takesOne = commands.find(({ name }) => name === line)?.positionals[0] === 'project';
+  return takesOne ? `${line} ${permalink}` : line;
 }
 
 /** How well the words fit: the whole name best, then one word of it or a synonym, then a word of its summary. */

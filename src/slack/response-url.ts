@@ -7,6 +7,9 @@ export type ResponseMode = 'ephemeral' | 'in_channel' | 'replace' | 'delete';
 
 const TIMEOUT_MS = 10_000;
 
+/** Slack may say no with a 200 too. */
+const REFUSAL = /^\s*\{\s*"ok"\s*:\s*false\b/;
+
 /**
  * Answers by a `response_url` (5 uses in 30 minutes). It came in a signed request, but is used only for the
  * hosts that the operator allowed, and never through a redirect.
@@ -31,8 +34,8 @@ export async function postToResponseUrl(
       headersTimeout: TIMEOUT_MS,
       bodyTimeout: TIMEOUT_MS,
     });
-    await answer.body.dump();
-    if (answer.statusCode === 200) return true;
+    const said = await answer.body.text();
+    if (answer.statusCode === 200 && !REFUSAL.test(said)) return true;
     log.warn(
       { event: 'response_url_failed', status: answer.statusCode },
       'a response_url did not take the answer',

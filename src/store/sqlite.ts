@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
@@ -46,13 +46,20 @@ export async function openSqlite(
 
 function prepareFolder(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(resolve(path)));
   } catch (cause) {
     throw new StoreError(
       `The folder ${dirname(path)} could not be made. Correct STORE_URL, or allow this user to make it.`,
       { cause },
     );
   }
+}
+
+/** With `recursive`, Node never returns from a folder that the system refuses with ENOENT, as /proc does. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
 }
 
 function openDatabase(path: string): DatabaseSync {

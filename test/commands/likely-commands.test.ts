@@ -5,6 +5,7 @@ import { allCommands } from '../../src/commands/registry.ts';
 import { anyText } from '../support/arbitraries.ts';
 
 const COMMANDS = allCommands();
+const REST = { last_deployed_at: null, starred: false };
 const likely = (sentence: string) => likelyCommands(COMMANDS, sentence).map(({ text }) => text);
 
 it.for([
@@ -27,6 +28,18 @@ it.for([
   ['run the test for storefront', 'test'],
 ] as const)('"%s" offers `%s` first', ([sentence, line]) => {
   expect(likely(sentence)[0]).toBe(line);
+});
+
+it.for([
+  ['is the storefront ok?', 'test storefront'],
+  ['Is Back Office reachable', 'test back-office'],
+  ['can you test it, the storefront I mean', 'test storefront'],
+] as const)('"%s" names a project, and offers `%s`', ([sentence, line]) => {
+  const projects = [
+    { name: 'Storefront', permalink: 'storefront', identifier: 'p-1', ...REST },
+    { name: 'Back office', permalink: 'back-office', identifier: 'p-2', ...REST },
+  ];
+  expect(likelyCommands(COMMANDS, sentence, projects)[0]).toEqual({ text: line, isDurable: true });
 });
 
 it('words that are a command come first, as they are, and are stored first where they change something', () => {

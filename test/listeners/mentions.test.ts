@@ -121,6 +121,17 @@ describe('a mention', () => {
     expect(JSON.stringify(ann.openView()?.content)).toContain('other');
   });
 
+  test('of a command with a form is answered in its thread, with what comes of the form too', async ({ world }) => {
+    const { ts } = await mention(world, '@deckhand digest add', { who: 'admin' });
+    const answer = await answered(world, 'Open the form', 'admin');
+    const ann = world.as('admin');
+    await ann.click({ channel: CHANNEL, ts: answer?.ts ?? '' }, { actionId: 'start:at-once' });
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'digest.add', { what: 'the form' });
+    await ann.submit('digest.add', {});
+    await world.slack.until(() => posted(world).some(({ text }) => text.includes('set up the digest')));
+    expect(posted(world).map(({ thread_ts: thread }) => thread)).toEqual([ts]);
+  });
+
   test('with other words has the three most likely buttons, which run', async ({ world }) => {
     await mention(world, '@deckhand what was deployed last week');
     const answer = await answered(world, 'Which of these did you mean?');
@@ -130,6 +141,12 @@ describe('a mention', () => {
     const button = { actionId: `start:at-once#${at}` };
     await world.as('member').click({ channel: CHANNEL, ts: answer?.ts ?? '' }, button);
     expect(await answered(world, 'nothing happened')).toBeDefined();
+  });
+
+  test('with other words that name a project offers the command with it', async ({ world }) => {
+    await mention(world, '@deckhand is the storefront ok?');
+    const answer = await answered(world, 'Which of these did you mean?');
+    expect(labels(answer)[0]).toBe('test storefront');
   });
 
   test('inside a sentence does nothing by itself, and offers what it may mean', async ({ world }) => {

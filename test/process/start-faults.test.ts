@@ -55,6 +55,10 @@ describe('the data folder', () => {
     // Root too can write nothing there.
     expectFault(await startOn('sqlite:///proc/deckhand.sqlite'), 78, '/proc/deckhand.sqlite');
   });
+
+  it('that the system itself refuses is named, and not tried for ever', async () => {
+    expectFault(await startOn('sqlite:///proc/data/deckhand.sqlite'), 78, '/proc/data', 'STORE_URL');
+  });
 });
 
 describe('an SQLite file', () => {

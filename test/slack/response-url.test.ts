@@ -7,12 +7,12 @@ import { postToResponseUrl } from '../../src/slack/response-url.ts';
 
 const MESSAGE = { text: 'hello', blocks: [] };
 
-async function openHost(answer: { status: number; location?: string }) {
+async function openHost(answer: { status: number; location?: string; body?: string }) {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? '');
     const headers = answer.location === undefined ? {} : { location: answer.location };
-    response.writeHead(answer.status, headers).end();
+    response.writeHead(answer.status, headers).end(answer.body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
@@ -52,6 +52,11 @@ it.each([
   expect(paths).toEqual([]);
   expect(logs).toContain('response_url_refused');
   expect(logs).not.toContain(url);
+});
+
+it('does not take a refusal that comes with 200 for an answer', async () => {
+  const { host } = await openHost({ status: 200, body: '{"ok":false,"error":"invalid_blocks"}' });
+  expect((await respond(`http://${host}/x`, [host])).taken).toBe(false);
 });
 
 it('follows no redirect', async () => {

@@ -92,6 +92,7 @@ async function order(
     user: caller.user,
     viewId: state.view.id,
     draft: confirmed,
+    answerTs: caller.answerTs,
     orderedAt: workspace.clock.now(),
     asked: false,
   });
@@ -113,6 +114,7 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
     resumedBy: caller.user,
     channel,
     rootTs: messageTs,
+    threadTs: caller.threadTs,
     threads: settings.threads ?? true,
     told: ['ordered'],
   });

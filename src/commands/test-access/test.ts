@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
 import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts';
-import { isNamed, projectsWith } from '../../workspace/projects.ts';
+import type { Project } from '../../service/projects.ts';
+import type { Account } from '../../workspace/accounts.ts';
+import { isNamed, ProjectNeeded, projectsWith } from '../../workspace/projects.ts';
 import { Target } from '../../workspace/test-runs.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
@@ -71,7 +73,8 @@ export const test = defineCommand({
 
 /**
  * A name of two words may be typed without quotes: as a project's name it goes before a server's. A single word that
- * names no project names a server of the channel's project, where there is such a server.
+ * names no project names a server of the channel's project, or of the only project that has such a server.
+ * @throws ProjectNeeded where several have
  */
 async function splitName(
   context: CommandContext,
@@ -84,13 +87,31 @@ async function splitName(
   const projects = await projectsWith(context.workspace.projects, account, whole);
   if (projects.some((project) => isNamed(project, whole))) return { named: whole, server: undefined };
   if (server !== undefined) return { named, server };
-  const bound = await boundProject(context, account);
-  if (bound === undefined) return { named, server };
-  const servers = (await context.workspace.hosting.servers(account, bound.permalink)) ?? [];
-  const isServer = servers.some(({ name, identifier }) =>
-    [name, identifier].some((known) => known.toLowerCase() === whole),
+  const permalink = context.project ?? (await boundProject(context, account))?.permalink;
+  const within = projects.filter((project) => permalink === undefined || project.permalink === permalink);
+  const having = await projectsWithServer(context, account, within, whole);
+  if (having.length > 1) throw new ProjectNeeded(having);
+  return having[0] === undefined ? { named, server } : { named: having[0].permalink, server: named };
+}
+
+/** As many projects as are asked for their servers. */
+const MOST_SEARCHED = 20;
+
+async function projectsWithServer(
+  { workspace }: CommandContext,
+  account: Account,
+  projects: readonly Project[],
+  wanted: string,
+): Promise<Project[]> {
+  if (projects.length > MOST_SEARCHED) return [];
+  const lists = await Promise.all(
+    projects.map(({ permalink }) => workspace.hosting.servers(account, permalink)),
   );
-  return isServer ? { named: undefined, server: named } : { named, server };
+  return projects.filter((_, at) =>
+    lists[at]?.some(({ name, identifier }) =>
+      [name, identifier].some((known) => known.toLowerCase() === wanted),
+    ),
+  );
 }
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {

@@ -12,7 +12,12 @@ import { type Live, type StoredEvent, type StoredRequest, storedCaller } from '.
 import { ActionBody, type Interaction, ShortcutBody, SlashBody, type View } from './schemas.ts';
 
 /** A modal's metadata says where it was opened, so that its outcome is shown there. */
-const Origin = z.looseObject({ channel: z.string().optional(), thread: z.string().optional() });
+const Origin = z.looseObject({
+  channel: z.string().optional(),
+  thread: z.string().optional(),
+  /** Where a mention is answered for all to see. */
+  answer: z.string().optional(),
+});
 
 /** Who asks, and the installation it belongs to. */
 export interface Incoming {
@@ -105,6 +110,7 @@ export function readInteraction(body: Interaction & { view?: View | null | undef
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
     messageTs: action?.message?.ts ?? action?.container?.message_ts ?? undefined,
     threadTs: action?.message?.thread_ts ?? origin.thread,
+    answerTs: origin.answer,
     triggerId: body.trigger_id ?? undefined,
     responseUrl: action?.response_url ?? undefined,
     requestId: requestIdOf(body),

@@ -1,6 +1,4 @@
 import type { CommandContext } from '../../commands/command.ts';
-import { likelyCommands } from '../../commands/likely-commands.ts';
-import { runnable } from '../../commands/permission.ts';
 import { InstallationEnded } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
@@ -10,10 +8,8 @@ import { notifyUser } from '../../slack/notify-user.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
-import { notice } from '../../views/blocks/modal.ts';
-import { suggestionsMessage } from '../../views/help/suggestions.ts';
+import { answeredIn, notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Registry } from '../registry.ts';
 
 type Speech = Pick<Workspace, 'slack' | 'log' | 'clock'>;
 
@@ -145,9 +141,11 @@ async function replaceOrSay(
 
 async function openModal(
   { workspace, caller, explain }: CommandContext,
-  { view, fill }: Extract<Reply, { kind: 'modal' }>,
+  reply: Extract<Reply, { kind: 'modal' }>,
 ): Promise<void> {
   const { slack } = workspace;
+  const { fill } = reply;
+  const view = answeredIn(reply.view, caller.answerTs);
   const opened = await slack.openModal(caller.triggerId ?? '', view);
   if (fill === undefined) return;
   // Each version has a hash of its own; the one that was opened counts until it is replaced.
@@ -163,7 +161,7 @@ async function openModal(
   const progress = showProgress(workspace, showWorking, MARKS_MS.slice(1));
   try {
     const filled = await fill().finally(() => progress.stop());
-    await slack.updateModal(opened.id, filled, hash);
+    await slack.updateModal(opened.id, answeredIn(filled, caller.answerTs), hash);
   } catch (error) {
     if (isSlackFailure(error, 'expired')) return;
     const { text } = failureMessage(explain(error, { view: view.callback_id }));
@@ -214,22 +212,4 @@ export function showProgress(
 /** A mention comes as an event: it has a thread to be answered in, and no handle that opens a form. */
 export function isMention({ answerTs, triggerId }: Caller): boolean {
   return answerTs !== undefined && triggerId === undefined;
-}
-
-/**
- * For words that are no command, or stand inside a sentence: what the person may run and may have meant.
- * @param said what is wrong with the words; mrkdwn, escaped
- */
-export async function suggest(
-  { registry, workspace, caller }: { registry: Registry; workspace: Workspace; caller: Caller },
-  text: string,
-  said?: string,
-): Promise<Extract<Reply, { kind: 'private' }>> {
-  const allowed = await runnable(workspace, caller, registry.commands);
-  const likely = likelyCommands(allowed, text);
-  const message = suggestionsMessage(workspace.config.SLACK_COMMAND, likely, {
-    said,
-    thread: caller.answerTs,
-  });
-  return { kind: 'private', message };
 }

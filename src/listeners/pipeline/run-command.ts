@@ -29,8 +29,8 @@ import {
   respondPrivately,
   respondWorking,
   say,
-  suggest,
 } from './respond.ts';
+import { suggest } from './suggest.ts';
 
 /** What was typed, and what was picked from a menu in place of a word. */
 export interface Typed {
@@ -118,7 +118,11 @@ export async function follow(scene: Scene, reply: Reply, text?: string): Promise
     return runText(answerTs === undefined ? scene : { ...scene, caller: { ...caller, answerTs } }, typed);
   }
   if (reply.kind === 'modal' && isMention(caller) && text !== undefined)
-    return respondPrivately(workspace, caller, openFormMessage(workspace.config.SLACK_COMMAND, text));
+    return respondPrivately(
+      workspace,
+      caller,
+      openFormMessage(workspace.config.SLACK_COMMAND, text, caller.answerTs),
+    );
   if (reply.kind !== 'several') return say(createContext(workspace, caller), reply);
   for (const part of reply.replies) await follow(scene, part, text);
 }

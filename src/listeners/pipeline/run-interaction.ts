@@ -8,7 +8,7 @@ import type { Caller, Reply } from '../../core/reply.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
-import { noticeOf, resendable } from '../../views/blocks/modal.ts';
+import { answeredIn, noticeOf, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Live, StoredRequest } from '../durable-requests.ts';
 import type { Asked, Claim } from './pipeline.ts';
@@ -83,7 +83,8 @@ function actionContext({ workspace, caller, request, live }: Interaction<'action
     message,
     async updateModal(view, anyway) {
       if (state === undefined) return;
-      await workspace.slack.updateModal(state.view.id, view, anyway ? undefined : state.view.hash);
+      const drawn = answeredIn(view, caller.answerTs);
+      await workspace.slack.updateModal(state.view.id, drawn, anyway ? undefined : state.view.hash);
     },
   };
 }

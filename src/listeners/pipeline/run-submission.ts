@@ -7,7 +7,7 @@ import { countRepeated } from '../../observability/uncertain-delivery.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
-import { notice } from '../../views/blocks/modal.ts';
+import { answeredIn, notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { createDurableForms, type DurableForms, type TakenForm } from '../durable-forms.ts';
 import type { Registry } from '../registry.ts';
@@ -144,7 +144,8 @@ async function outcomeOf(sent: Sent, form: TakenForm): Promise<Submitted> {
     return { kind: 'view', view: notice(title.text, CUT_OFF) };
   const submitted = await submit(sent, form);
   if (submitted.kind !== 'errors') await form.markDone();
-  return submitted;
+  if (submitted.kind !== 'view') return submitted;
+  return { ...submitted, view: answeredIn(submitted.view, sent.caller.answerTs) };
 }
 
 const DONE = ':white_check_mark: Done. You can close this.';

@@ -166,7 +166,7 @@ async function postRoot(
   });
   await save({ posting: true, maybeTwice });
   try {
-    return await slack.post({ channel, message, clientMsgId });
+    return await slack.post({ channel, threadTs: order.answerTs, message, clientMsgId });
   } catch (error) {
     if (isSlackFailure(error) && error.kind !== 'unreachable') await save({ posting: false });
     if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
@@ -188,6 +188,7 @@ async function follow(
     maybeTwice: order.maybeTwice,
     channel: shown.channel,
     rootTs: shown.ts,
+    ...(shown.channel === draft.channel ? { threadTs: order.answerTs } : {}),
     startedAt: orderedAt,
     threads: settings.threads ?? true,
     told: [],

@@ -30,6 +30,8 @@ export const FollowedServer = z.object({
   maybeTwice: z.boolean().optional(),
   channel: z.string(),
   rootTs: z.string(),
+  /** The thread that the root message stands in itself. */
+  threadTs: z.string().optional(),
   startedAt: z.number(),
   threads: z.boolean(),
   told: z.array(z.string()),

@@ -11,6 +11,8 @@ export const ServerOrder = z.object({
     wanted: Wanted,
     order: z.string(),
   }),
+  /** Where a mention is answered. */
+  answerTs: z.string().optional(),
   orderedAt: z.number(),
   /** Set before the service is asked: if the process dies from then on, the outcome is unknown. */
   asked: z.boolean(),

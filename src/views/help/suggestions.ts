@@ -33,13 +33,13 @@ export function suggestionsMessage(
   );
 }
 
-/** A form opens only at a click, so a mention is answered with the button for it. */
-export function openFormMessage(word: string, text: string): Message {
+/** A form opens only at a click, so a mention is answered with the button for it; what comes of it stands in `thread`. */
+export function openFormMessage(word: string, text: string, thread: string | undefined): Message {
   const open = {
     label: 'Open the form',
     actionId: 'start:at-once',
     style: 'primary',
-    value: { text },
+    value: { text, ...(thread === undefined ? {} : { thread }) },
   } as const;
   return say(`${code(`${word} ${text}`)} goes on in a form.`, ...buttons(open));
 }

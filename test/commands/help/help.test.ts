@@ -147,6 +147,32 @@ describe('words that are no command', () => {
   );
 });
 
+describe('in a channel that is not bound', () => {
+  test.override({ connected: true });
+  test.beforeEach(({ world }) => world.slack.invite(TEAM, CHANNEL, 'bot'));
+
+  test('test takes a single word for a server, where one project has such a server', async ({ world }) => {
+    await world.as('member').command(CHANNEL, '/deckhand test web-1');
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => /web-1/.test(text) && /Storefront/.test(text)),
+    );
+    expect(await ask(world, '/deckhand test nowhere-1')).toContain('There is no project `nowhere-1`');
+  });
+
+  test('test asks which project is meant, where several have such a server', async ({ world }) => {
+    world.service.world.addProject({ account: 'acme', name: 'Newcomer', servers: [{ name: 'web-1' }] });
+    const question = await ask(world, '/deckhand test web-1');
+    expect(question).toContain('Which project do you mean?');
+    expect(question).not.toContain('Billing');
+    const { ts = '' } = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1) ?? {};
+    const choice = { actionId: 'projects:choose', selected: 'newcomer' };
+    await world.as('member').click({ channel: CHANNEL, ts }, choice);
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => /web-1/.test(text) && /Newcomer/.test(text)),
+    );
+  });
+});
+
 describe('what a bound channel implies', () => {
   test.override({ connected: true });
   test.beforeEach(async ({ world }) => {

@@ -355,7 +355,7 @@ const BUILDERS = [
     word,
     fc.record({ typed: fc.stringMatching(/^[a-z]{1,20}$/), meant: fc.constant('activity') }),
   ),
-  row(openFormMessage, word, text),
+  row(openFormMessage, word, text, maybe(fc.constant('1700000000.000100'))),
   row(
     suggestionsMessage,
     word,
