@@ -53,6 +53,12 @@ describe('a mention', () => {
     expect(JSON.stringify(posted(world))).toContain('web-1');
   });
 
+  test('of a watch is answered in its own thread', async ({ world }) => {
+    const { ts } = await mention(world, '@deckhand watch storefront', { who: 'admin' });
+    await world.slack.until(() => posted(world).some(({ text }) => text.includes('set up the watch')));
+    expect(posted(world).map(({ thread_ts: thread }) => thread)).toEqual([ts]);
+  });
+
   test('in a thread is answered in that thread', async ({ world }) => {
     const { ts } = await world.as('admin').postMessage(CHANNEL, 'is the storefront well?');
     await mention(world, '@deckhand test storefront', { thread: ts });
@@ -121,7 +127,9 @@ describe('a mention', () => {
     expect(JSON.stringify(ann.openView()?.content)).toContain('other');
   });
 
-  test('of a command with a form is answered in its thread, with what comes of the form too', async ({ world }) => {
+  test('of a command with a form is answered in its thread, with what comes of the form too', async ({
+    world,
+  }) => {
     const { ts } = await mention(world, '@deckhand digest add', { who: 'admin' });
     const answer = await answered(world, 'Open the form', 'admin');
     const ann = world.as('admin');

@@ -130,7 +130,7 @@ export async function expectAllowedThere<R>(
 }
 
 /**
- * Posts a card in the schedule's channel, once, and shows it to a person who asked from elsewhere.
+ * Posts a card in the schedule's channel or in the thread of a mention there, once, and shows it to a person who asked from elsewhere.
  * @param isOptional true where the change holds although the channel cannot be posted in
  * @throws SlackFailure
  */
@@ -140,8 +140,10 @@ export async function announce(
   card: Message,
   isOptional = false,
 ): Promise<Reply> {
+  const id = `changed ${channel} ${caller.requestId}`;
+  const threadTs = channel === caller.channel ? caller.answerTs : undefined;
   try {
-    await deliver(workspace, { id: `changed ${channel} ${caller.requestId}`, channel, message: card });
+    await deliver(workspace, { id, channel, threadTs, message: card });
   } catch (error) {
     if (!isOptional || !isUndeliverable(error)) throw error;
     return { kind: 'private', message: card };
