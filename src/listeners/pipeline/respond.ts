@@ -8,8 +8,9 @@ import { notifyUser } from '../../slack/notify-user.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
-import { answeredIn, notice } from '../../views/blocks/modal.ts';
+import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { answeredIn } from './answered-in.ts';
 
 type Speech = Pick<Workspace, 'slack' | 'log' | 'clock'>;
 

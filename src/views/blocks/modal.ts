@@ -108,13 +108,6 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
   }
 }
 
-/** Remembers the thread that a mention is answered in, however often the form is drawn again. */
-export function answeredIn(view: ModalView, thread: string | undefined): ModalView {
-  if (thread === undefined) return view;
-  const metadata: object = JSON.parse(view.private_metadata || '{}');
-  return { ...view, private_metadata: JSON.stringify({ ...metadata, answer: thread }) };
-}
-
 /** The part of a received view that may be sent back. */
 export function resendable({
   title,
