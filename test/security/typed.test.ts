@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { test as base } from '../support/fixtures.ts';
+import { byLength } from '../support/length.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const test = base.extend('worldOptions', { env: { LOG_LEVEL: 'trace' } }).extend('connected', true);
@@ -12,21 +13,29 @@ const WAYS = [
   `${KEY.slice(0, 20)} ${KEY.slice(20)}`,
   `"${KEY}-${KEY}"`,
 ];
+const WORDS = ['', 'storefront ', '--account ', '--'];
+
+/** Each way after each of the words; in the short form each way and each of the words once, in turn. */
+function linesOf(command: number): Array<{ way: string; text: string }> {
+  return WAYS.flatMap((way, at) => {
+    const words = byLength([WORDS[(command + at) % WORDS.length]], WORDS);
+    return words.map((before) => ({ way, text: `${before}${way}` }));
+  });
+}
 
 test('nothing that is typed after any command, or into any form, is in the log', async ({ world }) => {
   const ann = world.as('admin');
-  for (const { name } of world.app.commands)
-    for (const way of WAYS)
-      for (const line of [way, `storefront ${way}`, `--account ${way}`, `--${way}`]) {
-        await ann.command(CHANNEL, `/deckhand ${name} ${line}`);
-        for (const { id, content } of ann.openViews().toReversed()) {
-          const typed = content.blocks.flatMap(({ block_id: block, type }) =>
-            type === 'input' && block !== undefined ? [[block, way] as const] : [],
-          );
-          await ann.submit(String(content.callback_id), Object.fromEntries(typed)).catch(() => undefined);
-          await ann.close(id).catch(() => undefined);
-        }
+  for (const [at, { name }] of world.app.commands.entries())
+    for (const line of linesOf(at)) {
+      await ann.command(CHANNEL, `/deckhand ${name} ${line.text}`);
+      for (const { id, content } of ann.openViews().toReversed()) {
+        const typed = content.blocks.flatMap(({ block_id: block, type }) =>
+          type === 'input' && block !== undefined ? [[block, line.way] as const] : [],
+        );
+        await ann.submit(String(content.callback_id), Object.fromEntries(typed)).catch(() => undefined);
+        await ann.close(id).catch(() => undefined);
       }
+    }
   await ann.command(CHANNEL, `/deckhand ${KEY}`);
   await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin).length > 100);
   await world.app.stop(5_000);
