@@ -1,8 +1,8 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, it } from 'vitest';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { openTestWorld, type TestWorld } from '../support/test-world.ts';
-import { connectDemo, visit } from './workspace.ts';
+import { connectDemo, visit, walkTo } from './workspace.ts';
 
 describeInBrowser('a day’s work by keyboard alone', () => {
   const browser = useBrowser();
@@ -86,13 +86,4 @@ describeInBrowser('a day’s work by keyboard alone', () => {
 
 function focused(where: Locator): Promise<void> {
   return where.and(where.page().locator(':focus')).waitFor();
-}
-
-/** As often as it takes, as a person would; gives up where the place cannot be reached. */
-async function walkTo(page: Page, key: 'Tab' | 'Shift+Tab', goal: Locator): Promise<void> {
-  for (let step = 0; step < 60; step += 1) {
-    await page.keyboard.press(key);
-    if ((await goal.and(page.locator(':focus')).count()) > 0) return;
-  }
-  throw new Error(`${key} does not lead to ${goal}`);
 }

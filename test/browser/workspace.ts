@@ -49,3 +49,12 @@ export async function connectDemo(world: TestWorld): Promise<void> {
   const { account, email, apiKey } = DEMO_USERS.admin;
   await ann.submit('connect', { account, email, api_key: apiKey });
 }
+
+/** As often as it takes, as a person would; gives up where the place cannot be reached. */
+export async function walkTo(page: Page, key: 'Tab' | 'Shift+Tab', goal: Locator): Promise<void> {
+  for (let step = 0; step < 60; step += 1) {
+    await page.keyboard.press(key);
+    if ((await goal.and(page.locator(':focus')).count()) > 0) return;
+  }
+  throw new Error(`${key} does not lead to ${goal}`);
+}

@@ -1,0 +1,115 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { linkQuestionPage } from '../../src/views/accounts/browser-pages.ts';
+import { pageOf } from '../../src/views/blocks/page.ts';
+import { seriousFaults } from '../support/axe.ts';
+import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { connectDemo, visit, walkTo } from './workspace.ts';
+
+/** Light and dark, at a usual width and a narrow one. */
+async function expectAccessible(page: Page): Promise<void> {
+  expect(await seriousFaults(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 400, height: 900 });
+  expect(await seriousFaults(page)).toEqual([]);
+  await page.setViewportSize({ width: 1180, height: 900 });
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+describeInBrowser('what Deckhand says, to assistive technology and by keyboard', () => {
+  const browser = useBrowser();
+  const options = { bypassCSP: true };
+  let world: TestWorld;
+  beforeAll(async () => {
+    world = await openTestWorld({ seed: 'demo', page: true });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await connectDemo(world);
+  });
+  afterAll(() => world.stop());
+
+  it('messages with buttons, menus, tables and charts have no serious fault', async () => {
+    const { page, messages, thread: _, ...at } = await visit(browser, world, 'admin', CHANNEL, options);
+    const asked: ReadonlyArray<readonly [line: string, seen: Locator]> = [
+      ['/deckhand help', messages.getByRole('button', { name: 'Administer' })],
+      ['/deckhand tets storefront', messages.getByRole('button', { name: 'test storefront' })],
+      ['/deckhand hosting', messages.getByPlaceholder('Show one')],
+      ['/deckhand server show', messages.getByPlaceholder('Choose a project')],
+      ['/deckhand projects', messages.getByRole('button', { name: 'Test access' }).first()],
+      ['/deckhand activity stats', messages.getByText('Deployments per day').first()],
+      ['@deckhand what was deployed last week', messages.getByText('Which of these did you mean?')],
+    ];
+    for (const [line, seen] of asked) {
+      await at.type(line);
+      await seen.waitFor();
+    }
+    await expectAccessible(page);
+  });
+
+  it('a watch is edited, stopped and brought back by keyboard alone', async () => {
+    await world.as('admin').command(CHANNEL, '/deckhand watch storefront failures');
+    const { page, messages, dialog } = await visit(browser, world, 'admin', CHANNEL, options);
+    const press = pressing(page, messages);
+    await press('Edit');
+    const form = dialog('Edit a watch');
+    await form.waitFor();
+    await expectAccessible(page);
+    await walkTo(page, 'Tab', form.getByRole('button', { name: 'Save' }));
+    await page.keyboard.press('Enter');
+    await form.waitFor({ state: 'detached' });
+    await press('Stop');
+    await walkTo(page, 'Tab', page.getByRole('alertdialog').getByRole('button', { name: 'Stop' }));
+    await page.keyboard.press('Enter');
+    await messages.getByRole('button', { name: 'Undo' }).last().waitFor();
+    await press('Undo');
+    await messages.getByText('restored the watch').waitFor();
+    await expectAccessible(page);
+  });
+
+  it('access is asked for and given by keyboard alone', async () => {
+    await world.as('member').command(CHANNEL, '/deckhand use storefront');
+    const asker = await visit(browser, world, 'member', CHANNEL, options);
+    await pressing(asker.page, asker.messages)('Ask for access');
+    await asker.messages.getByText('The answer comes by direct message').waitFor();
+    await expectAccessible(asker.page);
+    const [wish] = world.slack.dms(TEAM, PEOPLE.admin).slice(-1);
+    const admin = await visit(browser, world, 'admin', wish?.channel ?? '', options);
+    await expectAccessible(admin.page);
+    const wishes = admin.page.getByRole('region', { name: /^Messages/ });
+    await pressing(admin.page, wishes)('Allow');
+    await walkTo(
+      admin.page,
+      'Tab',
+      admin.page.getByRole('alertdialog').getByRole('button', { name: 'Allow' }),
+    );
+    await admin.page.keyboard.press('Enter');
+    await wishes.getByText('gave').waitFor();
+  });
+
+  it('the page that asks before linking is gone through by keyboard', async () => {
+    const page = await browser.open(`${world.origin}/privacy`, options);
+    const asked = { name: 'Ben Member', workspace: 'House' };
+    const form = { action: '/service/oauth/start', fields: { state: 's' } };
+    await page.setContent(pageOf(linkQuestionPage(asked, form, '/deckhand')));
+    await expectAccessible(page);
+    await walkTo(page, 'Tab', page.getByRole('button', { name: 'Continue to the service' }));
+  });
+
+  it.for(['/', '/privacy'])('the public page %s has no serious fault', async (path) => {
+    const page = await browser.open(`${world.origin}${path}`, options);
+    await page.getByRole('heading').first().waitFor();
+    await expectAccessible(page);
+  });
+});
+
+/** Walks up to the last button of this name, and presses Enter. */
+function pressing(page: Page, messages: Locator): (name: string) => Promise<void> {
+  return async (name) => {
+    const button = messages.getByRole('button', { name, exact: true }).last();
+    await button.waitFor();
+    await walkTo(page, 'Shift+Tab', messages);
+    await page.keyboard.press('End');
+    await walkTo(page, 'Tab', button);
+    await page.keyboard.press('Enter');
+  };
+}
