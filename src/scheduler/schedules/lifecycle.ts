@@ -73,8 +73,13 @@ export function resumeSchedule<R>(
     const changed = await kind.setState(workspace, schedule, (state) =>
       state.kind === 'paused' && state.cause !== (cause ?? state.cause) ? state : ACTIVE,
     );
-    if (changed?.state.kind !== 'active') await kind.stop?.(workspace, schedule);
-    else await kind.postPending?.(workspace, changed);
+    if (changed?.state.kind !== 'active') {
+      await kind.stop?.(workspace, schedule);
+      return changed;
+    }
+    // A poll that ended in between planned no other, because nothing wanted one yet.
+    await kind.start(workspace, changed);
+    await kind.postPending?.(workspace, changed);
     return changed;
   });
 }
