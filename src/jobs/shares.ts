@@ -19,8 +19,8 @@ interface Holding {
 
 /**
  * Who may run how much of a queue. A workspace may run as many jobs as leave the same share to one more workspace,
- * and in it a lane as many as leave the same share to one more lane, but not many. So the next to come always finds room, however
- * slow the others are.
+ * and in it a lane as many as leave the same share to one more lane, at most `MOST_OF_LANE`. So the next to come always
+ * finds room, however slow the others are.
  */
 export class Shares {
   readonly #concurrency: number;

@@ -57,9 +57,17 @@ export async function projectsWith(
   return known.some((project) => isNamed(project, named)) ? known : projects.look(account);
 }
 
-export function isNamed({ name, permalink, identifier }: Project, named: string): boolean {
-  const wanted = named.toLowerCase();
-  return [name, permalink, identifier].some((known) => known.toLowerCase() === wanted);
+/** What a project or a server may be called; servers have no permalink. */
+interface Named {
+  name: string;
+  identifier?: string | undefined;
+  permalink?: string;
+}
+
+/** Whether a word is one of its names, in any letter case. */
+export function isNamed({ name, permalink, identifier }: Named, word: string): boolean {
+  const wanted = word.toLowerCase();
+  return [name, permalink, identifier].some((known) => known?.toLowerCase() === wanted);
 }
 
 /**

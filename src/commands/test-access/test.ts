@@ -107,11 +107,7 @@ async function projectsWithServer(
   const lists = await Promise.all(
     projects.map(({ permalink }) => workspace.hosting.servers(account, permalink)),
   );
-  return projects.filter((_, at) =>
-    lists[at]?.some(({ name, identifier }) =>
-      [name, identifier].some((known) => known.toLowerCase() === wanted),
-    ),
-  );
+  return projects.filter((_, at) => lists[at]?.some((server) => isNamed(server, wanted)));
 }
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {

@@ -6,6 +6,7 @@ import { WATCHES } from '../../scheduler/watches/schedule.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/card.ts';
 import { LIST_SCOPES, type ListScope } from '../../views/schedules/list.ts';
 import { watchListMessage, watchWords } from '../../views/watches/watch.ts';
+import { isNamed } from '../../workspace/projects.ts';
 import { listWatches, type PlacedWatch } from '../../workspace/watches.ts';
 import type { CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
@@ -18,8 +19,7 @@ export const WATCH_FEATURE: ScheduleFeature<PlacedWatch> = {
   face: SCHEDULE_FACES.watch,
   role: 'operator',
   words: watchWords,
-  matches: ({ watch: { project } }, wanted) =>
-    [project?.permalink, project?.identifier, project?.name].some((key) => key?.toLowerCase() === wanted),
+  matches: ({ watch: { project } }, wanted) => project !== undefined && isNamed(project, wanted),
   list: listWatchesOf,
 };
 
