@@ -170,7 +170,7 @@ function remember(
 /** Errors that come in time stand under their fields; what takes longer first shows that the work continues. */
 function answerTo(submitted: Submitted | undefined, state: ViewState): SubmissionAck {
   if (submitted !== undefined) return ackOf(submitted, state);
-  const said = ':hourglass_flowing_sand: One moment, the service is taking its time…';
+  const said = ':hourglass_flowing_sand: One moment, this takes a little longer…';
   return { response_action: 'update', view: notice(state.view.title.text, said) };
 }
 

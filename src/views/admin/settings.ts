@@ -1,6 +1,5 @@
 import type { Message, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { say } from '../blocks/message.ts';
 import { type Choice, modal, searchInput, selectInput } from '../blocks/modal.ts';
 
@@ -29,7 +28,6 @@ export function settingsModal(
   origin: { channel: string; account?: string | undefined },
   { project, threads = true, layout = 'compact', zone }: ShownSettings,
 ): ModalView {
-  const isShort = project !== undefined && project.permalink.length <= LIMITS.optionValue;
   return modal({
     callbackId: SETTINGS,
     title: 'Channel settings',
@@ -50,7 +48,7 @@ export function settingsModal(
         hint: 'For commands here that name no project.',
         placeholder: 'Search the projects',
         optional: true,
-        ...(isShort ? { initial: { value: project.permalink, text: project.name } } : {}),
+        initial: project && { value: project.permalink, text: project.name },
       }),
       searchInput({
         field: 'zone',

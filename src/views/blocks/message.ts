@@ -44,8 +44,8 @@ const LONG_WAIT_MS = 10_000;
 /** Says that an answer takes longer than two seconds, and from ten on how long it has taken. `line`: the command. */
 export function workingWords(elapsedMs: number, line?: string): string {
   const elapsed = elapsedMs < LONG_WAIT_MS ? '' : ` (${duration(elapsedMs)} so far)`;
-  const what = line === undefined ? '' : ` with ${code(line)}`;
-  return `:hourglass_flowing_sand: Still working on it${elapsed}: the service is taking its time${what}…`;
+  const what = line === undefined ? '' : `: ${code(line)}`;
+  return `:hourglass_flowing_sand: Still working on it${elapsed}${what}…`;
 }
 
 /** Shown to the asker alone. */

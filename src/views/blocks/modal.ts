@@ -1,7 +1,7 @@
 import type { InputBlock, PlainTextOption } from '@slack/types';
 import { defined } from '../../core/defined.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { cut, mrkdwn } from '../../core/mrkdwn.ts';
+import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
 import { plainText, section } from './message.ts';
 import type { Values } from './modal-state.ts';
@@ -192,16 +192,22 @@ export function conversationInput(spec: FieldSpec & { initial?: string | undefin
   });
 }
 
-/** A menu whose options are looked up while the person types; its source is registered under the field's name. */
+/**
+ * A menu whose options are looked up while the person types; its source is registered under the field's name. An
+ * initial choice that Slack would refuse is left out.
+ */
 export function searchInput(
   spec: FieldSpec & { placeholder: string; initial?: Choice | undefined },
 ): InputBlock {
+  const { initial } = spec;
+  const isFitting =
+    initial !== undefined && initial.value !== '' && initial.value.length <= LIMITS.optionValue;
   return input(spec, {
     type: 'external_select',
     action_id: spec.field,
     min_query_length: 0,
     placeholder: plainText(spec.placeholder, LIMITS.placeholder),
-    ...defined({ initial_option: spec.initial && optionOf(spec.initial) }),
+    ...(isFitting ? { initial_option: optionOf(initial) } : {}),
   });
 }
 
@@ -228,7 +234,11 @@ function optionOf({ value, text, description }: Choice): {
   description?: { type: 'plain_text'; text: string };
 } {
   const about = description === undefined ? undefined : plainText(description, LIMITS.optionDescription);
-  return { text: plainText(text, LIMITS.optionText), value, ...defined({ description: about }) };
+  return {
+    text: plainText(plain(text, LIMITS.optionText) || value, LIMITS.optionText),
+    value,
+    ...defined({ description: about }),
+  };
 }
 
 /** An input block: the field's name is its id, so that a fault of the schema is Slack's error key. */

@@ -148,8 +148,7 @@ function initial(value: Values[string]): { initial?: string } {
 }
 
 function searchInitial(value: Values[string]): { initial?: Choice } {
-  if (typeof value !== 'string' || value === '' || value.length > LIMITS.optionValue) return {};
-  return { initial: { value, text: value } };
+  return typeof value === 'string' ? { initial: { value, text: value } } : {};
 }
 
 function nextWords(next: DigestForm['next']): string {

@@ -3,7 +3,6 @@ import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import { findHookType, HOOK_TYPES, type HookType } from '../../service/hook-types.ts';
 import { INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { context } from '../blocks/message.ts';
 import {
   type Choice,
@@ -15,6 +14,7 @@ import {
   textInput,
 } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
+import { projectInput } from '../projects/project-input.ts';
 import { chosenType } from './fields.ts';
 import { clearBlocks, propertyBlocks } from './property-inputs.ts';
 
@@ -25,7 +25,6 @@ export const INTEGRATION_EDIT = 'integration.edit';
 export const INTEGRATION_FIELD = 'integration';
 /** The service's identifier of a remembered integration, where it is not known. */
 export const IDENTIFIER_FIELD = 'identifier';
-export const PROJECT_FIELD = 'project';
 
 /** The form's data, kept while it is drawn again. Never a secret. */
 export const IntegrationOrigin = z.object({
@@ -128,15 +127,7 @@ function editBlocks(form: IntegrationForm): KnownBlock[] {
 function projectBlocks({ origin, typedProject }: IntegrationForm): KnownBlock[] {
   const { project, account } = origin;
   if (project !== undefined) return [context(`In ${bold(project.name)} of ${code(account)}`)];
-  const isShort = typedProject !== undefined && typedProject.length <= LIMITS.optionText;
-  return [
-    searchInput({
-      field: PROJECT_FIELD,
-      label: 'Project',
-      placeholder: `Search the projects of ${account}`,
-      ...(isShort ? { initial: { value: typedProject, text: typedProject } } : {}),
-    }),
-  ];
+  return [projectInput(account, typedProject)];
 }
 
 function knownBlocks(
@@ -175,14 +166,13 @@ function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] 
 function integrationPicker({ origin }: IntegrationForm): KnownBlock {
   const { identifier, shown } = origin;
   const value = shown?.id ?? identifier ?? '';
-  const isShort = value !== '' && value.length <= LIMITS.optionValue;
   return searchInput({
     field: INTEGRATION_FIELD,
     label: 'Integration',
     hint: 'Those that were set up with Deckhand. For any other, type its identifier.',
     placeholder: 'Search, or type an identifier',
     dispatch: true,
-    initial: isShort ? { value, text: shown?.name ?? value } : undefined,
+    initial: { value, text: shown?.name ?? value },
   });
 }
 

@@ -4,17 +4,10 @@ import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Region, Size } from '../../service/hosted-resources.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, section } from '../blocks/message.ts';
-import {
-  type Choice,
-  checkboxesInput,
-  modal,
-  refill,
-  searchInput,
-  selectInput,
-  textInput,
-} from '../blocks/modal.ts';
+import { type Choice, checkboxesInput, modal, refill, selectInput, textInput } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
 import { monthly } from '../blocks/money.ts';
+import { projectInput } from '../projects/project-input.ts';
 
 export const SERVER_ADD = 'server.add';
 export const SERVER_ADD_TITLE = 'Add a managed server';
@@ -148,15 +141,7 @@ const SPA_MODE = 'true';
 function projectBlocks({ draft, typedProject }: ServerForm): KnownBlock[] {
   if (draft.project !== undefined)
     return [context(`In ${bold(draft.project.name)} of ${code(draft.account)}`)];
-  const isShort = typedProject !== undefined && typedProject.length <= LIMITS.optionText;
-  return [
-    searchInput({
-      field: 'project',
-      label: 'Project',
-      placeholder: `Search the projects of ${draft.account}`,
-      ...(isShort ? { initial: { value: typedProject, text: typedProject } } : {}),
-    }),
-  ];
+  return [projectInput(draft.account, typedProject)];
 }
 
 function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {

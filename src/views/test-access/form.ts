@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { buttons, context, say } from '../blocks/message.ts';
 import { type Choice, conversationInput, modal, searchInput, selectInput } from '../blocks/modal.ts';
 
@@ -19,6 +18,7 @@ export type TestOrigin = z.infer<typeof TestOrigin>;
 
 /** Asks what to test, and in which channel to show it. `accounts`: all that are connected. */
 export function testModal(origin: TestOrigin, accounts: readonly string[]): ModalView {
+  const { project } = origin;
   return modal({
     callbackId: TEST,
     title: TEST_TITLE,
@@ -31,7 +31,7 @@ export function testModal(origin: TestOrigin, accounts: readonly string[]): Moda
         label: 'Project',
         placeholder: 'Search the projects',
         dispatch: true,
-        initial: projectChoice(origin),
+        initial: project && { value: project.permalink, text: project.name },
       }),
       searchInput({
         field: 'server',
@@ -62,9 +62,4 @@ function accountBlocks({ account }: TestOrigin, accounts: readonly string[]): Kn
   if (accounts.length < 2) return [context(`Account ${code(account)}`)];
   const choices = accounts.map((name): Choice => ({ value: name, text: name }));
   return [selectInput({ field: 'account', label: 'Account', choices, initial: account, dispatch: true })];
-}
-
-function projectChoice({ project }: TestOrigin): Choice | undefined {
-  if (project === undefined || project.permalink.length > LIMITS.optionValue) return undefined;
-  return { value: project.permalink, text: project.name };
 }

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
 import { plain } from '../../core/mrkdwn.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
-import { LIMITS } from '../blocks/limits.ts';
-import { type Choice, modal, searchInput, selectInput, textInput } from '../blocks/modal.ts';
+import { modal, searchInput, selectInput, textInput } from '../blocks/modal.ts';
 import { MODE_WORDS, type ShownWatch } from './watch.ts';
 
 export const WATCH_EDIT = 'watch.edit';
@@ -39,7 +38,7 @@ export function watchModal(
         label: 'Project',
         placeholder: 'All projects, or search one',
         optional: true,
-        ...initialOf(project),
+        initial: project && { value: project.permalink, text: project.name },
       }),
       textInput({
         field: 'server',
@@ -59,11 +58,4 @@ export function watchModal(
       }),
     ],
   });
-}
-
-/** Slack refuses an option without a text, or with a value that is too long. */
-function initialOf(project: { permalink: string; name: string } | undefined): { initial?: Choice } {
-  if (project === undefined || project.permalink.length > LIMITS.optionValue) return {};
-  const { permalink: value, name } = project;
-  return { initial: { value, text: plain(name) || value } };
 }
