@@ -5,7 +5,7 @@ import type { Audited, Caller, Reply } from '../core/reply.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
 import type { Explained } from '../views/blocks/failures.ts';
-import type { Choice } from '../views/blocks/modal.ts';
+import type { Choice } from '../views/blocks/inputs.ts';
 import type { Role } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 

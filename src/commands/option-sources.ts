@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { isZone, parseZone, zoneNames } from '../jobs/zone.ts';
 import { chosenText, menuTarget } from '../views/blocks/choices.ts';
-import type { Choice } from '../views/blocks/modal.ts';
+import type { Choice } from '../views/blocks/inputs.ts';
 import { type Asker, forInvoices } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { zoneOf } from '../workspace/user-timezone.ts';

@@ -2,7 +2,7 @@ import { Refusal } from '../../commands/permission.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { withTimeout } from '../../core/clock.ts';
 import type { Audited, Caller } from '../../core/reply.ts';
-import { type Choice, optionsOf } from '../../views/blocks/modal.ts';
+import { type Choice, optionsOf } from '../../views/blocks/inputs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { OptionsBody } from '../payloads/schemas.ts';
 import type { Registry } from '../registry.ts';

@@ -1,9 +1,9 @@
 import { defined } from '../../core/defined.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { type Choice, emailInput, radioInput, textInput } from '../blocks/inputs.ts';
 import { buttons, context, say } from '../blocks/message.ts';
-import { type Choice, emailInput, modal, textInput } from '../blocks/modal.ts';
-import { radioInput } from '../blocks/radio-input.ts';
+import { modal } from '../blocks/modal.ts';
 import { maskedKey } from './accounts.ts';
 
 export const CONNECT = 'connect';

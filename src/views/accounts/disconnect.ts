@@ -1,8 +1,8 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
+import { optionsOf } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { buttons, context, plainText, say } from '../blocks/message.ts';
-import { optionsOf } from '../blocks/modal.ts';
 import { keyOwner, maskedKey, type ShownOwner } from './accounts.ts';
 
 interface ShownKey extends ShownOwner {

@@ -1,6 +1,7 @@
 import type { ModalView } from '../../core/message.ts';
+import { checkboxesInput, emailInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { buttons, section } from '../blocks/message.ts';
-import { checkboxesInput, emailInput, modal, notice, selectInput, textInput } from '../blocks/modal.ts';
+import { modal, notice } from '../blocks/modal.ts';
 import { dateTime } from '../blocks/time.ts';
 
 export const SIGNUP = 'signup';

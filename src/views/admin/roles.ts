@@ -1,8 +1,9 @@
 import type { InputBlock } from '@slack/types';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { type Choice, checkboxesInput, input, optionsOf } from '../blocks/inputs.ts';
 import { say, section } from '../blocks/message.ts';
-import { type Choice, checkboxesInput, input, modal, optionsOf } from '../blocks/modal.ts';
+import { modal } from '../blocks/modal.ts';
 
 export const ROLES_MODAL = 'roles';
 

@@ -1,7 +1,8 @@
 import type { Message, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
+import { type Choice, searchInput, selectInput } from '../blocks/inputs.ts';
 import { say } from '../blocks/message.ts';
-import { type Choice, modal, searchInput, selectInput } from '../blocks/modal.ts';
+import { modal } from '../blocks/modal.ts';
 
 export const SETTINGS = 'settings';
 

@@ -4,17 +4,17 @@ import { mrkdwn } from '../../core/mrkdwn.ts';
 import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import { RANGE_WORDS } from '../activity/ranges.ts';
-import { LIMITS } from '../blocks/limits.ts';
-import { context } from '../blocks/message.ts';
 import {
   type Choice,
   checkboxesInput,
-  modal,
   searchInput,
   selectInput,
   textInput,
   timeInput,
-} from '../blocks/modal.ts';
+} from '../blocks/inputs.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { context } from '../blocks/message.ts';
+import { modal } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
 import { dateTime } from '../blocks/time.ts';
 import { DAY_NAMES } from './words.ts';

@@ -3,16 +3,9 @@ import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import { findHookType, HOOK_TYPES, type HookType } from '../../service/hook-types.ts';
 import { INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
+import { type Choice, checkboxesInput, searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { context } from '../blocks/message.ts';
-import {
-  type Choice,
-  checkboxesInput,
-  modal,
-  refill,
-  searchInput,
-  selectInput,
-  textInput,
-} from '../blocks/modal.ts';
+import { modal, refill } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
 import { projectInput } from '../projects/project-input.ts';
 import { chosenType } from './fields.ts';

@@ -1,7 +1,7 @@
 import type { KnownBlock } from '../../core/message.ts';
 import type { HookProperty, HookType, HookVersion } from '../../service/hook-types.ts';
+import { type Choice, checkboxesInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { context } from '../blocks/message.ts';
-import { type Choice, checkboxesInput, selectInput, textInput } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
 import { CLEAR_FIELD, clearableProperties, fieldOf, formProperties, VERSION_FIELD } from './fields.ts';
 

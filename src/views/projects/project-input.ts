@@ -1,5 +1,5 @@
 import type { KnownBlock } from '../../core/message.ts';
-import { searchInput } from '../blocks/modal.ts';
+import { searchInput } from '../blocks/inputs.ts';
 
 /** Asks for a project of the account. `typed`: what was asked for but could not be looked up yet. */
 export function projectInput(account: string, typed: string | undefined): KnownBlock {

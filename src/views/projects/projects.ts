@@ -3,9 +3,9 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
 import { runBlock } from '../blocks/choices.ts';
+import { optionsOf } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, context, header, section } from '../blocks/message.ts';
-import { optionsOf } from '../blocks/modal.ts';
 import { dateTime } from '../blocks/time.ts';
 import { testButton } from './test-button.ts';
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { type Choice, conversationInput, searchInput, selectInput } from '../blocks/inputs.ts';
 import { buttons, context, say } from '../blocks/message.ts';
-import { type Choice, conversationInput, modal, searchInput, selectInput } from '../blocks/modal.ts';
+import { modal } from '../blocks/modal.ts';
 
 export const TEST = 'test';
 export const TEST_TITLE = 'Run test access';

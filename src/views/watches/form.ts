@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
 import { plain } from '../../core/mrkdwn.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
-import { modal, searchInput, selectInput, textInput } from '../blocks/modal.ts';
+import { searchInput, selectInput, textInput } from '../blocks/inputs.ts';
+import { modal } from '../blocks/modal.ts';
 import { MODE_WORDS, type ShownWatch } from './watch.ts';
 
 export const WATCH_EDIT = 'watch.edit';
