@@ -80,7 +80,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await checkKeys(config.ENCRYPTION_KEYS, store);
   const service = openService(config, { ...options, clock, tracing }, metrics);
-  const web = createWeb(config.SLACK_API_URL, log);
+  const web = createWeb(config.SLACK_API_URL, clock);
   const installations = openInstallations(config, { web, store, sealer, clock, log });
   const slack = openSlack(config, { web, installations, clock, log, tracing, metrics });
   report = createQuarantineNotices({ slack, installations, log, word: config.SLACK_COMMAND });

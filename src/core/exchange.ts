@@ -66,3 +66,18 @@ export function exchange(
   dispatcher.dispatch({ ...request, body: body ?? null }, handler);
   return promise.finally(() => signal.removeEventListener('abort', stop));
 }
+
+/** The same within a time. */
+export async function exchangeWithin(
+  timeoutMs: number,
+  dispatcher: Dispatcher,
+  request: HttpRequest,
+): Promise<HttpAnswer> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(new Error('there was no answer in time')), timeoutMs);
+  try {
+    return await exchange(dispatcher, request, stop.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -85,19 +85,21 @@ const KINDS: Record<string, SlackFailureKind> = {
   team_added_to_org: 'unreachable',
 };
 
-/** WebClient also passes on what is not one of Slack's words, e.g. a proxy's page: then the answer was lost. */
+/** What is not one of Slack's words, e.g. a proxy's page, is no answer of Slack's. */
 const ERROR_WORD = /^[\w.:-]+$/;
 
-/** Makes a SlackFailure of what WebClient threw; any other error is returned as it is. */
+/** The failure that Slack named in its answer. */
+export function failureNamed(method: string, word: string): SlackFailure {
+  if (!ERROR_WORD.test(word)) return new SlackFailure(method, 'unreachable', 'not_json');
+  return new SlackFailure(method, KINDS[word] ?? 'rejected', word);
+}
+
+/** Makes a SlackFailure of what Slack's client for sockets threw; any other error is returned as it is. */
 export function asSlackFailure(method: string, error: unknown, now: number): unknown {
   if (!isCallError(error)) return error;
   switch (error.code) {
-    case ErrorCode.PlatformError: {
-      const reason = error.data.error;
-      if (!ERROR_WORD.test(reason))
-        return new SlackFailure(method, 'unreachable', 'not_json', { cause: error });
-      return new SlackFailure(method, KINDS[reason] ?? 'rejected', reason, { cause: error });
-    }
+    case ErrorCode.PlatformError:
+      return failureNamed(method, error.data.error);
     case ErrorCode.RateLimitedError:
       return new SlackFailure(method, 'busy', 'ratelimited', {
         cause: error,

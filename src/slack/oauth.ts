@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { asSlackFailure, SlackFailure } from './failure.ts';
+import { SlackFailure } from './failure.ts';
+import type { ArgumentsOf } from './methods.ts';
 import type { Web } from './web.ts';
 
 const Named = z.object({ id: z.string().min(1), name: z.string().nullish() });
@@ -58,11 +59,8 @@ export function createSlackOauth(parts: {
   const { web, clock, clientId } = parts;
   const client = { client_id: clientId, client_secret: parts.clientSecret };
 
-  async function access(ask: Parameters<typeof web.anonymous.oauth.v2.access>[0]): Promise<Access> {
-    const answer = await web.anonymous.oauth.v2.access(ask).catch((error: unknown) => {
-      throw asSlackFailure(METHOD, error, clock.now());
-    });
-    const parsed = Access.safeParse(answer);
+  async function access(ask: ArgumentsOf<typeof METHOD>): Promise<Access> {
+    const parsed = Access.safeParse(await web.call(METHOD, ask));
     if (!parsed.success) throw new SlackFailure(METHOD, 'rejected', 'unexpected_answer');
     return parsed.data;
   }

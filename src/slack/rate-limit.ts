@@ -1,7 +1,7 @@
-import type { WebAPICallResult, WebClient } from '@slack/web-api';
 import type { Clock } from '../core/clock.ts';
 import { backoff } from '../core/retry.ts';
 import { isSlackFailure } from './failure.ts';
+import type { AnswerOf, ArgumentsOf } from './methods.ts';
 
 export interface RetryPolicy {
   /** Waits for a rate limit to pass at most this long in all, in milliseconds. */
@@ -11,11 +11,11 @@ export interface RetryPolicy {
 }
 
 /** Calls any Web API method; by default for a person who waits. */
-export type Call = <T extends WebAPICallResult>(
-  method: string,
-  run: (client: WebClient) => Promise<T>,
+export type Call = <Method extends string>(
+  method: Method,
+  args: ArgumentsOf<Method>,
   policy?: RetryPolicy,
-) => Promise<T>;
+) => Promise<AnswerOf<Method>>;
 
 /** Background work can wait. */
 export const BACKGROUND: RetryPolicy = { busyMs: 15 * 60_000, retriesUnknown: 4 };

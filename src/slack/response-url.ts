@@ -1,4 +1,5 @@
-import { request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { exchangeWithin } from '../core/exchange.ts';
 import type { Message } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
@@ -6,6 +7,8 @@ import type { Logger } from '../observability/log.ts';
 export type ResponseMode = 'ephemeral' | 'in_channel' | 'replace' | 'delete';
 
 const TIMEOUT_MS = 10_000;
+/** Slack says "ok", or a word more. */
+const MOST_BYTES = 64 * 1024;
 
 /** Slack may say no with a 200 too. */
 const REFUSAL = /^\s*\{\s*"ok"\s*:\s*false\b/;
@@ -16,30 +19,30 @@ const REFUSAL = /^\s*\{\s*"ok"\s*:\s*false\b/;
  * @returns false where it was refused, used up or not reached, so that the caller can answer another way
  */
 export async function postToResponseUrl(
+  agent: Dispatcher,
   url: string,
   message: Message,
   mode: ResponseMode,
   allowedHosts: readonly string[],
   log: Logger,
 ): Promise<boolean> {
-  if (!isAllowed(url, allowedHosts)) {
+  const address = URL.parse(url);
+  if (address === null || !isAllowed(address, allowedHosts)) {
     log.warn({ event: 'response_url_refused' }, 'a response_url on a host that is not allowed was refused');
     return false;
   }
   try {
-    const answer = await request(url, {
+    const { origin, pathname, search } = address;
+    const { status, body } = await exchangeWithin(TIMEOUT_MS, agent, {
+      origin,
+      path: `${pathname}${search}`,
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(bodyOf(message, mode)),
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
+      mostBytes: () => MOST_BYTES,
     });
-    const said = await answer.body.text();
-    if (answer.statusCode === 200 && !REFUSAL.test(said)) return true;
-    log.warn(
-      { event: 'response_url_failed', status: answer.statusCode },
-      'a response_url did not take the answer',
-    );
+    if (status === 200 && !REFUSAL.test(body.toString())) return true;
+    log.warn({ event: 'response_url_failed', status }, 'a response_url did not take the answer');
     return false;
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
@@ -48,9 +51,7 @@ export async function postToResponseUrl(
   }
 }
 
-function isAllowed(url: string, allowedHosts: readonly string[]): boolean {
-  const parsed = URL.parse(url);
-  if (parsed === null) return false;
+function isAllowed(parsed: URL, allowedHosts: readonly string[]): boolean {
   if (parsed.username !== '' || parsed.password !== '') return false;
   const isLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(parsed.hostname);
   if (parsed.protocol !== 'https:' && !(isLoopback && parsed.protocol === 'http:')) return false;

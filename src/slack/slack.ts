@@ -114,34 +114,32 @@ function openWorkspaceSlack(shared: Shared, workspace: string): WorkspaceSlack {
   const { clock, web, tracing, responseHosts, log } = shared;
   const token = () => shared.installations.token(workspace);
   const once = createCallOnce({ ...shared, token });
-  const call: Call = (method, run, policy = SOMEONE_WAITS) =>
-    withRetries(clock, policy, () => once(method, run));
+  const call: Call = (method, args, policy = SOMEONE_WAITS) =>
+    withRetries(clock, policy, () => once(method, args));
   return {
     call,
     ...createPosting(shared, workspace, once),
     ...createEditing(shared, workspace, once),
     async openModal(triggerId, view) {
       // A trigger works once, so there is nothing to retry.
-      const opened = await once('views.open', (client) => client.views.open({ trigger_id: triggerId, view }));
+      const opened = await once('views.open', { trigger_id: triggerId, view });
       return { id: opened.view?.id ?? '', hash: opened.view?.hash ?? '' };
     },
     async updateModal(viewId, view, hash) {
       const version = hash === undefined ? {} : { hash };
-      await call('views.update', (client) => client.views.update({ view_id: viewId, view, ...version }));
+      await call('views.update', { view_id: viewId, view, ...version });
     },
     respond: (url, message, mode) =>
       // Its host comes with the request, and its path is a secret.
       tracing.run({ name: 'POST response_url', kind: 'client' }, async (span) => {
-        const isTaken = await postToResponseUrl(url, message, mode, responseHosts, log);
+        const isTaken = await postToResponseUrl(web.agent, url, message, mode, responseHosts, log);
         if (!isTaken) span.fail('refused');
         return isTaken;
       }),
     upload: (upload) =>
       tracing.run({ name: 'upload', kind: 'internal' }, () => uploadFile({ call, web, clock }, upload)),
     async permalink({ channel, ts }) {
-      const found = await call('chat.getPermalink', (client) =>
-        client.chat.getPermalink({ channel, message_ts: ts }),
-      );
+      const found = await call('chat.getPermalink', { channel, message_ts: ts });
       return found.permalink;
     },
   };
@@ -173,10 +171,8 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     const forget = isIntended ? web.journal.announce(clientMsgId, intend) : undefined;
     const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
     const id = clientMsgId === undefined ? {} : { client_msg_id: clientMsgId };
-    const sendOnce = () =>
-      once('chat.postMessage', (client) =>
-        client.chat.postMessage({ ...PLAIN_POST, channel, ...inert(message), ...thread, ...id }),
-      );
+    const args = { ...PLAIN_POST, channel, ...inert(message), ...thread, ...id };
+    const sendOnce = () => once('chat.postMessage', args);
     const retried = withRetries(clock, BACKGROUND, reportingRepeats(post, sendOnce), signal);
     const sent = await retried.finally(() => forget?.());
     return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
@@ -186,7 +182,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
   const post: Send = (post, signal) => lock(lockOf(post.channel), () => send(post, signal), true);
 
   async function openDirect(user: string): Promise<string> {
-    const open = () => once('conversations.open', (client) => client.conversations.open({ users: user }));
+    const open = () => once('conversations.open', { users: user });
     return (await withRetries(clock, BACKGROUND, open)).channel?.id ?? user;
   }
 
@@ -195,10 +191,8 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     post,
     async postEphemeral({ channel, user, threadTs }, message) {
       const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-      const postOnce = () =>
-        once('chat.postEphemeral', (client) =>
-          client.chat.postEphemeral({ ...PLAIN_POST, ...inert(message), channel, user, ...thread }),
-        );
+      const args = { ...PLAIN_POST, ...inert(message), channel, user, ...thread };
+      const postOnce = () => once('chat.postEphemeral', args);
       await withRetries(clock, ONLY_CHANCE, reportingRepeats({ channel, label: `to ${user}` }, postOnce));
     },
     openDirect,
@@ -212,7 +206,7 @@ type Editing = Pick<WorkspaceSlack, 'update' | 'mayRefresh' | 'refresh'>;
 function createEditing(shared: Shared, workspace: string, once: CallOnce): Editing {
   const { clock, lock, edits, budget } = shared;
   const edit = (shown: MessageRef, message: Message) =>
-    once('chat.update', (client) => client.chat.update({ ...PLAIN_EDIT, ...shown, ...inert(message) }));
+    once('chat.update', { ...PLAIN_EDIT, ...shown, ...inert(message) });
 
   async function sendLatest(key: string, shown: MessageRef, signal?: AbortSignal): Promise<void> {
     let sending: Message | undefined;

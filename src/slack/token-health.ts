@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { backoff } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
-import { asSlackFailure, isSlackFailure } from './failure.ts';
+import { isSlackFailure } from './failure.ts';
 import type { Web } from './web.ts';
 
 export type TokenVariable = 'SLACK_BOT_TOKEN' | 'SLACK_APP_TOKEN';
@@ -54,7 +54,7 @@ const REFUSED_WAIT_MS = 5 * 60_000;
 /** Tries the bot token until Slack accepts it. A Slack that cannot be reached says nothing about the token. */
 export async function checkBotToken({ token, web, health, clock, signal }: BotTokenCheck): Promise<void> {
   for (let failures = 1; !signal.aborted; failures += 1) {
-    const outcome = await tryToken(web, token, clock);
+    const outcome = await tryToken(web, token);
     if (outcome === 'accepted') return health.accept('SLACK_BOT_TOKEN');
     const isAnswered = outcome !== 'unanswered';
     if (isAnswered) health.refuse('SLACK_BOT_TOKEN', outcome.reason);
@@ -65,18 +65,13 @@ export async function checkBotToken({ token, web, health, clock, signal }: BotTo
   }
 }
 
-async function tryToken(
-  web: Web,
-  token: string,
-  clock: Clock,
-): Promise<'accepted' | 'unanswered' | { reason: string }> {
+async function tryToken(web: Web, token: string): Promise<'accepted' | 'unanswered' | { reason: string }> {
   try {
-    await web.client(token).auth.test();
+    await web.call('auth.test', {}, token);
     return 'accepted';
   } catch (error) {
-    const failure = asSlackFailure('auth.test', error, clock.now());
-    if (!isSlackFailure(failure)) throw failure;
-    return isAboutToken(failure) ? { reason: failure.reason } : 'unanswered';
+    if (!isSlackFailure(error)) throw error;
+    return isAboutToken(error) ? { reason: error.reason } : 'unanswered';
   }
 }
 

@@ -40,24 +40,18 @@ export async function uploadFile(parts: Parts, upload: Upload): Promise<string> 
     throw new SlackFailure('files.getUploadURLExternal', 'rejected', length === 0 ? 'empty' : 'too_large');
   const file = await withRetries(parts.clock, SOMEONE_WAITS, () => send(parts, upload));
   const completion = completionOf(file, upload);
-  await parts.call(
-    'files.completeUploadExternal',
-    (client) => client.files.completeUploadExternal(completion),
-    SHARE_ONCE,
-  );
+  await parts.call('files.completeUploadExternal', completion, SHARE_ONCE);
   return file;
 }
 
 /** An address takes bytes once, so each try begins with a new one. */
 async function send(parts: Parts, upload: Upload): Promise<string> {
   const { filename, bytes, altText } = upload;
-  const announced = await parts.call('files.getUploadURLExternal', (client) =>
-    client.files.getUploadURLExternal({
-      filename,
-      length: bytes.length,
-      ...(altText === undefined ? {} : { alt_txt: [...altText].slice(0, MOST_ALT_TEXT).join('') }),
-    }),
-  );
+  const announced = await parts.call('files.getUploadURLExternal', {
+    filename,
+    length: bytes.length,
+    ...(altText === undefined ? {} : { alt_txt: [...altText].slice(0, MOST_ALT_TEXT).join('') }),
+  });
   const url = addressOf(announced.upload_url, parts.web.origin);
   await post(parts.web, url, bytes);
   return announced.file_id ?? '';

@@ -1,26 +1,31 @@
-import {
-  type FetchFunction,
-  LogLevel,
-  type Logger as SlackLogger,
-  type WebAPICallResult,
-  WebClient,
-} from '@slack/web-api';
+import { stringify } from 'node:querystring';
+import { LogLevel, type Logger as SlackLogger } from '@slack/web-api';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../core/clock.ts';
-import { exchange, type HttpAnswer } from '../core/exchange.ts';
+import { exchangeWithin, type HttpAnswer } from '../core/exchange.ts';
 import type { Logger } from '../observability/log.ts';
 import type { SpanStart, Tracing } from '../observability/tracing.ts';
-import { asSlackFailure, SlackFailure } from './failure.ts';
+import { failureNamed, SlackFailure } from './failure.ts';
+import type { AnswerOf, ArgumentsOf } from './methods.ts';
 import { createPostJournal, type PostJournal } from './post-journal.ts';
 
 /** Slack's Web API under one address, over one pool of connections. */
 export interface Web {
-  /** The client of one token; the same object for the same token. */
-  client(token: string): WebClient;
+  /**
+   * Calls a method once. Not by Slack's own client, which copies each message four times for a log that is off, and is
+   * an object of 60 kB for each token; the types are its own.
+   * @param token left out where the method takes none
+   * @throws SlackFailure
+   */
+  call<Method extends string>(
+    method: Method,
+    args: ArgumentsOf<Method>,
+    token?: string,
+  ): Promise<AnswerOf<Method>>;
   /** What must be stored right before a post leaves. */
   readonly journal: PostJournal;
-  /** For calls without a token. */
-  readonly anonymous: WebClient;
+  /** For what Slack names by an address of its own. */
+  readonly agent: Dispatcher;
   /** Where the Web API is: scheme, host and port. */
   readonly origin: string;
   /**
@@ -33,86 +38,124 @@ export interface Web {
 
 const TIMEOUT_MS = 10_000;
 const UPLOAD_TIMEOUT_MS = 60_000;
-/** A client takes some 60 kB of memory and 0.1 ms to make, so the workspaces at work have one, and not all. */
-const MOST_CLIENTS = 300;
 
-/**
- * Never passes `headers` to WebClient: it writes the first token into that object and sends it for every
- * workspace. Retries and rate limits are ours (src/slack/rate-limit.ts), because WebClient repeats posts and lets
- * one 429 pause everything.
- */
-export function createWeb(apiUrl: string, log: Logger): Web {
+/** Retries and rate limits are in `rate-limit.ts`: here, a call is made once. */
+export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
   const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
-  const fetch = createUndiciFetch(agent, TIMEOUT_MS);
   const journal = createPostJournal();
-  const clients = new Map<string, WebClient>();
-  const slackApiUrl = apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`;
+  const { origin, pathname } = new URL(apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`);
 
-  function open(token?: string): WebClient {
-    return new WebClient(token, {
-      slackApiUrl,
-      // `fetch` has one, without a signal of its own for each call.
-      timeout: 0,
-      allowAbsoluteUrls: false,
-      rejectRateLimitedCalls: true,
-      retryConfig: { retries: 0 },
-      maxRequestConcurrency: 100,
-      logLevel: LogLevel.ERROR,
-      logger: libraryLogger(log, 'slack_web_client'),
-      fetch: (url, init) => journal.send(init?.body, () => fetch(url, init)),
-    });
+  function send(method: string, body: string, token: string | undefined): Promise<HttpAnswer> {
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+      // An encoded body would have to be decoded.
+      'accept-encoding': 'identity',
+      'user-agent': 'deckhand',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    const request = {
+      origin,
+      path: `${pathname}${method}`,
+      method: 'POST',
+      headers,
+      body,
+      mostBytes,
+    } as const;
+    return journal.send(body, () => exchangeWithin(TIMEOUT_MS, agent, request));
   }
 
   return {
-    client(token) {
-      const known = clients.get(token);
-      if (known !== undefined) return known;
-      const client = open(token);
-      clients.set(token, client);
-      const [oldest = token] = clients.keys();
-      if (clients.size > MOST_CLIENTS) clients.delete(oldest);
-      return client;
+    async call(method, args, token) {
+      const answer = await send(method, formOf(args), token).catch((cause: unknown) => {
+        throw new SlackFailure(method, 'unreachable', 'request_failed', { cause });
+      });
+      return readAnswer(method, answer, clock.now());
     },
     journal,
-    anonymous: open(),
-    origin: new URL(slackApiUrl).origin,
+    agent,
+    origin,
     sendBytes: (url, bytes) => sendBytes(agent, url, bytes),
     close: () => agent.close(),
   };
 }
 
-/** One call, without repetition. */
-export type CallOnce = <T extends WebAPICallResult>(
-  method: string,
-  run: (client: WebClient) => Promise<T>,
-) => Promise<T>;
+/** What is no plain value is JSON in a field of the form. */
+function formOf(args: unknown): string {
+  const form: Record<string, string | number | boolean> = {};
+  for (const [name, value] of Object.entries(args ?? {}))
+    if (value !== undefined && value !== null)
+      form[name] = typeof value === 'object' ? JSON.stringify(value) : value;
+  return stringify(form);
+}
+
+/** What every answer of the Web API has. */
+interface Said {
+  ok: boolean;
+  error?: string;
+  response_metadata?: object;
+}
+
+/** @throws SlackFailure for every answer that is no success */
+function readAnswer<Method extends string>(
+  method: Method,
+  { status, headers, body }: HttpAnswer,
+  now: number,
+): AnswerOf<Method> {
+  if (status === 429) {
+    const seconds = Number(headers['retry-after']) || 1;
+    throw new SlackFailure(method, 'busy', 'ratelimited', { retryAt: now + seconds * 1000 });
+  }
+  if (status !== 200) throw new SlackFailure(method, 'unreachable', `http_${status}`);
+  const answer = parse<AnswerOf<Method>>(body);
+  if (answer === undefined) throw new SlackFailure(method, 'unreachable', 'not_json');
+  if (!answer.ok) throw failureNamed(method, answer.error ?? 'unknown_error');
+  const scopes = headers['x-oauth-scopes'];
+  if (typeof scopes === 'string')
+    answer.response_metadata = { ...answer.response_metadata, scopes: scopes.trim().split(/\s*,\s*/) };
+  return answer;
+}
+
+/** Undefined for what is no answer of Slack's, e.g. a proxy's page. */
+function parse<T>(body: Buffer): (T & Said) | undefined {
+  try {
+    const parsed: (T & Said) | null = JSON.parse(body.toString());
+    return typeof parsed?.ok === 'boolean' ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One call with the workspace's token, without repetition. */
+export type CallOnce = <Method extends string>(
+  method: Method,
+  args: ArgumentsOf<Method>,
+) => Promise<AnswerOf<Method>>;
 
 interface CallParts {
   /** The workspace's; undefined where Deckhand is not installed. */
   token(): Promise<string | undefined>;
   web: Web;
-  clock: Clock;
   tracing: Tracing;
   observe?: ((method: string, outcome: string, ms: number) => void) | undefined;
 }
 
 /** Calls with the workspace's token, each in a span of its own. */
-export function createCallOnce({ token, web, clock, tracing, observe }: CallParts): CallOnce {
+export function createCallOnce({ token, web, tracing, observe }: CallParts): CallOnce {
   const { hostname } = new URL(web.origin);
-  return async (method, run) => {
+  return async (method, args) => {
     const secret = await token();
     if (secret === undefined) throw new SlackFailure(method, 'revoked', 'not_installed');
     return tracing.run(spanOf(method, hostname), async () => {
       const start = performance.now();
+      const observed = (outcome: string): void => observe?.(method, outcome, performance.now() - start);
       try {
-        const result = await run(web.client(secret));
-        observe?.(method, 'ok', performance.now() - start);
-        return result;
+        const answer = await web.call(method, args, secret);
+        observed('ok');
+        return answer;
       } catch (error) {
-        const failure = asSlackFailure(method, error, clock.now());
-        const outcome = failure instanceof SlackFailure ? failure.kind : 'bug';
-        observe?.(method, outcome, performance.now() - start);
-        throw failure;
+        observed(error instanceof SlackFailure ? error.kind : 'bug');
+        throw error;
       }
     });
   };
@@ -139,42 +182,8 @@ async function sendBytes(dispatcher: Dispatcher, url: URL, body: Uint8Array): Pr
   return answer.statusCode;
 }
 
-/** The part of `fetch` that WebClient needs: it posts a form, and reads the whole answer in time. */
-export function createUndiciFetch(dispatcher: Dispatcher, timeoutMs: number): FetchFunction {
-  return async (url, init) => {
-    const { body, headers } = init ?? {};
-    if (typeof body !== 'string') throw new TypeError('only forms are sent');
-    const { origin, pathname: path } = new URL(url);
-    // An encoded body would have to be decoded.
-    const identity = { ...headers, 'accept-encoding': 'identity' };
-    const request = { origin, path, method: 'POST', headers: identity, body, mostBytes } as const;
-    const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(new Error('Slack did not answer in time')), timeoutMs);
-    try {
-      return responseOf(String(url), await exchange(dispatcher, request, stop.signal));
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-}
-
 function mostBytes(): number {
   return Number.POSITIVE_INFINITY;
-}
-
-function responseOf(url: string, { status, headers, body }: HttpAnswer): Awaited<ReturnType<FetchFunction>> {
-  const values = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
-  const text = async (): Promise<string> => body.toString();
-  return {
-    ok: status >= 200 && status < 300,
-    status,
-    statusText: '',
-    url,
-    headers: { get: (name) => headers[name]?.toString() ?? null, entries: () => values },
-    text,
-    json: async () => JSON.parse(await text()),
-    arrayBuffer: async () => Uint8Array.from(body).buffer,
-  };
 }
 
 /**

@@ -65,13 +65,13 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
   const home = createTtlCache<string | undefined>(clock, HOME_FRESH_MS);
 
   async function requestUser(user: string): Promise<Person> {
-    const answer = await slack.call('users.info', (client) => client.users.info({ user }));
+    const answer = await slack.call('users.info', { user });
     if (answer.user === undefined) throw new SlackFailure('users.info', 'unreachable', 'no_user');
     return answer.user;
   }
 
   async function requestEnterprise(): Promise<string | undefined> {
-    return (await slack.call('auth.test', (client) => client.auth.test())).enterprise_id;
+    return (await slack.call('auth.test', {})).enterprise_id;
   }
 
   const userInfo = (user: string): Promise<Person> => people.get([user], () => requestUser(user));
@@ -101,9 +101,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
   }
 
   async function readMembers(usergroup: string, team: string | undefined): Promise<string[]> {
-    const answer = await slack.call('usergroups.users.list', (client) =>
-      client.usergroups.users.list({ usergroup, ...ofTeam(team) }),
-    );
+    const answer = await slack.call('usergroups.users.list', { usergroup, ...ofTeam(team) });
     return answer.users ?? [];
   }
 
@@ -137,7 +135,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
     },
     async userGroups(team) {
       const request = slack
-        .call('usergroups.list', (client) => client.usergroups.list({ include_count: true, ...ofTeam(team) }))
+        .call('usergroups.list', { include_count: true, ...ofTeam(team) })
         .catch((error: unknown) => {
           if (isSlackFailure(error)) return undefined;
           throw error;
@@ -151,7 +149,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
 }
 
 async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Promise<string[]> {
-  const request = slack.call('users.list', (client) => client.users.list({ limit: LISTED_PEOPLE, ...team }));
+  const request = slack.call('users.list', { limit: LISTED_PEOPLE, ...team });
   const answer = await request.catch((error: unknown) => {
     if (isSlackFailure(error)) return undefined;
     throw error;

@@ -9,7 +9,7 @@ export async function zoneOf(
   user: string,
 ): Promise<string> {
   try {
-    const answer = await slack.call('users.info', (client) => client.users.info({ user }));
+    const answer = await slack.call('users.info', { user });
     return parseZone(answer.user?.tz ?? 'UTC');
   } catch (error) {
     const reason = isSlackFailure(error) ? error.reason : 'unknown zone';

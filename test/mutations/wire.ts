@@ -10,8 +10,8 @@ export const WIRE: readonly Mutation[] = [
   {
     name: 'a response address leads anywhere',
     file: 'src/slack/response-url.ts',
-    from: 'if (!isAllowed(url, allowedHosts)) {',
-    to: 'if (isAllowed === undefined) {',
+    from: 'if (address === null || !isAllowed(address, allowedHosts)) {',
+    to: 'if (address === null || isAllowed === undefined) {',
     tests: ['test/slack/response-url.test.ts'],
   },
   {

@@ -1,4 +1,4 @@
-import { getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
+import { MockAgent } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -15,7 +15,7 @@ const log = createLog('silent', () => undefined);
 /** Uploads where Slack answers with this address; the addresses that got the bytes. */
 async function upload(apiUrl: string, address: string): Promise<string[]> {
   const sent: string[] = [];
-  const web = createWeb(apiUrl, log);
+  const web = createWeb(apiUrl, systemClock);
   onTestFinished(() => web.close());
   const call = (async () => ({ ok: true, upload_url: address, file_id: 'F0' })) as unknown as Call;
   const sendBytes = async (url: URL): Promise<number> => sent.push(url.href) && 200;
@@ -42,17 +42,15 @@ it.each([
 });
 
 it('GovSlack’s response_urls are answered where its Web API is used, and refused otherwise', async () => {
-  const before = getGlobalDispatcher();
   const agent = new MockAgent();
   agent.disableNetConnect();
-  setGlobalDispatcher(agent);
-  onTestFinished(() => setGlobalDispatcher(before));
   agent
     .get('https://hooks.slack-gov.com')
     .intercept({ path: '/actions/T/1/s', method: 'POST' })
     .reply(200, 'ok');
   const respond = (apiUrl: string) =>
     postToResponseUrl(
+      agent,
       'https://hooks.slack-gov.com/actions/T/1/s',
       { text: 'hello', blocks: [] },
       'ephemeral',

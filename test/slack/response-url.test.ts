@@ -1,9 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { Agent } from 'undici';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { createLog } from '../../src/observability/log.ts';
 import { postToResponseUrl } from '../../src/slack/response-url.ts';
+
+const agent = new Agent();
+afterAll(() => agent.close());
 
 const MESSAGE = { text: 'hello', blocks: [] };
 
@@ -23,7 +27,7 @@ async function openHost(answer: { status: number; location?: string; body?: stri
 async function respond(url: string, hosts: string[]) {
   const logs: string[] = [];
   const log = createLog('debug', (line) => logs.push(line));
-  const taken = await postToResponseUrl(url, MESSAGE, 'ephemeral', hosts, log);
+  const taken = await postToResponseUrl(agent, url, MESSAGE, 'ephemeral', hosts, log);
   return { taken, logs: logs.join('') };
 }
 

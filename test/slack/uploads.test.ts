@@ -15,7 +15,7 @@ const FILE = { filename: 'a.pdf', bytes: Buffer.from('%PDF-1.7 a'), title: 'A' }
 
 function slackAt(apiUrl: string, token: string): { slack: WorkspaceSlack; web: Web } {
   const log = createLog('debug', () => undefined);
-  const web = createWeb(apiUrl, log);
+  const web = createWeb(apiUrl, systemClock);
   const installations = singleInstallation(token);
   const slack = createSlack({ web, installations, clock: systemClock, log, responseHosts: [] });
   return { slack: slack.of(TEAM), web };

@@ -53,7 +53,7 @@ async function undoLink(value: string | undefined, { caller, workspace }: Action
 /** As Slack calls the workspace; the page in the browser names it, if only by its id. */
 async function workspaceNameOf({ workspace }: CommandContext): Promise<string> {
   try {
-    return (await workspace.slack.call('auth.test', (client) => client.auth.test())).team ?? workspace.id;
+    return (await workspace.slack.call('auth.test', {})).team ?? workspace.id;
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     return workspace.id;
@@ -64,7 +64,7 @@ async function workspaceNameOf({ workspace }: CommandContext): Promise<string> {
 async function nameOf({ caller, workspace }: CommandContext): Promise<string> {
   const { user } = caller;
   try {
-    const answer = await workspace.slack.call('users.info', (client) => client.users.info({ user }));
+    const answer = await workspace.slack.call('users.info', { user });
     return answer.user?.real_name || answer.user?.name || user;
   } catch (error) {
     if (!isSlackFailure(error)) throw error;

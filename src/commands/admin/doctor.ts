@@ -59,7 +59,7 @@ function checkScheduler(context: CommandContext): Check {
 function checkSlack(context: CommandContext): Check {
   const { workspace } = context;
   return check('Slack', context, async () => {
-    const answer = await workspace.slack.call('auth.test', (client) => client.auth.test());
+    const answer = await workspace.slack.call('auth.test', {});
     const granted = answer.response_metadata?.scopes;
     if (granted === undefined) return 'the token works';
     const missing = SCOPE_NAMES.filter((scope) => !granted.includes(scope));

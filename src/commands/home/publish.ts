@@ -83,9 +83,7 @@ async function publish(
     const home = refusal === undefined ? await loadHome(workspace, user) : undefined;
     const send = (view: HomeView, hash: string | undefined): Promise<string | undefined> =>
       workspace.slack
-        .call('views.publish', (client) =>
-          client.views.publish({ user_id: user, view, ...(hash ? { hash } : {}) }),
-        )
+        .call('views.publish', { user_id: user, view, ...(hash ? { hash } : {}) })
         .then((answer) => answer.view?.hash);
     const sendAll = (hash: string | undefined): Promise<string | undefined> =>
       home === undefined

@@ -19,11 +19,7 @@ export async function showUnder(
   { url, blocks, card }: Shown & { url: string },
 ): Promise<void> {
   const show = (more: { metadata?: { entities: EntityMetadata[] } }) =>
-    slack.call(
-      'chat.unfurl',
-      (client) => client.chat.unfurl({ channel, ts, unfurls: { [url]: { blocks } }, ...more }),
-      BACKGROUND,
-    );
+    slack.call('chat.unfurl', { channel, ts, unfurls: { [url]: { blocks } }, ...more }, BACKGROUND);
   if (card === undefined || (await newBlocks.areRefused('work_object'))) return void (await show({}));
   try {
     await show({ metadata: { entities: [card] } });

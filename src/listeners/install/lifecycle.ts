@@ -65,7 +65,7 @@ async function isStanding(
 
 async function isTokenGood({ slack }: Workspace): Promise<boolean> {
   try {
-    await slack.call('auth.test', (client) => client.auth.test());
+    await slack.call('auth.test', {});
     return true;
   } catch (error) {
     if (isSlackFailure(error, 'revoked')) return false;

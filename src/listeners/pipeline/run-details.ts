@@ -39,9 +39,7 @@ export async function showDetails(workspace: Workspace, { event_id, event }: Eve
     }),
   });
   try {
-    await workspace.slack.call('entity.presentDetails', (client) =>
-      client.entity.presentDetails({ trigger_id, ...pane }),
-    );
+    await workspace.slack.call('entity.presentDetails', { trigger_id, ...pane });
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     context.explain(error, { job: 'work_object' });

@@ -101,19 +101,11 @@ async function complete(
   const step = { function_execution_id: execution };
   if ('outputs' in ending) {
     const { outputs } = ending;
-    await slack.call(
-      'functions.completeSuccess',
-      (client) => client.functions.completeSuccess({ ...step, outputs }),
-      BACKGROUND,
-    );
+    await slack.call('functions.completeSuccess', { ...step, outputs }, BACKGROUND);
     return;
   }
   const { error } = ending;
-  await slack.call(
-    'functions.completeError',
-    (client) => client.functions.completeError({ ...step, error }),
-    BACKGROUND,
-  );
+  await slack.call('functions.completeError', { ...step, error }, BACKGROUND);
 }
 
 export const END_STEP = defineJob({

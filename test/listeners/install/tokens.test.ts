@@ -29,7 +29,7 @@ async function openRotating() {
   async function replica(url: string): Promise<Installations> {
     const store = await openStore(url, { clock });
     onTestFinished(() => store.close());
-    const web = createWeb(slack.apiUrl, log);
+    const web = createWeb(slack.apiUrl, clock);
     onTestFinished(() => web.close());
     const { clientId, clientSecret } = slack.app;
     const oauth = createSlackOauth({ web, clientId, clientSecret, clock });

@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { createWeb } from '../../src/slack/web.ts';
+
+const NOW = 1_800_000_000_000;
+
+let answer: { status: number; headers?: Record<string, string>; body: string };
+let asked: Array<{ url: string | undefined; headers: IncomingMessage['headers']; body: string }>;
+const server = createServer();
+function answerAll(request: IncomingMessage, response: ServerResponse): void {
+  let body = '';
+  request.on('data', (chunk: Buffer) => {
+    body += chunk;
+  });
+  request.on('end', () => {
+    asked.push({ url: request.url, headers: request.headers, body });
+    response.writeHead(answer.status, answer.headers).end(answer.body);
+  });
+}
+
+beforeEach(async () => {
+  asked = [];
+  server.removeAllListeners('request').on('request', answerAll);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function open() {
+  const { port } = server.address() as AddressInfo;
+  const web = createWeb(`http://127.0.0.1:${port}/api`, { now: () => NOW });
+  onTestFinished(() => web.close());
+  return web;
+}
+
+it('posts a form with the token in its header, asks for no encoding, and says which scopes there are', async () => {
+  answer = {
+    status: 200,
+    headers: { 'x-oauth-scopes': 'a, b' },
+    body: '{"ok":true,"channel":"C1","ts":"1.2"}',
+  };
+  const blocks = [{ type: 'divider' as const }];
+  const message = { channel: 'C1', text: 'a & b', blocks, unfurl_links: false };
+  const said = await open().call('chat.postMessage', message, 'xoxb-1');
+  expect(said).toMatchObject({ ok: true, ts: '1.2', response_metadata: { scopes: ['a', 'b'] } });
+  expect(asked[0]?.url).toBe('/api/chat.postMessage');
+  expect(asked[0]?.headers).toMatchObject({
+    authorization: 'Bearer xoxb-1',
+    'accept-encoding': 'identity',
+    'content-type': 'application/x-www-form-urlencoded',
+  });
+  expect(Object.fromEntries(new URLSearchParams(asked[0]?.body))).toEqual({
+    channel: 'C1',
+    text: 'a & b',
+    blocks: '[{"type":"divider"}]',
+    unfurl_links: 'false',
+  });
+});
+
+it('each call carries the token that it was given and no other', async () => {
+  answer = { status: 200, body: '{"ok":true}' };
+  const web = open();
+  await Promise.all([web.call('auth.test', {}, 'xoxb-1'), web.call('auth.test', {}, 'xoxb-2')]);
+  await web.call('oauth.v2.access', { client_id: '1', client_secret: '2', code: '3' });
+  const tokens = asked.map(({ headers }) => headers.authorization);
+  expect(tokens.toSorted()).toEqual(['Bearer xoxb-1', 'Bearer xoxb-2', undefined]);
+});
+
+it.each([
+  ['a refusal', 200, '{"ok":false,"error":"is_archived"}', 'gone', 'is_archived'],
+  ['a refusal that is not known', 200, '{"ok":false,"error":"new_word"}', 'rejected', 'new_word'],
+  ['a refusal without a reason', 200, '{"ok":false}', 'rejected', 'unknown_error'],
+  ['words of no refusal', 200, '{"ok":false,"error":"<b>no</b>"}', 'unreachable', 'not_json'],
+  ['a proxy’s page', 200, '<html>busy</html>', 'unreachable', 'not_json'],
+  ['no answer of Slack’s', 200, 'null', 'unreachable', 'not_json'],
+  ['nothing', 200, '', 'unreachable', 'not_json'],
+  ['a failure', 503, 'try later', 'unreachable', 'http_503'],
+  ['another address', 302, '', 'unreachable', 'http_302'],
+])('%s is a failure', async (_, status, body, kind, reason) => {
+  answer = { status, body, headers: status === 302 ? { location: '/elsewhere' } : {} };
+  await expect(open().call('auth.test', {}, 'xoxb-1')).rejects.toMatchObject({ kind, reason });
+  expect(asked.map(({ url }) => url)).toEqual(['/api/auth.test']);
+});
+
+it.each([
+  ['7', 7_000],
+  ['', 1_000],
+])('a busy Slack says when to come back: %j', async (seconds, wait) => {
+  answer = { status: 429, body: '', headers: { 'retry-after': seconds } };
+  const failure = { kind: 'busy', reason: 'ratelimited', retryAt: NOW + wait };
+  await expect(open().call('auth.test', {})).rejects.toMatchObject(failure);
+});
+
+it('a connection that ends without an answer is a failure', async () => {
+  server.removeAllListeners('request').on('request', (request: IncomingMessage) => request.socket.destroy());
+  const failure = { kind: 'unreachable', reason: 'request_failed' };
+  await expect(open().call('auth.test', {}, 'xoxb-1')).rejects.toMatchObject(failure);
+});
