@@ -25,6 +25,8 @@ export interface JobOptions {
   attempts: number;
   /** First delay of the exponential back-off, in milliseconds (doubled each time, with jitter). */
   backoffMs: number;
+  /** How long the key of a job stays taken after its end, in milliseconds: what is sent again until then is no second job. */
+  keyStaysMs?: number;
   /** Its jobs go on from what they saved, so that draining may stop them at once instead of waiting for their end. */
   resumable?: boolean;
 }

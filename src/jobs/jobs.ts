@@ -11,7 +11,7 @@ export interface Standing {
 }
 
 export interface SendOptions {
-  /** At most one job with this key waits or runs in the queue. */
+  /** At most one job with this key waits or runs in the queue; `keyStaysMs` says for how long afterwards there is none. */
   key?: string;
   /** Milliseconds since the epoch; at once if left out or past. */
   startAfter?: number;
@@ -49,6 +49,8 @@ export interface WorkOptions<T extends JobData> {
    * have until the end of the grace.
    */
   resumable?: boolean;
+  /** How long the key of a job stays taken after its end, in milliseconds; left out, it is free at once. */
+  keyStaysMs?: number;
   /** Called with a job whose last attempt failed; again only if the process dies meanwhile. */
   onDeadLetter?: (data: T, error: unknown) => Promise<void>;
 }
@@ -74,13 +76,13 @@ export interface Slot {
 export type JobOutcome = 'done' | 'failed' | 'dead' | 'handed_back' | 'set_aside';
 
 export interface EngineStats {
-  /** Jobs waiting (due or not) and running, by queue. */
+  /** Jobs waiting (due or not, or for their key to be free) and running, by queue. */
   queues: Record<string, { waiting: number; running: number; oldestDueMs: number }>;
 }
 
 /** Durable jobs and schedules. What is acknowledged here survives `kill -9`. */
 export interface Engine {
-  /** False if a job with that key already waits or runs. */
+  /** False if the key is taken. */
   send<T extends JobData>(queue: string, data: T, options?: SendOptions): Promise<boolean>;
   /** Declares the worker of a queue; before `start`. */
   work<T extends JobData>(queue: string, handler: Handler<T>, options: WorkOptions<T>): void;

@@ -77,11 +77,11 @@ class JobRun {
   }
 
   async run(): Promise<number | undefined> {
-    const { backend } = this.#context;
     const stored = parseData(this.#job.data);
     if (stored === undefined) return this.#setAside();
     const { data, past } = takePast(stored);
     this.#past = past;
+    if (data[ENDED] === true) return this.#forget();
     const attempt = this.#attempt;
     const dead = attempt > MOST_ATTEMPTS ? 'started too often' : (this.#job.dead ?? past.dead);
     if (dead !== undefined) return this.#endDead(new Error(dead));
@@ -96,8 +96,7 @@ class JobRun {
       return signal.aborted ? this.#stopped() : this.#failed(error);
     }
     this.#end('done');
-    await this.#write(() => backend.finish(this.#job));
-    return undefined;
+    return this.#finish();
   }
 
   async #save(data: JobData): Promise<void> {
@@ -145,7 +144,21 @@ class JobRun {
     } catch (err) {
       log?.error({ event: 'dead_job_not_reported', ...this.#names, err }, 'a dead job was not reported');
     }
-    await this.#write(() => backend.finish(this.#job));
+    await this.#finish();
+  }
+
+  /** Where its key stays taken, nothing else of it does: it waits until the key may be free. */
+  #finish(): Promise<undefined> {
+    const { backend } = this.#context;
+    const { keyStaysMs } = this.#worker.options;
+    const { key, workspace } = this.#job;
+    if (key === undefined || keyStaysMs === undefined) return this.#forget();
+    const ended = { ...this.#job, data: JSON.stringify({ workspace, [ENDED]: true }), dead: undefined };
+    return this.#write(() => backend.release(ended, keyStaysMs));
+  }
+
+  #forget(): Promise<undefined> {
+    return this.#write(() => this.#context.backend.finish(this.#job));
   }
 
   async #setAside(): Promise<undefined> {
@@ -163,10 +176,11 @@ class JobRun {
   }
 
   /** Until it is written: were it lost, the job would run once more. */
-  async #write(write: () => Promise<void>): Promise<void> {
+  async #write(write: () => Promise<void>): Promise<undefined> {
     for (;;) {
       try {
-        return await write();
+        await write();
+        return;
       } catch (err) {
         if (err instanceof JobAborted) return;
         const fields = { event: 'job_not_stored', ...this.#names, err };
@@ -220,6 +234,8 @@ export type Past = z.infer<typeof Past>;
 export const NO_PAST: Past = { attempts: 0, failures: 0 };
 
 const FIELD = 'came-with';
+/** Set in the data of a job that has ended, and is there for its key alone. */
+const ENDED = 'has-ended';
 
 /** The data as it was sent. */
 export function takePast(stored: JobData): { data: JobData; past: Past } {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { defined } from '../core/defined.ts';
 import { UserError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
 import type { Message } from '../core/message.ts';
@@ -23,6 +24,7 @@ export const FOLLOWED_AT_ONCE = 20_000;
 export interface FollowedKind<State, Shown> {
   queue: string;
   schema: z.ZodType<State>;
+  keyStaysMs?: number;
   /** Makes the root message. */
   draw(state: State, now: number, shown: Shown | Stopped): Message;
   /** Makes the first reply, which is edited while it runs; left out where there is none. */
@@ -55,7 +57,7 @@ export interface Following<State, Shown> {
 export function defineFollowJob<State extends FollowedState, Shown extends { kind: string }>(
   kind: FollowedKind<State, Shown>,
 ): JobDefinition<State> {
-  const { queue, schema } = kind;
+  const { queue, schema, keyStaysMs } = kind;
 
   function reasonOf(workspace: Workspace, state: State, error: unknown): string {
     return failureWords(workspace.report(error, { job: queue, ...kind.fields(state) }));
@@ -114,7 +116,13 @@ export function defineFollowJob<State extends FollowedState, Shown extends { kin
   }
 
   const options = { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, resumable: true };
-  return defineJob({ queue, schema, options, run, onDeadLetter });
+  return defineJob({
+    queue,
+    schema,
+    options: { ...options, ...defined({ keyStaysMs }) },
+    run,
+    onDeadLetter,
+  });
 }
 
 const MESSAGE_GONE = 'The message that showed it is gone, so Deckhand no longer follows it.';

@@ -17,7 +17,7 @@ export interface JobSchedule<Data> {
 
 /** The jobs and schedules of one workspace. */
 export interface WorkspaceJobs {
-  /** False if a job with that key already waits or runs in the queue. */
+  /** False if the key is taken in the queue. */
   send<Data>(job: JobType<Data>, data: Data, options?: Omit<SendOptions, 'during'>): Promise<boolean>;
   /** As `Engine.schedule`. @throws CronError if the expression or the zone is wrong */
   schedule<Data>(key: string, schedule: JobSchedule<Data>): Promise<void>;

@@ -53,6 +53,39 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     expect(handled.jobs[1]?.key).toBe('k');
   });
 
+  test('keeps a key taken for as long after the end of its job as the queue wants, whatever dies meanwhile', async () => {
+    const site = await open();
+    const options = { ...ONCE, attempts: 1, keyStaysMs: MINUTE };
+    const handled = collect(async ({ data }) => {
+      if (data.n === 2) throw new Error('this one is dead');
+    });
+    const first = await started(site, (e) => e.work('q', handled.handler, options));
+    const send = (engine: Engine, n: number): Promise<boolean> =>
+      engine.send<TestData>('q', { workspace: 'T1', n }, { key: `k${n}` });
+
+    expect([await send(first.engine, 1), await send(first.engine, 2)]).toEqual([true, true]);
+    await handled.given(2);
+    await idle(first.engine, site, 2);
+    await first.kill();
+    const { engine } = await started(site, (e) => e.work('q', handled.handler, options));
+    await site.advance(50 * SECOND);
+    expect([await send(engine, 1), await send(engine, 2), await send(engine, 3)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    await handled.given(3);
+
+    for (let tries = 0; tries < 60 && !(await send(engine, 1)); tries += 1) await site.advance(SECOND);
+    await handled.given(4);
+    expect(handled.jobs.map(({ data, attempt }) => [data.n, attempt])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [1, 1],
+    ]);
+  });
+
   test('starts a job no earlier than asked', async () => {
     const site = await open();
     const startedAt: number[] = [];
@@ -307,12 +340,14 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
   });
 });
 
-/** Lets time pass until nothing waits or runs. */
-async function idle(engine: Engine, site: Site): Promise<void> {
+/** Lets time pass until nothing runs, and nothing waits but keys that stay taken. */
+async function idle(engine: Engine, site: Site, kept = 0): Promise<void> {
   for (let tries = 0; tries < 500; tries += 1) {
     const { queues } = await engine.stats();
     if (
-      Object.entries(queues).every(([name, { waiting, running }]) => name !== 'q' || waiting + running === 0)
+      Object.entries(queues).every(
+        ([name, { waiting, running }]) => name !== 'q' || (waiting === kept && running === 0),
+      )
     )
       return;
     await site.advance(100);

@@ -13,10 +13,26 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a form that is carried out again orders a second server',
     file: 'src/scheduler/servers/add-server.ts',
-    from: 'if (!asked && (await isTakenByAnother(workspace, job))) return;',
-    to: '',
+    from: 'backoffMs: 1000, keyStaysMs: KEY_STAYS_MS }',
+    to: 'backoffMs: 1000 }',
     tests: ['test/commands/servers/add.test.ts'],
     only: 'creates once',
+  },
+  {
+    name: 'an order that is carried out again has its server followed a second time',
+    file: 'src/scheduler/servers/provisioning.ts',
+    from: 'keyStaysMs: KEY_STAYS_MS,',
+    to: '',
+    tests: ['test/commands/servers/add.test.ts'],
+    only: 'posts nothing twice',
+  },
+  {
+    name: 'a key is free as soon as its job has ended, although it was to stay taken',
+    file: 'src/jobs/run-job.ts',
+    from: 'if (key === undefined || keyStaysMs === undefined)',
+    to: 'if (key === undefined || keyStaysMs !== null)',
+    tests: ['test/jobs/jobs.test.ts'],
+    only: 'key taken',
   },
   {
     name: 'an API key is not bound to its account',

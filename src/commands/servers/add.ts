@@ -109,7 +109,7 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
   const known = CheckValue.parse(JSON.parse(value ?? '{}'));
   const settings = await workspace.channels.get(channel);
   if (messageTs === undefined) return { kind: 'nothing' };
-  await sendToFollow(workspace, {
+  const followed = {
     ...known,
     resumedBy: caller.user,
     channel,
@@ -117,7 +117,8 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
     threadTs: caller.threadTs,
     threads: settings.threads ?? true,
     told: ['ordered'],
-  });
+  };
+  await sendToFollow(workspace, followed, caller.requestId);
   const { account, project, server } = known.target;
   return { kind: 'nothing', audit: { target: `${account}/${project.permalink}/${server.name}` } };
 }

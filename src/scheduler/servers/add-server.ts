@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
@@ -20,9 +19,8 @@ import { notifyRefused, notifyUnknown, showInModal } from './server-order-messag
 /** The modal's answer must reach Slack before the outcome, or it would replace it. */
 const HEAD_START_MS = 250;
 
-/** The job that carries out an order. */
-const TakenOrder = z.object({ job: z.string() });
-const TAKEN_MS = 30 * 24 * 60 * 60 * 1000;
+/** A form that was cut off by a kill is carried out again, and so orders again, by when the first order may have ended. */
+const KEY_STAYS_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Stores a confirmed order; the same confirmation sent twice is one order. */
 export async function orderServer(
@@ -45,7 +43,6 @@ async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<v
   }
   if (order.created === undefined) {
     const { asked } = order;
-    if (!asked && (await isTakenByAnother(workspace, job))) return;
     if (!asked) await save({ asked: true, namesakes: await namesakesOf(workspace, order) });
     const created = asked
       ? await findOrNotify(workspace, order, job.signal)
@@ -59,21 +56,6 @@ async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<v
   await save({ shown });
   await follow(workspace, order, target, shown);
   await showInModal(workspace, order, createdNotice(target.server.name));
-}
-
-/**
- * A form that was cut off by a kill is carried out again, and so orders again. By then the first order may have ended, so
- * that its job's key does not stop the second.
- */
-async function isTakenByAnother(
-  { store, clock }: Pick<Workspace, 'store' | 'clock'>,
-  { id, data }: Job<ServerOrder>,
-): Promise<boolean> {
-  const orders = store.collection('orders', TakenOrder);
-  const { order } = data.draft;
-  if (await orders.create(order, { job: id }, clock.now() + TAKEN_MS)) return false;
-  const standing = await orders.get(order);
-  return standing !== undefined && standing.job !== id;
 }
 
 /** Undefined where it was not created, or that is not known; the person is notified then. */
@@ -198,7 +180,7 @@ async function follow(
 export const ADD_SERVER = defineJob({
   queue: 'add-server',
   schema: ServerOrder,
-  options: { concurrency: 50, attempts: 5, backoffMs: 1000 },
+  options: { concurrency: 50, attempts: 5, backoffMs: 1000, keyStaysMs: KEY_STAYS_MS },
   run: addServer,
   // The person who ordered must not take silence for a server.
   onDeadLetter: (workspace, order) => notifyUnknown(workspace, order, 'interrupted'),

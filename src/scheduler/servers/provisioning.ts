@@ -48,13 +48,20 @@ const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([
   'destroying',
 ]);
 
-/** Hands a server to its follower; a server is followed once in one message. */
+/** An order that was cut off by a kill sends its server here again, by when the first follower may have ended. */
+const KEY_STAYS_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Hands a server to its follower; a server is followed once in one message.
+ * @param request where a person has it followed again
+ */
 export async function sendToFollow(
   { jobs }: Pick<Workspace, 'jobs'>,
   followed: FollowedServer,
+  request = '',
 ): Promise<void> {
   const { channel, rootTs } = followed;
-  await jobs.send(FOLLOW_PROVISIONING, followed, { key: `${channel} ${rootTs}` });
+  await jobs.send(FOLLOW_PROVISIONING, followed, { key: `${channel} ${rootTs} ${request}`.trimEnd() });
 }
 
 async function follow(following: Following<FollowedServer, ProvisioningState>): Promise<void> {
@@ -114,6 +121,7 @@ function shownOf({ static_hosting: site, managed_vps: machine }: Server): string
 export const FOLLOW_PROVISIONING = defineFollowJob<FollowedServer, ProvisioningState>({
   queue: 'follow-provisioning',
   schema: FollowedServer,
+  keyStaysMs: KEY_STAYS_MS,
   draw: (followed, now, state) => provisioningMessage({ ...followed, now, state }),
   fields: logFields,
   follow,

@@ -26,6 +26,11 @@ describe('server add', () => {
   const thread = (world: TestWorld) =>
     world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '').map(({ text }) => text);
 
+  async function jobsDone(world: TestWorld, queue: string, count: number): Promise<void> {
+    const line = `deckhand_jobs_total{queue="${queue}",outcome="done"} ${count}`;
+    await expect.poll(() => world.app.parts.metrics.text(), { timeout: 20_000 }).toContain(line);
+  }
+
   async function open(world: TestWorld, line = '/deckhand server add storefront'): Promise<void> {
     await ann(world).command(CHANNEL, line);
     await world.slack.until(() => ann(world).openView()?.content.callback_id === 'server.add');
@@ -305,11 +310,6 @@ describe('server add', () => {
     world,
   }) => {
     const { engine, clock } = world.app.parts;
-    const ended = () =>
-      world.slack.until(async () => {
-        const { waiting, running } = (await engine.stats()).queues['add-server'] ?? {};
-        return waiting === 0 && running === 0;
-      });
     const order = () =>
       engine.send(
         'add-server',
@@ -331,11 +331,46 @@ describe('server add', () => {
         { key: 'order-1' },
       );
     await order();
-    await ended();
-    await order();
-    await ended();
+    await jobsDone(world, 'add-server', 1);
+    expect(await order()).toBe(false);
     expect(posts(world)).toHaveLength(1);
     expect(roots(world)).toHaveLength(1);
+  });
+
+  test('server add posts nothing twice where a kill has it carried out again after its follower has ended', async ({
+    world,
+  }) => {
+    const { engine, clock } = world.app.parts;
+    await confirmSite(world);
+    await ann(world).submit('server.add');
+    await world.slack.until(() => roots(world).length === 1);
+    world.service.clock.advance(10_000);
+    await jobsDone(world, 'follow-provisioning', 1);
+    const made = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
+    const [root] = roots(world);
+    await engine.send('add-server', {
+      workspace: TEAM,
+      user: PEOPLE.admin,
+      viewId: 'V0GONE',
+      draft: {
+        channel: CHANNEL,
+        account: ACCOUNT,
+        project: { permalink: 'storefront', name: 'Storefront' },
+        protocol: 'static_hosting',
+        wanted: { protocol_type: 'static_hosting', ...SITE, spa_mode: false },
+        order: 'order-1',
+      },
+      orderedAt: clock.now(),
+      asked: true,
+      created: { identifier: made?.identifier, name: 'shop' },
+      shown: { channel: CHANNEL, ts: root?.ts },
+    });
+    await jobsDone(world, 'add-server', 2);
+    await expect
+      .poll(async () => (await engine.stats()).queues['follow-provisioning']?.running, { timeout: 20_000 })
+      .toBe(0);
+    expect(thread(world)).toHaveLength(2);
+    expect(roots(world)).toEqual([root]);
   });
 
   test('server add is for operators', async ({ world }) => {
