@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
 const FONTS = '@expo-google-fonts/atkinson-hyperlegible';
 
-/** What is run by itself: the process, the thread of pictures, and the programs for operators. */
+/** What is run by itself: the process, the one that draws pictures, and the programs for operators. */
 const ENTRIES = {
   main: 'src/main.ts',
   'picture-worker': 'src/pictures/picture-worker.ts',

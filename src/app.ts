@@ -166,7 +166,7 @@ export function createApp(parts: AppParts): DeckhandApp {
       engine.stop(graceMs),
     ]);
     await Promise.race([parts.slack.idle(), graceIsOver]);
-    await parts.pictures.close();
+    parts.pictures.close();
     await Promise.all([listener?.close(), metricsListener?.close()]);
   }
 }

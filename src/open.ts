@@ -35,7 +35,7 @@ export interface OpenOptions {
   version: string;
   clock?: Clock;
   tracing?: Tracing;
-  /** A thread of its own by default. */
+  /** A process of its own by default. */
   pictures?: Pictures;
   /** How long the service may take to answer, in milliseconds. */
   serviceTimeoutMs?: number | undefined;

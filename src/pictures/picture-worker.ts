@@ -1,6 +1,5 @@
-import { parentPort } from 'node:worker_threads';
+import process from 'node:process';
 import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
-import { drawDeployments } from './picture.ts';
 
 /** Each takes megabytes while it is drawn. With two, one is described here while another is painted in the pool. */
 const AT_ONCE = 2;
@@ -8,16 +7,21 @@ const AT_ONCE = 2;
 const lanes = Array.from({ length: AT_ONCE }, () => Promise.resolve());
 let asked = 0;
 
-/** The thread of `pictures.ts`. */
-parentPort?.on('message', (picture: { id: number; data: DeploymentsData }) => {
+/** The process of `pictures.ts`. */
+process.on('message', (picture: { id: number; data: DeploymentsData }) => {
   const lane = asked++ % AT_ONCE;
   lanes[lane] = (lanes[lane] ?? Promise.resolve()).then(() => answer(picture));
 });
+process.on('disconnect', () => process.exit());
+// Sent to both from a terminal or by systemd, while the other still ends its work and may need pictures for it.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
 
 async function answer({ id, data }: { id: number; data: DeploymentsData }): Promise<void> {
   try {
-    parentPort?.postMessage({ id, png: await drawDeployments(data) });
+    // Loaded here, so that what is missing is said in the answer too.
+    const { drawDeployments } = await import('./picture.ts');
+    process.send?.({ id, png: await drawDeployments(data) });
   } catch (error) {
-    parentPort?.postMessage({ id, fault: error instanceof Error ? error.message : String(error) });
+    process.send?.({ id, fault: error instanceof Error ? error.message : String(error) });
   }
 }

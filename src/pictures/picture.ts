@@ -22,7 +22,7 @@ const outlined = createOutlines((svg) => new Resvg(svg, { font: FONT }).toString
 
 /**
  * Draws deployments per day as a PNG, without a browser or a system font. The same data gives the same bytes.
- * For a thread of its own: the libraries are larger than the rest of an idle process.
+ * For a process of its own: the libraries are larger than the rest of an idle process.
  */
 export async function drawDeployments(data: DeploymentsData): Promise<Buffer> {
   return encodePng(await renderAsync(outlined(svgOf(data)), OPTIONS));

@@ -1,15 +1,17 @@
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { type ChildProcess, fork } from 'node:child_process';
+import { getCompileCacheDir } from 'node:module';
+import { dirname, extname } from 'node:path';
 import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
 
 /**
- * Draws in a thread of its own. A picture takes some tens of milliseconds, in which the main thread could neither
- * acknowledge a request nor record what Slack has just taken.
+ * Draws in a process of its own. A picture takes some tens of milliseconds, in which this one could neither
+ * acknowledge a request nor record what Slack has just taken; and what drawing takes in memory, only the end of a
+ * process gives back.
  */
 export interface Pictures {
   /** A PNG of the deployments per day. Rejects where it cannot be drawn. */
   draw(data: DeploymentsData): Promise<Uint8Array>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 interface Waiting {
@@ -17,55 +19,52 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** What holds a painted picture is small for JavaScript and large outside, so its thread has to collect often. */
-const HEAP = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 96 };
-
 type Answer = { id: number; png: Uint8Array } | { id: number; fault: string };
 
 /** Beside this file, as a source or as a part of the bundle. */
 const WORKER = new URL(`./picture-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** The thread takes more memory than the rest of an idle process, and half a second to start. */
+/** What holds a painted picture is small for JavaScript and large outside, so its process has to collect often. */
+const HEAP = ['--max-semi-space-size=2', '--max-old-space-size=96'];
+
+/** The process takes more memory than this one when idle, and half a second to start. */
 const IDLE_MS = 60_000;
 
-/** Starts its thread with the first picture, and ends it when none was asked for in a while. */
+/** Starts its process with the first picture, and ends it when none was asked for in a while. */
 export function createPictures(idleMs = IDLE_MS): Pictures {
   const waiting = new Map<number, Waiting>();
-  let worker: Worker | undefined;
+  let worker: ChildProcess | undefined;
   let idle: NodeJS.Timeout | undefined;
   let lastId = 0;
 
+  function start(): ChildProcess {
+    const started = startWorker();
+    started.on('message', resolveWaiting);
+    started.on('error', (error) => endWith(started, String(error)));
+    started.on('exit', (code, signal) => endWith(started, `${signal ?? code}`));
+    return started;
+  }
+
   function resolveWaiting(answer: Answer): void {
     const caller = waiting.get(answer.id);
+    if (caller === undefined) return;
     waiting.delete(answer.id);
-    if ('png' in answer) caller?.resolve(answer.png);
-    else caller?.reject(new Error(`a picture could not be drawn: ${answer.fault}`));
-    if (waiting.size === 0) idle = setTimeout(rest, idleMs).unref();
+    if ('png' in answer) caller.resolve(answer.png);
+    else caller.reject(new Error(`a picture could not be drawn: ${answer.fault}`));
+    if (waiting.size === 0) idle = setTimeout(end, idleMs, 'idle').unref();
   }
 
-  /** A picture that is asked for meanwhile starts another thread. */
-  function rest(): void {
-    const resting = worker;
-    worker = undefined;
-    void resting?.terminate();
+  function endWith(ended: ChildProcess, reason: string): void {
+    if (worker === ended) end(reason);
   }
 
-  /** The next picture starts another thread. */
-  function rejectWaiting(ended: Worker, reason: string): void {
-    if (worker !== ended) return;
+  /** The next picture starts another process. */
+  function end(reason: string): void {
+    clearTimeout(idle);
+    worker?.kill('SIGKILL');
     worker = undefined;
-    for (const { reject } of waiting.values()) reject(new Error(reason));
+    for (const { reject } of waiting.values()) reject(new Error(`the process of pictures ended: ${reason}`));
     waiting.clear();
-  }
-
-  function start(): Worker {
-    const started = new Worker(WORKER, { resourceLimits: HEAP });
-    started.on('message', resolveWaiting);
-    started.on('error', (error) => rejectWaiting(started, `the thread of pictures failed: ${String(error)}`));
-    started.on('exit', () => rejectWaiting(started, 'the thread of pictures ended'));
-    // A picture is no reason for the process to stay.
-    started.unref();
-    return started;
   }
 
   return {
@@ -75,11 +74,23 @@ export function createPictures(idleMs = IDLE_MS): Pictures {
         worker ??= start();
         lastId += 1;
         waiting.set(lastId, { resolve, reject });
-        worker.postMessage({ id: lastId, data });
+        worker.send({ id: lastId, data });
       }),
-    async close() {
-      clearTimeout(idle);
-      await worker?.terminate();
-    },
+    close: () => end('closed'),
   };
+}
+
+/** It gets none of this process's environment, which has secrets, and writes nothing into its log. */
+function startWorker(): ChildProcess {
+  const cache = getCompileCacheDir();
+  const started = fork(WORKER, [], {
+    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
+    execArgv: HEAP,
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  // A picture is no reason for this process to stay.
+  started.unref();
+  started.channel?.unref();
+  return started;
 }

@@ -1,7 +1,9 @@
+import type { ChildProcess } from 'node:child_process';
+import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { drawDeployments } from '../../src/pictures/picture.ts';
-import { createPictures, type Pictures } from '../../src/pictures/pictures.ts';
+import { createPictures } from '../../src/pictures/pictures.ts';
 
 const DATA = {
   title: 'acme, today',
@@ -10,13 +12,20 @@ const DATA = {
   isCut: false,
 };
 
-let pictures: Pictures;
-beforeEach(() => {
-  pictures = createPictures();
-});
-afterEach(() => pictures.close());
+function nextProcess(): Promise<ChildProcess> {
+  const starts = channel('child_process');
+  return new Promise((resolve) => {
+    starts.subscribe(function onStart(message) {
+      starts.unsubscribe(onStart);
+      resolve((message as { process: ChildProcess }).process);
+    });
+  });
+}
 
-it('draws in its thread what is drawn here, for several at once', async () => {
+const pictures = createPictures();
+afterAll(() => pictures.close());
+
+it('draws in its process what is drawn here, for several at once', async () => {
   const others = { ...DATA, title: 'beacon, today' };
   const drawn = await Promise.all([pictures.draw(DATA), pictures.draw(others)]);
   const expected = await Promise.all([drawDeployments(DATA), drawDeployments(others)]);
@@ -31,16 +40,21 @@ it('tells what cannot be drawn, and draws the next', async () => {
   expect((await pictures.draw(DATA)).length).toBeGreaterThan(1000);
 });
 
-it('leaves nobody waiting when it is closed, and can be used again', async () => {
-  const drawing = pictures.draw(DATA);
-  await Promise.all([expect(drawing).rejects.toThrow('ended'), pictures.close()]);
+it('leaves nobody waiting when it is closed or its process crashes, and draws again after that', async () => {
+  const closed = pictures.draw(DATA);
+  pictures.close();
+  await expect(closed).rejects.toThrow('the process of pictures ended: closed');
+  const [started, crashed] = [nextProcess(), pictures.draw(DATA)];
+  (await started).kill('SIGKILL');
+  await expect(crashed).rejects.toThrow('the process of pictures ended: SIGKILL');
   expect((await pictures.draw(DATA)).length).toBeGreaterThan(1000);
 });
 
 it('gives its memory back when no picture was asked for in a while, and draws again after that', async () => {
   const resting = createPictures(1);
-  const [[thread]] = await Promise.all([once(process, 'worker'), resting.draw(DATA)]);
-  await once(thread, 'exit');
+  const started = nextProcess();
   expect((await resting.draw(DATA)).length).toBeGreaterThan(1000);
-  await resting.close();
+  await once(await started, 'exit');
+  expect((await resting.draw(DATA)).length).toBeGreaterThan(1000);
+  resting.close();
 });

@@ -107,7 +107,7 @@ describe('the packed Deckhand', () => {
     expect(unconfigured.stderr).toMatch(/^The configuration is not valid:\n( {2}[A-Z_]+ .+\n)+$/);
   });
 
-  it('starts, answers a command, and draws a picture in its thread', async () => {
+  it('starts, answers a command, and draws a picture', async () => {
     const [service, slack] = await Promise.all([startSimulatedService({ speed: 20 }), startSlack()]);
     onTestFinished(async () => {
       await Promise.all([slack.stop(), service.stop()]);

@@ -10,12 +10,13 @@ const root = join(import.meta.dirname, '..', '..');
 
 /** Deckhand as it is run, with what it says and how it ends; killed with the test. */
 export interface DeckhandProcess {
+  pid: number;
   /** `http://127.0.0.1:<port>` */
   origin: string;
   /** Lines of its log and of its standard error so far. */
   log: string[];
   errors: string[];
-  signal(name: 'SIGTERM' | 'SIGINT'): void;
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void;
   /** The exit code, once it has ended and all of its output is here; null after a signal. */
   ended: Promise<number | null>;
 }
@@ -48,6 +49,7 @@ export async function startDeckhand(
     });
   });
   return {
+    pid: child.pid ?? 0,
     origin: `http://127.0.0.1:${port}`,
     log,
     errors,

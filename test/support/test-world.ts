@@ -83,8 +83,8 @@ const KEY = Buffer.alloc(32, 7).toString('base64');
 /** Read once: each test registers the app anew. */
 const MANIFEST_APP = appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml'));
 
-/** One thread draws for all worlds of a worker: its libraries take longer to load than most tests. */
-const PICTURES: Pictures = { draw: createPictures().draw, close: async () => undefined };
+/** One process draws for all worlds of a worker: its libraries take longer to load than most tests. */
+const PICTURES: Pictures = { draw: createPictures().draw, close: () => undefined };
 
 export async function openTestWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
   const service = await startSimulatedService({
