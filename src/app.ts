@@ -79,6 +79,9 @@ export const EVENT_TYPES: readonly string[] = [
 /** Every kind of schedule that pauses with its account. */
 const SCHEDULES = [DIGESTS, WATCHES, INVOICE_NOTICES];
 
+/** On one port: so many new connections are taken in a turn of the event loop, so that a burst is acknowledged in time. */
+const SOCKETS = 32;
+
 /** What is done in the background. @param startedAt milliseconds since the epoch */
 function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
   return [
@@ -145,7 +148,8 @@ export function createApp(parts: AppParts): DeckhandApp {
       await engine.start();
       // What the next connections bring is not known before they are accepted.
       const onConnection = (): void => void setImmediate(turns.arrive());
-      listener = await listen(routes, { host: config.HOST, port: config.PORT, log, onConnection });
+      const address = { host: config.HOST, port: config.PORT, sockets: SOCKETS };
+      listener = await listen(routes, { ...address, log, onConnection });
       metricsListener = await listenForMetrics(parts, health);
       void checkTokens(parts, draining.signal);
       await receiver.start();

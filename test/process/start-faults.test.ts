@@ -9,6 +9,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { openBackend } from '../../src/open.ts';
 import { type StartFault, startFault } from '../../src/start-fault.ts';
 import { readVersion } from '../../src/version.ts';
+import { startDeckhand } from '../support/deckhand-process.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Ended, LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
@@ -97,6 +98,13 @@ describe('the port', () => {
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const ended = await start({ PORT: String(port), STORE_URL: await temporarySqlite() });
+    expectSentence(ended, 75, `Port ${port}`, 'in use', 'PORT');
+  });
+
+  it('of another Deckhand is in use, though that one shares it among its own sockets', async () => {
+    const { origin } = await startDeckhand({ ...LEAST_ENV, STORE_URL: await temporarySqlite() });
+    const { port } = new URL(origin);
+    const ended = await start({ PORT: port, STORE_URL: await temporarySqlite() });
     expectSentence(ended, 75, `Port ${port}`, 'in use', 'PORT');
   });
 

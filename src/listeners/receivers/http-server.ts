@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../observability/log.ts';
 import { PAGE_STYLE } from '../../views/blocks/page.ts';
+import { type ListeningSockets, openSockets } from './listening-sockets.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void;
 
@@ -75,7 +75,9 @@ export interface ListenOptions {
   /** The variable that the port is from; `PORT` if left out. */
   variable?: 'PORT' | 'METRICS_PORT';
   log: Logger;
-  /** Called with each connection: the event loop takes one a turn, so more may be waiting. */
+  /** How many new connections a turn of the event loop takes at most; one if left out. */
+  sockets?: number;
+  /** Called with each connection: more may be waiting to be taken. */
   onConnection?: () => void;
   slowest?: typeof SLOWEST;
 }
@@ -94,20 +96,18 @@ export async function listen(routes: Routes, options: ListenOptions): Promise<Li
   server.requestTimeout = requestMs;
   server.keepAliveTimeout = 65_000;
   server.maxHeadersCount = 100;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(new ListenError(options, cause)));
-    server.listen(options.port, options.host, resolve);
+  const sockets = await openSockets(server, { sockets: 1, ...options }).catch((cause) => {
+    throw new ListenError(options, cause);
   });
-  const { port } = server.address() as AddressInfo;
   return {
-    port,
+    port: sockets.port,
     async drain(still) {
       open = Object.fromEntries(
         Object.entries(routes).map(([route, handler]) => [route, still.includes(route) ? handler : turnAway]),
       );
       await Promise.all(answering);
     },
-    close: () => close(server),
+    close: () => close(server, sockets),
   };
 }
 
@@ -163,10 +163,9 @@ function refuse(routes: Routes, path: string, response: ServerResponse): void {
 /** What is still open then is a client that does not read or write. */
 const CLOSE_GRACE_MS = 1_000;
 
-function close(server: Server): Promise<void> {
+function close(server: Server, sockets: ListeningSockets): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
-  return new Promise<void>((resolve, reject) => {
-    server.close((error) => (error === undefined ? resolve() : reject(error)));
-    server.closeIdleConnections();
-  }).finally(() => clearTimeout(cut));
+  const closed = sockets.close();
+  server.closeIdleConnections();
+  return closed.finally(() => clearTimeout(cut));
 }
