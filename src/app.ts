@@ -146,10 +146,7 @@ export function createApp(parts: AppParts): DeckhandApp {
     commands: registry.commands,
     async start() {
       await engine.start();
-      // What the next connections bring is not known before they are accepted.
-      const onConnection = (): void => void setImmediate(turns.arrive());
-      const address = { host: config.HOST, port: config.PORT, sockets: SOCKETS };
-      listener = await listen(routes, { ...address, log, onConnection });
+      listener = await listen(routes, { host: config.HOST, port: config.PORT, sockets: SOCKETS, log });
       metricsListener = await listenForMetrics(parts, health);
       void checkTokens(parts, draining.signal);
       await receiver.start();

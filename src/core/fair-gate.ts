@@ -101,11 +101,14 @@ export interface Turns {
   arrive(): () => void;
 }
 
-/** How long work is begun for before what came in is read, in milliseconds. */
+/** How long work may go on in a turn of the event loop before what came in is read, in milliseconds. */
 const BUDGET_MS = 8;
 
-/** While requests wait for their acks, one work is begun in so many turns: it goes on in the longest flood. */
-const TURNS_WHILE_ACKING = 4;
+/** While requests wait for their acks, which take several turns. */
+const BUDGET_WHILE_ACKING_MS = 3;
+
+/** Where work that began before fills the turns, one is begun in so many: all of it goes on in the longest flood. */
+const TURNS_WITHOUT_ROOM = 4;
 
 const MOST_PER_TURN = 50;
 
@@ -114,8 +117,9 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
   let unacknowledged = 0;
   let left = 0;
   let endsAt = 0;
-  /** Turns in a row in which acks came first. */
-  let passed = 0;
+  /** When no more was begun in the turn before; undefined where nothing waited then. */
+  let endedAt: number | undefined;
+  let turnsWithoutRoom = 0;
 
   /** All of them run in one turn of the event loop, each with what follows from it before the next. */
   function plan(): void {
@@ -129,15 +133,18 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
     left -= 1;
     if (isFirst) beginTurn();
     else if (now() < endsAt) beginNext();
+    if (left > 0) return;
+    endedAt = waiting.size > 0 ? now() : undefined;
     plan();
   }
 
   function beginTurn(): void {
-    passed = unacknowledged > 0 ? passed + 1 : TURNS_WHILE_ACKING;
-    endsAt = unacknowledged > 0 ? 0 : now() + BUDGET_MS;
-    if (passed < TURNS_WHILE_ACKING) return;
-    passed = 0;
-    beginNext();
+    const at = now();
+    // What began before goes on between the turns.
+    const spentMs = at - (endedAt ?? at);
+    endsAt = at + (unacknowledged > 0 ? BUDGET_WHILE_ACKING_MS : BUDGET_MS) - spentMs;
+    turnsWithoutRoom = endsAt > at ? 0 : turnsWithoutRoom + 1;
+    if (turnsWithoutRoom % TURNS_WITHOUT_ROOM === 0) beginNext();
   }
 
   function beginNext(): void {

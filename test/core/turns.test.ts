@@ -7,6 +7,8 @@ function counted(): {
   turns: Turns;
   begun: string[];
   take: (key: string, times: number, isAwaited?: boolean) => void;
+  /** What began before goes on for so many milliseconds. */
+  goOn: (ms: number) => void;
 } {
   let now = 0;
   const turns = createTurns(() => now);
@@ -18,7 +20,10 @@ function counted(): {
         begun.push(isAwaited ? key : `${key} by itself`);
       });
   };
-  return { turns, begun, take };
+  const goOn = (ms: number): void => {
+    now += ms;
+  };
+  return { turns, begun, take, goOn };
 }
 
 describe('work that waits for its turn', () => {
@@ -44,6 +49,18 @@ describe('work that waits for its turn', () => {
     acknowledged();
     acknowledged();
     while (begun.length < 6) await nextTurn();
+  });
+
+  it('begins in one turn of four where what began before fills them', async () => {
+    const { begun, take, goOn } = counted();
+    take('T1', 40);
+    for (let turn = 0; turn < 20; turn += 1) {
+      await nextTurn();
+      goOn(20);
+    }
+    expect(begun.length).toBeGreaterThan(4);
+    expect(begun.length).toBeLessThan(9);
+    while (begun.length < 40) await nextTurn();
   });
 
   it('takes turns between workspaces, so that one with much work delays no other', async () => {

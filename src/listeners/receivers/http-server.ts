@@ -77,8 +77,6 @@ export interface ListenOptions {
   log: Logger;
   /** How many new connections a turn of the event loop takes at most; one if left out. */
   sockets?: number;
-  /** Called with each connection: more may be waiting to be taken. */
-  onConnection?: () => void;
   slowest?: typeof SLOWEST;
 }
 
@@ -91,7 +89,6 @@ export async function listen(routes: Routes, options: ListenOptions): Promise<Li
     const answered = answer(open, request, response, options.log).finally(() => answering.delete(answered));
     answering.add(answered);
   });
-  if (options.onConnection !== undefined) server.on('connection', options.onConnection);
   server.headersTimeout = headersMs;
   server.requestTimeout = requestMs;
   server.keepAliveTimeout = 65_000;
