@@ -1,10 +1,11 @@
 import { registerHooks } from 'node:module';
 import process from 'node:process';
 
-// Loaded before a program: tells every module of OpenTelemetry, and what opens it, that the program loads.
+// Loaded before the bundle: tells each of its files that is loaded and has OpenTelemetry's spans in it.
 registerHooks({
   load(url, context, nextLoad) {
-    if (/@opentelemetry\/(?!api\/)|open-tracing/.test(url)) process.stderr.write(`loaded ${url}\n`);
-    return nextLoad(url, context);
+    const loaded = nextLoad(url, context);
+    if (String(loaded.source).includes('BatchSpanProcessor')) process.stderr.write(`loaded ${url}\n`);
+    return loaded;
   },
 });
