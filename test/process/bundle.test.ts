@@ -11,11 +11,12 @@ import {
 } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { startDeckhand } from '../support/deckhand-process.ts';
+import { programFile } from '../support/program.ts';
 import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -34,6 +35,14 @@ const root = join(import.meta.dirname, '..', '..');
 const MEGABYTE = 1_000_000;
 /** Without a registry, and with nothing cached. */
 const OFFLINE = ['--offline', '--no-audit', '--no-fund', '--loglevel=error'];
+
+/** A copy of the sources that is bundled like them, but with no second work: all tests here see the run's one bundle. */
+async function cloneTo(folder: string, paths: readonly string[]): Promise<void> {
+  for (const path of paths) cpSync(join(root, path), join(folder, path), { recursive: true });
+  const bundled = JSON.stringify(dirname(await programFile('main')));
+  const copies = `import { cpSync } from 'node:fs';\ncpSync(${bundled}, 'dist', { recursive: true });\n`;
+  writeFileSync(join(folder, 'scripts', 'build.ts'), copies);
+}
 
 describe('the packed Deckhand', () => {
   let folder: string;
@@ -56,7 +65,7 @@ describe('the packed Deckhand', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'deckhand-pack-'));
     clone = join(folder, 'clone');
-    for (const path of [
+    await cloneTo(clone, [
       'package.json',
       '.npmrc',
       'README.md',
@@ -66,8 +75,7 @@ describe('the packed Deckhand', () => {
       'scripts',
       'src',
       'docs',
-    ])
-      cpSync(join(root, path), join(clone, path), { recursive: true });
+    ]);
     symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
     const painters = globSync('node_modules/@resvg/*', { cwd: root });
     const tarballs = pack('.', ...painters.map((path) => join(root, path)));
@@ -163,8 +171,7 @@ describe('a fresh clone', () => {
   /** @param npm a script in place of npm, beside which `$MODULES` has what it would install */
   async function startIn(npm: string, more: Record<string, string> = {}) {
     const clone = await temporaryFolder();
-    for (const path of ['package.json', 'bin', 'src', 'scripts'])
-      cpSync(join(root, path), join(clone, path), { recursive: true });
+    await cloneTo(clone, ['package.json', 'bin', 'src', 'scripts']);
     const tools = await temporaryFolder();
     writeFileSync(join(tools, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
     const PATH = `${tools}:${process.env.PATH}`;
