@@ -1,5 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
@@ -7,10 +8,9 @@ import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { createProduct } from '../support/program.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { startSlack } from '../support/start-slack.ts';
-import { temporaryFolder } from '../support/temporary.ts';
+import { MEMORY_FOLDER } from '../support/temporary.ts';
 import {
   addTestAccount,
-  CHANNEL,
   connectAccount,
   environment,
   furnish,
@@ -26,10 +26,13 @@ describe('a process that is killed before it has kept an answer', () => {
   let product: Product;
   let slackProxy: ServiceProxy;
   let serviceProxy: ServiceProxy;
-  let logs: string[];
+  let folder: string;
+  let logs: string[] = [];
+  // Starts are dear: all tests have one Deckhand, and each a channel of its own.
+  let channel = 'C0SHOP0';
 
-  beforeEach(async () => {
-    logs = [];
+  beforeAll(async () => {
+    folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-'));
     [service, slack, slackProxy, serviceProxy] = await Promise.all([
       startSimulatedService({ speed: 20 }),
       startSlack({ app: appFromManifestFile(MANIFEST) }),
@@ -41,7 +44,7 @@ describe('a process that is killed before it has kept an answer', () => {
     slackProxy.target = new URL(slack.apiUrl).origin;
     serviceProxy.target = service.origin;
     const env = {
-      ...environment(slack, service, botToken, await temporaryFolder()),
+      ...environment(slack, service, botToken, folder),
       SLACK_API_URL: slack.apiUrl.replace(slackProxy.target, slackProxy.origin),
       SERVICE_BASE_URL: service.baseUrl.replace(service.origin, serviceProxy.origin),
     };
@@ -49,9 +52,16 @@ describe('a process that is killed before it has kept an answer', () => {
     await restart();
     await connectAccount(slack);
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await product.stop();
     await Promise.all([slackProxy.close(), serviceProxy.close(), slack.stop(), service.stop()]);
+    await rm(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    channel = `C0SHOP${Number(channel.at(-1)) + 1}`;
+    slack.addChannel(TEAM, { id: channel, name: channel.toLowerCase(), members: Object.values(PEOPLE) });
+    logs = [];
+    service.requests.clear();
   });
 
   async function restart(): Promise<void> {
@@ -78,20 +88,21 @@ describe('a process that is killed before it has kept an answer', () => {
     await restart();
   }
 
-  const roots = () => slack.messages(TEAM, CHANNEL);
+  const roots = () => slack.messages(TEAM, channel);
   const made = (path: string) =>
     service.requests.all.filter((one) => one.method === 'POST' && one.path.endsWith(path));
   const counted = (event: string) => logs.filter((line) => line.includes(`"event":"${event}"`));
   const blocks = (at: number) => JSON.stringify(roots()[at]?.blocks ?? '');
-  const isRoot = (path: string) => path.endsWith('/chat.postMessage');
+  const isRoot = (path: string, body: string) =>
+    path.endsWith('/chat.postMessage') && body.includes(channel);
 
-  async function orderSite(): Promise<void> {
+  async function order(name: string): Promise<void> {
     const ann = slack.as(TEAM, PEOPLE.admin);
     const shows = (words: string) =>
       slack.until(() => JSON.stringify(ann.openView()?.content ?? '').includes(words), { what: words });
-    await ann.command(CHANNEL, '/deckhand server add storefront');
+    await ann.command(channel, '/deckhand server add billing-api');
     await shows('"block_id":"subdomain"');
-    await ann.submit('server.add', { name: 'shop', subdomain: 'shop-front' });
+    await ann.submit('server.add', { name, subdomain: `${name}-front` });
     await shows('Create this server?');
     await ann.submit('server.add');
   }
@@ -99,8 +110,8 @@ describe('a process that is killed before it has kept an answer', () => {
   it('to the order of a server follows that server, which it finds by its name, and orders none twice', async () => {
     const isOrder = (path: string, body: string) =>
       /\/servers(?:\.json)?$/.test(path) && !body.startsWith('[');
-    await killBefore(serviceProxy, isOrder, orderSite);
-    await slack.until(() => roots()[0]?.text.includes('*shop* in *Storefront*'), { what: 'the root' });
+    await killBefore(serviceProxy, isOrder, () => order('shop'));
+    await slack.until(() => roots()[0]?.text.includes('*shop* in *Billing API*'), { what: 'the root' });
     service.clock.advance(10_000);
     await slack.until(() => roots()[0]?.text.includes('active'), { what: 'the server to be active' });
     expect(made('/servers')).toHaveLength(1);
@@ -110,7 +121,7 @@ describe('a process that is killed before it has kept an answer', () => {
   });
 
   it('to the root message of a server counts it, and says on the second that a first may stand above', async () => {
-    await killBefore(slackProxy, isRoot, orderSite);
+    await killBefore(slackProxy, isRoot, () => order('kiosk'));
     await slack.until(() => roots().length === 2, { what: 'the second root' });
     expect(made('/servers')).toHaveLength(1);
     expect(blocks(1)).toContain('An earlier copy may stand above');
@@ -121,8 +132,8 @@ describe('a process that is killed before it has kept an answer', () => {
     ['digest', 'digest add daily 09:00 UTC'],
     ['watch', 'watch storefront failures --hours 9-18'],
   ])('to the card of a new %s sets it up once', async (noun, line) => {
-    slack.invite(TEAM, CHANNEL, 'bot');
-    const type = (words: string) => slack.as(TEAM, PEOPLE.admin).command(CHANNEL, `/deckhand ${words}`);
+    slack.invite(TEAM, channel, 'bot');
+    const type = (words: string) => slack.as(TEAM, PEOPLE.admin).command(channel, `/deckhand ${words}`);
     await killBefore(slackProxy, isRoot, () => type(line));
     await slack.until(() => roots().length === 2, { what: 'the second card' });
     const [id] = /`\w{4}`/.exec(roots()[0]?.text ?? '') ?? [];
@@ -135,7 +146,7 @@ describe('a process that is killed before it has kept an answer', () => {
 
   it('to the root message of a workflow’s test counts it, and says so on the second, to its end', async () => {
     await killBefore(slackProxy, isRoot, async () => {
-      slack.runFunction(TEAM, 'test_access', { project: 'storefront', channel: CHANNEL });
+      slack.runFunction(TEAM, 'test_access', { project: 'storefront', channel });
     });
     await slack.until(() => roots()[1]?.text.includes('2 of 2'), { what: 'the second root' });
     expect(blocks(1)).toContain('An earlier copy may stand above');
@@ -146,7 +157,7 @@ describe('a process that is killed before it has kept an answer', () => {
   it('to the start of a test run counts that it may run twice, and says so', async () => {
     const isStart = (path: string) => /\/test_access(?:\.json)?$/.test(path);
     await killBefore(serviceProxy, isStart, () =>
-      slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand test storefront'),
+      slack.as(TEAM, PEOPLE.member).command(channel, '/deckhand test storefront'),
     );
     await slack.until(() => roots()[0]?.text.includes('2 of 2'), { what: 'the run to end' });
     expect(roots()).toHaveLength(1);
