@@ -1,7 +1,9 @@
 import process from 'node:process';
 import { systemClock } from '../../src/core/clock.ts';
 import type { JobData } from '../../src/jobs/jobs.ts';
-import { openBackend } from '../../src/open.ts';
+import { createJobs } from '../../src/jobs/runner.ts';
+import { createSqliteJobs, waitingJobs } from '../../src/jobs/sqlite-jobs.ts';
+import { openStore } from '../../src/store/open-store.ts';
 
 /** A process that is to be killed: works on jobs of five steps each and says what it does, line by line. */
 const [, , url = '', jobs = '0'] = process.argv;
@@ -13,7 +15,12 @@ function say(line: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(`${line}\n`, () => resolve()));
 }
 
-const { engine } = await openBackend(url, { clock: systemClock });
+const { sqlite } = await openStore(url);
+if (sqlite === undefined) throw new Error(`${url} is no SQLite file`);
+const engine = createJobs({
+  backend: waitingJobs(createSqliteJobs(sqlite, systemClock)),
+  clock: systemClock,
+});
 engine.work<Steps>(
   'steps',
   async (job) => {

@@ -9,14 +9,7 @@ import { createProduct } from '../support/program.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { MEMORY_FOLDER } from '../support/temporary.ts';
-import {
-  addTestAccount,
-  connectAccount,
-  environment,
-  furnish,
-  PEOPLE,
-  TEAM,
-} from '../support/test-world.ts';
+import { addTestAccount, connectAccount, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const MANIFEST = join(import.meta.dirname, '..', '..', 'manifest.yml');
 
@@ -93,8 +86,7 @@ describe('a process that is killed before it has kept an answer', () => {
     service.requests.all.filter((one) => one.method === 'POST' && one.path.endsWith(path));
   const counted = (event: string) => logs.filter((line) => line.includes(`"event":"${event}"`));
   const blocks = (at: number) => JSON.stringify(roots()[at]?.blocks ?? '');
-  const isRoot = (path: string, body: string) =>
-    path.endsWith('/chat.postMessage') && body.includes(channel);
+  const isRoot = (path: string, body: string) => path.endsWith('/chat.postMessage') && body.includes(channel);
 
   async function order(name: string): Promise<void> {
     const ann = slack.as(TEAM, PEOPLE.admin);
