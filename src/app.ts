@@ -146,7 +146,10 @@ export function createApp(parts: AppParts): DeckhandApp {
     commands: registry.commands,
     async start() {
       await engine.start();
-      listener = await listen(routes, { host: config.HOST, port: config.PORT, sockets: SOCKETS, log });
+      const address = { host: config.HOST, port: config.PORT, sockets: SOCKETS };
+      // What a connection brings is not known before it is read.
+      const onConnection = (): void => void setImmediate(turns.arrive());
+      listener = await listen(routes, { ...address, log, onConnection });
       metricsListener = await listenForMetrics(parts, health);
       void checkTokens(parts, draining.signal);
       await receiver.start();

@@ -1,7 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { createApp, type DeckhandApp } from './app.ts';
 import { type Config, oauthClientOf } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
+import type { SqliteFile } from './core/group-commit.ts';
 import type { Engine, JobOutcome, SetAside } from './jobs/jobs.ts';
 import type { JobsBackend } from './jobs/jobs-backend.ts';
 import { createJobs } from './jobs/runner.ts';
@@ -216,9 +216,9 @@ export async function openBackend(url: string, options: BackendOptions): Promise
 }
 
 /** From here on the process has other work: SQLite itself never waits for a lock again, `whenFree` does. */
-function openSqliteJobs(database: DatabaseSync, clock: Clock): JobsBackend {
-  const jobs = createSqliteJobs(database, clock);
-  database.exec('PRAGMA busy_timeout = 0');
+function openSqliteJobs(file: SqliteFile, clock: Clock): JobsBackend {
+  const jobs = createSqliteJobs(file, clock);
+  file.database.exec('PRAGMA busy_timeout = 0');
   return waitingJobs(jobs);
 }
 

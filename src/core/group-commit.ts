@@ -1,3 +1,4 @@
+import process from 'node:process';
 import type { DatabaseSync } from 'node:sqlite';
 import { isSqliteError, whenFree } from './retry.ts';
 
@@ -7,6 +8,12 @@ import { isSqliteError, whenFree } from './retry.ts';
  */
 export type GroupCommit = <T>(write: () => T) => Promise<T>;
 
+/** The connection to an SQLite file, and how all that write to it do so together. */
+export interface SqliteFile {
+  database: DatabaseSync;
+  commit: GroupCommit;
+}
+
 interface Waiting {
   /** Returns how to settle the one who waits, once the commit is known. */
   write: () => () => void;
@@ -15,15 +22,18 @@ interface Waiting {
 
 /**
  * Writes what came in during one turn of the event loop in one transaction: a page that many of them change reaches the
- * log once, and so does a sync of the disk where one is asked for.
+ * log once, and so does a sync of the disk where one is asked for. What follows from it is written in the same turn.
  */
 export function createGroupCommit(db: DatabaseSync): GroupCommit {
   let waiting: Waiting[] = [];
 
-  function commitAll(): void {
+  async function commitAll(): Promise<void> {
+    if (waiting.length === 0) return;
     const group = waiting;
     waiting = [];
-    void commit(db, group);
+    await commit(db, group);
+    // Once all that waited have gone on.
+    process.nextTick(commitAll);
   }
 
   return (write) =>

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import { createGroupCommit } from '../core/group-commit.ts';
+import type { SqliteFile } from '../core/group-commit.ts';
 import { whenFree } from '../core/retry.ts';
 import { JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, JobsBackend, NewJob, ScheduleTable } from './jobs-backend.ts';
@@ -99,9 +99,8 @@ const CountRows = z.array(
  * Jobs and schedules in two tables of an SQLite file that this process alone works on, beside its documents. Nothing
  * of them is held in memory.
  */
-export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
+export function createSqliteJobs({ database: db, commit }: SqliteFile, clock: Clock): JobsBackend {
   db.exec(CREATE_TABLES);
-  const commit = createGroupCommit(db);
   const setBack = db.prepare(CLOCK_SET_BACK);
   const erasing = [ERASE_SCHEDULES, ERASE].map((sql) => db.prepare(sql));
   const count = db.prepare(COUNT);

@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../core/clock.ts';
+import type { SqliteFile } from '../core/group-commit.ts';
 import type { Backend } from './backend.ts';
 import { createKeyvStore } from './keyv-store.ts';
 import type { QuarantinedRecord } from './quarantine.ts';
@@ -20,8 +20,8 @@ export interface StoreOptions {
 }
 
 export interface OpenStore extends Store {
-  /** The connection to the SQLite file that the documents stand in, for the jobs beside them. Closed by `close`. */
-  sqlite: DatabaseSync | undefined;
+  /** The SQLite file that the documents stand in, for the jobs beside them. Closed by `close`. */
+  sqlite: SqliteFile | undefined;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface OpenStore extends Store {
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<OpenStore> {
   const onError = options.onError ?? ((error) => process.emitWarning(error));
-  const { backend, database } = await connect(url, options.alone ?? true, onError);
+  const { backend, sqlite } = await connect(url, options.alone ?? true, onError);
   const timer = setInterval(() => {
     backend.sweep().catch(onError);
   }, SWEEP_INTERVAL_MS);
@@ -39,7 +39,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const store = createKeyvStore(backend, options.clock ?? systemClock, options.onQuarantined);
   return {
     ...store,
-    sqlite: database,
+    sqlite,
     close: async () => {
       clearInterval(timer);
       await store.close();
@@ -49,14 +49,14 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 
 interface Connected {
   backend: Backend;
-  database: DatabaseSync | undefined;
+  sqlite: SqliteFile | undefined;
 }
 
 async function connect(url: string, alone: boolean, onError: (error: Error) => void): Promise<Connected> {
   if (url.startsWith(SQLITE)) return openSqlite({ path: url.slice(SQLITE.length), alone });
   if (isPostgres(url)) {
     const { openPostgres } = await import('./postgres.ts');
-    return { backend: await openPostgres(url, onError), database: undefined };
+    return { backend: await openPostgres(url, onError), sqlite: undefined };
   }
   throw new StoreError('STORE_URL must start with sqlite:// or postgres://');
 }

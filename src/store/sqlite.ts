@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { setTimeout as wait } from 'node:timers/promises';
 import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
-import { createGroupCommit } from '../core/group-commit.ts';
+import { createGroupCommit, type SqliteFile } from '../core/group-commit.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
 import { whenFree } from '../core/retry.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
@@ -21,21 +21,20 @@ export interface SqliteOptions {
   alone: boolean;
 }
 
-/** One file, one process. Folders are made as needed. The connection is given too, for other tables in the file. */
-export async function openSqlite(
-  options: SqliteOptions,
-): Promise<{ backend: Backend; database: DatabaseSync }> {
+/** One file, one process. Folders are made as needed. The file is given too, for other tables in it. */
+export async function openSqlite(options: SqliteOptions): Promise<{ backend: Backend; sqlite: SqliteFile }> {
   prepareFolder(options.path);
   const path = realFile(options.path);
   const guard = options.alone ? guardFile(path) : undefined;
   const release = (): void => guard?.release();
   try {
     const database = openDatabase(path);
-    const { driver, together } = createDriver(database);
+    const commit = createGroupCommit(database);
+    const { driver, together } = createDriver({ database, commit });
     const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver });
     await adapter.ready;
     if (guard !== undefined) keepGuard(database, guard.id);
-    return { backend: createBackend(adapter, together, release), database };
+    return { backend: createBackend(adapter, together, release), sqlite: { database, commit } };
   } catch (cause) {
     release();
     throw (
@@ -142,8 +141,10 @@ const MOST_KEPT = 200;
 export type Write = (sql: string, ...values: SQLInputValue[]) => Promise<unknown[]>;
 
 /** keyv on our own connection, with statements kept: preparing one anew takes longer than running it. */
-export function createDriver(db: DatabaseSync): { driver: SqliteDriver; together: Write } {
-  const commit = createGroupCommit(db);
+export function createDriver({ database: db, commit }: SqliteFile): {
+  driver: SqliteDriver;
+  together: Write;
+} {
   const kept = new Map<string, StatementSync>();
 
   function prepare(sql: string): StatementSync {

@@ -31,7 +31,9 @@ export async function openSide(url: string, { mode, alone }: SideOptions): Promi
   try {
     await expectReadable(store, readVersion());
     const { sqlite } = store;
-    return sqlite === undefined ? await postgresSide(store, url, mode) : sqliteSide(store, sqlite, mode);
+    return sqlite === undefined
+      ? await postgresSide(store, url, mode)
+      : sqliteSide(store, sqlite.database, mode);
   } catch (error) {
     await store.close();
     throw error;

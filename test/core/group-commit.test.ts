@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { createGroupCommit } from '../../src/core/group-commit.ts';
 
@@ -30,6 +31,20 @@ it('writes what comes in one turn of the event loop in one transaction, and answ
   expect(await written).toEqual([1, 2, 3]);
   expect(kept()).toEqual([1, 2, 3]);
   expect(transactions).toEqual(['BEGIN IMMEDIATE', 'COMMIT']);
+});
+
+it('writes what follows from a write before the event loop turns, together too', async () => {
+  const { keep, transactions } = open();
+  const written: number[] = [];
+  const follow = async (id: number): Promise<void> => {
+    await keep(id);
+    written.push(await keep(id + 10));
+  };
+  void follow(1);
+  void follow(2);
+  await nextTurn();
+  expect(written).toEqual([11, 12]);
+  expect(transactions).toEqual(['BEGIN IMMEDIATE', 'COMMIT', 'BEGIN IMMEDIATE', 'COMMIT']);
 });
 
 it('lets what the database refuses fail by itself: the others of the group are written', async () => {

@@ -77,6 +77,8 @@ export interface ListenOptions {
   log: Logger;
   /** How many new connections a turn of the event loop takes at most; one if left out. */
   sockets?: number;
+  /** Called with each connection, before its request is read. */
+  onConnection?: () => void;
   slowest?: typeof SLOWEST;
 }
 
@@ -89,6 +91,7 @@ export async function listen(routes: Routes, options: ListenOptions): Promise<Li
     const answered = answer(open, request, response, options.log).finally(() => answering.delete(answered));
     answering.add(answered);
   });
+  if (options.onConnection !== undefined) server.on('connection', options.onConnection);
   server.headersTimeout = headersMs;
   server.requestTimeout = requestMs;
   server.keepAliveTimeout = 65_000;
