@@ -1,4 +1,4 @@
-import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isBusy } from '../core/retry.ts';
@@ -29,6 +29,7 @@ export function realFile(path: string): string {
  */
 export function guardFile(path: string): Guard {
   const guardPath = `${path}-owner`;
+  const isNew = !existsSync(guardPath);
   const guard = openGuard(guardPath, path);
   try {
     guard.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -37,6 +38,8 @@ export function guardFile(path: string): Guard {
     if (existsSync(path) && lastGuard(path) !== id) expectFree(path);
     return { id, release: () => guard.close() };
   } catch (cause) {
+    // Nothing stays beside a file that is none of ours.
+    if (isNew && !isBusy(cause)) rmSync(guardPath, { force: true });
     guard.close();
     if (!isBusy(cause)) throw databaseFault(`sqlite://${path}`, cause) ?? cause;
     throw new StoreError(

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
@@ -69,9 +69,10 @@ describe('an SQLite file', () => {
     return path;
   }
 
-  it('that is none is named', async () => {
+  it('that is none is named, and nothing is left beside it', async () => {
     const path = await fileWith('This is a letter to the operator, and no database at all. '.repeat(50));
     expectFault(await startOn(`sqlite://${path}`), 78, path, 'is not an SQLite database');
+    expect(readdirSync(dirname(path))).toEqual(['deckhand.sqlite']);
   });
 
   it('that is damaged is named', async () => {
