@@ -74,6 +74,8 @@ export interface Action {
   once?: boolean;
   /** True where it changes something: it is stored before the ack and survives `kill -9`. */
   durable?: boolean;
+  /** What the audit log calls it; left out, the command and the verb. */
+  change?: string;
   /**
    * The command line that it runs, read from the `block_id`: it is stored only if that command is. A command that
    * opens a form cannot be stored first, because Slack's handle expires.

@@ -126,6 +126,7 @@ describe('a channel that allows some commands only', () => {
       ann.click({ channel: 'C0BILLING', ts: list?.ts ?? '' }, { actionId: 'digest:pause' }),
     );
     expect(clicked).toContain(`switched off in <#${CHANNEL}>`);
+    await refusedIn(world, 'digest pause');
     expect(roots(world)).toHaveLength(2);
   });
 
@@ -148,12 +149,14 @@ describe('a channel that allows some commands only', () => {
     expect(await answerTo(world, 'admin', () => click('digest:undo'))).toContain(
       `\`digest remove\` is switched off in <#${CHANNEL}>`,
     );
-    await refusedIn(world, 'digest remove undo');
+    await refusedIn(world, 'digest undo');
     expect(await digests()).toEqual([]);
 
     await allow(world, ['digest remove']);
     await click('digest:undo');
     await slack.until(async () => (await digests()).length === 1, { what: 'the digest' });
+    const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
+    expect(latest?.entry).toMatchObject({ what: 'digest undo', result: 'done' });
   });
 });
 

@@ -125,6 +125,14 @@ export const FRONT: readonly Mutation[] = [
     tests: ['test/errors.test.ts', 'test/store/full-disk.test.ts'],
   },
   {
+    name: 'clicks are carried out without being stored',
+    file: REQUESTS,
+    from: 'return action?.durable === true && (',
+    to: 'return action === null && (',
+    tests: ['test/errors.test.ts'],
+    only: 'before a click is stored',
+  },
+  {
     name: 'a form that could not be stored is acknowledged as taken',
     file: 'src/listeners/pipeline/run-submission.ts',
     from: "return ackOf({ kind: 'errors', errors: {}, base }, state);",
@@ -151,6 +159,14 @@ export const FRONT: readonly Mutation[] = [
     from: "if (!parts.linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';",
     to: '',
     tests: [LINK_TEST],
+  },
+  {
+    name: 'an old "Undo" takes a later link back',
+    file: 'src/workspace/user-links.ts',
+    from: 'if (linkedAt !== undefined && (await',
+    to: 'if (linkedAt === null && (await',
+    tests: [LINK_TEST],
+    only: 'offers to undo',
   },
   {
     name: 'a ticket links more than once',

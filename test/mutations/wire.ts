@@ -92,6 +92,13 @@ export const WIRE: readonly Mutation[] = [
     tests: ['test/security/walk.test.ts'],
   },
   {
+    name: 'what was typed stands in the log of its refusal',
+    file: 'src/observability/failures.ts',
+    from: "log.info({ event: 'refused', ...fields }, ",
+    to: "log.info({ event: 'refused', ...fields, reason: error.message }, ",
+    tests: ['test/security/typed.test.ts'],
+  },
+  {
     name: 'typed text of any length is worked on',
     file: 'src/commands/command-router.ts',
     from: 'const MOST_TYPED = 3_000;',

@@ -77,6 +77,7 @@ function shownInList(digest: Digest, now: number): ListedDigest {
 }
 
 const SNOOZED_DAYS = 7;
+const SNOOZED = 'digest snooze';
 
 const SNOOZING: Operation<Digest> = {
   verb: 'snooze',
@@ -89,7 +90,7 @@ const { pause, resume, remove } = scheduleCommands(DIGEST_FEATURE);
 
 export const digestPause = defineCommand({
   ...pause,
-  actions: [...(pause.actions ?? []), actionOf(DIGEST_FEATURE, SNOOZING)],
+  actions: [...(pause.actions ?? []), { ...actionOf(DIGEST_FEATURE, SNOOZING), change: SNOOZED }],
 });
 export const digestResume = defineCommand(resume);
 export const digestRemove = defineCommand(remove);
@@ -99,7 +100,7 @@ async function snooze(context: CommandContext, schedule: Schedule<Digest>): Prom
   const snoozedUntil = daysLater(schedule.record.zone, clock.now(), SNOOZED_DAYS);
   const changed = await digests.change(schedule.id, (current) => ({ ...current, snoozedUntil }));
   if (changed === undefined) throw removedSince(DIGEST_FEATURE, schedule);
-  await recordChange(context, 'digest snooze', schedule);
+  await recordChange(context, SNOOZED, schedule);
   return asSchedule(changed);
 }
 

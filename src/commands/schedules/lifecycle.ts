@@ -91,6 +91,7 @@ export function actionOf<R>(
     actionId: `${face.prefix}:${verb}`,
     role,
     durable: true,
+    change: command,
     async run(value, context) {
       const { id, list } = ScheduleButton.parse(JSON.parse(value ?? '{}'));
       const schedule = await resolveSchedule(feature, context, id);
@@ -200,10 +201,12 @@ export function removedSince<R>(feature: ScheduleFeature<R>, schedule: Schedule<
 
 function undoAction<R>(feature: ScheduleFeature<R>): Action {
   const { face, role, kind, list: draw } = feature;
+  const change = `${face.prefix} undo`;
   return {
     actionId: `${face.prefix}:undo`,
     role,
     durable: true,
+    change,
     async run(value, context) {
       const { removal, list } = UndoButton.parse(JSON.parse(value ?? '{}'));
       const restored = await undoRemoval(context.workspace, kind, removal, (there) =>
@@ -211,7 +214,7 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
       );
       if (restored === undefined)
         throw new UserError('A removal can be undone for 10 minutes only.', face.commands.add);
-      for (const schedule of restored) await recordChange(context, `${face.prefix} undo`, schedule);
+      for (const schedule of restored) await recordChange(context, change, schedule);
       if (list !== undefined && draw !== undefined)
         return { kind: 'replace', message: await draw(context, list) };
       const all = restored.map((schedule) => shown(feature, schedule));

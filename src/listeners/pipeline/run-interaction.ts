@@ -36,7 +36,7 @@ export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
     command: found?.command.name,
     what: action?.actionId,
     role: action?.role,
-    change: found && changeName(found.command, actionId),
+    change: action?.change ?? (found && changeName(found.command, actionId)),
     isChange: action?.durable === true,
     claim: action?.once ? clickClaim(scene) : undefined,
     // A modal and App Home show by themselves what comes of a click.

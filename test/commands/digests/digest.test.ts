@@ -216,6 +216,17 @@ describe('digest', () => {
     expect(await ask(world, '/deckhand digest resume', 'admin')).toContain('is not paused');
   });
 
+  it('is snoozed for seven days of its zone, also where the clocks change in them', async () => {
+    await world.say('digest add daily 10:00 America/New_York');
+    await world.time.advance(7 * HOUR);
+    await world.untilPosted(1);
+    const { ts = '' } = world.posted()[0] ?? {};
+    await world.time.advance(23.5 * HOUR);
+    await click(ts, 'digest:snooze');
+    const secondsOf = (time: string): number => Date.parse(time) / 1_000;
+    await world.slack.until(() => shownAt(ts).includes(`<!date^${secondsOf('2026-03-10T10:00-04:00')}^`));
+  });
+
   it('is paused and resumed by the buttons of its message, which says by whom', async () => {
     await world.say('digest add daily 09:00 UTC');
     await world.time.advance(HOUR);
