@@ -112,6 +112,13 @@ export const WORK: readonly Mutation[] = [
     only: 'a lock that another process holds',
   },
   {
+    name: 'a watch that is resumed while its last poll ends is polled no more',
+    file: 'src/scheduler/schedules/lifecycle.ts',
+    from: 'await kind.start(workspace, changed);',
+    to: '',
+    tests: ['test/scheduler/schedules/resume.test.ts'],
+  },
+  {
     name: 'a snoozed week has an hour too many where the clocks change',
     file: 'src/commands/digests/lifecycle.ts',
     from: 'daysLater(schedule.record.zone, clock.now(), SNOOZED_DAYS)',
