@@ -302,6 +302,21 @@ describe('a store that fails', () => {
     expect(roots()).toHaveLength(1);
   });
 
+  it('before a form is stored is told in the form, which stays, and nothing is done', async () => {
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    refuseJobs();
+    const sent = { account: ACCOUNT, email: EMAIL, api_key: API_KEY, purpose: 'shared' };
+    const { outcome } = await ann.submit('connect', sent);
+    const shown = JSON.stringify(ann.openView()?.content ?? '');
+    expect(outcome).toBe('ok');
+    expectNothingDone(shown);
+    expect(shown).toContain('"block_id":"api_key"');
+    expect(shown).not.toContain(API_KEY);
+    expect(world.service.requests.all.filter(({ path }) => path.endsWith('/projects.json'))).toEqual([]);
+  });
+
   it('in the middle of a change lets it wait, and it is carried out once the store is well', async () => {
     breakCollection('channels');
     const { outcome } = await world.as('admin').command(CHANNEL, '/deckhand use storefront');

@@ -204,27 +204,34 @@ describe('what Slack sends twice', () => {
     await world.slack.until(() => published() > before);
   });
 
-  test('a step of a workflow whose event comes under another name is carried out once', async ({ world }) => {
-    const send = (event_id: string) =>
-      sendJson(world, {
-        type: 'event_callback',
-        event_id,
-        event_time: 1,
-        team_id: TEAM,
-        event: {
-          type: 'function_executed',
-          function: { callback_id: 'test_access' },
-          inputs: { project: 'storefront', channel: CHANNEL },
-          function_execution_id: 'Fx0TWICE',
-        },
-      });
-    await send('Ev1');
-    await world.slack.until(() => roots(world).length === 1);
-    await ended(world, 'run-step');
-    await send('Ev2');
-    await ended(world, 'run-step');
-    expect(roots(world)).toHaveLength(1);
-  });
+  test.for([
+    ['test_access', { project: 'storefront', channel: CHANNEL }, '/projects/storefront/test_access'],
+    ['deployment_statistics', { range: 'last_30_days' }, '/activity'],
+  ] as const)(
+    'a step %s of a workflow whose event comes under another name is carried out once',
+    async ([callback_id, inputs, path], { world }) => {
+      const asked = () => world.service.requests.all.filter((one) => one.path.endsWith(path));
+      const send = (event_id: string) =>
+        sendJson(world, {
+          type: 'event_callback',
+          event_id,
+          event_time: 1,
+          team_id: TEAM,
+          event: {
+            type: 'function_executed',
+            function: { callback_id },
+            inputs,
+            function_execution_id: 'Fx0TWICE',
+          },
+        });
+      await send('Ev1');
+      await expect.poll(asked, { timeout: 20_000 }).toHaveLength(1);
+      await ended(world, 'run-step');
+      await send('Ev2');
+      await ended(world, 'run-step');
+      expect(asked()).toHaveLength(1);
+    },
+  );
 });
 
 /** Until no job of the queues that it passes waits or runs. */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { describe, expect } from 'vitest';
 import { test } from '../support/fixtures.ts';
@@ -139,6 +140,16 @@ describe('the front door', () => {
       expect((await send(body, options)).status).toBe(status);
     },
   );
+
+  test('the front door reads no more than a body may have, also where its length is not said', async ({
+    world,
+  }) => {
+    const part = 'x'.repeat(100_000);
+    const body = Readable.from(Array.from({ length: 16 }, () => part));
+    const answer = await request(`${world.origin}/slack/events`, { method: 'POST', body });
+    expect(answer.statusCode).toBe(413);
+    await answer.body.dump();
+  });
 
   test.for(['view_submission', 'block_actions', 'shortcut', 'block_suggestion'])(
     'the front door answers a %s without its parts as malformed, not as a fault of its own',

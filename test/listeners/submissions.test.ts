@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest';
 import { commandsFor, START } from '../../src/commands/registry.ts';
 import { ServiceError } from '../../src/core/errors.ts';
+import { createDurableForms } from '../../src/listeners/durable-forms.ts';
 import { readInteraction, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
 import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
+import { formId } from '../../src/listeners/pipeline/form-claim.ts';
 import { createSubmissions } from '../../src/listeners/pipeline/run-submission.ts';
 import { ackOf, invalidFields, type SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
 import { createRegistry } from '../../src/listeners/registry.ts';
@@ -47,6 +49,21 @@ describe('a submitted form', () => {
     expect(await connections(world)).toBe(1);
   });
 
+  test('a submitted form that two replicas stored at once is carried out by one, and the person is told to check', async ({
+    world,
+  }) => {
+    await world.as('admin').submit('connect', RIGHT);
+    const { workspace, caller, state } = lastForm(world);
+    const forms = createDurableForms({ run: async () => undefined, fail: async () => undefined });
+    const other = { ...caller, requestId: 'another click' };
+    await forms.store(world.app.workspaces.open(workspace), other, formId(state), state);
+    const done = 'deckhand_jobs_total{queue="forms",outcome="done"} 2';
+    await expect.poll(() => world.app.parts.metrics.text(), { timeout: 20_000 }).toContain(done);
+    expect(await connections(world)).toBe(1);
+    const told = [...world.slack.ephemerals(TEAM, 'U0ANN'), ...world.slack.dms(TEAM, 'U0ANN')];
+    expect(JSON.stringify([world.as('admin').openViews(), told])).toContain('This form was sent already');
+  });
+
   test('a submitted form shows what the service says as text, never as markup', async ({ world }) => {
     const refused = await world.as('admin').submit('connect', { ...RIGHT, api_key: 'WrongKey'.repeat(5) });
     expect(refused.outcome).toBe('errors');
@@ -68,15 +85,19 @@ describe('a submitted form', () => {
 
 /** The last form that was sent comes in once more, at a front door of its own; what that answers. */
 async function resend(world: TestWorld): Promise<string> {
-  const delivered = world.slack.deliveries.findLast(({ kind }) => kind === 'view_submission');
-  const body = SubmissionBody.parse(delivered?.payload);
   const answers: SubmissionAck[] = [];
   const replica = createSubmissions(createRegistry(commandsFor(world.config), START));
-  const { workspace, caller } = readInteraction(body);
-  await replica.take(world.app.workspaces.open(workspace), caller, viewStateOf(body.view), async (answer) => {
+  const { workspace, caller, state } = lastForm(world);
+  await replica.take(world.app.workspaces.open(workspace), caller, state, async (answer) => {
     answers.push(answer);
   });
   return JSON.stringify(answers);
+}
+
+function lastForm(world: TestWorld) {
+  const delivered = world.slack.deliveries.findLast(({ kind }) => kind === 'view_submission');
+  const body = SubmissionBody.parse(delivered?.payload);
+  return { ...readInteraction(body), state: viewStateOf(body.view) };
 }
 
 /** As an admin reads them in the audit log. */

@@ -61,7 +61,8 @@ export const FRONT: readonly Mutation[] = [
     file: RECEIVER,
     from: 'if (size > MOST_BYTES) return resolve(undefined);',
     to: '',
-    tests: ['test/listeners/receivers/http-server.test.ts', FRONT_DOOR, 'test/fuzz/fuzz.test.ts'],
+    tests: [FRONT_DOOR],
+    only: 'no more than a body may have',
   },
   {
     name: 'browsers may keep, frame and run what they get',
@@ -108,6 +109,7 @@ export const FRONT: readonly Mutation[] = [
     from: 'return (await claims.get(form))?.job === job ? undefined : sentAlready(state);',
     to: 'return undefined;',
     tests: ['test/listeners/submissions.test.ts'],
+    only: 'two replicas stored at once',
   },
   {
     name: 'events are acknowledged before they are stored',
@@ -137,7 +139,8 @@ export const FRONT: readonly Mutation[] = [
     file: 'src/listeners/pipeline/run-submission.ts',
     from: "return ackOf({ kind: 'errors', errors: {}, base }, state);",
     to: "void base;\n    return ackOf({ kind: 'close' }, state);",
-    tests: ['test/errors.test.ts', 'test/store/full-disk.test.ts', 'test/listeners/submissions.test.ts'],
+    tests: ['test/errors.test.ts'],
+    only: 'before a form is stored',
   },
   {
     name: 'a form’s order is begun again after a kill',
