@@ -37,12 +37,23 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   dayOfWeek: 'day of week (0-7 or sun-sat)',
 };
 
+/** Reading takes longer than all that is done with it, and most schedules are due at the same few times. */
+const known = new Map<string, Cron>();
+const MOST_KNOWN = 1_000;
+
 /**
  * Reads a five-field expression. Where both days are given, either makes the day due, as in every cron since
  * Vixie's.
  * @throws CronError saying which field is wrong
  */
 export function parseCron(text: string): Cron {
+  const cron = known.get(text) ?? readCron(text);
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(text, cron);
+  return cron;
+}
+
+function readCron(text: string): Cron {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 5) throw new CronError(EXAMPLE);
   // Numbers of three digits are never right, and as ranges they would be expanded one by one.

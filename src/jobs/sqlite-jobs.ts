@@ -39,20 +39,14 @@ const STANDS = 'SELECT 1 FROM keyv WHERE key = ? AND value = ?';
 /** Only while that stands which the job belongs to, where it belongs to anything. */
 const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
   SELECT ?, ?, ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (${STANDS}) ON CONFLICT DO NOTHING`;
-const DUE = 'SELECT seq, due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now';
-const FIRST = 'ORDER BY due, seq LIMIT :limit';
+/** The first that are due, but for those of the workspaces that are left out. */
+const DUE = `SELECT seq FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now
+  AND workspace NOT IN (SELECT value FROM json_each(:left)) ORDER BY due, seq LIMIT :limit`;
 const NEXT =
   'SELECT due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due > :now ORDER BY due LIMIT 1';
-const BUSY = '(SELECT value FROM json_each(:busy))';
-const OPEN = `${DUE} AND workspace NOT IN (SELECT value FROM json_each(:full))`;
-/** Those of busy workspaces after all others, those of full ones not at all. */
-const FAIR = `SELECT seq FROM (
-    SELECT * FROM (SELECT seq, due, 0 AS turn FROM (${OPEN} AND workspace NOT IN ${BUSY} ${FIRST}))
-    UNION ALL SELECT * FROM (SELECT seq, due, 1 AS turn FROM (${OPEN} AND workspace IN ${BUSY} ${FIRST}))
-  ) ORDER BY turn, due, seq LIMIT :limit`;
 /** Gives with each job when the next one falls due, which would take a statement of its own otherwise. */
-const claiming = (due: string): string => `UPDATE deckhand_jobs SET state = 1, claims = claims + 1
-  WHERE seq IN (${due}) RETURNING CAST(seq AS TEXT) AS id, seq, queue, key, workspace, data, due, claims,
+const CLAIM = `UPDATE deckhand_jobs SET state = 1, claims = claims + 1
+  WHERE seq IN (${DUE}) RETURNING CAST(seq AS TEXT) AS id, seq, queue, key, workspace, data, due, claims,
     handed_back AS handedBack, failures, dead, traceparent, (${NEXT}) AS nextAt`;
 const OURS = 'seq = ? AND claims = ? AND state = 1';
 const SAVE = `UPDATE deckhand_jobs SET data = ?, failures = ?, handed_back = ?, dead = ? WHERE ${OURS}`;
@@ -157,8 +151,7 @@ function inTransaction<T>(db: DatabaseSync, work: () => T): T {
 type Changes = Pick<JobsBackend, 'claim' | 'save' | 'release' | 'finish' | 'setAside'>;
 
 function changes(db: DatabaseSync, clock: Clock): Changes {
-  const claimFirst = db.prepare(claiming(`SELECT seq FROM (${DUE} ${FIRST})`));
-  const claimFairly = db.prepare(claiming(FAIR));
+  const claim = db.prepare(CLAIM);
   const next = db.prepare(NEXT);
   const [save, release, finish, setAside] = [SAVE, RELEASE, FINISH, SET_ASIDE].map((sql) => {
     const statement = db.prepare(sql);
@@ -168,16 +161,15 @@ function changes(db: DatabaseSync, clock: Clock): Changes {
   }) as [Change, Change, Change, Change];
   return {
     claim: async (queue, limit, { full, busy }) => {
-      const asked = { queue, now: clock.now(), limit };
-      const rows = ClaimedRows.parse(
-        full.length + busy.length === 0
-          ? claimFirst.all(asked)
-          : claimFairly.all({ ...asked, full: JSON.stringify(full), busy: JSON.stringify(busy) }),
-      );
-      const [first] = rows.sort((a, b) => a.due - b.due || a.seq - b.seq);
-      const nextAt =
-        first === undefined ? NextRow.parse(next.get({ queue, now: asked.now }))?.due : first.nextAt;
-      return { jobs: rows, nextAt: nextAt ?? undefined };
+      const asked = { queue, now: clock.now() };
+      const claimBut = (left: readonly string[], most: number): unknown[] =>
+        claim.all({ ...asked, limit: most, left: JSON.stringify(left) });
+      const found = claimBut([...full, ...busy], limit);
+      // Those of busy workspaces after all others, those of full ones not at all.
+      if (busy.length > 0 && found.length < limit) found.push(...claimBut(full, limit - found.length));
+      const jobs = ClaimedRows.parse(found).sort((a, b) => a.due - b.due || a.seq - b.seq);
+      const nextAt = jobs[0] === undefined ? NextRow.parse(next.get(asked))?.due : jobs[0].nextAt;
+      return { jobs, nextAt: nextAt ?? undefined };
     },
     save: (job) => save(...stateOf(job), job.id, job.claims),
     release: (job, delayMs) => {

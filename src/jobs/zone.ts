@@ -154,9 +154,9 @@ const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** What a zone's clocks are ahead of UTC at an instant, in milliseconds. */
 function offsetAt(zone: string, instant: number): number {
-  const parts: Record<string, number> = {};
-  for (const { type, value } of formatterOf(zone).formatToParts(instant)) parts[type] = Number(value);
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  // "11/20/2026, 09:05:00": its parts one by one take twice as long.
+  const parts = formatterOf(zone).format(instant).split(/\D+/).map(Number);
+  const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = parts;
   const local = Date.UTC(year, month - 1, day, hour, minute, second);
   return local - Math.floor(instant / 1000) * 1000;
 }

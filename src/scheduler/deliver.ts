@@ -46,8 +46,6 @@ export async function deliveryOf(store: WorkspaceStore, id: string): Promise<Del
 export async function deliver(workspace: Workspace, what: Delivering): Promise<MessageRef> {
   const { id, channel } = what;
   const stored = deliveries(workspace.store);
-  const standing = await stored.get(id);
-  if (standing?.state === 'posted') return shownAs(standing);
   return workspace.slack.withChannelLock(channel, async (send) => {
     const before = await stored.get(id);
     if (before?.state === 'posted') return shownAs(before);

@@ -169,8 +169,22 @@ export async function rowOf(
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(version === 1 ? {} : { version }),
   };
-  const encoded = await backend.keyv.encode(expires === undefined ? { value } : { value, expires });
-  return { key, text: String(encoded), expires };
+  return {
+    key,
+    text: await encode(backend, expires === undefined ? { value } : { value, expires }),
+    expires,
+  };
+}
+
+/**
+ * A text of a document that begins with a colon, which keyv marks with another. Where there is none, what keyv makes is
+ * plain JSON, which is written and read without its copy of each part.
+ */
+const MARKED = /[:,[]":/;
+
+async function encode(backend: Backend, row: { value: Envelope; expires?: number }): Promise<string> {
+  const text = JSON.stringify(row);
+  return MARKED.test(text) ? String(await backend.keyv.encode(row)) : text;
 }
 
 export function isAlive(envelope: Envelope, clock: Clock): boolean {
@@ -180,7 +194,9 @@ export function isAlive(envelope: Envelope, clock: Clock): boolean {
 /** A row that is no envelope has no document that any schema reads. */
 export async function decode(backend: Backend, text: string): Promise<Envelope> {
   try {
-    const row = await backend.keyv.decode<Envelope>(text);
+    const row: { value?: Envelope } | undefined = MARKED.test(text)
+      ? await backend.keyv.decode<Envelope>(text)
+      : JSON.parse(text);
     return typeof row?.value === 'object' && row.value !== null ? row.value : { doc: undefined };
   } catch {
     return { doc: undefined };

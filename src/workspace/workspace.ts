@@ -118,11 +118,20 @@ export interface Workspaces {
   forget(id: string): void;
 }
 
-/** The oldest is dropped when more are open. */
-const MOST_OPEN = 2_000;
+/** The one that was used longest ago is dropped when more are open; each takes some 45 kB. */
+const MOST_OPEN = 500;
 
 export function createWorkspaces(parts: Parts): Workspaces {
   const opened = new Map<string, { workspace: Workspace; asked: AskedTenancy }>();
+
+  /** What is used goes to the end. */
+  function find(id: string): { workspace: Workspace; asked: AskedTenancy } | undefined {
+    const known = opened.get(id);
+    if (known === undefined) return undefined;
+    opened.delete(id);
+    opened.set(id, known);
+    return known;
+  }
 
   function open(id: string, standing?: Tenancy): Workspace {
     const [oldest] = opened.size >= MOST_OPEN ? opened.keys() : [];
@@ -134,9 +143,9 @@ export function createWorkspaces(parts: Parts): Workspaces {
   }
 
   return {
-    open: (id) => opened.get(id)?.workspace ?? open(id),
+    open: (id) => find(id)?.workspace ?? open(id),
     async enter(id, sentIn) {
-      const known = opened.get(id);
+      const known = find(id);
       if (id === GLOBAL) return known?.workspace ?? open(id);
       if (sentIn !== undefined && known?.asked.is(sentIn)) return known.workspace;
       try {

@@ -62,8 +62,9 @@ export function dayOf(zone: string, at: number | string): string {
 
 /** The same with the hour, from 0 to 23. */
 export function hourOf(zone: string, at: number | string): { day: string; hour: number } {
-  const parts = formatterOf(zone).formatToParts(typeof at === 'number' ? at : Date.parse(at));
-  const { year, month, day, hour } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  // "11/20/2026, 09": its parts one by one take four times as long.
+  const text = formatterOf(zone).format(typeof at === 'number' ? at : Date.parse(at));
+  const [month, day, year, hour] = text.split(/\D+/);
   return { day: `${year?.padStart(4, '0')}-${month}-${day}`, hour: Number(hour) };
 }
 
