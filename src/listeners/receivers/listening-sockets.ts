@@ -21,7 +21,8 @@ export async function openSockets(
   await listenOn(server, { host, port, reusePort: isShared });
   const at = server.address() as AddressInfo;
   const others = Array.from({ length: isShared ? sockets - 1 : 0 }, () => acceptFor(server));
-  for (const other of others) await listenOn(other, { host: at.address, port: at.port, reusePort: true });
+  const shared = { host: at.address, port: at.port, reusePort: true };
+  await Promise.all(others.map((other) => listenOn(other, shared)));
   return { port: at.port, close: async () => void (await Promise.all([server, ...others].map(close))) };
 }
 
