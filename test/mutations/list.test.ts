@@ -10,6 +10,16 @@ describe('the faults that `npm run mutate` tries', () => {
     expect(new Set(MUTATIONS.map(({ name }) => name)).size).toBe(MUTATIONS.length);
   });
 
+  it('are those that docs/security.md names', () => {
+    const text = readFileSync(join(root, 'docs', 'security.md'), 'utf8');
+    const rows = text.split('\n').filter((line) => line.startsWith('| '));
+    const named = rows.flatMap((row) => [...row.matchAll(/\*([^*|]+)\*/g)].map(([, name = '']) => name));
+    const tried = new Set(MUTATIONS.map(({ name }) => name));
+    expect(named.filter((name) => !tried.has(name))).toEqual([]);
+    const statements = rows.flatMap((row) => /^\| (X\d+) /.exec(row)?.[1] ?? []);
+    expect(statements).toEqual(Array.from({ length: 14 }, (_, at) => `X${at + 1}`));
+  });
+
   it.each(MUTATIONS)('$name: its text stands in the source once, and its tests are there', (mutation) => {
     const source = readFileSync(join(root, mutation.file), 'utf8');
     expect(source.split(mutation.from).length - 1, `${mutation.file} has the text`).toBe(1);
