@@ -13,8 +13,7 @@ describe('menus in place of identifiers', () => {
   afterEach(() => world.stop());
 
   async function enter(options: Parameters<typeof openTestWorld>[0] = {}): Promise<void> {
-    world = await openTestWorld(options);
-    await world.connect();
+    world = await openTestWorld({ connected: true, ...options });
   }
 
   /** The latest message that only this person sees. */

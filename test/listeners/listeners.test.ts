@@ -7,6 +7,8 @@ import { describe, expect } from 'vitest';
 import { test } from '../support/fixtures.ts';
 import { API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
+const whenConnected = test.extend('connected', true);
+
 /** Longer than a loaded machine takes for an acknowledgement. */
 const SERVICE_MS = 10_000;
 
@@ -16,23 +18,22 @@ describe('the front door', () => {
   const told = (world: TestWorld, who: keyof typeof PEOPLE, words: string) =>
     world.slack.until(() => privately(world, who).some((text) => text.includes(words)), { what: words });
 
-  test('the front door acknowledges every command before it calls the service, and opens a modal in time', async ({
-    world,
-  }) => {
-    await world.connect();
-    world.service.faults.add({ path: '/**', delayMs: SERVICE_MS });
-    const ann = world.as('admin');
-    for (const { name } of world.app.commands) {
-      const { outcome, ackMs } = await ann.command(CHANNEL, `/deckhand ${name} storefront`);
-      expect(outcome, name).toBe('ok');
-      expect(ackMs, name).toBeLessThan(SERVICE_MS);
-    }
-    await ann.command(CHANNEL, '/deckhand connect');
-    await world.slack.until(() => ann.openViews().some((view) => view.content.callback_id === 'connect'));
-  });
+  whenConnected(
+    'the front door acknowledges every command before it calls the service, and opens a modal in time',
+    async ({ world }) => {
+      world.service.faults.add({ path: '/**', delayMs: SERVICE_MS });
+      const ann = world.as('admin');
+      for (const { name } of world.app.commands) {
+        const { outcome, ackMs } = await ann.command(CHANNEL, `/deckhand ${name} storefront`);
+        expect(outcome, name).toBe('ok');
+        expect(ackMs, name).toBeLessThan(SERVICE_MS);
+      }
+      await ann.command(CHANNEL, '/deckhand connect');
+      await world.slack.until(() => ann.openViews().some((view) => view.content.callback_id === 'connect'));
+    },
+  );
 
-  test('the front door says after two seconds that it goes on', async ({ world }) => {
-    await world.connect();
+  whenConnected('the front door says after two seconds that it goes on', async ({ world }) => {
     world.service.faults.add({ path: '/acme/profile', delayMs: 2_500, times: 1 });
     await world.as('member').command(CHANNEL, '/deckhand whoami');
     await told(world, 'member', 'Still working');
@@ -50,7 +51,7 @@ describe('the front door', () => {
     );
   });
 
-  test.for([
+  whenConnected.for([
     ['tst', 'Did you mean `test`'],
     ['tset storefront', 'Did you mean `test`'],
     ['qwertyuiop', 'There is no command `qwertyuiop`'],
@@ -59,7 +60,6 @@ describe('the front door', () => {
     ['<!channel>', 'There is no command'],
     ['x'.repeat(10_000), 'There is no command'],
   ] as const)('the front door answers %.30j with what to do instead', async ([typed, answer], { world }) => {
-    await world.connect();
     await world.as('member').command(CHANNEL, `/deckhand ${typed}`);
     await told(world, 'member', answer);
   });
@@ -239,26 +239,28 @@ describe('the front door', () => {
     await told(world, 'member', 'What Deckhand can do');
   });
 
-  test('the front door keeps every secret out of logs, Slack and the database', async ({ world }) => {
-    await world.connect();
-    for (const command of ['accounts', 'whoami', 'doctor', 'projects', 'test storefront'])
-      await world.as('admin').command(CHANNEL, `/deckhand ${command}`);
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('2 of 2'));
-    const files = await readdir(world.folder);
-    const stored = await Promise.all(files.map((file) => readFile(join(world.folder, file), 'latin1')));
-    const shown = JSON.stringify([world.slack.calls, world.slack.modals(TEAM, PEOPLE.admin)]);
-    const basic = Buffer.from(`${EMAIL}:${API_KEY}`).toString('base64');
-    for (const secret of [
-      API_KEY,
-      basic,
-      world.config.SLACK_BOT_TOKEN ?? '',
-      world.config.SLACK_SIGNING_SECRET ?? '',
-    ]) {
-      expect(stored.join('').includes(secret), 'in the database').toBe(false);
-      expect(world.logs.join('').includes(secret), 'in the log').toBe(false);
-      expect(shown.includes(secret), 'in Slack').toBe(false);
-    }
-  });
+  whenConnected(
+    'the front door keeps every secret out of logs, Slack and the database',
+    async ({ world }) => {
+      for (const command of ['accounts', 'whoami', 'doctor', 'projects', 'test storefront'])
+        await world.as('admin').command(CHANNEL, `/deckhand ${command}`);
+      await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('2 of 2'));
+      const files = await readdir(world.folder);
+      const stored = await Promise.all(files.map((file) => readFile(join(world.folder, file), 'latin1')));
+      const shown = JSON.stringify([world.slack.calls, world.slack.modals(TEAM, PEOPLE.admin)]);
+      const basic = Buffer.from(`${EMAIL}:${API_KEY}`).toString('base64');
+      for (const secret of [
+        API_KEY,
+        basic,
+        world.config.SLACK_BOT_TOKEN ?? '',
+        world.config.SLACK_SIGNING_SECRET ?? '',
+      ]) {
+        expect(stored.join('').includes(secret), 'in the database').toBe(false);
+        expect(world.logs.join('').includes(secret), 'in the log').toBe(false);
+        expect(shown.includes(secret), 'in Slack').toBe(false);
+      }
+    },
+  );
 });
 
 interface Answer {

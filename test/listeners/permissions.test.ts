@@ -22,13 +22,13 @@ describe('a member', () => {
   let serial = 0;
   beforeAll(async () => {
     world = await openTestWorld({
+      connected: true,
       env: {
         PUBLIC_URL: 'https://deckhand.example.com',
         SERVICE_OAUTH_CLIENT_ID: 'deckhand',
         SERVICE_OAUTH_CLIENT_SECRET: 'secret',
       },
     });
-    await world.connect();
   });
   afterAll(() => world.stop());
 

@@ -20,9 +20,8 @@ describe('traces of what people ask for', () => {
   beforeEach(async () => {
     collector = await startCollector();
     const tracing = await traceTo(collector);
-    world = await openTestWorld({ tracing });
+    world = await openTestWorld({ tracing, connected: true });
     onTestFinished(() => world.stop());
-    await world.connect();
     spans = async () => {
       await world.app.stop(10_000);
       await tracing.close();
@@ -152,10 +151,9 @@ describe('traces of what goes by itself', () => {
     const collector = await startCollector();
     const tracing = await traceTo(collector);
     const time = createManualClock('2026-03-02T08:58:00Z');
-    const world = await openTestWorld({ tracing, time });
+    const world = await openTestWorld({ tracing, time, connected: true });
     onTestFinished(() => world.stop());
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.connect();
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC today');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
     await time.advance(120_000);

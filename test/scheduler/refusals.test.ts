@@ -209,10 +209,9 @@ describe('a watch that meets a policy', () => {
 describe('a policy that refuses every message', () => {
   test('is told to the owner of what it has paused once messages are let through again, once', async () => {
     const time = createManualClock();
-    const world = await openTestWorld({ time });
+    const world = await openTestWorld({ time, connected: true });
     onTestFinished(() => world.stop());
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.connect();
     await world.as('admin').command(CHANNEL, '/deckhand watch all');
     await world.slack.until(() => shown(roots(world)).includes('the watch `'));
     const refusal = world.slack.fault({ method: 'chat.postMessage', error: 'enterprise_is_restricted' });

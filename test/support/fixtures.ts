@@ -10,8 +10,7 @@ export const test = base
   .extend('worldOptions', (): TestWorldOptions => ({}))
   .extend('connected', (): boolean => false)
   .extend('world', async ({ worldOptions, connected }, { onCleanup }) => {
-    const world = await openTestWorld(worldOptions);
+    const world = await openTestWorld({ connected, ...worldOptions });
     onCleanup(() => world.stop());
-    if (connected) await world.connect();
     return world;
   });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { DEMO_SAMPLES } from '../../sandbox/demo/samples.ts';
@@ -77,8 +77,12 @@ export interface TestWorldOptions {
   speed?: number;
   /** Off by default. */
   tracing?: Tracing;
+  /** The account is connected already, as `connect` leaves it, by one workspace with the usual variables. */
+  connected?: boolean;
 }
 
+const A_DAY_MS = 86_400_000;
+const STORE_FILE = 'deckhand.sqlite';
 const KEY = Buffer.alloc(32, 7).toString('base64');
 /** Read once: each test registers the app anew. */
 const MANIFEST_APP = appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml'));
@@ -107,6 +111,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
   const { botToken } = furnish(slack, { installed: options.byOauth !== true });
   if (options.seed !== 'demo') addTestAccount(service, options.projects);
   const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-world-'));
+  if (options.connected === true) await writeFile(join(folder, STORE_FILE), await connectedStore(options));
   const env = environment(slack, service, botToken, folder);
   const many = options.byOauth === true ? await manyWorkspaces(slack) : {};
   const bySocket =
@@ -208,7 +213,7 @@ export function environment(
     SERVICE_AUTH_URL: service.authUrl,
     SERVICE_SITE_URL: service.siteUrl,
     SERVICE_SITES_DOMAIN: service.sitesDomain,
-    STORE_URL: `sqlite://${join(folder, 'deckhand.sqlite')}`,
+    STORE_URL: `sqlite://${join(folder, STORE_FILE)}`,
     ENCRYPTION_KEYS: `k1:${KEY}`,
     POLL_INTERVAL_MS: '40',
     LOG_LEVEL: 'debug',
@@ -273,6 +278,34 @@ function keepLog(): Pick<TestWorld, 'logs' | 'logged'> & { write: (line: string)
         for (const line of logs) check(line);
       }),
   };
+}
+
+/** Stores right after the account was connected, by the time of that; each is made once a worker, and copied. */
+const connectedStores = new Map<number, Promise<Buffer>>();
+
+function connectedStore({ time, clock = time ?? systemClock }: TestWorldOptions): Promise<Buffer> {
+  const now = clock.now();
+  const isToday = Math.abs(now - systemClock.now()) < A_DAY_MS;
+  const at = isToday ? 0 : now;
+  const made =
+    connectedStores.get(at) ??
+    makeConnectedStore(isToday ? {} : { time: { ...systemClock, now: () => now } });
+  connectedStores.set(at, made);
+  return made;
+}
+
+async function makeConnectedStore(options: TestWorldOptions): Promise<Buffer> {
+  const world = await openTestWorld(options);
+  try {
+    await world.connect();
+    let store = Buffer.alloc(0);
+    await world.restart(async () => {
+      store = await readFile(join(world.folder, STORE_FILE));
+    });
+    return store;
+  } finally {
+    await world.stop();
+  }
 }
 
 /** Fills and submits the connect modal as the admin. */

@@ -139,11 +139,11 @@ describe('user groups', () => {
     worldOptions: {
       slackApp: { botScopes: ['commands', 'chat:write', 'im:write', 'users:read', 'usergroups:read'] },
     },
+    connected: true,
   });
   test.beforeEach(async ({ world }) => {
     const group = { id: 'S0OPS', name: 'Ops', handle: 'ops', users: [PEOPLE.member] };
     world.slack.workspace(TEAM).userGroups.set(group.id, group);
-    await world.connect();
   });
 
   test('user groups hold a role for their members, and a refusal names them', async ({ world }) => {

@@ -6,8 +6,7 @@ describe('settings', () => {
   let world: TestWorld;
   let me: ReturnType<typeof ann>;
   beforeAll(async () => {
-    world = await openTestWorld();
-    await world.connect();
+    world = await openTestWorld({ connected: true });
   });
   afterAll(() => world.stop());
   beforeEach(async () => {

@@ -2,6 +2,8 @@ import { describe, expect } from 'vitest';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
+const whenConnected = test.extend('connected', true);
+
 const shown = (world: TestWorld, who: keyof typeof PEOPLE = 'member') =>
   JSON.stringify(world.slack.home(TEAM, PEOPLE[who])?.content.blocks ?? []);
 const shows = (world: TestWorld, words: string, who: keyof typeof PEOPLE = 'member') =>
@@ -22,72 +24,77 @@ describe('App Home', () => {
     await shows(world, 'Connect accounts and give roles', 'admin');
   });
 
-  test('App Home shows the week’s figures after what is known at once, however slow the service is', async ({
-    world,
-  }) => {
-    await world.connect();
-    world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 1_500, times: 1 });
-    await world.as('member').openHome();
-    await shows(world, 'Loading this week’s figures');
-    await shows(world, '*Success rate*');
-    const hashes = published(world).map(({ args }) => args.hash);
-    expect(hashes[0]).toBeUndefined();
-    expect(hashes[1]).toEqual(expect.any(String));
-  });
+  whenConnected(
+    'App Home shows the week’s figures after what is known at once, however slow the service is',
+    async ({ world }) => {
+      world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 1_500, times: 1 });
+      await world.as('member').openHome();
+      await shows(world, 'Loading this week’s figures');
+      await shows(world, '*Success rate*');
+      const hashes = published(world).map(({ args }) => args.hash);
+      expect(hashes[0]).toBeUndefined();
+      expect(hashes[1]).toEqual(expect.any(String));
+    },
+  );
 
-  test('App Home shows the week’s deployments as a picture, and asks Slack only once for a chart', async ({
-    world,
-  }) => {
-    await world.connect();
-    world.service.world.addDeployment({
-      account: ACCOUNT,
-      project: 'storefront',
-      succeeded: false,
-      endedAt: world.service.clock.now(),
-    });
-    await world.as('member').openHome();
-    await shows(world, '"slack_file"');
-    expect(shown(world)).toContain('1 deployment: 1 failed');
-    const refusals = () => published(world).filter(({ error }) => error !== undefined);
-    expect(refusals()).toHaveLength(1);
-    await world.as('admin').openHome();
-    await shows(world, '"slack_file"', 'admin');
-    expect(refusals()).toHaveLength(1);
-  });
+  whenConnected(
+    'App Home shows the week’s deployments as a picture, and asks Slack only once for a chart',
+    async ({ world }) => {
+      world.service.world.addDeployment({
+        account: ACCOUNT,
+        project: 'storefront',
+        succeeded: false,
+        endedAt: world.service.clock.now(),
+      });
+      await world.as('member').openHome();
+      await shows(world, '"slack_file"');
+      expect(shown(world)).toContain('1 deployment: 1 failed');
+      const refusals = () => published(world).filter(({ error }) => error !== undefined);
+      expect(refusals()).toHaveLength(1);
+      await world.as('admin').openHome();
+      await shows(world, '"slack_file"', 'admin');
+      expect(refusals()).toHaveLength(1);
+    },
+  );
 
-  test('App Home shows the week’s deployments in words where Slack takes no files', async ({ world }) => {
-    world.slack.policy(TEAM, { uploads: 'file_uploads_disabled' });
-    await world.connect();
-    world.service.world.addDeployment({
-      account: ACCOUNT,
-      project: 'storefront',
-      endedAt: world.service.clock.now(),
-    });
-    await world.as('member').openHome();
-    await shows(world, '▇ 1 succeeded');
-  });
+  whenConnected(
+    'App Home shows the week’s deployments in words where Slack takes no files',
+    async ({ world }) => {
+      world.slack.policy(TEAM, { uploads: 'file_uploads_disabled' });
+      world.service.world.addDeployment({
+        account: ACCOUNT,
+        project: 'storefront',
+        endedAt: world.service.clock.now(),
+      });
+      await world.as('member').openHome();
+      await shows(world, '▇ 1 succeeded');
+    },
+  );
 
-  test('App Home says why figures are missing, and shows a connection that broke', async ({ world }) => {
-    await world.connect();
-    world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 401 });
-    await world.as('admin').openHome();
-    await shows(world, 'was revoked or rotated', 'admin');
-    await shows(world, 'Connect again', 'admin');
-  });
+  whenConnected(
+    'App Home says why figures are missing, and shows a connection that broke',
+    async ({ world }) => {
+      world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 401 });
+      await world.as('admin').openHome();
+      await shows(world, 'was revoked or rotated', 'admin');
+      await shows(world, 'Connect again', 'admin');
+    },
+  );
 
-  test('App Home follows test runs: running, then ended, with a link to the message', async ({ world }) => {
-    await world.connect();
-    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
-    await world.as('member').openHome();
-    await shows(world, 'No test runs yet');
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await shows(world, 'running since');
-    await shows(world, '2 of 2 reachable');
-    expect(shown(world)).toMatch(/<https?:[^|]+\|show>/);
-  });
+  whenConnected(
+    'App Home follows test runs: running, then ended, with a link to the message',
+    async ({ world }) => {
+      world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
+      await world.as('member').openHome();
+      await shows(world, 'No test runs yet');
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await shows(world, 'running since');
+      await shows(world, '2 of 2 reachable');
+      expect(shown(world)).toMatch(/<https?:[^|]+\|show>/);
+    },
+  );
 
-  test('App Home pauses and resumes a digest', async ({ world }) => {
-    await world.connect();
+  whenConnected('App Home pauses and resumes a digest', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the digest' });
     await world.as('admin').openHome();
@@ -102,32 +109,31 @@ describe('App Home', () => {
     await shows(world, 'digest:pause', 'admin');
   });
 
-  test('App Home pauses and resumes invoice notices, which the channel is told again from there', async ({
-    world,
-  }) => {
-    const users = world.service.world.state.accounts.get(ACCOUNT)?.users ?? [];
-    for (const user of users) user.billing = true;
-    await world.connect();
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the notices' });
-    await world.as('admin').openHome();
-    await shows(world, 'invoices:pause', 'admin');
-    const click = (actionId: string) => {
-      const viewId = world.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
-      return world.as('admin').click({ viewId }, { actionId });
-    };
-    await click('invoices:pause');
-    await shows(world, 'Paused because somebody paused it', 'admin');
-    await shows(world, 'invoices:resume', 'admin');
-    await click('invoices:resume');
-    await shows(world, 'invoices:pause', 'admin');
-    const said = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
-    expect(said().filter((text) => text.includes('resumed the invoice notices of `acme`'))).toHaveLength(1);
-  });
+  whenConnected(
+    'App Home pauses and resumes invoice notices, which the channel is told again from there',
+    async ({ world }) => {
+      const users = world.service.world.state.accounts.get(ACCOUNT)?.users ?? [];
+      for (const user of users) user.billing = true;
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
+      await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the notices' });
+      await world.as('admin').openHome();
+      await shows(world, 'invoices:pause', 'admin');
+      const click = (actionId: string) => {
+        const viewId = world.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
+        return world.as('admin').click({ viewId }, { actionId });
+      };
+      await click('invoices:pause');
+      await shows(world, 'Paused because somebody paused it', 'admin');
+      await shows(world, 'invoices:resume', 'admin');
+      await click('invoices:resume');
+      await shows(world, 'invoices:pause', 'admin');
+      const said = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
+      expect(said().filter((text) => text.includes('resumed the invoice notices of `acme`'))).toHaveLength(1);
+    },
+  );
 
-  test('App Home opens the test form from its button', async ({ world }) => {
-    await world.connect();
+  whenConnected('App Home opens the test form from its button', async ({ world }) => {
     await world.as('member').openHome();
     await shows(world, 'test:open');
     const viewId = world.slack.home(TEAM, PEOPLE.member)?.id ?? '';
@@ -146,8 +152,7 @@ describe('App Home', () => {
     expect(taken?.args.hash).toBeUndefined();
   });
 
-  test('App Home is published a few times only, however much happens at once', async ({ world }) => {
-    await world.connect();
+  whenConnected('App Home is published a few times only, however much happens at once', async ({ world }) => {
     await world.as('member').openHome();
     await shows(world, '*Success rate*');
     const before = published(world).length;

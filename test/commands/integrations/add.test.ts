@@ -41,8 +41,7 @@ describe('integration add', () => {
   let world: TestWorld;
   let me: ReturnType<typeof ann>;
   beforeAll(async () => {
-    world = await openTestWorld();
-    await world.connect();
+    world = await openTestWorld({ connected: true });
   });
   afterAll(() => world.stop());
   beforeEach(async () => {
@@ -241,8 +240,7 @@ describe('integration add', () => {
 describe('integration add while the service hangs', () => {
   let world: TestWorld;
   beforeAll(async () => {
-    world = await openTestWorld();
-    await world.connect();
+    world = await openTestWorld({ connected: true });
   });
   afterAll(() => world.stop());
 

@@ -9,8 +9,7 @@ describe('integration edit', () => {
   let world: TestWorld;
   let me: ReturnType<typeof ann>;
   beforeAll(async () => {
-    world = await openTestWorld();
-    await world.connect();
+    world = await openTestWorld({ connected: true });
   });
   afterAll(() => world.stop());
   beforeEach(async () => {
@@ -357,10 +356,9 @@ describe('integration edit', () => {
   });
 
   it('tells a person without any what to do', async () => {
-    const empty = await openTestWorld();
-    await empty.connect();
+    const empty = await openTestWorld({ connected: true });
     await empty.as('admin').command('C0DEPLOYS', '/deckhand integration edit');
-    await empty.slack.until(() => empty.slack.ephemerals(TEAM, PEOPLE.admin).length > 1);
+    await empty.slack.until(() => empty.slack.ephemerals(TEAM, PEOPLE.admin).length > 0);
     const said = empty.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text;
     expect(said).toContain('No integration was set up through Deckhand here yet');
     expect(said).toContain('/deckhand integration add');

@@ -494,9 +494,8 @@ describe('server add', () => {
 
 describe('a server that takes longer than it is followed', () => {
   test('a server that takes longer than it is followed is no longer followed, until somebody asks to check again', async () => {
-    const world = await openTestWorld({ speed: 0, env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } });
+    const world = await openTestWorld({ speed: 0, connected: true, env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } });
     try {
-      await world.connect();
       const ann = world.as('admin');
       await ann.command(CHANNEL, '/deckhand server add storefront');
       await world.slack.until(() => ann.openView()?.content.callback_id === 'server.add');

@@ -3,6 +3,8 @@ import { mentionedProjects } from '../../../src/commands/projects/mentioned-proj
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
+const whenConnected = test.extend('connected', true);
+
 const roots = (world: TestWorld, channel = CHANNEL) =>
   world.slack.messages(TEAM, channel).filter(({ bot_id: bot }) => bot);
 const formOf = (world: TestWorld, who: keyof typeof PEOPLE, id: string) =>
@@ -17,42 +19,42 @@ const privately = (world: TestWorld, words: string) =>
   );
 
 describe('the shortcut "Run test access"', () => {
-  test('the shortcut "Run test access" asks in a form and shows the run in the channel that was chosen', async ({
-    world,
-  }) => {
-    await world.connect();
-    const ben = world.as('member');
-    await ben.shortcut('test_access');
-    const view = await formOf(world, 'member', 'test');
-    await ben.suggest({ viewId: view.id }, { actionId: 'project', query: 'store' });
-    await ben.click({ viewId: view.id }, { actionId: 'project', selected: 'storefront' });
-    await world.slack.until(() =>
-      ben.openView()?.content.private_metadata?.toString().includes('storefront'),
-    );
-    const servers = await ben.suggest({ viewId: view.id }, { actionId: 'server', query: '' });
-    const web = servers.options.find((option) => JSON.stringify(option.text).includes('web-2'));
-    const server = String(web?.value);
-    const answer = await ben.submit('test', { channel: 'C0BILLING', server });
-    expect(answer.outcome).toBe('ok');
-    await world.slack.until(() => roots(world, 'C0BILLING').at(-1)?.text.includes('1 of 1 reachable'));
-    expect(ben.openView()).toBeUndefined();
-  });
+  whenConnected(
+    'the shortcut "Run test access" asks in a form and shows the run in the channel that was chosen',
+    async ({ world }) => {
+      const ben = world.as('member');
+      await ben.shortcut('test_access');
+      const view = await formOf(world, 'member', 'test');
+      await ben.suggest({ viewId: view.id }, { actionId: 'project', query: 'store' });
+      await ben.click({ viewId: view.id }, { actionId: 'project', selected: 'storefront' });
+      await world.slack.until(() =>
+        ben.openView()?.content.private_metadata?.toString().includes('storefront'),
+      );
+      const servers = await ben.suggest({ viewId: view.id }, { actionId: 'server', query: '' });
+      const web = servers.options.find((option) => JSON.stringify(option.text).includes('web-2'));
+      const server = String(web?.value);
+      const answer = await ben.submit('test', { channel: 'C0BILLING', server });
+      expect(answer.outcome).toBe('ok');
+      await world.slack.until(() => roots(world, 'C0BILLING').at(-1)?.text.includes('1 of 1 reachable'));
+      expect(ben.openView()).toBeUndefined();
+    },
+  );
 
-  test('the shortcut "Run test access" says under the channel that it is not in it, and starts nothing', async ({
-    world,
-  }) => {
-    await world.connect();
-    world.slack.kick(TEAM, 'C0BILLING', 'bot');
-    const ben = world.as('member');
-    await ben.shortcut('test_access');
-    const view = await formOf(world, 'member', 'test');
-    await ben.suggest({ viewId: view.id }, { actionId: 'project', query: '' });
-    const answer = await ben.submit('test', { project: 'storefront', channel: 'C0BILLING' });
-    expect(answer.errors?.channel).toContain('/invite');
-    const again = await ben.submit('test', { project: 'storefront', channel: CHANNEL });
-    expect(again.outcome).toBe('ok');
-    await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2 reachable'));
-  });
+  whenConnected(
+    'the shortcut "Run test access" says under the channel that it is not in it, and starts nothing',
+    async ({ world }) => {
+      world.slack.kick(TEAM, 'C0BILLING', 'bot');
+      const ben = world.as('member');
+      await ben.shortcut('test_access');
+      const view = await formOf(world, 'member', 'test');
+      await ben.suggest({ viewId: view.id }, { actionId: 'project', query: '' });
+      const answer = await ben.submit('test', { project: 'storefront', channel: 'C0BILLING' });
+      expect(answer.errors?.channel).toContain('/invite');
+      const again = await ben.submit('test', { project: 'storefront', channel: CHANNEL });
+      expect(again.outcome).toBe('ok');
+      await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2 reachable'));
+    },
+  );
 
   test('the shortcut "Run test access" tells in a modal that nothing is connected yet', async ({ world }) => {
     await world.as('member').shortcut('test_access');
@@ -60,20 +62,22 @@ describe('the shortcut "Run test access"', () => {
     expect(JSON.stringify(view.content.blocks)).toContain('No account is connected');
   });
 
-  test('the shortcut "Run test access" says where a run of the same goes on already', async ({ world }) => {
-    await world.connect();
-    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
-    await world.as('admin').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() => roots(world).at(-1)?.text.includes('running'));
-    const ben = world.as('member');
-    await ben.shortcut('test_access');
-    const view = await formOf(world, 'member', 'test');
-    await ben.suggest({ viewId: view.id }, { actionId: 'project', query: '' });
-    await ben.submit('test', { project: 'storefront', channel: 'C0BILLING' });
-    const notice = await formOf(world, 'member', 'notice');
-    expect(JSON.stringify(notice.content.blocks)).toContain('running already');
-    expect(roots(world, 'C0BILLING')).toHaveLength(0);
-  });
+  whenConnected(
+    'the shortcut "Run test access" says where a run of the same goes on already',
+    async ({ world }) => {
+      world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
+      await world.as('admin').command(CHANNEL, '/deckhand test storefront');
+      await world.slack.until(() => roots(world).at(-1)?.text.includes('running'));
+      const ben = world.as('member');
+      await ben.shortcut('test_access');
+      const view = await formOf(world, 'member', 'test');
+      await ben.suggest({ viewId: view.id }, { actionId: 'project', query: '' });
+      await ben.submit('test', { project: 'storefront', channel: 'C0BILLING' });
+      const notice = await formOf(world, 'member', 'notice');
+      expect(JSON.stringify(notice.content.blocks)).toContain('running already');
+      expect(roots(world, 'C0BILLING')).toHaveLength(0);
+    },
+  );
 });
 
 describe('the shortcut "Connect account"', () => {
@@ -96,7 +100,7 @@ describe('the shortcut "Connect account"', () => {
 });
 
 describe('the shortcut on a message', () => {
-  test.beforeEach(({ world }) => world.connect());
+  test.override({ connected: true });
 
   async function on(world: TestWorld, text: string): Promise<void> {
     const { ts } = await world.as('admin').postMessage(CHANNEL, text);

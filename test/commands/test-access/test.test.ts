@@ -210,9 +210,8 @@ describe('test access from a channel', () => {
 
 describe('a run that takes too long', () => {
   test('a run that takes too long is followed no longer, says so, and is taken up again with a button', async () => {
-    const world = await openTestWorld({ env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } });
+    const world = await openTestWorld({ connected: true, env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } });
     try {
-      await world.connect();
       world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
       await world.as('member').command(CHANNEL, '/deckhand test storefront');
       const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);

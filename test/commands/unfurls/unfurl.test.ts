@@ -23,8 +23,7 @@ let passed = 0;
 const clock: Clock = { now: () => systemClock.now() + passed, sleep: systemClock.sleep };
 beforeEach(async () => {
   passed = 0;
-  world = await openTestWorld({ slackApp: { unfurlDomains: ['127.0.0.1'] }, clock });
-  await world.connect();
+  world = await openTestWorld({ slackApp: { unfurlDomains: ['127.0.0.1'] }, clock, connected: true });
 });
 afterEach(() => world.stop());
 
@@ -96,9 +95,9 @@ describe('a pasted link', () => {
     const names = ['one', 'two', 'three', 'four'];
     world = await openTestWorld({
       slackApp: { unfurlDomains: ['127.0.0.1'] },
+      connected: true,
       projects: names.map((name) => ({ name, permalink: name })),
     });
-    await world.connect();
     const links = ['one', 'one/deployments', 'two', 'three', 'four'].map((name) => address(name));
     const { ts } = await paste(links.join(' '));
     await skipped('many in one message');

@@ -293,8 +293,7 @@ describe('a service that says who is linked', () => {
   const BOOKS = { email: 'books@example.com', apiKey: 'BookKey000BookKey000BookKey000BookKey000' };
   let world: TestWorld;
   beforeEach(async () => {
-    world = await openLinkable({});
-    await world.connect();
+    world = await openLinkable({ connected: true });
     world.service.world.addUser({ account: ACCOUNT, ...BOOKS, billing: true });
     const { accounts } = world.app.workspaces.open(TEAM);
     const key = { name: ACCOUNT, ...BOOKS, connectedBy: PEOPLE.admin, state: 'ok' } as const;

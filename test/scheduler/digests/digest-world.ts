@@ -25,9 +25,8 @@ export interface DigestWorld extends TestWorld {
 
 export async function openDigestWorld(start = '2026-03-02T08:00:00Z'): Promise<DigestWorld> {
   const time = createManualClock(start);
-  const world = await openTestWorld({ time });
+  const world = await openTestWorld({ time, connected: true });
   world.slack.invite(TEAM, CHANNEL, 'bot');
-  await world.connect();
   const { slack } = world;
   const messages = () => slack.messages(TEAM, CHANNEL);
   const posted = () => messages().filter(({ text }) => text.includes('Deployment digest'));

@@ -32,10 +32,9 @@ async function begin(world: TestWorld, channel = BILLING, line = 'invoices notif
 }
 
 describe('invoice notices', () => {
-  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
+  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } }, connected: true });
   test.beforeEach(async ({ world }) => {
     for (const channel of [CHANNEL, BILLING]) world.slack.invite(TEAM, channel, 'bot');
-    await world.connect();
     setBilling(world, true);
     world.service.world.addInvoice({ account: ACCOUNT, total: '11.00' });
   });
@@ -209,9 +208,8 @@ describe('reminders of unpaid invoices', () => {
   let time: ManualClock;
   beforeEach(async () => {
     time = createManualClock();
-    world = await openTestWorld({ time });
+    world = await openTestWorld({ time, connected: true });
     world.slack.invite(TEAM, BILLING, 'bot');
-    await world.connect();
     setBilling(world, true);
   });
   afterEach(() => world.stop());

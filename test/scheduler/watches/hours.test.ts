@@ -24,10 +24,9 @@ function settableClock(): Clock & { set(at: number): void } {
 const test = base
   .extend('time', () => settableClock())
   .extend('world', async ({ time }, { onCleanup }) => {
-    const world = await openTestWorld({ time, env: { NOTICE_INTERVAL_MS: '40' } });
+    const world = await openTestWorld({ time, connected: true, env: { NOTICE_INTERVAL_MS: '40' } });
     onCleanup(() => world.stop());
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.connect();
     return world;
   });
 

@@ -15,10 +15,9 @@ import {
 const OTHER = 'C0BILLING';
 
 describe('watch', () => {
-  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
+  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } }, connected: true });
   test.beforeEach(async ({ world }) => {
     for (const channel of [CHANNEL, OTHER]) world.slack.invite(TEAM, channel, 'bot');
-    await world.connect();
   });
 
   const texts = (world: TestWorld, channel = CHANNEL) =>
@@ -394,9 +393,8 @@ describe('the feed', () => {
   let time: ManualClock;
   beforeEach(async () => {
     time = createManualClock();
-    world = await openTestWorld({ time });
+    world = await openTestWorld({ time, connected: true });
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.connect();
     await world.as('admin').command(CHANNEL, '/deckhand watch all');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
     world.service.requests.clear();
