@@ -20,6 +20,8 @@ export const PAGE_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
+export const KEPT = 'public, max-age=31536000, immutable';
+
 /** Serves the built page. */
 export function createPageFiles(dir: string): Hono {
   const files = new Hono();
@@ -28,6 +30,8 @@ export function createPageFiles(dir: string): Hono {
     context.header('content-security-policy', PAGE_POLICY);
     context.header('x-content-type-options', 'nosniff');
     context.header('referrer-policy', 'no-referrer');
+    // Their names change with their contents.
+    if (context.req.path.startsWith('/assets/')) context.header('cache-control', KEPT);
   });
   files.get('*', serveStatic({ root: dir }));
   return files;

@@ -35,6 +35,7 @@ export const CREATE_TABLES = CREATE_JOBS + CREATE_SCHEDULES;
 /** What ran when an earlier process ended. */
 const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
 
+const QUEUES = 'SELECT DISTINCT queue FROM deckhand_jobs';
 const STANDS = 'SELECT 1 FROM keyv WHERE key = ? AND value = ?';
 /** Only while that stands which the job belongs to, where it belongs to anything. */
 const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
@@ -100,7 +101,11 @@ export function createSqliteJobs({ database: db, commit }: SqliteFile, clock: Cl
   const count = db.prepare(COUNT);
   const insertOne = db.prepare(INSERT);
   const stands = db.prepare(STANDS);
+  const queues = db.prepare(QUEUES).all();
+  /** Those that may have a job: the others need not be asked. */
+  const used = new Set(queues.map(({ queue }) => queue));
   const insert = (queue: string, { during, key, workspace, data, delayMs, traceparent }: NewJob): boolean => {
+    used.add(queue);
     const now = clock.now();
     const row = [queue, key ?? null, workspace, data, now + delayMs, now, traceparent ?? null];
     const standing = [during?.key ?? null, during?.key ?? null, during?.text ?? null];
@@ -118,7 +123,7 @@ export function createSqliteJobs({ database: db, commit }: SqliteFile, clock: Cl
       const store = (): boolean[] => jobs.map((job) => insert(queue, job));
       return jobs.length === 1 ? commit(store) : inTransaction(db, store);
     },
-    ...changes(db, clock),
+    ...changes(db, clock, used),
     erase: async (workspace) => {
       inTransaction(db, () => {
         for (const statement of erasing) statement.run({ $1: workspace });
@@ -150,7 +155,7 @@ function inTransaction<T>(db: DatabaseSync, work: () => T): T {
 
 type Changes = Pick<JobsBackend, 'claim' | 'save' | 'release' | 'finish' | 'setAside'>;
 
-function changes(db: DatabaseSync, clock: Clock): Changes {
+function changes(db: DatabaseSync, clock: Clock, used: ReadonlySet<unknown>): Changes {
   const claim = db.prepare(CLAIM);
   const next = db.prepare(NEXT);
   const [save, release, finish, setAside] = [SAVE, RELEASE, FINISH, SET_ASIDE].map((sql) => {
@@ -161,6 +166,7 @@ function changes(db: DatabaseSync, clock: Clock): Changes {
   }) as [Change, Change, Change, Change];
   return {
     claim: async (queue, limit, { full, busy }) => {
+      if (!used.has(queue)) return { jobs: [], nextAt: undefined };
       const asked = { queue, now: clock.now() };
       const claimBut = (left: readonly string[], most: number): unknown[] =>
         claim.all({ ...asked, limit: most, left: JSON.stringify(left) });

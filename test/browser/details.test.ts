@@ -8,9 +8,12 @@ describeInBrowser('A linked project, as a person opens it', () => {
   const browser = useBrowser();
   let world: TestWorld;
   beforeAll(async () => {
-    world = await openTestWorld({ page: true, slackApp: { unfurlDomains: ['127.0.0.1'] } });
+    world = await openTestWorld({
+      page: true,
+      connected: true,
+      slackApp: { unfurlDomains: ['127.0.0.1'] },
+    });
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.connect();
     const now = world.service.clock.now();
     for (const [at, succeeded] of [true, false, true].entries())
       world.service.world.addDeployment({

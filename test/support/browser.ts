@@ -132,12 +132,11 @@ async function takeBack({ page, kind, url }: { page: Page; kind: string; url: st
   idle.set(kind, [...(idle.get(kind) ?? []), page]);
 }
 
-/** Saves what the page looks like as `test/screenshots/<name>.png`; answers the file's path. */
-export async function takePicture(page: Page, name: string): Promise<string> {
+/** With `DECKHAND_SCREENSHOTS=1`, saves what the page looks like as `test/screenshots/<name>.png`. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  if (process.env.DECKHAND_SCREENSHOTS !== '1') return;
   mkdirSync(pictures, { recursive: true });
-  const path = join(pictures, `${name}.png`);
-  await page.screenshot({ path, animations: 'disabled' });
-  return path;
+  await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });
 }
 
 function executable(): string | undefined {

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { PAGE_POLICY } from '../../../../sandbox/slack/page-files.ts';
+import { KEPT, PAGE_POLICY } from '../../../../sandbox/slack/page-files.ts';
 import { buildPage } from '../../../../sandbox/slack/web/build.ts';
 
 const types: Readonly<Record<string, string>> = {
@@ -123,6 +123,7 @@ async function serveStatic(folder: string, pathname: string, response: ServerRes
     'content-type': types[extname(path)] ?? 'application/octet-stream',
     'content-security-policy': PAGE_POLICY,
     'x-content-type-options': 'nosniff',
+    ...(pathname.startsWith('/assets/') ? { 'cache-control': KEPT } : {}),
   });
   response.end(bytes);
 }
