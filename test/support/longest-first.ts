@@ -1,17 +1,27 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes seconds, the longest first: begun last, one of them would end long after all others. */
+/**
+ * What takes seconds, the longest first: begun last, one of them would end long after all others. Most of that time they
+ * wait, for processes, leases and browsers.
+ */
 const LONGEST: readonly RegExp[] = [
-  /\/process\/(forms|chaos|replica-digests|replicas|doubles|start|start-faults|kill)\.test\.ts$/,
+  /\/process\/(replicas|chaos|bundle|replica-digests|forms|doubles|start|start-faults|kill)\.test\.ts$/,
   /\/transfer\/|\/drain-process\.test|\/jobs\/schedule\.test/,
   /\/browser\//,
   /\/process\/|\/kill-matrix\/|\/fuzz\/|\/sandbox\/slack\/web\//,
 ];
 
-/** In the same order on a fresh clone, where Vitest knows no durations yet. */
+/**
+ * In the same order on a fresh clone, where Vitest knows no durations yet. After each of the longest comes one that
+ * computes, so that no core is idle while they wait.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+    const sorted = await super.sort(files);
+    const longest = sorted.filter((file) => rank(file) < LONGEST.length).sort((a, b) => rank(a) - rank(b));
+    const others = sorted.filter((file) => rank(file) === LONGEST.length);
+    const pairs = longest.flatMap((file, at) => [file, ...others.slice(at, at + 1)]);
+    return [...pairs, ...others.slice(longest.length)];
   }
 }
 
