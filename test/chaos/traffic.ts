@@ -52,9 +52,16 @@ export interface Pace {
 const READS = ['whoami', 'projects', 'audit 5', 'help', 'accounts', 'activity today'] as const;
 export const DIGEST_LINE = 'digest add cron:"* * * * *" UTC today';
 
-/** Sets up what goes on by itself: watches, invoice notices and a digest in each workspace. */
+/** Begins what goes on by itself, in each workspace: a watch, invoice notices, a digest and a test. */
 export async function prepare(world: World): Promise<Ask[]> {
-  const asks = SIDES.flatMap((side) => [newAsk(world, side, 'digest', side.channels[0], DIGEST_LINE)]);
+  const asks = SIDES.flatMap((side) => {
+    const [channel] = side.channels;
+    const project = side.projects[0].permalink;
+    return [
+      newAsk(world, side, 'digest', channel, DIGEST_LINE),
+      { ...newAsk(world, side, 'test', channel, `test ${project}`), project },
+    ];
+  });
   for (const { team, activity, billing } of SIDES) {
     const ann = world.slack.as(team, PEOPLE.admin);
     for (const [channel, line] of [

@@ -129,18 +129,15 @@ describe('the next slots', () => {
   test('over 400 days come once, in order, at the local time that was asked for', () => {
     for (const zone of ZONES) {
       const start = Date.parse('2026-01-01T12:00Z');
-      let slots = 0;
-      const dates = new Set<string>();
-      for (let at = nextSlot('30 9 * * *', zone, start); at <= start + 400 * DAY; ) {
-        const [date = '', time] = localTime(zone, at).split(' ');
-        expect([zone, time]).toEqual([zone, '09:30']);
-        dates.add(date);
-        slots += 1;
-        const next = nextSlot('30 9 * * *', zone, at);
-        expect(next).toBeGreaterThan(at);
-        at = next;
-      }
-      expect([zone, slots, dates.size]).toEqual([zone, 400, 400]);
+      const end = start + 400 * DAY;
+      const slots: number[] = [];
+      const nextAfter = (at: number): number => nextSlot('30 9 * * *', zone, at);
+      for (let at = nextAfter(start); at <= end && slots.length <= 400; at = nextAfter(at)) slots.push(at);
+      expect(slots).toEqual([...new Set(slots)].sort((a, b) => a - b));
+      const shown = slots.map((slot) => localTime(zone, slot).split(' '));
+      const dates = new Set(shown.map(([date]) => date));
+      const times = new Set(shown.map(([, time]) => time));
+      expect([zone, slots.length, dates.size, ...times]).toEqual([zone, 400, 400, '09:30']);
     }
   });
 });
@@ -172,7 +169,7 @@ describe('for any schedule, zone and instant', () => {
         expect(last).toBeLessThanOrEqual(at);
         expect(nextSlot(expression, where, last)).toBe(next);
       }),
-      { numRuns: 300 },
+      { numRuns: byLength(100, 300) },
     );
   });
 
@@ -195,13 +192,13 @@ describe('for any schedule, zone and instant', () => {
         const isAfterSkippedDay = localTime(where, slot - MINUTE).slice(0, 10) < date && time === '00:00';
         expect(isDue || isAfterGap || isAfterSkippedDay).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: byLength(100, 300) },
     );
   });
 });
 
 describe('around any change of the clocks of any zone', () => {
-  const some = [...zoneNames().keys()].filter((_, at) => at % byLength(12, 1) === 0);
+  const some = [...zoneNames().keys()].filter((_, at) => at % byLength(24, 1) === 0);
   const changes = [...ZONES, ...some].flatMap((zone) => changesOf(zone));
   const change = fc.constantFrom(...changes);
 
@@ -243,7 +240,7 @@ describe('around any change of the clocks of any zone', () => {
           expect([skipped.length, dates.size]).toEqual([7, 7]);
         },
       ),
-      { numRuns: byLength(300, 10_000) },
+      { numRuns: byLength(100, 10_000) },
     );
   });
 });

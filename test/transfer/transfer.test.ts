@@ -218,7 +218,7 @@ describe.each(DATABASES)('a move to $name', ({ fresh }) => {
       code: 0,
     });
     const usualMs = (Date.now() - startedAt) * 2;
-    const kills = byLength(3, 40);
+    const kills = byLength(2, 40);
     for (let at = 0; at < kills; at += 1) {
       const child = begin();
       const ended = once(child, 'exit');
