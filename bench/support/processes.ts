@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
@@ -87,16 +87,38 @@ export function sayListening(port: number): void {
 
 export const TICKS_A_SECOND = 100;
 
-/** CPU time of a process so far, user and system, in seconds; steps of 10 ms. Linux only. */
+/** CPU time of a process and of those it started so far, user and system, in seconds; steps of 10 ms. Linux only. */
 export function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+  // Its own, and what was spent by those it started that have ended.
+  const ticks = familyOf(pid).flatMap((each) => statusOf(each).slice(11, 15).map(Number));
+  return ticks.reduce((sum, each) => sum + each, 0) / TICKS_A_SECOND;
 }
 
-/** Resident memory of a process in bytes, now and at its highest. Linux only. */
+/** Resident memory of a process and of those it started in bytes, now and at the highest of each. Linux only. */
 export function residentBytes(pid: number): { now: number; highest: number } {
-  const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const texts = familyOf(pid).map((each) => readOf(each, 'status'));
   const read = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024;
+    texts.reduce(
+      (sum, text) => sum + Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0),
+      0,
+    ) * 1024;
   return { now: read('VmRSS'), highest: read('VmHWM') };
+}
+
+function familyOf(pid: number): number[] {
+  const all = readdirSync('/proc').map(Number).filter(Boolean);
+  return all.filter((each) => each === pid || statusOf(each)[1] === String(pid));
+}
+
+/** From the state on, which is the first; empty where the process has ended. */
+function statusOf(pid: number): string[] {
+  return readOf(pid, 'stat').split(') ').at(-1)?.split(' ') ?? [];
+}
+
+function readOf(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
 }
