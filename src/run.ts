@@ -23,8 +23,8 @@ export async function run(env: Record<string, string | undefined>): Promise<void
     const tracing = await openTracing(config, version, log);
     const opened = await openDeckhand(config, { log, version, tracing });
     const { port } = await opened.app.start();
-    logPort(log, config, port);
     endOnSignal(opened, tracing, log);
+    logPort(log, config, port);
     flushCompileCache();
   } catch (error) {
     endUnstarted(error, config, log);
