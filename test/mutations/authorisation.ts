@@ -94,8 +94,8 @@ export const AUTHORISATION: readonly Mutation[] = [
     file: PIPELINE,
     from: 'shortcut: [instrument, explain, respond, progress, authorise, audit],',
     to: 'shortcut: [instrument, explain, respond, progress, audit],',
-    tests: ['test/listeners/permissions.test.ts'],
-    only: 'is refused the shortcut',
+    tests: [PEOPLE_TEST],
+    only: 'a person of another company is refused',
   },
   {
     name: 'the assistant’s tools need no permission',

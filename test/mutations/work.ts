@@ -106,7 +106,7 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a lock that another process holds stops the event loop',
     file: 'src/open.ts',
-    from: "database.exec('PRAGMA busy_timeout = 0');",
+    from: "file.database.exec('PRAGMA busy_timeout = 0');",
     to: '',
     tests: [GUARD_TEST],
     only: 'a lock that another process holds',
