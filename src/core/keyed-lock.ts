@@ -1,4 +1,4 @@
-import { Line } from './line.ts';
+import { Line } from './fair-gate.ts';
 
 /** Runs work of the same key one after the other, and forgets a key as soon as it is idle. */
 export interface KeyedLock {
