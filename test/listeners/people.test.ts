@@ -78,6 +78,13 @@ describe('people who hold nothing', () => {
         await post(body);
         await world.slack.until(() => shown() > count, { what: `an answer to ${body.type}` });
       }
+      await post({ type: 'shortcut', callback_id: 'connect_account', channel: undefined });
+      const opened = () =>
+        world.slack.calls.flatMap(({ method, args }) =>
+          method === 'views.open' ? JSON.stringify(args) : [],
+        );
+      await world.slack.until(() => opened().length > 0, { what: 'an answer to the shortcut' });
+      expect(opened().join()).not.toContain('api_key');
       expect(await post(form('test'))).toContain(sentence);
       const menu = { type: 'block_suggestion', action_id: 'project', block_id: 'project', value: '' };
       expect(JSON.parse(await post(menu))).toEqual({ options: [] });

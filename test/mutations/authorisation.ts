@@ -90,6 +90,14 @@ export const AUTHORISATION: readonly Mutation[] = [
     only: 'nothing that the channel does not allow',
   },
   {
+    name: 'shortcuts need no permission',
+    file: PIPELINE,
+    from: 'shortcut: [instrument, explain, respond, progress, authorise, audit],',
+    to: 'shortcut: [instrument, explain, respond, progress, audit],',
+    tests: [PEOPLE_TEST],
+    only: 'a person of another company is refused',
+  },
+  {
     name: 'the assistant’s tools need no permission',
     file: PIPELINE,
     from: 'tool: [instrument, explain, authorise, audit],',
