@@ -7,7 +7,7 @@ import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './
 
 /** Of a test's journey. They only ever go down. */
 const MOST_FILES = 77;
-const MOST_STATEMENTS = 26;
+const MOST_STATEMENTS = 25;
 
 const measured: Record<string, Journey> = {};
 afterAll(() => print(measured));
