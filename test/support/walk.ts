@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { vi } from 'vitest';
 import { DEMO_IDS } from '../../sandbox/service/seed/demo-facts.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
 
@@ -54,12 +55,26 @@ export async function walk(world: TestWorld): Promise<void> {
     const words = WORDS[command.name] ?? [''];
     const lines = [...words.map((rest) => `${command.name} ${rest}`.trim()), ...(command.examples ?? [])];
     for (const line of new Set(lines)) {
-      await ann.command(CHANNEL, `/deckhand ${line}`);
+      await carriedOut(world, () => ann.command(CHANNEL, `/deckhand ${line}`));
       await quiet(world);
       await finishForms(world);
     }
     await pressAll(world, pressed);
   }
+}
+
+/** Asks for something, and waits for its end, which is counted. */
+async function carriedOut(world: TestWorld, ask: () => Promise<unknown>): Promise<void> {
+  const before = await ended(world);
+  await ask();
+  await vi.waitUntil(async () => (await ended(world)) > before, { timeout: 60_000 });
+}
+
+/** How much of what people asked for has ended. */
+async function ended(world: TestWorld): Promise<number> {
+  const metrics = await world.app.parts.metrics.text();
+  const counts = [...metrics.matchAll(/^deckhand_commands_total\{.*\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 /**
@@ -149,7 +164,7 @@ async function pressAll(world: TestWorld, pressed: Set<string>): Promise<void> {
     pressed.add(kindOf(element));
     const use = { actionId: element.action_id ?? '', blockId };
     const place = { channel: next.channel, ts };
-    if (element.type === 'button') await ann.click(place, use);
+    if (element.type === 'button') await carriedOut(world, () => ann.click(place, use));
     else await choose(world, place, element, use);
     await quiet(world);
     await finishForms(world);

@@ -161,14 +161,17 @@ describe('the chart of activity stats', () => {
     world,
   }) => {
     world.slack.policy(TEAM, { refusedBlocks: ['data_visualization', 'data_table'] });
+    const remembered = world.logged('"kind":"data_visualization"');
     await askForPicture(world, '/deckhand activity 7d stats');
+    await remembered;
     expect(typesSeen(world)).toContain('image');
     expect(answers(world)).toBe(1);
     const [picture] = world.slack.files(TEAM);
     expect(picture?.altText).toContain('3 deployments: 2 succeeded, 1 failed.');
-    world.slack.fault({ method: 'response_url', error: 'used_url', times: 1 });
+    world.slack.policy(TEAM, { responseUrls: 'used_url' });
     await askForPicture(world, '/deckhand activity 7d stats');
     expect(world.slack.files(TEAM)).toHaveLength(1);
+    expect(typesSeen(world)).toContain('image');
     const ephemeral = world.slack.calls.filter(({ method }) => method === 'chat.postEphemeral');
     expect(ephemeral.map(({ error }) => error)).toEqual([undefined]);
   });
