@@ -5,6 +5,8 @@ import { judge, postsOf, untilPosted } from './slot-posts.ts';
 
 const MINUTE = 60_000;
 const DIGESTS = 20;
+/** Few, so that a replica has more to post in each after its first post. */
+const CHANNELS = 2;
 /** About what three starts take, so that the slots fall due right after them. */
 const START_MS = 3_000;
 /** Longer than a dead replica's jobs are held for it. */
@@ -12,18 +14,17 @@ const LEASE_MS = 16_000;
 
 let replicas: Replicas;
 beforeEach(async () => {
-  replicas = await openReplicas({ url: await freshDatabase(), digests: DIGESTS, answerMs: 200 });
+  replicas = await openReplicas({
+    url: await freshDatabase(),
+    digests: DIGESTS,
+    channels: CHANNELS,
+    answerMs: 200,
+  });
 });
 afterEach(() => replicas.close());
 
-/** The replica that posted most so far. */
-function busiest({ postedBy }: Replicas): number {
-  const counts = [0, 1, 2].map((replica) => postedBy.filter((by) => by === replica).length);
-  return counts.indexOf(Math.max(...counts));
-}
-
 /** A short form of `npm run chaos -- replicas`. */
-it('posts each due slot once, though the replica that posts most is killed half-way', async () => {
+it('posts each due slot once, though the replica that posts first is killed half-way', async () => {
   const { slack, ids } = replicas;
   await replicas.stopAll();
   replicas.postedBy.length = 0;
@@ -32,9 +33,8 @@ it('posts each due slot once, though the replica that posts most is killed half-
   await Promise.all([0, 1, 2].map((replica) => replicas.start(replica)));
   const expected = postsOf(ids, [slot]);
 
-  await slack.until(() => replicas.postedBy.length >= 3, { what: 'the first digests' });
-  const killed = busiest(replicas);
-  await replicas.kill(killed);
+  await expect.poll(() => replicas.postedBy.length, { interval: 10 }).toBeGreaterThan(0);
+  await replicas.kill(replicas.postedBy[0] ?? 0);
   const left = judge(slack, expected, []).lost.length;
   expect(left, 'killed half-way').toBeGreaterThan(0);
 

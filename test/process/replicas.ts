@@ -33,12 +33,14 @@ interface Options {
   /** The `STORE_URL` of an empty Postgres. */
   url: string;
   digests: number;
+  /** At most ten: a replica posts in each one after the other. */
+  channels?: number;
   /** How long Slack takes for a post. */
   answerMs: number;
 }
 
 /** Starts the first one, numbered 0. */
-export async function openReplicas({ url, digests, answerMs }: Options): Promise<Replicas> {
+export async function openReplicas({ url, digests, channels, answerMs }: Options): Promise<Replicas> {
   const service = await startSimulatedService();
   const slack = await startSlack();
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-replicas-'));
@@ -82,7 +84,7 @@ export async function openReplicas({ url, digests, answerMs }: Options): Promise
 
   try {
     await start(0);
-    const ids = await setUpDigests(slack, digests);
+    const ids = await setUpDigests(slack, digests, channels);
     slack.fault({ method: 'chat.postMessage', delayMs: answerMs });
     return {
       slack,
