@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 
@@ -33,11 +32,5 @@ const HEAVY = [
 
 export default mergeConfig(
   config,
-  defineConfig({
-    test: {
-      exclude: [...configDefaults.exclude, ...HEAVY],
-      // They compute more than they wait, and each worker loads and warms up the same code.
-      maxWorkers: availableParallelism(),
-    },
-  }),
+  defineConfig({ test: { exclude: [...configDefaults.exclude, ...HEAVY] } }),
 );
