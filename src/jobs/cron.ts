@@ -47,7 +47,9 @@ const MOST_KNOWN = 1_000;
  * @throws CronError saying which field is wrong
  */
 export function parseCron(text: string): Cron {
-  const cron = known.get(text) ?? readCron(text);
+  const read = known.get(text);
+  if (read !== undefined) return read;
+  const cron = readCron(text);
   if (known.size >= MOST_KNOWN) known.clear();
   known.set(text, cron);
   return cron;
