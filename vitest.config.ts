@@ -15,7 +15,8 @@ export default defineConfig({
     isolate: false,
     // Node runs our TypeScript as it is.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Many tests wait for child processes, leases and Slack's deadlines, so that two more than cores go well together; more of them load more modules than they gain.
+    // Many tests wait for child processes, leases and Slack's deadlines, so that two more than cores go well together;
+    // more than that load more modules than they gain.
     maxWorkers: availableParallelism() + 2,
     // Never waited out where all is well: a loaded machine takes many times as long as an idle one.
     testTimeout: byLength(120_000, 900_000),

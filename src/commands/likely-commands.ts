@@ -1,6 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { UserError } from '../core/errors.ts';
 import type { Project } from '../service/projects.ts';
+import { isNamed } from '../workspace/projects.ts';
 import type { Command } from './command.ts';
 import {
   cleanCommandText,
@@ -98,10 +99,10 @@ function canRun({ command, rest }: Matched): boolean {
 }
 
 /** A project is named by its permalink or identifier, or by all words of its name. */
-function isSaid({ name, permalink, identifier }: Project, words: readonly string[]): boolean {
-  const parts = name.split(' ').map(comparable).filter(Boolean);
-  const isNamed = parts.length > 0 && parts.every((part) => words.includes(part));
-  return isNamed || [permalink, identifier].some((known) => words.includes(known.toLowerCase()));
+function isSaid(project: Project, words: readonly string[]): boolean {
+  const parts = project.name.split(' ').map(comparable).filter(Boolean);
+  const isWhole = parts.length > 0 && parts.every((part) => words.includes(part));
+  return isWhole || words.some((word) => isNamed(project, word));
 }
 
 /** A command's name alone, which takes a project as its first word, with that project. */

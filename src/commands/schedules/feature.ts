@@ -130,7 +130,8 @@ export async function expectAllowedThere<R>(
 }
 
 /**
- * Posts a card in the schedule's channel or in the thread of a mention there, once, and shows it to a person who asked from elsewhere.
+ * Posts a card in the schedule's channel or in the thread of a mention there, once, and shows it to a person who asked
+ * from elsewhere.
  * @param isOptional true where the change holds although the channel cannot be posted in
  * @throws SlackFailure
  */

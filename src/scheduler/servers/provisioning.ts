@@ -58,10 +58,11 @@ const KEY_STAYS_MS = 24 * 60 * 60 * 1000;
 export async function sendToFollow(
   { jobs }: Pick<Workspace, 'jobs'>,
   followed: FollowedServer,
-  request = '',
+  request?: string,
 ): Promise<void> {
   const { channel, rootTs } = followed;
-  await jobs.send(FOLLOW_PROVISIONING, followed, { key: `${channel} ${rootTs} ${request}`.trimEnd() });
+  const key = [channel, rootTs, ...(request === undefined ? [] : [request])].join(' ');
+  await jobs.send(FOLLOW_PROVISIONING, followed, { key });
 }
 
 async function follow(following: Following<FollowedServer, ProvisioningState>): Promise<void> {

@@ -14,6 +14,26 @@ import {
 const POST = { method: 'POST', path: `/${ACCOUNT}/projects/storefront/servers` } as const;
 const SITE = { name: 'shop', subdomain: 'shop-front' };
 
+const MACHINE = { protocol_type: 'managed_vps', name: 'box', region: 'fra1', size: 'small' };
+
+/** The data of the job that carries out a confirmed order. */
+function orderOf(
+  { app }: TestWorld,
+  wanted: typeof MACHINE | (typeof SITE & { protocol_type: string; spa_mode: boolean }),
+  { asked, ...more }: { asked: boolean; created?: object; shown?: object },
+) {
+  const draft = {
+    channel: CHANNEL,
+    account: ACCOUNT,
+    project: { permalink: 'storefront', name: 'Storefront' },
+    protocol: wanted.protocol_type,
+    wanted,
+    order: 'order-1',
+  };
+  const orderedAt = app.parts.clock.now();
+  return { workspace: TEAM, user: PEOPLE.admin, viewId: 'V0GONE', draft, orderedAt, asked, ...more };
+}
+
 describe('server add', () => {
   test.override({ worldOptions: { speed: 0 }, connected: true });
 
@@ -276,23 +296,9 @@ describe('server add', () => {
   test('server add never asks again after a kill between the request and its answer, and says so', async ({
     world,
   }) => {
-    const { engine, clock } = world.app.parts;
+    const { engine } = world.app.parts;
     const said = await answerTo(world, 'admin', () =>
-      engine.send('add-server', {
-        workspace: TEAM,
-        user: PEOPLE.admin,
-        viewId: 'V0GONE',
-        draft: {
-          channel: CHANNEL,
-          account: ACCOUNT,
-          project: { permalink: 'storefront', name: 'Storefront' },
-          protocol: 'managed_vps',
-          wanted: { protocol_type: 'managed_vps', name: 'box', region: 'fra1', size: 'small' },
-          order: 'order-1',
-        },
-        orderedAt: clock.now(),
-        asked: true,
-      }),
+      engine.send('add-server', orderOf(world, MACHINE, { asked: true })),
     );
     expect(said).toContain('Deckhand was stopped while it asked the service to create *box*');
     expect(said).toContain('`/deckhand hosting list`');
@@ -309,27 +315,9 @@ describe('server add', () => {
   test('server add creates once, also where a kill has the form carried out again after the order has ended', async ({
     world,
   }) => {
-    const { engine, clock } = world.app.parts;
+    const { engine } = world.app.parts;
     const order = () =>
-      engine.send(
-        'add-server',
-        {
-          workspace: TEAM,
-          user: PEOPLE.admin,
-          viewId: 'V0GONE',
-          draft: {
-            channel: CHANNEL,
-            account: ACCOUNT,
-            project: { permalink: 'storefront', name: 'Storefront' },
-            protocol: 'managed_vps',
-            wanted: { protocol_type: 'managed_vps', name: 'box', region: 'fra1', size: 'small' },
-            order: 'order-1',
-          },
-          orderedAt: clock.now(),
-          asked: false,
-        },
-        { key: 'order-1' },
-      );
+      engine.send('add-server', orderOf(world, MACHINE, { asked: false }), { key: 'order-1' });
     await order();
     await jobsDone(world, 'add-server', 1);
     expect(await order()).toBe(false);
@@ -340,7 +328,7 @@ describe('server add', () => {
   test('server add posts nothing twice where a kill has it carried out again after its follower has ended', async ({
     world,
   }) => {
-    const { engine, clock } = world.app.parts;
+    const { engine } = world.app.parts;
     await confirmSite(world);
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
@@ -348,23 +336,16 @@ describe('server add', () => {
     await jobsDone(world, 'follow-provisioning', 1);
     const made = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
     const [root] = roots(world);
-    await engine.send('add-server', {
-      workspace: TEAM,
-      user: PEOPLE.admin,
-      viewId: 'V0GONE',
-      draft: {
-        channel: CHANNEL,
-        account: ACCOUNT,
-        project: { permalink: 'storefront', name: 'Storefront' },
-        protocol: 'static_hosting',
-        wanted: { protocol_type: 'static_hosting', ...SITE, spa_mode: false },
-        order: 'order-1',
+    const ordered = orderOf(
+      world,
+      { protocol_type: 'static_hosting', ...SITE, spa_mode: false },
+      {
+        asked: true,
+        created: { identifier: made?.identifier, name: 'shop' },
+        shown: { channel: CHANNEL, ts: root?.ts },
       },
-      orderedAt: clock.now(),
-      asked: true,
-      created: { identifier: made?.identifier, name: 'shop' },
-      shown: { channel: CHANNEL, ts: root?.ts },
-    });
+    );
+    await engine.send('add-server', ordered);
     await jobsDone(world, 'add-server', 2);
     await expect
       .poll(async () => (await engine.stats()).queues['follow-provisioning']?.running, { timeout: 20_000 })
