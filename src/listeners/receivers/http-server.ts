@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createSocket, type Server as Socket } from 'node:net';
 import type { Logger } from '../../observability/log.ts';
 import { PAGE_STYLE } from '../../views/blocks/page.ts';
-import { type ListeningSockets, openSockets } from './listening-sockets.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void;
 
@@ -100,7 +100,7 @@ export async function listen(routes: Routes, options: ListenOptions): Promise<Li
     throw new ListenError(options, cause);
   });
   return {
-    port: sockets.port,
+    port: (server.address() as AddressInfo).port,
     async drain(still) {
       open = Object.fromEntries(
         Object.entries(routes).map(([route, handler]) => [route, still.includes(route) ? handler : turnAway]),
@@ -163,9 +163,68 @@ function refuse(routes: Routes, path: string, response: ServerResponse): void {
 /** What is still open then is a client that does not read or write. */
 const CLOSE_GRACE_MS = 1_000;
 
-function close(server: Server, sockets: ListeningSockets): Promise<void> {
+async function close(server: Server, sockets: readonly Socket[]): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
-  const closed = sockets.close();
+  const closed = Promise.all(sockets.map(closeSocket));
   server.closeIdleConnections();
-  return closed.finally(() => clearTimeout(cut));
+  await closed.finally(() => clearTimeout(cut));
+}
+
+/**
+ * Has `server` accept from so many sockets of one port; from one where the system cannot share a port. The event loop
+ * takes one new connection a turn from each socket, and in a burst a turn takes tens of milliseconds: on one socket, the
+ * last of 500 connections would be accepted seconds late.
+ * @returns all of them, the server first
+ * @throws what `listen` fails with, also where another process listens there and would share the port
+ */
+async function openSockets(
+  server: Server,
+  { host, port, sockets }: { host: string; port: number; sockets: number },
+): Promise<Socket[]> {
+  const isShared = sockets > 1 && (await canShare(host, port));
+  await listenOn(server, { host, port, reusePort: isShared });
+  const { address, port: taken } = server.address() as AddressInfo;
+  const others = Array.from({ length: isShared ? sockets - 1 : 0 }, () => acceptFor(server));
+  await Promise.all(others.map((one) => listenOn(one, { host: address, port: taken, reusePort: true })));
+  return [server, ...others];
+}
+
+/**
+ * Whether the system lets sockets share a port. Tried first with a socket that shares nothing: where another process
+ * listens, that alone is refused.
+ */
+async function canShare(host: string, port: number): Promise<boolean> {
+  const probe = createSocket();
+  await listenOn(probe, { host, port });
+  await closeSocket(probe);
+  try {
+    await listenOn(probe, { host, port: 0, reusePort: true });
+    await closeSocket(probe);
+    return true;
+  } catch (error) {
+    // macOS and Windows.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTSUP') return false;
+    throw error;
+  }
+}
+
+/** With the options that `http.Server` gives to its own socket. */
+function acceptFor(server: Server): Socket {
+  return createSocket({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
+}
+
+function listenOn(socket: Socket, at: { host: string; port: number; reusePort?: boolean }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.listen(at, () => {
+      socket.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function closeSocket(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.close((error) => (error === undefined ? resolve() : reject(error)));
+  });
 }
