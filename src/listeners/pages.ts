@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Page, pageOf } from '../views/blocks/page.ts';
 import { sendText } from './receivers/http-server.ts';
 
@@ -12,4 +12,34 @@ export function sendPage(
   const links = help === undefined ? [] : [{ label: 'Get help', url: help }];
   const shown = { ...page, links: [...(page.links ?? []), ...links] };
   sendText(response, status, pageOf(shown), 'text/html');
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** Browsers take such a cookie from this very host over https alone, with the path `/`. */
+const HOST_PREFIX = '__Host-';
+
+/**
+ * A cookie that only `url` gets back, or its host where it is public, for ten minutes, out of reach of any script. Lax,
+ * because the browser comes back from another site; Secure, unless this machine talks to itself.
+ */
+export function cookieLine({ name, value }: { name: string; value: string }, url: URL): string {
+  const rest = 'Max-Age=600; HttpOnly; SameSite=Lax';
+  return isPublic(url)
+    ? `${HOST_PREFIX}${name}=${value}; Path=/; ${rest}; Secure`
+    : `${name}=${value}; Path=${url.pathname}; ${rest}`;
+}
+
+/** Those that `cookieLine` set for `url`, by the names that it was given. */
+export function cookiesOf(request: IncomingMessage, url: URL): Record<string, string | undefined> {
+  const prefix = isPublic(url) ? HOST_PREFIX : '';
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
+  return Object.fromEntries(
+    pairs
+      .filter(([name = '']) => name.startsWith(prefix))
+      .map(([name = '', value]) => [name.slice(prefix.length), value]),
+  );
+}
+
+function isPublic(url: URL): boolean {
+  return url.protocol === 'https:' || !LOOPBACK.has(url.hostname);
 }

@@ -1,10 +1,9 @@
 import { describe, expect } from 'vitest';
 import { commandsFor, START } from '../../src/commands/registry.ts';
 import { ServiceError } from '../../src/core/errors.ts';
-import { createDurableForms } from '../../src/listeners/durable-forms.ts';
+import { createDurableForms, formId } from '../../src/listeners/durable-forms.ts';
 import { readInteraction, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
 import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
-import { formId } from '../../src/listeners/pipeline/form-claim.ts';
 import { createSubmissions } from '../../src/listeners/pipeline/run-submission.ts';
 import { ackOf, invalidFields, type SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
 import { createRegistry } from '../../src/listeners/registry.ts';

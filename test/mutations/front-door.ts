@@ -105,7 +105,7 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'a form is carried out again by another replica',
-    file: 'src/listeners/pipeline/form-claim.ts',
+    file: 'src/listeners/durable-forms.ts',
     from: 'return (await claims.get(form))?.job === job ? undefined : sentAlready(state);',
     to: 'return undefined;',
     tests: ['test/listeners/submissions.test.ts'],

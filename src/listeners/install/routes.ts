@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import type { Job } from '../../core/job.ts';
 import type { Settings } from '../../core/settings.ts';
 import { isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import type { OauthInstallations } from '../../slack/installations.ts';
@@ -10,17 +12,17 @@ import {
   installPage,
 } from '../../views/accounts/browser-pages.ts';
 import type { Page } from '../../views/blocks/page.ts';
-import type { Parts, Workspaces } from '../../workspace/workspace.ts';
-import { cookieLine, cookiesOf } from '../cookies.ts';
-import { sendPage } from '../pages.ts';
+import { welcomeMessage } from '../../views/help/start.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
+import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
 import type { Routes } from '../receivers/http-server.ts';
 import { createInstallStates, type InstallStates } from './states.ts';
-import { WELCOME } from './welcome.ts';
 
 const CALLBACK_PATH = '/slack/oauth_redirect';
 
 /** What installing needs of the process. */
-export interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log' | 'store'> {
+interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log' | 'store'> {
   config: Pick<Settings, 'SLACK_COMMAND' | 'PUBLIC_URL' | 'SUPPORT_URL'> & { SLACK_AUTHORIZE_URL: string };
   workspaces: Workspaces;
 }
@@ -113,4 +115,22 @@ function callbackUrl(parts: InstallParts, { headers }: IncomingMessage): URL {
   const known = redirectOf(parts);
   const asAsked = URL.parse(CALLBACK_PATH, `http://${headers.host}`);
   return known === undefined ? (asAsked ?? new URL(`https://localhost${CALLBACK_PATH}`)) : new URL(known);
+}
+
+const Greeting = z.object({ user: z.string() });
+type Greeting = z.infer<typeof Greeting>;
+
+/** Greets the person who installed Deckhand, by direct message; a job, so that the browser does not wait for Slack. */
+export const WELCOME = defineJob({
+  queue: 'welcome',
+  schema: Greeting,
+  options: { concurrency: 10, attempts: 5, backoffMs: 10_000 },
+  run: welcome,
+});
+
+async function welcome({ config, accounts, slack }: Workspace, { data }: Job<Greeting>): Promise<void> {
+  const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
+  const canSignUp = SERVICE_SIGNUP_URL !== undefined;
+  const standing = { word, accounts: await accounts.list(), channel: {}, isAdmin: true, canSignUp };
+  await slack.sendDirectMessage(data.user, welcomeMessage(standing));
 }

@@ -18,8 +18,7 @@ import {
   START_PATH,
 } from '../../workspace/link-requests.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
-import { cookieLine, cookiesOf } from '../cookies.ts';
-import { sendPage } from '../pages.ts';
+import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
 import { readBody } from '../receivers/http-receiver.ts';
 import type { Routes } from '../receivers/http-server.ts';
 

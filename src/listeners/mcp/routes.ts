@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { TOOLS } from '../../commands/mcp/tools.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import {
   createVerifier,
@@ -10,7 +9,6 @@ import {
 } from '../receivers/http-receiver.ts';
 import type { Routes } from '../receivers/http-server.ts';
 import { createSignatures } from '../receivers/signatures.ts';
-import { runTool } from './run-tool.ts';
 
 export interface McpParts extends Parts {
   workspaces: Workspaces;
@@ -53,11 +51,7 @@ export function mcpRoutes(parts: McpParts): Routes {
     if (message === undefined) return refuse(response, 400, 'malformed');
     // Loaded with the first request, because most installations do without it.
     const { answerMcp } = await import('./server.ts');
-    const answer = await answerMcp(message, request.headers, {
-      tools: TOOLS,
-      version: parts.version,
-      run: (tool, inputs, meta) => runTool(parts, tool, inputs, meta),
-    });
+    const answer = await answerMcp(message, request.headers, parts);
     response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
   }
 

@@ -1,18 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { Tool } from '../../commands/mcp/tool.ts';
-import type { ToolAnswer } from './run-tool.ts';
+import { z } from 'zod';
+import { TOOLS, type Tool, type ToolResult } from '../../commands/mcp/tools.ts';
+import { createContext } from '../../commands/resolve-target.ts';
+import { AccountNeeded } from '../../core/errors.ts';
+import { Id, MaybeId } from '../../core/event.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Audited, Caller } from '../../core/reply.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
+import { ProjectNeeded } from '../../workspace/projects.ts';
+import { ServerNeeded } from '../../workspace/servers.ts';
+import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
+import { carryOut } from '../pipeline/pipeline.ts';
 
-export interface McpOptions {
-  tools: readonly Tool[];
-  version: string;
-  /** @param meta `params._meta` of the call */
-  run(tool: Tool, inputs: unknown, meta: Record<string, unknown> | undefined): Promise<ToolAnswer>;
-}
-
-export interface McpAnswer {
+interface McpAnswer {
   status: number;
   type: string;
   body: string;
@@ -22,9 +26,9 @@ export interface McpAnswer {
 export async function answerMcp(
   message: Record<string, unknown>,
   headers: IncomingHttpHeaders,
-  options: McpOptions,
+  parts: ToolParts,
 ): Promise<McpAnswer> {
-  const server = createServer(options);
+  const server = createServer(parts);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   try {
     await server.connect(transport);
@@ -36,13 +40,13 @@ export async function answerMcp(
   }
 }
 
-function createServer({ tools, version, run }: McpOptions): McpServer {
-  const server = new McpServer({ name: 'deckhand', title: 'Deckhand', version });
-  for (const tool of tools) {
+function createServer(parts: ToolParts): McpServer {
+  const server = new McpServer({ name: 'deckhand', title: 'Deckhand', version: parts.version });
+  for (const tool of TOOLS) {
     const { name, description, inputs: inputSchema, isChange } = tool;
     const annotations = { readOnlyHint: isChange !== true, destructiveHint: false, openWorldHint: true };
     server.registerTool(name, { description, inputSchema, annotations }, async (inputs, { _meta }) =>
-      resultOf(await run(tool, inputs, _meta)),
+      resultOf(await runTool(parts, tool, inputs, _meta)),
     );
   }
   return server;
@@ -64,4 +68,79 @@ function requestOf({
   if (type !== undefined) headers.set('content-type', type);
   if (typeof version === 'string') headers.set('mcp-protocol-version', version);
   return new Request('http://localhost/mcp', { method: 'POST', headers });
+}
+
+/** Who asks, as Slack's MCP client says in `params._meta.slack` of each call. */
+const Identity = z.looseObject({
+  user_id: Id,
+  team_id: MaybeId,
+  enterprise_id: MaybeId,
+  channel_id: MaybeId,
+});
+type Identity = z.infer<typeof Identity>;
+
+/** A tool's data, or a sentence that says why there is none. */
+type ToolAnswer = Audited & ({ data: Record<string, unknown> } | { refusal: string });
+
+interface ToolParts extends Pick<Parts, 'installations'> {
+  workspaces: Workspaces;
+  version: string;
+}
+
+/**
+ * Carries out a tool for the person whom Slack names, as a command of that person.
+ * @param meta `params._meta` of the call
+ */
+async function runTool(
+  parts: ToolParts,
+  tool: Tool,
+  inputs: unknown,
+  meta: Readonly<Record<string, unknown>> | undefined,
+): Promise<ToolAnswer> {
+  const { data: identity } = Identity.safeParse(meta?.slack);
+  if (identity === undefined) return { refusal: 'Slack did not say who asks, so nothing was done.' };
+  const id = await installationOf(parts, identity);
+  if (id === undefined) return { refusal: 'Deckhand is not installed in that workspace.' };
+  const workspace = await parts.workspaces.enter(id);
+  const caller: Caller = {
+    user: identity.user_id,
+    team: identity.team_id,
+    channel: identity.channel_id,
+    requestId: `mcp ${randomUUID()}`,
+  };
+  return carryOut<ToolAnswer>({
+    kind: 'tool',
+    workspace,
+    caller,
+    command: tool.command,
+    what: tool.name,
+    role: tool.role,
+    isChange: tool.isChange === true,
+    run: (): Promise<ToolResult> => tool.run(inputs, createContext(workspace, caller)),
+    explain: async (error) => ({ refusal: sentenceOf(error, workspace, caller, tool) }),
+  });
+}
+
+/** The team's own installation, else that of its organisation. The environment's token has one workspace. */
+async function installationOf(
+  { installations }: ToolParts,
+  { team_id: team, enterprise_id: enterprise }: Identity,
+): Promise<string | undefined> {
+  if (installations.byOauth === undefined) return team;
+  for (const id of [team, enterprise])
+    if (id !== undefined && (await installations.about(id)) !== undefined) return id;
+  return undefined;
+}
+
+const MOST_NAMED = 20;
+
+function sentenceOf(error: unknown, workspace: Workspace, caller: Caller, tool: Tool): string {
+  if (error instanceof ProjectNeeded) {
+    const names = error.projects.slice(0, MOST_NAMED).map(({ permalink }) => code(permalink));
+    return `Which project is meant? The account has ${names.join(', ') || 'none'}.`;
+  }
+  if (error instanceof ServerNeeded) return error.message;
+  if (error instanceof AccountNeeded)
+    return `No account is connected yet. An admin connects one with ${code(`${workspace.config.SLACK_COMMAND} connect`)}.`;
+  return failureWords(createContext(workspace, caller).explain(error, { command: tool.command }));
 }

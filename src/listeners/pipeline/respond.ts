@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../commands/command.ts';
 import { InstallationEnded } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
+import type { Message, ModalView } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -10,12 +10,11 @@ import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { answeredIn } from './answered-in.ts';
 
 type Speech = Pick<Workspace, 'slack' | 'log' | 'clock'>;
 
 /** A reply that is said as it is; the others lead to more work first. */
-export type Spoken = Exclude<Reply, { kind: 'run' | 'several' }>;
+type Spoken = Exclude<Reply, { kind: 'run' | 'several' }>;
 
 /** Says what a handler returned, where the caller is. */
 export async function say(context: CommandContext, reply: Spoken): Promise<void> {
@@ -213,4 +212,11 @@ export function showProgress(
 /** A mention comes as an event: it has a thread to be answered in, and no handle that opens a form. */
 export function isMention({ answerTs, triggerId }: Caller): boolean {
   return answerTs !== undefined && triggerId === undefined;
+}
+
+/** Remembers the thread that a mention is answered in, however often the form is drawn again. */
+export function answeredIn(view: ModalView, thread: string | undefined): ModalView {
+  if (thread === undefined) return view;
+  const metadata: object = JSON.parse(view.private_metadata || '{}');
+  return { ...view, private_metadata: JSON.stringify({ ...metadata, answer: thread }) };
 }

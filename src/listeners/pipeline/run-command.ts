@@ -8,15 +8,20 @@ import {
   UnknownCommand,
   unknownCommand,
 } from '../../commands/command-router.ts';
+import { likelyCommands } from '../../commands/likely-commands.ts';
+import { runnable } from '../../commands/permission.ts';
 import { createContext } from '../../commands/resolve-target.ts';
+import { withTimeout } from '../../core/clock.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
+import type { Project } from '../../service/projects.ts';
 import { connectFirstMessage } from '../../views/accounts/connect.ts';
 import { chooseServerMessage } from '../../views/blocks/choices.ts';
 import { synonymMessage } from '../../views/help/help.ts';
-import { openFormMessage } from '../../views/help/suggestions.ts';
+import { openFormMessage, suggestionsMessage } from '../../views/help/suggestions.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
+import { AccountFailure } from '../../workspace/accounts.ts';
 import { ProjectNeeded } from '../../workspace/projects.ts';
 import { ServerNeeded } from '../../workspace/servers.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -30,10 +35,9 @@ import {
   respondWorking,
   say,
 } from './respond.ts';
-import { suggest } from './suggest.ts';
 
 /** What was typed, and what was picked from a menu in place of a word. */
-export interface Typed {
+interface Typed {
   text: string;
   project?: string | undefined;
   server?: string | undefined;
@@ -152,4 +156,40 @@ function questionOf(
     return chooseServerMessage(error.message, { ...error.place, run: text, thread });
   if (error instanceof AccountNeeded) return connectFirstMessage(word, text);
   return undefined;
+}
+
+const PROJECTS_WITHIN_MS = 1_000;
+
+/**
+ * For words that are no command, or stand inside a sentence: what the person may run and may have meant.
+ * @param said what is wrong with the words; mrkdwn, escaped
+ */
+async function suggest(
+  { registry, workspace, caller }: { registry: Registry; workspace: Workspace; caller: Caller },
+  text: string,
+  said?: string,
+): Promise<Extract<Reply, { kind: 'private' }>> {
+  const allowed = await runnable(workspace, caller, registry.commands);
+  // A single word is a command with a typing mistake rather than a project.
+  const projects = text.includes(' ') ? await knownProjects(workspace, caller) : [];
+  const likely = likelyCommands(allowed, text, projects);
+  const message = suggestionsMessage(workspace.config.SLACK_COMMAND, likely, {
+    said,
+    thread: caller.answerTs,
+  });
+  return { kind: 'private', message };
+}
+
+/** None without an account, or where the service does not give them in time. */
+async function knownProjects(workspace: Workspace, caller: Caller): Promise<Project[]> {
+  const { accounts, channels, clock, projects } = workspace;
+  try {
+    const channel = await channels.get(caller.channel);
+    const account = await accounts.resolve(caller, undefined, channel.account);
+    return (await withTimeout(clock, PROJECTS_WITHIN_MS, projects.list(account))) ?? [];
+  } catch (error) {
+    const isKnown = [AccountNeeded, AccountFailure, UserError].some((kind) => error instanceof kind);
+    if (isKnown) return [];
+    throw error;
+  }
 }

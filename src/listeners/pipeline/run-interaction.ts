@@ -11,9 +11,8 @@ import { withoutElement } from '../../views/blocks/message.ts';
 import { noticeOf, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Live, StoredRequest } from '../durable-requests.ts';
-import { answeredIn } from './answered-in.ts';
 import type { Asked, Claim } from './pipeline.ts';
-import { replaceMessage, respondFailure, respondWorking } from './respond.ts';
+import { answeredIn, replaceMessage, respondFailure, respondWorking } from './respond.ts';
 import { follow, type Scene } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
 

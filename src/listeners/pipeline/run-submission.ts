@@ -9,12 +9,19 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { createDurableForms, type DurableForms, type TakenForm } from '../durable-forms.ts';
+import {
+  claimsOf,
+  createDurableForms,
+  type DurableForms,
+  formClaim,
+  formId,
+  sentAlready,
+  type TakenForm,
+} from '../durable-forms.ts';
 import type { Registry } from '../registry.ts';
-import { answeredIn } from './answered-in.ts';
-import { claimsOf, formClaim, formId, sentAlready } from './form-claim.ts';
 import { carryOut, invalidIn } from './pipeline.ts';
 import {
+  answeredIn,
   explainNotStored,
   MARKS_MS,
   type Progress,
