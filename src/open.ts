@@ -13,7 +13,6 @@ import { countRepeated } from './observability/uncertain-delivery.ts';
 import { createPictures, type Pictures } from './pictures/pictures.ts';
 import { createService, type Service } from './service/client.ts';
 import { responseHostsOf } from './slack/domains.ts';
-import { type Installations, singleInstallation } from './slack/installations.ts';
 import { createSlackOauth } from './slack/oauth.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
@@ -24,10 +23,10 @@ import { takeOver } from './store/origin.ts';
 import type { QuarantinedRecord } from './store/quarantine.ts';
 import { createSealer } from './store/sealer.ts';
 import { asking, type Sealer, type Store } from './store/store.ts';
-import { createInstallations } from './workspace/installations.ts';
+import { createTenancies, type Installations, singleInstallation } from './workspace/installations.ts';
 import { createLinkRequests } from './workspace/link-requests.ts';
+import { createInstallations } from './workspace/oauth-installations.ts';
 import { createQuarantine, createQuarantineNotices, markSetAside } from './workspace/quarantine.ts';
-import { createTenancies } from './workspace/tenancies.ts';
 
 export interface OpenOptions {
   log: Logger;

@@ -5,7 +5,7 @@ import { InstallationEnded } from '../core/errors.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { libraryLogger } from '../slack/web.ts';
+import { libraryLogger } from '../slack/sdk.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { SlackFailure } from './failure.ts';
-import type { ArgumentsOf } from './methods.ts';
+import type { ArgumentsOf } from './sdk.ts';
 import type { Web } from './web.ts';
 
 const Named = z.object({ id: z.string().min(1), name: z.string().nullish() });
@@ -102,3 +102,20 @@ function grantOf(access: Access, now: number): Grant {
     botUser: access.bot_user_id ?? undefined,
   };
 }
+
+/** The bot scopes that Deckhand asks for, each with its reason; `manifest.yml` is held equal by a test. */
+export const SCOPES = {
+  commands: 'the slash command and the shortcuts',
+  'app_mentions:read': 'messages that mention Deckhand by name, to answer them',
+  'chat:write': 'messages and threads in the channels that it was invited to',
+  'files:write': 'pictures of digests and PDFs of invoices',
+  'im:write': 'direct messages about what a person set up',
+  'users:read': 'who is an admin of the workspace, and a person’s time zone',
+  'links:read': 'links to projects and servers, to show their state',
+  'links:write': 'that state, under the link',
+} as const;
+
+/** Needed only where user groups hold roles. */
+export const GROUPS_SCOPE = 'usergroups:read';
+
+export const SCOPE_NAMES: readonly string[] = Object.keys(SCOPES);

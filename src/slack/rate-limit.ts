@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { backoff } from '../core/retry.ts';
 import { isSlackFailure } from './failure.ts';
-import type { AnswerOf, ArgumentsOf } from './methods.ts';
+import type { AnswerOf, ArgumentsOf } from './sdk.ts';
 
 export interface RetryPolicy {
   /** Waits for a rate limit to pass at most this long in all, in milliseconds. */
@@ -62,4 +62,48 @@ function waitAfter(error: unknown, now: number, unanswered: number, policy: Retr
   if (isSlackFailure(error, 'unreachable') && unanswered < policy.retriesUnknown)
     return backoff(FIRST_BACKOFF_MS, unanswered + 1, 0, NO_SPREAD);
   return undefined;
+}
+
+/** Edits that may be left out: Slack takes about one a second in a channel, and 50 of `chat.update` a minute. */
+export interface EditBudget {
+  /** Whether another one fits. */
+  hasRoom(workspace: string, channel: string): boolean;
+  /** The same; it then counts. */
+  take(workspace: string, channel: string): boolean;
+  /** None before this time, milliseconds since the epoch. */
+  pause(workspace: string, until: number): void;
+}
+
+/** The rest of the 50 is for outcomes. */
+const A_MINUTE = 30;
+const MINUTE_MS = 60_000;
+const CHANNEL_MS = 1_000;
+
+export function createEditBudget({ now }: Pick<Clock, 'now'>): EditBudget {
+  const taken = new Map<string, Array<{ channel: string; at: number }>>();
+  const pausedUntil = new Map<string, number>();
+
+  function hasRoom(workspace: string, channel: string): boolean {
+    const at = now();
+    if (at < (pausedUntil.get(workspace) ?? 0)) return false;
+    const known = taken.get(workspace) ?? [];
+    // A clock that was set back must not hold edits up.
+    const recent = known.filter((edit) => edit.at <= at && at - edit.at < MINUTE_MS);
+    if (recent.length < known.length) taken.set(workspace, recent);
+    if (recent.length >= A_MINUTE) return false;
+    return !recent.some((edit) => edit.channel === channel && at - edit.at < CHANNEL_MS);
+  }
+
+  return {
+    hasRoom,
+    take(workspace, channel) {
+      if (!hasRoom(workspace, channel)) return false;
+      const edit = { channel, at: now() };
+      const edits = taken.get(workspace);
+      if (edits === undefined) taken.set(workspace, [edit]);
+      else edits.push(edit);
+      return true;
+    },
+    pause: (workspace, until) => void pausedUntil.set(workspace, until),
+  };
 }

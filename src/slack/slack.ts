@@ -4,13 +4,18 @@ import type { Message, ModalView } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import { createEditBudget, type EditBudget } from './edit-budget.ts';
 import { isSlackFailure } from './failure.ts';
-import type { Installations } from './installations.ts';
-import { BACKGROUND, type Call, ONLY_CHANCE, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
-import { postToResponseUrl, type ResponseMode } from './response-url.ts';
+import {
+  BACKGROUND,
+  type Call,
+  createEditBudget,
+  type EditBudget,
+  ONLY_CHANCE,
+  SOMEONE_WAITS,
+  withRetries,
+} from './rate-limit.ts';
 import { type Upload, uploadFile } from './uploads.ts';
-import { type CallOnce, createCallOnce, type Web } from './web.ts';
+import { type CallOnce, createCallOnce, postToResponseUrl, type ResponseMode, type Web } from './web.ts';
 
 export interface Post {
   channel: string;
@@ -37,7 +42,8 @@ export type Send = (post: Post, signal?: AbortSignal) => Promise<MessageRef>;
 
 export interface SlackOptions {
   web: Web;
-  installations: Installations;
+  /** Where the workspaces' tokens come from; undefined where Deckhand is not installed. */
+  installations: { token(workspace: string): Promise<string | undefined> };
   clock: Clock;
   log: Logger;
   /** Hosts that a `response_url` may have, with the port where it is not the scheme's own. */

@@ -1,13 +1,14 @@
 import { stringify } from 'node:querystring';
-import { LogLevel, type Logger as SlackLogger } from '@slack/web-api';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { exchangeWithin, type HttpAnswer } from '../core/exchange.ts';
+import type { Message } from '../core/message.ts';
+import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import type { SpanStart, Tracing } from '../observability/tracing.ts';
 import { failureNamed, SlackFailure } from './failure.ts';
-import type { AnswerOf, ArgumentsOf } from './methods.ts';
 import { createPostJournal, type PostJournal } from './post-journal.ts';
+import type { AnswerOf, ArgumentsOf } from './sdk.ts';
 
 /** Slack's Web API under one address, over one pool of connections. */
 export interface Web {
@@ -60,7 +61,7 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
       method: 'POST',
       headers,
       body,
-      mostBytes,
+      mostBytes: () => Number.POSITIVE_INFINITY,
     } as const;
     return journal.send(body, () => exchangeWithin(TIMEOUT_MS, agent, request));
   }
@@ -182,23 +183,62 @@ async function sendBytes(dispatcher: Dispatcher, url: URL, body: Uint8Array): Pr
   return answer.statusCode;
 }
 
-function mostBytes(): number {
-  return Number.POSITIVE_INFINITY;
-}
+export type ResponseMode = 'ephemeral' | 'in_channel' | 'replace' | 'delete';
+
+/** Slack says "ok", or a word more. */
+const MOST_OF_RESPONSE = 64 * 1024;
+
+/** Slack may say no with a 200 too. */
+const REFUSAL = /^\s*\{\s*"ok"\s*:\s*false\b/;
 
 /**
- * A logger for Slack's libraries. Their own lines may hold bodies, addresses and codes, so only the fact that a
- * problem was reported is logged, under a name of ours.
+ * Answers by a `response_url` (5 uses in 30 minutes). It came in a signed request, but is used only for the
+ * hosts that the operator allowed, and never through a redirect.
+ * @returns false where it was refused, used up or not reached, so that the caller can answer another way
  */
-export function libraryLogger(log: Logger, event: string): SlackLogger {
-  const ignore = (): void => undefined;
-  return {
-    debug: ignore,
-    info: ignore,
-    warn: ignore,
-    error: () => log.warn({ event }, 'a Slack library reported a problem'),
-    setLevel: ignore,
-    getLevel: () => LogLevel.ERROR,
-    setName: ignore,
-  };
+export async function postToResponseUrl(
+  agent: Dispatcher,
+  url: string,
+  message: Message,
+  mode: ResponseMode,
+  allowedHosts: readonly string[],
+  log: Logger,
+): Promise<boolean> {
+  const address = URL.parse(url);
+  if (address === null || !isAllowed(address, allowedHosts)) {
+    log.warn({ event: 'response_url_refused' }, 'a response_url on a host that is not allowed was refused');
+    return false;
+  }
+  try {
+    const { origin, pathname, search } = address;
+    const { status, body } = await exchangeWithin(TIMEOUT_MS, agent, {
+      origin,
+      path: `${pathname}${search}`,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(bodyOf(message, mode)),
+      mostBytes: () => MOST_OF_RESPONSE,
+    });
+    if (status === 200 && !REFUSAL.test(body.toString())) return true;
+    log.warn({ event: 'response_url_failed', status }, 'a response_url did not take the answer');
+    return false;
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    log.warn({ event: 'response_url_failed', reason }, 'a response_url was not reached');
+    return false;
+  }
+}
+
+function isAllowed(parsed: URL, allowedHosts: readonly string[]): boolean {
+  if (parsed.username !== '' || parsed.password !== '') return false;
+  const isLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(parsed.hostname);
+  if (parsed.protocol !== 'https:' && !(isLoopback && parsed.protocol === 'http:')) return false;
+  const isUsualPort = parsed.port === '' || isLoopback;
+  return allowedHosts.includes(parsed.host) || (isUsualPort && allowedHosts.includes(parsed.hostname));
+}
+
+function bodyOf(message: Message, mode: ResponseMode): object {
+  if (mode === 'delete') return { delete_original: true };
+  if (mode === 'replace') return { ...inert(message), replace_original: true };
+  return { ...inert(message), response_type: mode, replace_original: false };
 }

@@ -1,162 +1,122 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import type { Logger } from '../observability/log.ts';
-import { isSlackFailure } from '../slack/failure.ts';
-import type { Installations, OauthInstallations } from '../slack/installations.ts';
-import type { SlackOauth, Tokens } from '../slack/oauth.ts';
-import type { AskTenancy, Collection, Place, Sealer, Store, Tenancy } from '../store/store.ts';
+import { InstallationEnded } from '../core/errors.ts';
+import type { Grant } from '../slack/oauth.ts';
+import { type AskTenancy, GLOBAL, type Store, type Tenancy } from '../store/store.ts';
+
+/** Where the bot tokens of the workspaces come from. */
+export interface Installations {
+  /**
+   * The workspace's bot token, refreshed where it was about to expire; undefined where Deckhand is not installed.
+   * @throws SlackFailure where a refresh fails and the old token has expired
+   */
+  token(workspace: string): Promise<string | undefined>;
+  /** The Slack user who installed Deckhand, where that is known. */
+  installer(workspace: string): Promise<string | undefined>;
+  /** Undefined where Deckhand is not installed, or by a token of the environment. */
+  about(workspace: string): Promise<InstallationFacts | undefined>;
+  /** Undefined where the environment holds the one workspace's token. */
+  readonly byOauth: OauthInstallations | undefined;
+}
+
+interface InstallationFacts {
+  /** Milliseconds since the epoch. */
+  installedAt: number;
+  /** Tokens are replaced every few hours. */
+  isRotating: boolean;
+}
+
+export interface OauthInstallations {
+  clientId: string;
+  /**
+   * Exchanges the code and stores the installation in place of an earlier one.
+   * @throws SlackFailure
+   */
+  install(code: string, redirectUri: string | undefined): Promise<Grant>;
+  /** Records which teams an organisation granted or removed; a later change of a team wins. False if all are old. */
+  noteTeams(workspace: string, teams: readonly string[], isGranted: boolean, at: number): Promise<boolean>;
+}
+
+/** One workspace, one token of the environment. */
+export function singleInstallation(token: string): Installations {
+  return {
+    token: async () => token,
+    installer: async () => undefined,
+    about: async () => undefined,
+    byOauth: undefined,
+  };
+}
 
 /** The key of `Store.exclusive` by which installing and erasing a workspace exclude each other, in all replicas. */
 export function installationLock(workspace: string): string {
   return `installation ${workspace}`;
 }
 
-const Stored = z.object({
-  installedAt: z.number(),
-  /** Of the token; absent where it stays good. */
-  expiresAt: z.number().optional(),
-  /** Everything else: tokens, names and people must not be readable in the database. */
-  sealed: z.string(),
-  teams: z.record(z.string(), z.object({ isGranted: z.boolean(), at: z.number() })).optional(),
-});
-type Stored = z.infer<typeof Stored>;
+const Ended = z.object({ at: z.number() });
 
-const Secret = z.object({
-  token: z.string(),
-  refreshToken: z.string().optional(),
-  name: z.string().optional(),
-  isOrganisation: z.boolean(),
-  scopes: z.array(z.string()),
-  installer: z.string().optional(),
-  botUser: z.string().optional(),
-});
-type Secret = z.infer<typeof Secret>;
+/**
+ * From an install to the uninstall, a workspace has one tenancy that all its writes belong to. Installing over a standing
+ * installation goes on with the same one.
+ */
+export interface Tenancies {
+  /** Undefined where Deckhand is not installed. */
+  current(workspace: string): Promise<Tenancy | undefined>;
+  /** Before the workspace is erased: a token of the environment that no longer works begins no other tenancy. */
+  end(workspace: string): Promise<void>;
+}
 
-const ID = 'installation';
-/** A call that begins now must not outlive its token. */
-const REFRESH_BEFORE_MS = 5 * 60_000;
-
-export interface InstallationsParts {
+export function createTenancies(parts: {
   store: Store;
-  sealer: Sealer;
+  installations: Installations;
   clock: Clock;
-  log: Logger;
-  oauth: SlackOauth;
-}
+}): Tenancies {
+  const { store, installations, clock } = parts;
+  const ended = store.collection('ended', Ended);
 
-/** Many workspaces and organisations, each with its own sealed tokens. */
-export function createInstallations(parts: InstallationsParts): Installations {
-  const { store, sealer, clock, oauth } = parts;
-  const stored: Collection<Stored> = store.collection('installations', Stored);
-
-  const seal = (workspace: string, secret: Secret, during?: AskTenancy): Promise<string> =>
-    sealer.seal(placeOf(workspace), JSON.stringify(secret), during);
-
-  async function open(workspace: string, doc: Stored): Promise<Secret> {
-    return Secret.parse(JSON.parse(await sealer.open(placeOf(workspace), doc.sealed)));
+  /** Names neither the workspace nor the token, of which nothing may stay. */
+  async function markOf(workspace: string): Promise<string> {
+    const token = await installations.token(workspace);
+    return createHash('sha256')
+      .update(JSON.stringify([workspace, token]))
+      .digest('base64url');
   }
 
-  async function secretOf(workspace: string): Promise<Secret | undefined> {
-    const doc = await stored.get(workspace, ID);
-    return doc && open(workspace, doc);
-  }
-
-  const isDue = ({ expiresAt }: Stored): boolean =>
-    expiresAt !== undefined && expiresAt - clock.now() < REFRESH_BEFORE_MS;
-
-  /** One replica refreshes; the others wait and use its token. */
-  function refreshed(workspace: string): Promise<string | undefined> {
-    return store.exclusive(`token ${workspace}`, async () => {
-      const doc = await stored.get(workspace, ID);
-      if (doc === undefined) return undefined;
-      const secret = await open(workspace, doc);
-      const tenancy = await store.tenancy(workspace);
-      if (!isDue(doc) || secret.refreshToken === undefined) return secret.token;
-      const tokens = await oauth.refresh(secret.refreshToken).catch((error) => stillGood(error, doc));
-      if (tokens === undefined) return secret.token;
-      await replaceTokens(workspace, doc, secret, tokens, tenancy);
-      return tokens.token;
-    });
-  }
-
-  /** A token that has not expired is used while Slack gives no new one. */
-  function stillGood(error: unknown, { expiresAt = 0 }: Stored): undefined {
-    if (!isSlackFailure(error)) throw error;
-    parts.log.warn(
-      { event: 'token_refresh_failed', kind: error.kind, reason: error.reason },
-      'a token could not be refreshed',
-    );
-    if (expiresAt <= clock.now() || error.kind === 'revoked') throw error;
-    return undefined;
-  }
-
-  async function replaceTokens(
-    workspace: string,
-    before: Stored,
-    secret: Secret,
-    { token, refreshToken, expiresAt }: Tokens,
-    tenancy: Tenancy | undefined,
-  ): Promise<void> {
-    const next = { ...secret, token, refreshToken: refreshToken ?? secret.refreshToken };
-    const sealed = await seal(workspace, next, tenancy && (async () => tenancy));
-    await stored.update(workspace, ID, (current) => {
-      // Installed again or removed since: that takes precedence.
-      if (current?.sealed !== before.sealed) return current;
-      const { expiresAt: _, ...rest } = current;
-      return { ...rest, sealed, ...(expiresAt === undefined ? {} : { expiresAt }) };
-    });
+  async function isInstalled(workspace: string): Promise<boolean> {
+    if (installations.byOauth !== undefined) return (await installations.about(workspace)) !== undefined;
+    return (await ended.get(GLOBAL, await markOf(workspace))) === undefined;
   }
 
   return {
-    async token(workspace) {
-      const doc = await stored.get(workspace, ID);
-      if (doc === undefined) return undefined;
-      if (isDue(doc)) return refreshed(workspace);
-      return (await open(workspace, doc)).token;
+    async current(workspace) {
+      const standing = await store.tenancy(workspace);
+      if (standing !== undefined || !(await isInstalled(workspace))) return standing;
+      // An erase does not come in between.
+      return store.exclusive(installationLock(workspace), async () =>
+        (await isInstalled(workspace)) ? store.beginTenancy(workspace) : undefined,
+      );
     },
-    installer: async (workspace) => (await secretOf(workspace))?.installer,
-    async about(workspace) {
-      const doc = await stored.get(workspace, ID);
-      return doc && { installedAt: doc.installedAt, isRotating: doc.expiresAt !== undefined };
-    },
-    byOauth: createOauthInstallations(parts, stored, seal),
-  };
-}
-
-/** Installs by OAuth, and what an organisation grants to its teams. */
-function createOauthInstallations(
-  { store, clock, oauth }: InstallationsParts,
-  stored: Collection<Stored>,
-  seal: (workspace: string, secret: Secret) => Promise<string>,
-): OauthInstallations {
-  return {
-    clientId: oauth.clientId,
-    async install(code, redirectUri) {
-      const grant = await oauth.exchange(code, redirectUri);
-      const { workspace, expiresAt, ...rest } = grant;
-      await store.exclusive(installationLock(workspace), async () => {
-        const sealed = await seal(workspace, rest);
-        const expiry = expiresAt === undefined ? {} : { expiresAt };
-        await stored.put(workspace, ID, { installedAt: clock.now(), sealed, ...expiry });
-        await store.beginTenancy(workspace);
-      });
-      return grant;
-    },
-    async noteTeams(workspace, teams, isGranted, at) {
-      let isNews = false;
-      await stored.update(workspace, ID, (current) => {
-        isNews = false;
-        if (current === undefined || at < current.installedAt) return current;
-        const fresh = teams.filter((team) => at > (current.teams?.[team]?.at ?? 0));
-        isNews = fresh.length > 0;
-        const known = Object.fromEntries(fresh.map((team) => [team, { isGranted, at }]));
-        return { ...current, teams: { ...current.teams, ...known } };
-      });
-      return isNews;
+    async end(workspace) {
+      if (installations.byOauth !== undefined) return;
+      await ended.put(GLOBAL, await markOf(workspace), { at: clock.now() });
     },
   };
 }
 
-function placeOf(workspace: string): Place {
-  return { workspace, record: `installations/${ID}`, field: 'installation' };
+export interface AskedTenancy {
+  ask: AskTenancy;
+  is(text: string | undefined): boolean;
+}
+
+/** The tenancy of a context: the given one, else the one that stands when it is first needed. */
+export function askTenancy(tenancies: Tenancies, id: string, given: Tenancy | undefined): AskedTenancy {
+  let tenancy = given;
+  return {
+    async ask() {
+      tenancy ??= await tenancies.current(id);
+      if (tenancy === undefined) throw new InstallationEnded();
+      return tenancy;
+    },
+    is: (text) => tenancy?.text === text,
+  };
 }

@@ -3,12 +3,12 @@ import type { Clock } from '../core/clock.ts';
 import { code } from '../core/mrkdwn.ts';
 import type { SetAside } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Installations } from '../slack/installations.ts';
 import type { Slack } from '../slack/slack.ts';
 import { markId, ownerOf, QUARANTINE, type QuarantinedRecord, QuarantineMark } from '../store/quarantine.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
 import { say } from '../views/blocks/message.ts';
+import type { Installations } from './installations.ts';
 
 /** The workspace's records that could not be read, oldest first; some may be readable by now. */
 export async function listQuarantined(store: WorkspaceStore): Promise<QuarantineMark[]> {

@@ -9,14 +9,14 @@ const ACCOUNT_NAME_TEST = 'test/service/account-name.test.ts';
 export const WIRE: readonly Mutation[] = [
   {
     name: 'a response address leads anywhere',
-    file: 'src/slack/response-url.ts',
+    file: 'src/slack/web.ts',
     from: 'if (address === null || !isAllowed(address, allowedHosts)) {',
     to: 'if (address === null || isAllowed === undefined) {',
     tests: ['test/slack/response-url.test.ts'],
   },
   {
     name: 'a response address needs no https',
-    file: 'src/slack/response-url.ts',
+    file: 'src/slack/web.ts',
     from: "if (parsed.protocol !== 'https:' && !(isLoopback && parsed.protocol === 'http:')) return false;",
     to: '',
     tests: ['test/slack/response-url.test.ts'],

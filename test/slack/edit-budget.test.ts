@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createEditBudget } from '../../src/slack/edit-budget.ts';
+import { createEditBudget } from '../../src/slack/rate-limit.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 it('edits that may be left out: one a second in a channel, and thirty a minute in a workspace', async () => {

@@ -4,9 +4,8 @@ import { systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { responseHostsOf } from '../../src/slack/domains.ts';
 import type { Call } from '../../src/slack/rate-limit.ts';
-import { postToResponseUrl } from '../../src/slack/response-url.ts';
 import { uploadFile } from '../../src/slack/uploads.ts';
-import { createWeb } from '../../src/slack/web.ts';
+import { createWeb, postToResponseUrl } from '../../src/slack/web.ts';
 
 const GOV = 'https://slack-gov.com/api/';
 const COMMERCIAL = 'https://slack.com/api/';

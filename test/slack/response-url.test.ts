@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Agent } from 'undici';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { createLog } from '../../src/observability/log.ts';
-import { postToResponseUrl } from '../../src/slack/response-url.ts';
+import { postToResponseUrl } from '../../src/slack/web.ts';
 
 const agent = new Agent();
 afterAll(() => agent.close());

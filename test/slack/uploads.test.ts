@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { singleInstallation } from '../../src/slack/installations.ts';
 import { createSlack, type WorkspaceSlack } from '../../src/slack/slack.ts';
 import { createWeb, type Web } from '../../src/slack/web.ts';
+import { singleInstallation } from '../../src/workspace/installations.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { furnish, TEAM } from '../support/test-world.ts';
 

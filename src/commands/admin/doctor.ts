@@ -3,7 +3,7 @@ import type { AccountClient } from '../../service/client.ts';
 import { listHostedResources } from '../../service/hosted-resources.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
-import { SCOPE_NAMES } from '../../slack/scopes.ts';
+import { SCOPE_NAMES } from '../../slack/oauth.ts';
 import type { QuarantineMark } from '../../store/quarantine.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { forInvoices, keyId } from '../../workspace/account-keys.ts';

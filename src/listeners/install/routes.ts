@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { Job } from '../../core/job.ts';
 import type { Settings } from '../../core/settings.ts';
 import { isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
-import type { OauthInstallations } from '../../slack/installations.ts';
-import { GROUPS_SCOPE, SCOPE_NAMES } from '../../slack/scopes.ts';
+import { GROUPS_SCOPE, SCOPE_NAMES } from '../../slack/oauth.ts';
 import {
   type BrowserEnd,
   installedPage,
@@ -14,6 +13,7 @@ import {
 import type { Page } from '../../views/blocks/page.ts';
 import { welcomeMessage } from '../../views/help/start.ts';
 import { defineJob } from '../../workspace/define-job.ts';
+import type { OauthInstallations } from '../../workspace/installations.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
 import type { Routes } from '../receivers/http-server.ts';

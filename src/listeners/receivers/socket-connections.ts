@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { backoff } from '../../core/retry.ts';
 import type { Logger } from '../../observability/log.ts';
 import { asSlackFailure, isSlackFailure } from '../../slack/failure.ts';
+import { libraryLogger } from '../../slack/sdk.ts';
 import { isAboutToken, type TokenHealth } from '../../slack/token-health.ts';
-import { libraryLogger } from '../../slack/web.ts';
 
 export interface SocketOptions {
   appToken: string;

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/observability/log.ts';
-import type { Installations } from '../../../src/slack/installations.ts';
 import { createSlackOauth } from '../../../src/slack/oauth.ts';
 import { createWeb } from '../../../src/slack/web.ts';
 import { parseEncryptionKeys } from '../../../src/store/encryption-keys.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { createSealer } from '../../../src/store/sealer.ts';
-import { createInstallations } from '../../../src/workspace/installations.ts';
+import type { Installations } from '../../../src/workspace/installations.ts';
+import { createInstallations } from '../../../src/workspace/oauth-installations.ts';
 import { DATABASES } from '../../store/databases.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
