@@ -5,7 +5,7 @@ import { chosenText, menuTarget } from '../views/blocks/choices.ts';
 import type { Choice } from '../views/blocks/inputs.ts';
 import { type Asker, forInvoices } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
-import { zoneOf } from '../workspace/user-timezone.ts';
+import { zoneOf } from '../workspace/slack-people.ts';
 import type { OptionContext, OptionSource } from './command.ts';
 import { splitWords } from './command-router.ts';
 import { accountOf } from './resolve-target.ts';

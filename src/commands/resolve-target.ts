@@ -8,8 +8,7 @@ import { skippedWords } from '../views/blocks/skipped.ts';
 import type { Asker } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { projectOfChannel } from '../workspace/channels.ts';
-import { findProject, ProjectNeeded, projectsWith } from '../workspace/projects.ts';
-import { ServerNeeded } from '../workspace/servers.ts';
+import { findProject, ProjectNeeded, projectsWith, ServerNeeded } from '../workspace/projects.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { CommandContext } from './command.ts';
 

@@ -4,8 +4,7 @@ import { ARRIVED_ID, arrivals, MOVED_ID, type Moved, movedFrom } from '../store/
 import { GLOBAL, StoreError } from '../store/store.ts';
 import { fill } from './fill.ts';
 import { portableItems } from './items.ts';
-import { type Program, runProgram, UsageError } from './program.ts';
-import { describeFilled } from './report.ts';
+import { describeFilled, type Program, runProgram, UsageError } from './program.ts';
 import { openSide, type Side } from './side.ts';
 import { describeStore, expectStopped, expectThere } from './store-address.ts';
 

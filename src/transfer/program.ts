@@ -5,6 +5,8 @@ import { CONFIG_EXIT_CODE, TEMPORARY_EXIT_CODE } from '../config.ts';
 import { databaseFault } from '../store/database-fault.ts';
 import { EncryptionKeysError } from '../store/encryption-keys.ts';
 import { SealError, StoreError } from '../store/store.ts';
+import type { Filled } from './fill.ts';
+import { describeCounts } from './items.ts';
 
 /** EX_USAGE of sysexits.h. */
 const USAGE_EXIT_CODE = 64;
@@ -18,7 +20,7 @@ export interface Program {
   run(given: Given): Promise<string>;
 }
 
-export interface Given {
+interface Given {
   env: Record<string, string | undefined>;
   /** What stands beside the options. */
   words: readonly string[];
@@ -72,4 +74,12 @@ function faultOf(error: unknown, { name }: Program): Fault | undefined {
 function isUsage(error: unknown): error is Error {
   if (error instanceof UsageError) return true;
   return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}
+
+/** What the operator reads at the end. */
+export function describeFilled(name: string, { counts, opened, shut }: Filled): string {
+  const lines = [`${name} has ${describeCounts(counts)}; sealed values opened there: ${opened}.`];
+  if (shut.length > 0)
+    lines.push(`${shut.length} sealed values do not open, as they did not before: ${shut.join(', ')}.`);
+  return lines.join('\n');
 }

@@ -1,8 +1,7 @@
 import { parseEncryptionKeys } from '../store/encryption-keys.ts';
 import { readBackup } from './backup-file.ts';
 import { fill } from './fill.ts';
-import { type Program, runProgram, UsageError } from './program.ts';
-import { describeFilled } from './report.ts';
+import { describeFilled, type Program, runProgram, UsageError } from './program.ts';
 import { openSide } from './side.ts';
 import { describeStore, expectStopped } from './store-address.ts';
 

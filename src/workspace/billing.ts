@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
-import { Batch, LastResult, ToldUnread } from './outbox-batch.ts';
-import { ScheduleState } from './schedules.ts';
+import { Batch, LastResult, ScheduleState, ToldUnread } from './schedules.ts';
 
 /** What is known of the account's invoices, by number, so that each piece of news is posted once. */
 export const KnownInvoices = z.object({

@@ -1,9 +1,20 @@
 import { z } from 'zod';
+import { WEEKDAYS } from '../core/schedule-choices.ts';
+import { nextSlot } from '../jobs/cron-occurrences.ts';
 import { ACTIVITY_RANGES } from '../service/activity.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
-import { Cadence, nextTimes } from './cadence.ts';
-import { ScheduleState } from './schedules.ts';
-import { shortId } from './short-id.ts';
+import { ScheduleState, shortId } from './schedules.ts';
+
+const Time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);
+
+/** How often something is posted; times as `09:00`. */
+export const Cadence = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('daily'), time: Time }),
+  z.object({ kind: z.literal('weekdays'), time: Time }),
+  z.object({ kind: z.literal('weekly'), day: z.enum(WEEKDAYS), time: Time }),
+  z.object({ kind: z.literal('cron'), cron: z.string().max(200) }),
+]);
+export type Cadence = z.infer<typeof Cadence>;
 
 /** How the latest occurrence ended. `missed`: Deckhand was down for so long that it was not posted. */
 export const SlotResult = z.object({
@@ -83,4 +94,24 @@ export function createDigests(store: WorkspaceStore): Digests {
       stored.update(id, (current) => (current === undefined ? undefined : change(current))),
     remove: (id) => stored.delete(id),
   };
+}
+
+/** The five fields that the engine knows. */
+export function cronOf(cadence: Cadence): string {
+  if (cadence.kind === 'cron') return cadence.cron;
+  const [hour, minute] = cadence.time.split(':').map(Number);
+  const days = { daily: '*', weekdays: '1-5', weekly: '' }[cadence.kind];
+  return `${minute} ${hour} * * ${cadence.kind === 'weekly' ? cadence.day : days}`;
+}
+
+/**
+ * The next times, milliseconds since the epoch.
+ * @throws CronError for five fields that are wrong or fit no date, or a zone that is none
+ */
+export function nextTimes(cadence: Cadence, zone: string, after: number, amount: number): number[] {
+  const cron = cronOf(cadence);
+  const times: number[] = [];
+  for (let from = after; times.length < amount; from = times.at(-1) ?? from)
+    times.push(nextSlot(cron, zone, from));
+  return times;
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
-import { zoneOf } from './user-timezone.ts';
+import { zoneOf } from './slack-people.ts';
 import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 const NoData = z.object({});

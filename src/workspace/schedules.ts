@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { JobType } from '../core/job.ts';
+import type { Message } from '../core/message.ts';
 import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 /**
@@ -61,3 +63,50 @@ export const RECONCILE_SCHEDULES: JobType<z.infer<typeof AccountsChanged>> = {
 export async function accountsChanged({ jobs, clock }: { jobs: WorkspaceJobs; clock: Clock }): Promise<void> {
   await jobs.send(RECONCILE_SCHEDULES, { at: clock.now() });
 }
+
+/** No vowels, no digits that read as one (0, 1, 3, 4, 8), no letters that are read as others: no name spells a word. */
+const ALPHABET = 'bcdfghjkmnpqrstvwxz25679';
+
+/**
+ * A short name for people to type, e.g. `d7k2`: the same for the same seed and try.
+ * @param attempt from 0; another name for each, one character longer every fourth
+ */
+export function shortId(prefix: string, seed: string, attempt: number): string {
+  const bytes = createHash('sha256')
+    .update(JSON.stringify([seed, attempt]))
+    .digest();
+  const length = 3 + Math.floor(attempt / 4);
+  const letters = [...bytes].slice(0, length).map((byte) => ALPHABET[byte % ALPHABET.length]);
+  return prefix + letters.join('');
+}
+
+export const StoredMessage = z.custom<Message>(
+  (value) => typeof value === 'object' && value !== null && 'text' in value && 'blocks' in value,
+);
+
+/** News of a channel, as it will be posted. It is stored together with the cursor that found it. */
+export const Batch = z.object({
+  /** The same for each attempt, so that it is posted once. */
+  id: z.string(),
+  /** When it was found, milliseconds since the epoch. */
+  at: z.number(),
+  root: StoredMessage,
+  /** For the thread of the root message. */
+  replies: z.array(StoredMessage),
+  /** What it is, for lists: "3 events". */
+  what: z.string(),
+  /** The ids of the watches that ask for it. */
+  for: z.array(z.string()),
+});
+export type Batch = z.infer<typeof Batch>;
+
+/**
+ * How many entries of a list could not be read when the channel was last told. It is told again when there are more; a
+ * lower number counts after a day, because odd entries come and go.
+ */
+export const ToldUnread = z.object({ count: z.number(), at: z.number() });
+export type ToldUnread = z.infer<typeof ToldUnread>;
+
+/** The latest that was posted, or why not; mrkdwn of our own making. */
+export const LastResult = z.object({ at: z.number(), said: z.string() });
+export type LastResult = z.infer<typeof LastResult>;

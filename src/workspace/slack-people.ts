@@ -1,6 +1,7 @@
 import type { UsersInfoResponse } from '@slack/web-api';
 import { type Clock, withTimeout } from '../core/clock.ts';
 import { createTtlCache } from '../core/ttl-cache.ts';
+import { parseZone } from '../jobs/zone.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure, SlackFailure } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
@@ -19,7 +20,7 @@ const LISTED_PEOPLE = 200;
 
 type Person = NonNullable<UsersInfoResponse['user']>;
 
-export interface UserGroup {
+interface UserGroup {
   id: string;
   name: string;
 }
@@ -158,4 +159,19 @@ async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Pr
   return able.flatMap((one) =>
     one.id !== undefined && (one.is_admin || one.is_owner || one.is_primary_owner) ? [one.id] : [],
   );
+}
+
+/** The person's IANA zone in Slack; UTC where Slack gives none that is known here. */
+export async function zoneOf(
+  { slack, log }: { slack: WorkspaceSlack; log: Logger },
+  user: string,
+): Promise<string> {
+  try {
+    const answer = await slack.call('users.info', { user });
+    return parseZone(answer.user?.tz ?? 'UTC');
+  } catch (error) {
+    const reason = isSlackFailure(error) ? error.reason : 'unknown zone';
+    log.warn({ event: 'zone_unknown', user, reason }, 'a person’s time zone is not known, UTC is used');
+    return 'UTC';
+  }
 }

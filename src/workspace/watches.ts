@@ -1,10 +1,22 @@
 import { z } from 'zod';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
+import { addDays, dayAt, isZone, localTimesOf } from '../jobs/zone.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
-import { Batch, LastResult, ToldUnread } from './outbox-batch.ts';
-import { ScheduleState } from './schedules.ts';
-import { shortId } from './short-id.ts';
-import { WorkingHours } from './working-hours.ts';
+import { Batch, LastResult, ScheduleState, shortId, ToldUnread } from './schedules.ts';
+
+const Time = z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/);
+
+/**
+ * The hours of Monday to Friday, in which something is posted. Where `to` is not after `from`, they begin on a working
+ * day and end on the next day.
+ */
+export const WorkingHours = z.object({
+  from: Time,
+  to: Time,
+  /** IANA. */
+  zone: z.string().refine(isZone),
+});
+export type WorkingHours = z.infer<typeof WorkingHours>;
 
 const WatchedProject = z.object({ permalink: z.string(), identifier: z.string(), name: z.string() });
 export type WatchedProject = z.infer<typeof WatchedProject>;
@@ -123,4 +135,28 @@ export function freeWatchId(taken: readonly Watch[], requestId: string): string 
     const standing = taken.find((watch) => watch.id === id);
     if (standing === undefined || standing.requestId === requestId) return id;
   }
+}
+
+/** A time of the day; an end may be 24:00. */
+/** @param at milliseconds since the epoch */
+export function isWithin({ from, to, zone }: WorkingHours, at: number): boolean {
+  const today = dayAt(zone, at);
+  // Hours that began yesterday may not have ended yet.
+  return [addDays(today, -1), today].some((day) => {
+    if (!isWorkingDay(day)) return false;
+    const last = to > from ? day : addDays(day, 1);
+    return at >= instantOf(zone, day, from) && at < instantOf(zone, last, to);
+  });
+}
+
+type Day = ReturnType<typeof dayAt>;
+
+function isWorkingDay({ year, month, day }: Day): boolean {
+  const weekday = new Date(Date.UTC(year, month - 1, day)).getUTCDay();
+  return weekday >= 1 && weekday <= 5;
+}
+
+function instantOf(zone: string, day: Day, time: string): number {
+  const [hour = 0, minute = 0] = time.split(':').map(Number);
+  return localTimesOf(zone, day).first(hour, minute);
 }

@@ -76,7 +76,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'a sealed field is not known to the check of a restore',
-    file: 'src/workspace/sealed-fields.ts',
+    file: 'src/transfer/seals.ts',
     from: "  'link-states': { key: 'sealedVerifier', field: 'verifier' },\n",
     to: '',
     tests: ['test/security/sealed.test.ts'],

@@ -45,7 +45,7 @@ it('whatever is sealed is opened by the check of a restore and a migration, and 
   expect([...kinds].toSorted()).toEqual(['accounts', 'forms', 'installations', 'link-states', 'links']);
   for (const { sealed, opened, shut, strangers } of stores) {
     expect(shut).toEqual([]);
-    expect(opened, 'every sealed value has a line in workspace/sealed-fields.ts').toBe(sealed);
+    expect(opened, 'every sealed value has a line in transfer/seals.ts').toBe(sealed);
     expect(strangers, 'sealed by a data key, which a rotation wraps anew').toEqual([]);
   }
 });

@@ -15,9 +15,8 @@ import {
 import { withSkipped } from '../../views/blocks/skipped.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { findProject } from '../../workspace/projects.ts';
-import { zoneOf } from '../../workspace/user-timezone.ts';
-import type { ActionContext, CommandContext } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { zoneOf } from '../../workspace/slack-people.ts';
+import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, boundProject, isEverything } from '../resolve-target.ts';
 import { readActivityWords } from './parse-activity-arguments.ts';
 import { withChart } from './with-chart.ts';

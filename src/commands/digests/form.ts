@@ -10,7 +10,7 @@ import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import type { Values } from '../../views/blocks/modal-state.ts';
 import { type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
 import { SCHEDULES } from '../../workspace/account-keys.ts';
-import { Cadence, nextTimes } from '../../workspace/cadence.ts';
+import { Cadence, nextTimes } from '../../workspace/digests.ts';
 import { findProject } from '../../workspace/projects.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import { messagesByField } from '../form-target.ts';

@@ -9,11 +9,9 @@ import { digestListMessage, type ListedDigest } from '../../views/digests/list.t
 import { digestCommand, digestWords } from '../../views/digests/words.ts';
 import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/card.ts';
 import type { ListScope } from '../../views/schedules/list.ts';
-import { nextTimes } from '../../workspace/cadence.ts';
-import { type Digest, nextOf } from '../../workspace/digests.ts';
+import { type Digest, nextOf, nextTimes } from '../../workspace/digests.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
-import type { CommandContext } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
 import { recordChange, type ScheduleFeature } from '../schedules/feature.ts';
 import { actionOf, type Operation, removedSince, scheduleCommands } from '../schedules/lifecycle.ts';
 

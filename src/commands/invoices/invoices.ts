@@ -15,7 +15,7 @@ import {
 import { forInvoices } from '../../workspace/account-keys.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { isBillingChannel } from '../../workspace/billing.ts';
-import { zoneOf } from '../../workspace/user-timezone.ts';
+import { zoneOf } from '../../workspace/slack-people.ts';
 import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';

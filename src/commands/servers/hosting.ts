@@ -22,7 +22,7 @@ import {
   sizesMessage,
 } from '../../views/servers/hosting.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import { currencyOf, findResource } from '../../workspace/managed-hosting.ts';
+import { currencyOf, findResource } from '../../workspace/hosting-catalog.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 

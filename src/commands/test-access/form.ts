@@ -5,7 +5,7 @@ import { startTest } from '../../scheduler/test-access/start-test.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { noticeOf } from '../../views/blocks/modal.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
-import { ServerNeeded } from '../../workspace/servers.ts';
+import { ServerNeeded } from '../../workspace/projects.ts';
 import type { Action, ActionContext, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
 import { chosenProject, messagesByField } from '../form-target.ts';
 import { accountOf, serverOf } from '../resolve-target.ts';

@@ -5,13 +5,11 @@ import { editWatch, type WatchChoices } from '../../scheduler/watches/watch-serv
 import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/form.ts';
 import { SCHEDULES } from '../../workspace/account-keys.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import { findProject } from '../../workspace/projects.ts';
+import { findProject, ServerNeeded } from '../../workspace/projects.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
-import { ServerNeeded } from '../../workspace/servers.ts';
-import { zoneOf } from '../../workspace/user-timezone.ts';
+import { zoneOf } from '../../workspace/slack-people.ts';
 import type { PlacedWatch, Watch } from '../../workspace/watches.ts';
-import type { CommandContext, Submitted, ViewState } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { serverOf } from '../resolve-target.ts';
 import { editCommand } from '../schedules/edit.ts';
 import { announce, cardOf, expectAllowedThere, recordChange, resolveSchedule } from '../schedules/feature.ts';

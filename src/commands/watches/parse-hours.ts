@@ -1,6 +1,6 @@
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { WorkingHours } from '../../workspace/working-hours.ts';
+import type { WorkingHours } from '../../workspace/watches.ts';
 
 const RANGE = /^(\d{1,2})(?:[:.](\d{2}))?(am|pm)?(?:-|to)(\d{1,2})(?:[:.](\d{2}))?(am|pm)?$/;
 

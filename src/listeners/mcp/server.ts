@@ -11,8 +11,7 @@ import { Id, MaybeId } from '../../core/event.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Audited, Caller } from '../../core/reply.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { ProjectNeeded } from '../../workspace/projects.ts';
-import { ServerNeeded } from '../../workspace/servers.ts';
+import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
 import { carryOut } from '../pipeline/pipeline.ts';
 

@@ -4,9 +4,8 @@ import { AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
 import type { Audited, Caller, Change } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
-import { ProjectNeeded } from '../../workspace/projects.ts';
+import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Role } from '../../workspace/roles.ts';
-import { ServerNeeded } from '../../workspace/servers.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { showProgress } from './respond.ts';
 

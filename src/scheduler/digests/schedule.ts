@@ -1,8 +1,7 @@
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { SCHEDULES } from '../../workspace/account-keys.ts';
-import { cronOf } from '../../workspace/cadence.ts';
-import { Digest } from '../../workspace/digests.ts';
+import { cronOf, Digest } from '../../workspace/digests.ts';
 import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -4,8 +4,7 @@ import type { Message } from '../../core/message.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { pausedMessage } from '../../views/schedules/paused.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import { StoredMessage } from '../../workspace/outbox-batch.ts';
-import type { Schedule } from '../../workspace/schedules.ts';
+import { type Schedule, StoredMessage } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
 

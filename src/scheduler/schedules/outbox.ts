@@ -3,7 +3,7 @@ import type { Job, JobType } from '../../core/job.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../../store/workspace-store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
-import type { Batch, LastResult } from '../../workspace/outbox-batch.ts';
+import type { Batch, LastResult } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, deliverReply, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import type { ScheduleKind } from './lifecycle.ts';

@@ -1,5 +1,5 @@
 import type { SkippedRows } from '../../service/call.ts';
-import type { ToldUnread } from '../../workspace/outbox-batch.ts';
+import type { ToldUnread } from '../../workspace/schedules.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -10,7 +10,7 @@ import { say } from '../../views/blocks/message.ts';
 import { resourceMessage } from '../../views/servers/hosting.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import { currencyOf } from '../../workspace/managed-hosting.ts';
+import { currencyOf } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { createPolling } from '../polling.ts';
 import { FOLLOWED_AT_ONCE } from '../run-follower.ts';

@@ -8,7 +8,7 @@ import {
   watchMessages,
 } from '../../views/watches/news.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import type { Batch } from '../../workspace/outbox-batch.ts';
+import type { Batch } from '../../workspace/schedules.ts';
 import { nameKey } from '../../workspace/service-names.ts';
 import {
   type Kept,

@@ -1,5 +1,4 @@
-import { type Kept, type KeptLine, NOTHING_KEPT, type Watch } from '../../workspace/watches.ts';
-import { isWithin } from '../../workspace/working-hours.ts';
+import { isWithin, type Kept, type KeptLine, NOTHING_KEPT, type Watch } from '../../workspace/watches.ts';
 
 /** Events of a night and a weekend, within what a document and a thread hold. */
 const MOST_KEPT = 200;
