@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { JobType } from '../core/job.ts';
 import type { Message } from '../core/message.ts';
+import type { SkippedRows } from '../service/call.ts';
 import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 /**
@@ -110,3 +111,22 @@ export type ToldUnread = z.infer<typeof ToldUnread>;
 /** The latest that was posted, or why not; mrkdwn of our own making. */
 export const LastResult = z.object({ at: z.number(), said: z.string() });
 export type LastResult = z.infer<typeof LastResult>;
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Whether a channel is to be told of the entries that could not be read, and what it was told then. Pure.
+ * @param now milliseconds since the epoch
+ */
+export function afterUnread(
+  told: ToldUnread | undefined,
+  skipped: readonly SkippedRows[],
+  now: number,
+): { unread?: ToldUnread; isNews: boolean } {
+  const count = skipped.reduce((sum, rows) => sum + rows.count, 0);
+  const known = told?.count ?? 0;
+  if (count > known) return { unread: { count, at: now }, isNews: true };
+  if (told === undefined) return { isNews: false };
+  const isOld = count < known && now - told.at > DAY_MS;
+  return { unread: isOld ? { count, at: now } : told, isNews: false };
+}

@@ -1,7 +1,7 @@
 import type { Mutation } from './mutation.ts';
 
 const GATE = 'src/core/fair-gate.ts';
-const LIMITS = 'src/workspace/schedule-limits.ts';
+const LIMITS = 'src/scheduler/schedules/lifecycle.ts';
 const GUARD = 'src/store/sqlite-guard.ts';
 const CRON = 'src/jobs/cron-occurrences.ts';
 const ADD_SERVER = 'src/scheduler/servers/add-server.ts';

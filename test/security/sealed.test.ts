@@ -24,9 +24,8 @@ const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
 const SEALERS = [
   'src/listeners/durable-forms.ts',
   'src/workspace/account-keys.ts',
-  'src/workspace/oauth-installations.ts',
   'src/workspace/link-requests.ts',
-
+  'src/workspace/oauth-installations.ts',
   'src/workspace/user-links.ts',
 ];
 

@@ -6,8 +6,7 @@ import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import { accountsChanged, type Paused } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliveryOf, isUndeliverable, undeliverableReason } from '../deliver.ts';
-import { notifyOwner } from '../schedules/notify-owner.ts';
-import { type Pausing, pauseAndNotify } from '../schedules/pause.ts';
+import { notifyOwner, type Pausing, pauseAndNotify } from '../schedules/notify-owner.ts';
 import {
   DIGEST,
   deliveryId,

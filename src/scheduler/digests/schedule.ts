@@ -2,10 +2,9 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { SCHEDULES } from '../../workspace/account-keys.ts';
 import { cronOf, Digest } from '../../workspace/digests.ts';
-import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { ScheduleKind } from '../schedules/lifecycle.ts';
+import { expectRoomForSchedule, type ScheduleKind } from '../schedules/lifecycle.ts';
 import { isServed } from '../schedules/reconcile-schedules.ts';
 import { DIGEST } from './occurrence.ts';
 

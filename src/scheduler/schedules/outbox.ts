@@ -7,7 +7,7 @@ import type { Batch, LastResult } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, deliverReply, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import type { ScheduleKind } from './lifecycle.ts';
-import { pauseAndNotify } from './pause.ts';
+import { pauseAndNotify } from './notify-owner.ts';
 
 /** What a channel is sent of one account, and what is still to be posted. */
 export interface FeedChannel {

@@ -8,8 +8,8 @@ import type { Mentions } from '../../workspace/service-names.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { STEADY } from '../polling.ts';
 import type { ScheduleKind } from './lifecycle.ts';
+import { pauseAndNotify } from './notify-owner.ts';
 import { type FeedChannel, feedChannelId, type Outbox, outboxJob, postPending } from './outbox.ts';
-import { pauseAndNotify } from './pause.ts';
 import { type AccountPace, type Poll, type PollInterval, pollerJob } from './poller.ts';
 
 /** Something of an account that is polled for all channels that follow it. */

@@ -8,7 +8,7 @@ import {
   watchMessages,
 } from '../../views/watches/news.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import type { Batch } from '../../workspace/schedules.ts';
+import { afterUnread, type Batch } from '../../workspace/schedules.ts';
 import { nameKey } from '../../workspace/service-names.ts';
 import {
   type Kept,
@@ -20,7 +20,6 @@ import {
 } from '../../workspace/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Feed, PageContext } from '../schedules/poll-account.ts';
-import { afterUnread } from '../schedules/unread-rows.ts';
 import { advance, cursorAfter } from './feed-cursor.ts';
 import { isOpen, keep, takeDue } from './kept.ts';
 import { follow, select } from './news.ts';

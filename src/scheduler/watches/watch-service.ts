@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../../core/defined.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import { expectRoomForSchedule } from '../../workspace/schedule-limits.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
 import {
   freeWatchId,
@@ -11,6 +10,7 @@ import {
   watchedChannels,
 } from '../../workspace/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
 import { feedChannelId } from '../schedules/outbox.ts';
 import { pageContext } from '../schedules/poll-account.ts';
 import { newChannel, readFeed } from './feed.ts';

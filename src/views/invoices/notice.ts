@@ -1,12 +1,13 @@
 import type { Message } from '../../core/message.ts';
-import { code, count, cut, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, count, cut, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { button, context, section } from '../blocks/message.ts';
+import { button, context, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
 import { UNREAD, withSkipped } from '../blocks/skipped.ts';
-import { dateOnly } from '../blocks/time.ts';
+import { dateOnly, dateTime } from '../blocks/time.ts';
+import { polledLines, type ShownPolling, type ShownState } from '../schedules/list.ts';
 import { pdfButton } from './invoices.ts';
 
 /** What is posted of an invoice; `days` since it was made. */
@@ -77,4 +78,37 @@ function detailsOf({ invoice }: InvoiceNews): string {
     paid_at === null ? undefined : `paid ${dateOnly(paid_at)}`,
   ];
   return `\n${details.filter((detail) => detail !== undefined).join(', ')}`;
+}
+
+/** The invoice notices of a channel, as people are shown them. Times in milliseconds since the epoch. */
+interface ShownBillingChannel extends ShownPolling {
+  account: string;
+  setBy: string;
+  setAt: number;
+  state: ShownState;
+  last?: { at: number; said: string } | undefined;
+}
+
+export const NOTICE_WORDS = 'for new invoices, paid ones, and those unpaid after 7 and 14 days';
+
+/** Who set them up, when, and what came of them. */
+export function notifyStateMessage(channels: readonly ShownBillingChannel[], word: string): Message {
+  if (channels.length === 0)
+    return say(
+      `This channel gets no invoice notices. Set them up with ${code(`${word} invoices notify here`)}.`,
+    );
+  const lines = channels.map((channel) => stateLines(channel, word));
+  return say(linesWithin(lines, LIMITS.sectionText, 'more accounts'));
+}
+
+function stateLines(
+  { account, last, setAt, setBy, state, ...polling }: ShownBillingChannel,
+  word: string,
+): string {
+  const resume = code(`${word} invoices notify here --account ${account}`, 120);
+  return [
+    `:receipt: This channel gets invoice notices of ${code(account)}. Set up by <@${setBy}> ${dateTime(setAt)}.`,
+    ...polledLines(state, polling, last),
+    ...(state.kind === 'paused' ? [`Resume them with ${resume}.`] : []),
+  ].join('\n');
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { knownFrom, newsOf } from '../../../src/scheduler/invoices/news.ts';
+import { knownFrom, newsOf } from '../../../src/scheduler/invoices/notices.ts';
 import type { Invoice } from '../../../src/service/invoices.ts';
 
 const DAY = 86_400_000;

@@ -50,8 +50,8 @@ import {
 } from '../../../src/views/help/help.ts';
 import { startMessage, welcomeMessage } from '../../../src/views/help/start.ts';
 import { openFormMessage, suggestionsMessage } from '../../../src/views/help/suggestions.ts';
-import { notifyStateMessage } from '../../../src/views/invoices/channel.ts';
 import { invoiceSentMessage } from '../../../src/views/invoices/invoices.ts';
+import { notifyStateMessage } from '../../../src/views/invoices/notice.ts';
 import { deployMessage } from '../../../src/views/projects/deploy.ts';
 import { projectsMessage } from '../../../src/views/projects/projects.ts';
 import {

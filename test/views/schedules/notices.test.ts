@@ -4,8 +4,7 @@ import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts'
 import type { Message } from '../../../src/core/message.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { Invoice } from '../../../src/service/invoices.ts';
-import { notifyStateMessage } from '../../../src/views/invoices/channel.ts';
-import { type InvoiceNews, invoiceNotices } from '../../../src/views/invoices/notice.ts';
+import { type InvoiceNews, invoiceNotices, notifyStateMessage } from '../../../src/views/invoices/notice.ts';
 import { SCHEDULE_FACES, scheduleCard } from '../../../src/views/schedules/card.ts';
 import { newsLine, type WatchNews, watchMessages } from '../../../src/views/watches/news.ts';
 import { type ListedWatch, watchListMessage, watchWords } from '../../../src/views/watches/watch.ts';
