@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/core/clock.ts';
 import { openBackend } from '../../src/open.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { emptyDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 import { collect, ONCE, type TestData } from './fixtures.ts';
 
@@ -10,7 +10,7 @@ const Note = z.object({ text: z.string() });
 
 describe.each([
   { name: 'sqlite', fresh: temporarySqlite },
-  { name: 'postgres', fresh: freshDatabase },
+  { name: 'postgres', fresh: emptyDatabase },
 ])('a STORE_URL of $name', ({ fresh }) => {
   test('alone chooses where documents and jobs are kept, and both outlive the process', async () => {
     const url = await fresh();

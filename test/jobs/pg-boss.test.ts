@@ -6,7 +6,7 @@ import type { Engine } from '../../src/jobs/jobs.ts';
 import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
 import { createJobs } from '../../src/jobs/runner.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 import { collect, ONCE, type TestData, untilAborted } from './fixtures.ts';
 
 function createReplica(url: string, clock: Clock): Engine {
@@ -74,8 +74,8 @@ test('a job that another replica took over is stopped, and its outcome changes n
   expect(next.jobs[0]).toMatchObject({ attempt: 3, data: { workspace: 'T1', n: 2 } });
 });
 
-test('several replicas run each of many jobs once', async () => {
-  const url = await freshDatabase();
+test('several replicas that start at once on an empty database run each of many jobs once', async () => {
+  const url = await emptyDatabase();
   const handled = collect();
   const work = (engine: Engine): void => engine.work('q', handled.handler, { ...ONCE, concurrency: 5 });
   const [a, b] = await Promise.all([replica(url, work), replica(url, work), replica(url, work)]);

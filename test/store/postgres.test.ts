@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 
 const Counter = z.object({ count: z.number() });
 
@@ -16,7 +16,7 @@ async function replicas(url: string, count: number): Promise<Store[]> {
 }
 
 test('replicas that start at once on an empty database all come up', async () => {
-  const stores = await replicas(await freshDatabase(), 3);
+  const stores = await replicas(await emptyDatabase(), 3);
 
   await Promise.all(stores.map((store) => store.ping()));
 });

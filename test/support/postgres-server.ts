@@ -13,8 +13,8 @@ import { freePort } from './free-port.ts';
 
 /** A real Postgres with nothing in it that outlives it. */
 export interface PostgresServer {
-  /** The `STORE_URL` of a fresh, empty database. */
-  createDatabase(): Promise<string>;
+  /** The `STORE_URL` of a fresh database: an empty one, or a copy of one that is not in use. */
+  createDatabase(from?: string): Promise<string>;
   /** Ends it as an upgrade or a crash does, and starts it again on the same data and port. */
   restart(how: 'fast' | 'crash', downMs: number): Promise<void>;
   stop(): Promise<void>;
@@ -39,12 +39,14 @@ export async function startPostgres(): Promise<PostgresServer> {
   const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
   let databases = 0;
   return {
-    async createDatabase() {
+    async createDatabase(from) {
       databases += 1;
       const name = `test_${databases}`;
       const client = new pg.Client({ connectionString: url('postgres') });
       await client.connect();
-      await client.query(`CREATE DATABASE ${name}`);
+      // A copy of the files takes a third of the work of the default, which writes each page to the log.
+      const template = from === undefined ? 'template1' : new URL(from).pathname.slice(1);
+      await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
       await client.end();
       return url(name);
     },

@@ -2,25 +2,33 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
+import { systemClock } from '../../src/core/clock.ts';
 import { bundle } from './bundle.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 /** What all workers of a run share. Each is made when it is asked for first. */
-type Shared = 'bundle' | 'database';
+type Shared = 'bundle' | 'database' | 'empty-database';
 
 /** Vitest calls this once a run, before it starts its workers. */
 export async function setup(): Promise<() => Promise<void>> {
   let bundled: Promise<string> | undefined;
   let postgres: Promise<PostgresServer> | undefined;
+  let prepared: Promise<string> | undefined;
+  const databases = (): Promise<PostgresServer> => {
+    postgres ??= startPostgres();
+    return postgres;
+  };
   const make: Record<Shared, () => Promise<string>> = {
     bundle() {
       bundled ??= bundle();
       return bundled;
     },
     async database() {
-      postgres ??= startPostgres();
-      return (await postgres).createDatabase();
+      const { createDatabase } = await databases();
+      prepared ??= createDatabase().then(prepare);
+      return createDatabase(await prepared);
     },
+    'empty-database': async () => (await databases()).createDatabase(),
   };
   const server = createServer(async ({ url = '' }, response) => {
     try {
@@ -38,7 +46,17 @@ export async function setup(): Promise<() => Promise<void>> {
   };
 }
 
-/** @returns the bundle's folder, or the address of a database that is empty and nobody else's */
+/** Makes Deckhand's tables in it: pg-boss takes longer for that than most tests for all else. */
+async function prepare(url: string): Promise<string> {
+  const { openBackend } = await import('../../src/open.ts');
+  const { engine, close } = await openBackend(url, { clock: systemClock });
+  await engine.start();
+  await engine.stop(0);
+  await close();
+  return url;
+}
+
+/** @returns the bundle's folder, or the address of a database that nobody else has: with Deckhand's tables, or empty */
 export async function shared(what: Shared): Promise<string> {
   const answer = await fetch(`${process.env.DECKHAND_TEST_SHARED}/${what}`);
   const text = await answer.text();

@@ -7,7 +7,7 @@ import { createMachineClock } from '../process/machine-clock.ts';
 import { freePort } from '../support/free-port.ts';
 import { openBrowser } from '../support/installing.ts';
 import { byLength } from '../support/length.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { emptyDatabase } from '../support/postgres.ts';
 import { createProduct } from '../support/program.ts';
 import { runDeckhand } from '../support/run-deckhand.ts';
 import { startSlack } from '../support/start-slack.ts';
@@ -106,7 +106,7 @@ test('a busy installation moves from SQLite to Postgres: nothing is lost or post
     LOG_LEVEL: 'info',
     ...clock.env,
   };
-  const to = await freshDatabase();
+  const to = await emptyDatabase();
   const old = createProduct(env, () => undefined);
   onTestFinished(() => old.kill());
   slack.deliverTo(`${origin}/slack/events`);
