@@ -16,7 +16,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     onTestFinished(() => engine.stop(0));
     await engine.send<TestData>('q', { workspace: 'T1', n: 2 });
     await handled.given(2);
-    await site.advance(MINUTE);
+    await site.advance(25 * SECOND);
 
     const seen = handled.jobs.map(({ data, attempt, key }) => ({ data, attempt, key }));
     expect(seen.sort((a, b) => a.data.n - b.data.n)).toEqual([
@@ -46,16 +46,16 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
 
     release.resolve();
     await idle(engine, site);
-    expect(await send(site.now() + MINUTE)).toBe(true);
+    expect(await send(site.now() + 10 * SECOND)).toBe(true);
     expect(await send()).toBe(false);
-    await site.advance(MINUTE + 5 * SECOND);
+    await site.advance(15 * SECOND);
     await handled.given(2);
     expect(handled.jobs[1]?.key).toBe('k');
   });
 
   test('keeps a key taken for as long after the end of its job as the queue wants, whatever dies meanwhile', async () => {
     const site = await open();
-    const options = { ...ONCE, attempts: 1, keyStaysMs: MINUTE };
+    const options = { ...ONCE, attempts: 1, keyStaysMs: 30 * SECOND };
     const handled = collect(async ({ data }) => {
       if (data.n === 2) throw new Error('this one is dead');
     });
@@ -71,7 +71,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     await idle(first.engine, site, 2);
     await first.kill();
     const { engine } = await started(site, (e) => e.work('q', handled.handler, options));
-    await site.advance(50 * SECOND);
+    await site.advance(20 * SECOND);
     expect([await send(engine, 1), await send(engine, 2), await send(engine, 3)]).toEqual([
       false,
       false,
@@ -94,10 +94,10 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const startedAt: number[] = [];
     const handled = collect(async () => void startedAt.push(site.now()));
     const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
-    const due = site.now() + 2 * MINUTE;
+    const due = site.now() + 20 * SECOND;
     await engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { startAfter: due });
 
-    await site.advance(2 * MINUTE - SECOND);
+    await site.advance(19 * SECOND);
     expect(handled.jobs).toHaveLength(0);
     expect((await engine.stats()).queues.q?.waiting).toBe(1);
     await site.advance(5 * SECOND);
@@ -109,13 +109,13 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const site = await open();
     const handled = collect();
     const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
-    for (const [n, seconds] of [100, 20, 60].entries()) {
+    for (const [n, seconds] of [50, 10, 30].entries()) {
       const startAfter = site.now() + seconds * SECOND;
       await engine.send<TestData>('q', { workspace: 'T1', n }, { startAfter });
     }
 
     for (const [count, n] of [1, 2, 0].entries()) {
-      await site.advance(25 * SECOND + count * 10 * SECOND);
+      await site.advance((count === 0 ? 15 : 20) * SECOND);
       await handled.given(count + 1);
       expect(handled.jobs[count]?.data.n).toBe(n);
     }
@@ -267,7 +267,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
   });
 
   test('erases the jobs and schedules of one workspace, running ones too', async () => {
-    const site = await open('2026-03-02T09:00:00Z');
+    const site = await open('2026-03-02T09:00:40Z');
     const aborted: unknown[] = [];
     const handled = collect(async (job) => {
       if (job.data.slotAt !== undefined) return;
@@ -283,7 +283,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       await engine.send<TestData>(
         'q',
         { workspace, n: 2 },
-        { key: workspace, startAfter: site.now() + MINUTE },
+        { key: workspace, startAfter: site.now() + 20 * SECOND },
       );
       const data = { workspace, n: 3 };
       await engine.schedule(workspace, 'daily', { cron: '1 9 * * *', zone: 'UTC', queue: 'q', data });
@@ -304,7 +304,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       ),
     ).toBe(true);
     await engine.erase('T1');
-    await site.advance(3 * MINUTE);
+    await site.advance(30 * SECOND);
     await handled.given(4);
     expect(handled.jobs.slice(2).map((job) => job.data.workspace)).toEqual(['T2', 'T2']);
 
@@ -312,7 +312,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const later = collect(untilAborted);
     await started(site, (e) => e.work('q', later.handler, ONCE));
     await takenOver(site, later.given(2));
-    await site.advance(MINUTE);
+    await site.advance(25 * SECOND);
     expect(later.jobs.map((job) => job.data.workspace)).toEqual(['T2', 'T2']);
   });
 

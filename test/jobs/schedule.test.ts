@@ -27,22 +27,22 @@ async function pass(site: Site, ms: number): Promise<void> {
 
 describe.each(ENGINES)('schedules of the $name engine', ({ site: open }) => {
   test('send a job with the slot at each slot, never early', async () => {
-    const site = await open('2026-03-02T08:59:30Z');
+    const site = await open('2026-03-02T08:59:50Z');
     const lateness: number[] = [];
     const handled = collect(async ({ data }) => void lateness.push(site.now() - (data.slotAt ?? 0)));
     const { engine } = await started(site, working(handled));
     await engine.schedule('T1', 'k', every('* * * * *', 7));
-    await pass(site, 3 * MINUTE);
-    await handled.given(3);
+    await pass(site, 80 * SECOND);
+    await handled.given(2);
 
     expect(handled.jobs[0]?.data).toEqual({ workspace: 'T1', n: 7, slotAt: Date.parse('2026-03-02T09:00Z') });
-    expect(slotsOf(handled)).toEqual(['2026-03-02T09:00', '2026-03-02T09:01', '2026-03-02T09:02']);
+    expect(slotsOf(handled)).toEqual(['2026-03-02T09:00', '2026-03-02T09:01']);
     expect(Math.min(...lateness)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...lateness)).toBeLessThan(10 * SECOND);
   });
 
   test('end when they are taken away, and change when they are replaced', async () => {
-    const site = await open('2026-03-02T08:59:30Z');
+    const site = await open('2026-03-02T08:59:50Z');
     const handled = collect();
     const { engine } = await started(site, working(handled));
     await engine.schedule('T1', 'gone', every('* * * * *', 1));
@@ -54,7 +54,7 @@ describe.each(ENGINES)('schedules of the $name engine', ({ site: open }) => {
     await engine.unschedule('T1', 'never there');
     await engine.schedule('T1', 'new time', every('1 9 * * *', 20));
     await engine.schedule('T1', 'new data', every('0 9 * * *', 30));
-    await pass(site, MINUTE);
+    await pass(site, 20 * SECOND);
     await handled.given(2);
     expect(handled.jobs.map(({ data }) => data.n).sort()).toEqual([30, 4]);
     await pass(site, MINUTE);
@@ -72,14 +72,14 @@ describe.each(ENGINES)('schedules of the $name engine', ({ site: open }) => {
     await before.engine.schedule('T1', 'hourly', every('0 * * * *', 1));
     await before.engine.schedule('T1', 'daily', every('0 9 * * *', 2));
     await before.kill();
-    await site.advance(11 * HOUR + 29 * MINUTE);
+    await site.advance(11 * HOUR + 29 * MINUTE + 30 * SECOND);
 
     const handled = collect();
     const { engine } = await started(site, working(handled));
     // As every start does.
     await engine.schedule('T1', 'hourly', every('0 * * * *', 1));
     await handled.given(2);
-    await site.advance(40 * SECOND);
+    await site.advance(10 * SECOND);
 
     const sent = handled.jobs.map(({ data }) => [
       data.n,
@@ -89,24 +89,24 @@ describe.each(ENGINES)('schedules of the $name engine', ({ site: open }) => {
       [1, '19:00'],
       [2, '09:00'],
     ]);
-    await site.advance(MINUTE);
+    await site.advance(30 * SECOND);
     await handled.given(3);
     expect(slotsOf(handled)[2]).toBe('2026-03-02T20:00');
   });
 
   test('send no slot again after a restart', async () => {
-    const site = await open('2026-03-02T08:59:30Z');
+    const site = await open('2026-03-02T08:59:50Z');
     const handled = collect();
     const before = await started(site, working(handled));
     await before.engine.schedule('T1', 'k', every('0 9 * * *'));
-    await pass(site, MINUTE);
+    await pass(site, 20 * SECOND);
     await handled.given(1);
     await before.kill();
 
     const later = collect();
     const { engine } = await started(site, working(later));
     await engine.schedule('T1', 'k', every('0 9 * * *'));
-    await pass(site, MINUTE);
+    await pass(site, 20 * SECOND);
 
     expect(later.jobs).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe.each(ENGINES)('schedules of the $name engine', ({ site: open }) => {
     const handled = collect();
     await started(site, working(handled));
     await handled.given(1);
-    await pass(site, MINUTE);
+    await pass(site, 20 * SECOND);
 
     expect(handled.jobs.map(({ data }) => data.n)).toEqual([2]);
   });
@@ -134,21 +134,21 @@ describe.each(ENGINES)('schedules of the $name engine', ({ site: open }) => {
     await engine.schedule('T1', 'k', every('0 9 * * *'));
     await engine.unschedule('T1', 'k');
     await engine.schedule('T1', 'k', every('0 9 * * *'));
-    await pass(site, MINUTE);
+    await pass(site, 20 * SECOND);
 
     expect(handled.jobs).toEqual([]);
   });
 
   test('repeat no slot when the clock is put back, and catch the last one when it is put forward', async () => {
-    const site = await open('2026-03-02T08:59:30Z');
+    const site = await open('2026-03-02T08:59:50Z');
     const handled = collect();
     const { engine } = await started(site, working(handled));
     await engine.schedule('T1', 'k', every('*/30 * * * *'));
-    await pass(site, MINUTE);
+    await pass(site, 20 * SECOND);
     await handled.given(1);
 
-    await site.jump(-2 * MINUTE);
-    await pass(site, 3 * MINUTE);
+    await site.jump(-30 * SECOND);
+    await pass(site, 50 * SECOND);
     expect(slotsOf(handled)).toEqual(['2026-03-02T09:00']);
 
     await site.jump(5 * HOUR);
@@ -158,25 +158,25 @@ describe.each(ENGINES)('schedules of the $name engine', ({ site: open }) => {
   });
 
   test('send a slot at a skipped local time right after the gap', async () => {
-    const site = await open('2026-03-29T00:59:30Z');
+    const site = await open('2026-03-29T00:59:50Z');
     const handled = collect();
     const { engine } = await started(site, working(handled));
     await engine.schedule('T1', 'k', every('30 1 * * *', 1, 'Europe/Lisbon'));
-    await pass(site, MINUTE);
+    await pass(site, 20 * SECOND);
     await handled.given(1);
 
     expect(slotsOf(handled)).toEqual(['2026-03-29T01:00']);
   });
 
   test('refuse a wrong expression or zone, and keep what stood', async () => {
-    const site = await open('2026-03-02T08:59:30Z');
+    const site = await open('2026-03-02T08:59:50Z');
     const handled = collect();
     const { engine } = await started(site, working(handled));
     await engine.schedule('T1', 'k', every('0 9 * * *'));
 
     await expect(engine.schedule('T1', 'k', every('0 9 * *'))).rejects.toThrow(CronError);
     await expect(engine.schedule('T1', 'k', every('0 9 * * *', 1, 'Mars/Base'))).rejects.toThrow(CronError);
-    await pass(site, MINUTE);
+    await pass(site, 20 * SECOND);
     await handled.given(1);
   });
 });
@@ -185,13 +185,13 @@ describe.each(ENGINES.filter(({ replicas }) => replicas))(
   'replicas of the $name engine',
   ({ site: open }) => {
     test('send each slot once between replicas, also when one dies', async () => {
-      const site = await open('2026-03-02T08:59:30Z');
+      const site = await open('2026-03-02T08:59:50Z');
       const handled = collect();
       const replicaA = await started(site, working(handled));
       await started(site, working(handled));
       await started(site, working(handled));
       for (let n = 1; n <= 20; n += 1) await replicaA.engine.schedule('T1', `k${n}`, every('* * * * *', n));
-      await pass(site, MINUTE);
+      await pass(site, 20 * SECOND);
       await handled.given(20);
       await replicaA.kill();
       await pass(site, MINUTE);
