@@ -5,8 +5,7 @@ import { inBatches } from '../core/batches.ts';
 import { type EngineStats, JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, ClaimOrder, NewJob } from './jobs-backend.ts';
 import { inTransaction } from './pg-boss.ts';
-import { insertStanding, type ToStore } from './pg-boss-standing.ts';
-import { deleteStates, readStates, writeStates } from './pg-boss-tables.ts';
+import { deleteStates, insertStanding, readStates, type ToStore, writeStates } from './pg-boss-tables.ts';
 
 /** A job as pg-boss keeps it. `data` is JSON text rather than JSON, because `jsonb` refuses some strings. */
 const Envelope = z.object({ workspace: z.string(), data: z.string(), traceparent: z.string().optional() });

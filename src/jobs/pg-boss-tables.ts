@@ -1,7 +1,8 @@
-import type { Db } from 'pg-boss';
+import type { Db, JobInsert, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import type { Standing } from './jobs.ts';
 import type { Advance, ClaimedJob, JobState } from './jobs-backend.ts';
+import { inTransaction } from './pg-boss.ts';
 import { CREATE_SCHEDULES } from './schedule-table.ts';
 
 /**
@@ -47,7 +48,7 @@ export async function databaseTime(sql: (text: string) => Promise<unknown[]>): P
 }
 
 /** The rows of the documents that stand, as text by key; they stay until the transaction ends. */
-export async function lockStanding(db: Db, guards: readonly Standing[]): Promise<Map<string, string>> {
+async function lockStanding(db: Db, guards: readonly Standing[]): Promise<Map<string, string>> {
   const keys = [...new Set(guards.map(({ key }) => key))];
   const { rows } = await db.executeSql(LOCK_STANDING, [keys]);
   return new Map(StandingRows.parse(rows).map(({ key, value }) => [key, value]));
@@ -80,4 +81,33 @@ export async function advanceSchedules(db: Db, advances: readonly Advance[]): Pr
   const { rows: advanced } = await db.executeSql(ADVANCE, [JSON.stringify(rows)]);
   const ours = new Set(AdvancedRows.parse(advanced).map(({ at }) => at));
   return advances.filter((_, at) => ours.has(at));
+}
+
+export interface ToStore {
+  insert: JobInsert & { id: string };
+  during: Standing | undefined;
+}
+
+/** Stores what belongs to nothing that has ended, in one transaction that holds what it belongs to. */
+export async function insertStanding(
+  boss: PgBoss,
+  queue: string,
+  all: readonly ToStore[],
+): Promise<{ stored: Set<string>; ended: Set<string> }> {
+  const guards = all.flatMap(({ during }) => during ?? []);
+  if (guards.length === 0) {
+    const inserts = all.map(({ insert }) => insert);
+    return { stored: new Set(await boss.insert(queue, inserts, { returnId: true })), ended: new Set() };
+  }
+  return inTransaction(boss, async (db) => {
+    const standing = await lockStanding(db, guards);
+    const isStanding = ({ during }: ToStore): boolean =>
+      during === undefined || standing.get(during.key) === during.text;
+    const rows = all.filter(isStanding).map(({ insert }) => insert);
+    const ended = new Set(
+      guards.filter(({ key, text }) => standing.get(key) !== text).map(({ text }) => text),
+    );
+    const ids = rows.length === 0 ? [] : await boss.insert(queue, rows, { returnId: true, db });
+    return { stored: new Set(ids), ended };
+  });
 }

@@ -4,7 +4,7 @@ import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { EventBody } from '../core/event.ts';
 import type { Message } from '../core/message.ts';
 import type { Caller } from '../core/reply.ts';
-import { countRepeated } from '../observability/uncertain-delivery.ts';
+import { countRepeated } from '../observability/metrics.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Registry } from './registry.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../core/message.ts';
 import { asClause } from '../core/mrkdwn.ts';
-import { countRepeated } from '../observability/uncertain-delivery.ts';
+import { countRepeated } from '../observability/metrics.ts';
 import { isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
 import { postId } from '../slack/post-journal.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';

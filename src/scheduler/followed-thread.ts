@@ -1,6 +1,6 @@
 import type { Job } from '../core/job.ts';
 import type { Message, News } from '../core/message.ts';
-import { countWithheld } from '../observability/uncertain-delivery.ts';
+import { countWithheld } from '../observability/metrics.ts';
 import { isEditRefused, isSlackFailure, isThreadRefused } from '../slack/failure.ts';
 import { postId } from '../slack/post-journal.ts';
 import type { MessageRef } from '../slack/slack.ts';

@@ -151,7 +151,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'jobs are stored after the uninstall, on Postgres',
-    file: 'src/jobs/pg-boss-standing.ts',
+    file: 'src/jobs/pg-boss-tables.ts',
     from: 'during === undefined || standing.get(during.key) === during.text;',
     to: 'during === undefined || standing !== undefined;',
     tests: [UNINSTALL_TEST],
@@ -167,7 +167,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'an older server of the same name is taken for the one that was ordered',
-    file: 'src/scheduler/servers/find-ordered.ts',
+    file: 'src/scheduler/servers/server-order.ts',
     from: '!namesakes.includes(identifier) && protocol_type',
     to: 'identifier !== undefined && protocol_type',
     tests: ['test/commands/servers/add.test.ts'],

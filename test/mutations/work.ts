@@ -144,7 +144,7 @@ export const WORK: readonly Mutation[] = [
   },
   {
     name: 'an order whose answer was lost is not looked for',
-    file: 'src/scheduler/servers/find-ordered.ts',
+    file: 'src/scheduler/servers/server-order.ts',
     from: 'look <= LOOKS; look += 1',
     to: 'look < 1 && LOOKS > 0; look += 1',
     tests: [ADD_TEST],

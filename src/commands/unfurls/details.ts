@@ -2,12 +2,12 @@ import type { EntityMetadata } from '@slack/types';
 import { withTimeout } from '../../core/clock.ts';
 import { UserError } from '../../core/errors.ts';
 import { type ActivityEvent, getActivity } from '../../service/activity.ts';
-import { readAddress } from '../../service/addresses.ts';
+import { accountUrl, readAddress } from '../../service/addresses.ts';
 import { eventsOf } from '../../views/activity/activity.ts';
-import { projectDetails } from '../../views/unfurls/work-object.ts';
+import { projectDetails, type ShownProject } from '../../views/unfurls/work-object.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
-import { linkedProject } from './linked-project.ts';
 
 /** The person looks at an empty pane meanwhile, and Slack's handle for it expires. */
 const FEED_MS = 1_500;
@@ -46,4 +46,23 @@ async function latestEvents(
     explain(error, { job: 'work_object' });
     return undefined;
   }
+}
+
+/** The project that a link names, with its latest test; undefined where the account has none of that name. */
+export async function linkedProject(
+  { config, projects, runs }: Pick<Workspace, 'config' | 'projects' | 'runs'>,
+  account: Account,
+  named: string,
+): Promise<ShownProject | undefined> {
+  const all = await projects.list(account);
+  const project = all.find(({ permalink, identifier }) => [permalink, identifier].includes(named));
+  if (project === undefined) return undefined;
+  const latest = (await runs.list()).find(
+    ({ target }) =>
+      target.account === account.name &&
+      target.project.permalink === project.permalink &&
+      target.server === undefined,
+  );
+  const url = `${accountUrl(account.name, config.SERVICE_BASE_URL)}/projects/${encodeURIComponent(project.permalink)}`;
+  return { account: account.name, url, project, latest };
 }

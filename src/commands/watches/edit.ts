@@ -15,7 +15,7 @@ import { editCommand } from '../schedules/edit.ts';
 import { announce, cardOf, expectAllowedThere, recordChange, resolveSchedule } from '../schedules/feature.ts';
 import { removedSince } from '../schedules/lifecycle.ts';
 import { WATCH_FEATURE } from './lifecycle.ts';
-import { readHours } from './parse-hours.ts';
+import { readHours } from './parse-watch-arguments.ts';
 import { watchedProject, watchedServer } from './watch.ts';
 
 const Fields = z.object({

@@ -14,8 +14,7 @@ import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
 import { announce, cardOf, recordChange } from '../schedules/feature.ts';
 import { WATCH_FEATURE } from './lifecycle.ts';
-import { readHours } from './parse-hours.ts';
-import { readWatchWords, type WatchWords } from './parse-watch-arguments.ts';
+import { readHours, readWatchWords, type WatchWords } from './parse-watch-arguments.ts';
 
 export const watch = defineCommand({
   name: 'watch',

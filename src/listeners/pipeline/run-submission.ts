@@ -3,7 +3,7 @@ import { createContext } from '../../commands/resolve-target.ts';
 import { withTimeout } from '../../core/clock.ts';
 import { outdated } from '../../core/errors.ts';
 import type { Caller } from '../../core/reply.ts';
-import { countRepeated } from '../../observability/uncertain-delivery.ts';
+import { countRepeated } from '../../observability/metrics.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';

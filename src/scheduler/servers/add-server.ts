@@ -1,7 +1,7 @@
 import { UserError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { countRepeated, countUnanswered } from '../../observability/uncertain-delivery.ts';
+import { countRepeated, countUnanswered } from '../../observability/metrics.ts';
 import { createServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { postId } from '../../slack/post-journal.ts';
@@ -11,9 +11,8 @@ import { provisioningMessage } from '../../views/servers/provisioning.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { findOrdered, namesakesOf } from './find-ordered.ts';
 import { type ServerTarget, sendToFollow } from './provisioning.ts';
-import { ServerOrder } from './server-order.ts';
+import { findOrdered, namesakesOf, ServerOrder } from './server-order.ts';
 import { notifyRefused, notifyUnknown, showInModal } from './server-order-messages.ts';
 
 /** The modal's answer must reach Slack before the outcome, or it would replace it. */

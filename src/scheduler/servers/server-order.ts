@@ -1,5 +1,9 @@
 import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { listServers, type Server } from '../../service/servers.ts';
 import { Draft, Wanted } from '../../views/servers/form.ts';
+import { AccountFailure } from '../../workspace/accounts.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 
 /** A confirmed order of a managed server, as its job keeps it. */
 export const ServerOrder = z.object({
@@ -25,3 +29,53 @@ export const ServerOrder = z.object({
   shown: z.object({ channel: z.string(), ts: z.string() }).optional(),
 });
 export type ServerOrder = z.infer<typeof ServerOrder>;
+
+/** A request that was cut off may still be carried out, so its server is looked for more than once. */
+const LOOKS = 4;
+
+/** The identifiers of the servers that have the ordered one's name; undefined where they cannot be listed. */
+export async function namesakesOf(workspace: Workspace, order: ServerOrder): Promise<string[] | undefined> {
+  const servers = await listNamesakes(workspace, order);
+  return servers?.map(({ identifier }) => identifier);
+}
+
+/**
+ * Finds a server whose order was not answered: the one of its name and kind that was not there before.
+ * @returns undefined where that is not certain
+ */
+export async function findOrdered(
+  workspace: Workspace,
+  order: ServerOrder,
+  signal: AbortSignal,
+): Promise<ServerOrder['created']> {
+  const { namesakes, draft } = order;
+  if (namesakes === undefined) return undefined;
+  for (let look = 1; look <= LOOKS; look += 1) {
+    if (look > 1) await workspace.clock.sleep(workspace.config.POLL_INTERVAL_MS, signal);
+    const servers = await listNamesakes(workspace, order);
+    const made = servers?.filter(
+      ({ identifier, protocol_type }) =>
+        !namesakes.includes(identifier) && protocol_type === draft.wanted.protocol_type,
+    );
+    const [only, ...others] = made ?? [];
+    if (others.length > 0) return undefined;
+    if (only !== undefined) return { identifier: only.identifier, name: only.name };
+  }
+  return undefined;
+}
+
+async function listNamesakes(
+  workspace: Workspace,
+  { user, draft }: ServerOrder,
+): Promise<Server[] | undefined> {
+  const { account: name, project, wanted } = draft;
+  try {
+    const account = await workspace.accounts.resolve({ user }, name);
+    const servers = await workspace.accounts.use(account, (client) => listServers(client, project.permalink));
+    return servers?.filter((server) => server.name === wanted.name);
+  } catch (error) {
+    // What keeps the list back is met again, and explained, where it matters.
+    if (error instanceof AccountFailure || error instanceof UserError) return undefined;
+    throw error;
+  }
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ServiceError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { countUnanswered } from '../../observability/uncertain-delivery.ts';
+import { countUnanswered } from '../../observability/metrics.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/test-access.ts';
 import {

@@ -1,6 +1,6 @@
 import { UserError } from '../../core/errors.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
-import { countRepeated } from '../../observability/uncertain-delivery.ts';
+import { countRepeated } from '../../observability/metrics.ts';
 import { postId } from '../../slack/post-journal.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, type MaybeTwice, testRootMessage } from '../../views/test-access/test-run.ts';

@@ -4,11 +4,9 @@ import type { Activity, ActivityEvent, ActivityRange } from '../../service/activ
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, context, header, section } from '../blocks/message.ts';
 import { dayName, dayOf, timeOnly } from '../blocks/time.ts';
-import { deploymentBars } from './deployment-bars.ts';
-import type { DeploymentsData } from './deployments-chart.ts';
+import { type DeploymentsData, deploymentBars } from './deployments-chart.ts';
 import { outcomeIcon } from './outcomes.ts';
-import { RANGE_WORDS } from './ranges.ts';
-import { statsBlocks, unlistedFailures } from './stats.ts';
+import { RANGE_WORDS, statsBlocks, unlistedFailures } from './stats.ts';
 
 /** What was asked for; a button carries it, so that a click survives a restart. */
 export interface ActivityAsk {

@@ -2,10 +2,16 @@ import { type AnswerFault, isFailure, type ServiceError, type Sought } from '../
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, safeUrl, say } from './message.ts';
-import { closed, listMessages, reasonsOf, unnamedRecord } from './service-reasons.ts';
+import {
+  closed,
+  explainUnauthorized,
+  type KeyCase,
+  listMessages,
+  reasonsOf,
+  unnamedRecord,
+} from './service-failures.ts';
 import { explainSlackFailure } from './slack-failures.ts';
 import { dateTime } from './time.ts';
-import { explainUnauthorized, type KeyCase } from './unauthorized.ts';
 
 /** A failure as the person who caused it reads it: one sentence, one next step. Both are mrkdwn, escaped. */
 export interface Explained {

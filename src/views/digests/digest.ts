@@ -11,8 +11,7 @@ import {
   totalWords,
 } from '../activity/deployments-chart.ts';
 import { outcomeOf } from '../activity/outcomes.ts';
-import { RANGE_WORDS } from '../activity/ranges.ts';
-import { sayNothingFailed, statsBlocks } from '../activity/stats.ts';
+import { RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
 import { skippedWords } from '../blocks/skipped.ts';

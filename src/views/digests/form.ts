@@ -3,7 +3,7 @@ import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
-import { RANGE_WORDS } from '../activity/ranges.ts';
+import { RANGE_WORDS } from '../activity/stats.ts';
 import {
   type Choice,
   checkboxesInput,

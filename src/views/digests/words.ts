@@ -1,7 +1,7 @@
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Weekday } from '../../core/schedule-choices.ts';
 import type { ActivityRange } from '../../service/activity.ts';
-import { RANGE_WORDS } from '../activity/ranges.ts';
+import { RANGE_WORDS } from '../activity/stats.ts';
 
 /** How often something is posted; times as `09:00`, in a zone of its own. */
 export type ShownCadence =

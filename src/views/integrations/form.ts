@@ -7,7 +7,7 @@ import { type Choice, checkboxesInput, searchInput, selectInput, textInput } fro
 import { context } from '../blocks/message.ts';
 import { modal, refill } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
-import { projectInput } from '../projects/project-input.ts';
+import { projectInput } from '../projects/projects.ts';
 import { chosenType } from './fields.ts';
 import { clearBlocks, propertyBlocks } from './property-inputs.ts';
 

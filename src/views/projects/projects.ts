@@ -3,7 +3,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
 import { runBlock } from '../blocks/choices.ts';
-import { optionsOf } from '../blocks/inputs.ts';
+import { optionsOf, searchInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, context, header, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
@@ -76,4 +76,14 @@ export function chooseProjectMessage(projects: readonly Project[], text: string,
     text: said,
     blocks: [section(said), { type: 'actions', block_id: runBlock(text, thread), elements: [element] }],
   };
+}
+
+/** Asks for a project of the account. `typed`: what was asked for but could not be looked up yet. */
+export function projectInput(account: string, typed: string | undefined): KnownBlock {
+  return searchInput({
+    field: 'project',
+    label: 'Project',
+    placeholder: `Search the projects of ${account}`,
+    initial: typed === undefined ? undefined : { value: typed, text: typed },
+  });
 }

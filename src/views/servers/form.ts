@@ -8,7 +8,7 @@ import { context, section } from '../blocks/message.ts';
 import { modal, refill } from '../blocks/modal.ts';
 import type { Values } from '../blocks/modal-state.ts';
 import { monthly } from '../blocks/money.ts';
-import { projectInput } from '../projects/project-input.ts';
+import { projectInput } from '../projects/projects.ts';
 
 export const SERVER_ADD = 'server.add';
 export const SERVER_ADD_TITLE = 'Add a managed server';

@@ -1,8 +1,8 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
-import type { TestTarget } from '../../core/test-target.ts';
 import type { Server } from '../../service/servers.ts';
 import { type ButtonSpec, buttons, context, safeUrl, section } from '../blocks/message.ts';
+import type { TestTarget } from '../projects/test-button.ts';
 
 /** A server's record with the block of its managed protocol, or with how it is reached (API 2.5 and 2.9). */
 export function serverMessage(server: Server, target: TestTarget): Message {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import { deploymentBars } from '../../../src/views/activity/deployment-bars.ts';
 import {
   altText,
   type DeploymentsBar,
   type DeploymentsData,
+  deploymentBars,
 } from '../../../src/views/activity/deployments-chart.ts';
 import { hostileText } from '../../support/hostile.ts';
 

@@ -5,7 +5,7 @@ import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
 import type { Message } from '../../../src/core/message.ts';
 import { code, mrkdwn } from '../../../src/core/mrkdwn.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import { deploymentBars } from '../../../src/views/activity/deployment-bars.ts';
+import { deploymentBars } from '../../../src/views/activity/deployments-chart.ts';
 import { type AccountReport, digestMessage } from '../../../src/views/digests/digest.ts';
 import { digestModal } from '../../../src/views/digests/form.ts';
 import { digestListMessage } from '../../../src/views/digests/list.ts';
