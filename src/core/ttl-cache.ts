@@ -7,40 +7,43 @@ const MOST_KEPT = 500;
  * What was looked up in the last seconds, so that a menu answers while a person types. Not keyv, whose time to live
  * keeps real time and which does not share a look-up among callers.
  */
-export interface TtlCache<T> {
+export class TtlCache<T> {
+  readonly #clock: Clock;
+  readonly #freshMs: number;
+  readonly #kept = new Map<string, { at: number; found: Promise<T> }>();
+
+  /** @param freshMs how long a value is kept, in milliseconds */
+  constructor(clock: Clock, freshMs = FRESH_MS) {
+    this.#clock = clock;
+    this.#freshMs = freshMs;
+  }
+
   /**
    * The cached value, or the result of `load`; callers at the same time share one look-up. A failure is not kept. The
    * key holds everything that decides what may be seen: the account and its sealed key first.
    */
-  get(key: readonly string[], load: () => Promise<T>): Promise<T>;
+  get(key: readonly string[], load: () => Promise<T>): Promise<T> {
+    const name = JSON.stringify(key);
+    const known = this.#kept.get(name);
+    const isFresh = known !== undefined && this.#clock.now() - known.at < this.#freshMs;
+    return isFresh ? known.found : this.#keep(name, load());
+  }
+
   /** The result of `load`, which replaces the cached value. */
-  renew(key: readonly string[], load: () => Promise<T>): Promise<T>;
-}
+  renew(key: readonly string[], load: () => Promise<T>): Promise<T> {
+    return this.#keep(JSON.stringify(key), load());
+  }
 
-/** @param freshMs how long a value is kept, in milliseconds */
-export function createTtlCache<T>(clock: Clock, freshMs = FRESH_MS): TtlCache<T> {
-  const kept = new Map<string, { at: number; found: Promise<T> }>();
-
-  function keep(name: string, found: Promise<T>): Promise<T> {
+  #keep(name: string, found: Promise<T>): Promise<T> {
+    const kept = this.#kept;
     // Deleted first, so that the first key is always the oldest.
     kept.delete(name);
     const [oldest] = kept.keys();
     if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
-    kept.set(name, { at: clock.now(), found });
-    found.catch(() => forget(name, found));
+    kept.set(name, { at: this.#clock.now(), found });
+    found.catch(() => {
+      if (kept.get(name)?.found === found) kept.delete(name);
+    });
     return found;
   }
-
-  function forget(name: string, found: Promise<T>): void {
-    if (kept.get(name)?.found === found) kept.delete(name);
-  }
-
-  return {
-    get(key, load) {
-      const name = JSON.stringify(key);
-      const known = kept.get(name);
-      return known !== undefined && clock.now() - known.at < freshMs ? known.found : keep(name, load());
-    },
-    renew: (key, load) => keep(JSON.stringify(key), load()),
-  };
 }

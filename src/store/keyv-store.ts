@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { createKeyedLock } from '../core/keyed-lock.ts';
@@ -20,6 +21,7 @@ import { DocumentUnreadable, type QuarantinedRecord, quarantine } from './quaran
 import {
   type AskTenancy,
   asking,
+  type Change,
   type Collection,
   DATA_KEYS,
   GLOBAL,
@@ -42,18 +44,6 @@ interface Context {
   onQuarantined: ((record: QuarantinedRecord) => void) | undefined;
 }
 
-/** Where the writes of a collection go. */
-interface Writer {
-  context: Context;
-  /** What the writes belong to; undefined where they belong to no workspace. */
-  during: Tenancy | undefined;
-  /** Of the documents that are written. */
-  version: number;
-}
-
-/** Parses a stored document. @throws DocumentUnreadable, reported before */
-type Parse<T> = (workspace: string, id: string, envelope: Envelope) => Promise<T>;
-
 /** Rejects with `StoreUnavailable` where the database fails. */
 export function createKeyvStore(
   opened: Backend,
@@ -62,13 +52,12 @@ export function createKeyvStore(
 ): Store {
   const backend = guardBackend(opened);
   const context: Context = { backend, clock, alone: createKeyedLock(), onQuarantined };
-  const plain: Writer = { context, during: undefined, version: 1 };
+  const collectionOf = (name: string): Collection<unknown> => new KeyvCollection(context, name, z.unknown());
   return {
-    collection: (name, shape, during) => createCollection(context, name, shape, during),
+    collection: (name, shape, during) => new KeyvCollection(context, name, shape, during),
     tenancy: (workspace) => readTenancy(backend, workspace),
     beginTenancy: async (workspace) => {
-      const id = { id: randomUUID() };
-      await create(plain, keyOf(GLOBAL, TENANCIES, workspace), id);
+      await collectionOf(TENANCIES).create(GLOBAL, workspace, { id: randomUUID() });
       const begun = await readTenancy(backend, workspace);
       if (begun === undefined) throw new InstallationEnded();
       return begun;
@@ -82,7 +71,7 @@ export function createKeyvStore(
       await backend.deleteRange(`${part(workspace)}/`);
       await backend.scrub();
     },
-    ping: () => put(plain, keyOf(GLOBAL, 'pings', 'last'), { at: clock.now() }),
+    ping: () => collectionOf('pings').put(GLOBAL, 'last', { at: clock.now() }),
     close: () => backend.close(),
   };
 }
@@ -93,152 +82,161 @@ async function readTenancy(backend: Backend, workspace: string): Promise<Tenancy
   return text === undefined ? undefined : { key, text };
 }
 
-function createCollection<T>(
-  context: Context,
-  name: string,
-  shape: Shape<T>,
-  ask: AskTenancy | undefined,
-): Collection<T> {
-  const { backend } = context;
-  const version = versionOf(shape);
-  const writer = async (): Promise<Writer> => ({ context, during: await ask?.(), version });
-  const parse = parserOf(context, name, shape);
-  const prefixOf = (workspace: string): string => `${part(workspace)}/${part(name)}/`;
-  const readText = async (
+type Found<T> = Array<{ id: string; doc: T }>;
+
+/** An object of few fields rather than closures: each workspace that is open has some twenty of them. */
+class KeyvCollection<T> implements Collection<T> {
+  readonly #context: Context;
+  readonly #name: string;
+  readonly #shape: Shape<T>;
+  readonly #ask: AskTenancy | undefined;
+
+  /** @param ask for what the writes belong to; undefined where they belong to no workspace */
+  constructor(context: Context, name: string, shape: Shape<T>, ask?: AskTenancy | undefined) {
+    this.#context = context;
+    this.#name = name;
+    this.#shape = shape;
+    this.#ask = ask;
+  }
+
+  async get(workspace: string, id: string): Promise<T | undefined> {
+    return this.#read(workspace, id, await this.#context.backend.read(this.#keyOf(workspace, id)));
+  }
+
+  async first(workspace: string, ids: readonly string[]): Promise<T | undefined> {
+    const { backend } = this.#context;
+    const texts = await Promise.all(ids.map((id) => backend.read(this.#keyOf(workspace, id))));
+    for (const [at, id] of ids.entries()) {
+      const found = await this.#read(workspace, id, texts[at]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  async put(workspace: string, id: string, doc: T, expiresAt?: number): Promise<void> {
+    const during = await this.#ask?.();
+    const row = await this.#rowOf(this.#keyOf(workspace, id), doc, expiresAt);
+    // One that has ended already is stored so that what stood there is gone, and swept later.
+    if (!(await this.#context.backend.put(row, during)))
+      throw new StoreError('The database did not take a document');
+  }
+
+  async create(workspace: string, id: string, doc: T, expiresAt?: number): Promise<boolean> {
+    const { backend, clock } = this.#context;
+    const during = await this.#ask?.();
+    const row = await this.#rowOf(this.#keyOf(workspace, id), doc, expiresAt);
+    if (await backend.insert(row, during)) return true;
+    const standing = await backend.read(row.key);
+    if (standing === undefined) return backend.insert(row, during);
+    // A row that ended by our clock but not yet by the database's may be taken over, by one of us.
+    return isAlive(await decode(backend, standing), clock) ? false : backend.replace(standing, row, during);
+  }
+
+  update(workspace: string, id: string, change: Change<T>): Promise<T | undefined> {
+    return this.#context.alone(this.#keyOf(workspace, id), () => this.#updateAlone(workspace, id, change));
+  }
+
+  async delete(workspace: string, id: string): Promise<boolean> {
+    const { backend, clock } = this.#context;
+    const during = await this.#ask?.();
+    const key = this.#keyOf(workspace, id);
+    for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
+      const standing = await backend.read(key);
+      if (standing === undefined) return false;
+      if (await backend.remove(key, standing, during)) return isAlive(await decode(backend, standing), clock);
+    }
+    throw new StoreError('A document changed too often to be deleted');
+  }
+
+  async list(workspace: string): Promise<Found<T>> {
+    return this.#readAll(workspace, await this.#context.backend.range(this.#prefixOf(workspace)));
+  }
+
+  async latest(workspace: string, limit: number, upTo?: string): Promise<Found<T>> {
+    const last = upTo === undefined ? undefined : this.#keyOf(workspace, upTo);
+    const rows = await this.#context.backend.rangeEnd(this.#prefixOf(workspace), limit, last);
+    return this.#readAll(workspace, rows);
+  }
+
+  async #updateAlone(workspace: string, id: string, change: Change<T>): Promise<T | undefined> {
+    const { backend } = this.#context;
+    const during = await this.#ask?.();
+    const key = this.#keyOf(workspace, id);
+    for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
+      const written = tries === 0 ? backend.lastWritten(key) : undefined;
+      const from = written ?? (await backend.read(key));
+      const next = await this.#changed(workspace, id, from, change).catch((error: unknown) => {
+        // Another replica may have changed it since: what stands now decides.
+        if (written !== undefined) return undefined;
+        throw error;
+      });
+      if (next !== undefined && (await swap(backend, key, from, next.row, during))) return next.doc;
+    }
+    throw new StoreError('A document changed too often to be updated');
+  }
+
+  async #changed(
     workspace: string,
     id: string,
-    text: string | undefined,
-  ): Promise<T | undefined> => {
-    const envelope = text === undefined ? undefined : await decode(backend, text);
-    return envelope && isAlive(envelope, context.clock) ? parse(workspace, id, envelope) : undefined;
-  };
-  const readAll = async (
-    workspace: string,
-    rows: readonly StoredRow[],
-  ): Promise<Array<{ id: string; doc: T }>> => {
-    const read = (id: string, envelope: Envelope): Promise<T> => parse(workspace, id, envelope);
-    return (await Promise.all(rows.map((row) => readRow(context, row, read, prefixOf(workspace))))).flat();
-  };
-  return {
-    get: async (workspace, id) => readText(workspace, id, await backend.read(keyOf(workspace, name, id))),
-    first: async (workspace, ids) => {
-      const texts = await Promise.all(ids.map((id) => backend.read(keyOf(workspace, name, id))));
-      for (const [at, id] of ids.entries()) {
-        const found = await readText(workspace, id, texts[at]);
-        if (found !== undefined) return found;
-      }
-      return undefined;
-    },
-    put: async (workspace, id, doc, expiresAt) =>
-      put(await writer(), keyOf(workspace, name, id), doc, expiresAt),
-    create: async (workspace, id, doc, expiresAt) =>
-      create(await writer(), keyOf(workspace, name, id), doc, expiresAt),
-    update: (workspace, id, change) => {
-      const key = keyOf(workspace, name, id);
-      const read = (envelope: Envelope): Promise<T> => parse(workspace, id, envelope);
-      return context.alone(key, async () => update(await writer(), key, read, change));
-    },
-    delete: async (workspace, id) => remove(await writer(), keyOf(workspace, name, id)),
-    list: async (workspace) => readAll(workspace, await backend.range(prefixOf(workspace))),
-    latest: async (workspace, limit, upTo) => {
-      const last = upTo === undefined ? undefined : keyOf(workspace, name, upTo);
-      return readAll(workspace, await backend.rangeEnd(prefixOf(workspace), limit, last));
-    },
-  };
-}
-
-/** Nothing where the document ended, or cannot be read. */
-async function readRow<T>(
-  { backend, clock }: Context,
-  { key, value }: StoredRow,
-  parse: (id: string, envelope: Envelope) => Promise<T>,
-  prefix: string,
-): Promise<Array<{ id: string; doc: T }>> {
-  const id = key.slice(prefix.length);
-  try {
-    const envelope = await decode(backend, value);
-    if (!isAlive(envelope, clock)) return [];
-    return [{ id, doc: await parse(id, envelope) }];
-  } catch (error) {
-    if (error instanceof DocumentUnreadable) return [];
-    throw error;
-  }
-}
-
-async function put(
-  { context: { backend, clock }, during, version }: Writer,
-  key: string,
-  doc: unknown,
-  expiresAt?: number,
-): Promise<void> {
-  const row = await rowOf(backend, clock, key, doc, expiresAt, version);
-  // One that has ended already is stored so that what stood there is gone, and swept later.
-  if (!(await backend.put(row, during))) throw new StoreError('The database did not take a document');
-}
-
-async function create(
-  { context: { backend, clock }, during, version }: Writer,
-  key: string,
-  doc: unknown,
-  expiresAt?: number,
-): Promise<boolean> {
-  const row = await rowOf(backend, clock, key, doc, expiresAt, version);
-  if (await backend.insert(row, during)) return true;
-  const standing = await backend.read(key);
-  if (standing === undefined) return backend.insert(row, during);
-  // A row that ended by our clock but not yet by the database's may be taken over, by one of us.
-  return isAlive(await decode(backend, standing), clock) ? false : backend.replace(standing, row, during);
-}
-
-async function update<T>(
-  writer: Writer,
-  key: string,
-  parse: (envelope: Envelope) => Promise<T>,
-  change: (current: T | undefined) => T | undefined | Promise<T | undefined>,
-): Promise<T | undefined> {
-  const { backend, clock } = writer.context;
-
-  async function changed(from: string | undefined): Promise<{ doc: T | undefined; row: Row | undefined }> {
-    const envelope = from === undefined ? undefined : await decode(backend, from);
-    const current = envelope && isAlive(envelope, clock) ? envelope : undefined;
-    const doc = await change(current === undefined ? undefined : await parse(current));
-    if (doc === undefined) return { doc, row: undefined };
-    return { doc, row: await rowOf(backend, clock, key, doc, current?.expiresAt, writer.version) };
+    from: string | undefined,
+    change: Change<T>,
+  ): Promise<{ doc: T | undefined; row: Row | undefined }> {
+    const current = await this.#decode(from);
+    const doc = await change(current && (await this.#parse(workspace, id, current)));
+    const key = this.#keyOf(workspace, id);
+    return { doc, row: doc === undefined ? undefined : await this.#rowOf(key, doc, current?.expiresAt) };
   }
 
-  for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
-    const written = tries === 0 ? backend.lastWritten(key) : undefined;
-    const from = written ?? (await backend.read(key));
-    const next = await changed(from).catch((error: unknown) => {
-      // Another replica may have changed it since: what stands now decides.
-      if (written !== undefined) return undefined;
+  #keyOf(workspace: string, id: string): string {
+    return keyOf(workspace, this.#name, id);
+  }
+
+  #prefixOf(workspace: string): string {
+    return `${part(workspace)}/${part(this.#name)}/`;
+  }
+
+  #rowOf(key: string, doc: T, expiresAt: number | undefined): Promise<Row> {
+    const { backend, clock } = this.#context;
+    return rowOf(backend, clock, key, doc, expiresAt, versionOf(this.#shape));
+  }
+
+  /** Undefined for a document that has ended. */
+  async #decode(text: string | undefined): Promise<Envelope | undefined> {
+    const envelope = text === undefined ? undefined : await decode(this.#context.backend, text);
+    return envelope && isAlive(envelope, this.#context.clock) ? envelope : undefined;
+  }
+
+  async #read(workspace: string, id: string, text: string | undefined): Promise<T | undefined> {
+    const envelope = await this.#decode(text);
+    return envelope && this.#parse(workspace, id, envelope);
+  }
+
+  async #readAll(workspace: string, rows: readonly StoredRow[]): Promise<Found<T>> {
+    const { length } = this.#prefixOf(workspace);
+    const found = rows.map(({ key, value }) => this.#readRow(workspace, key.slice(length), value));
+    return (await Promise.all(found)).flat();
+  }
+
+  /** Nothing where the document ended, or cannot be read. */
+  async #readRow(workspace: string, id: string, text: string): Promise<Found<T>> {
+    try {
+      const envelope = await this.#decode(text);
+      return envelope === undefined ? [] : [{ id, doc: await this.#parse(workspace, id, envelope) }];
+    } catch (error) {
+      if (error instanceof DocumentUnreadable) return [];
       throw error;
-    });
-    if (next !== undefined && (await swap(backend, key, from, next.row, writer.during))) return next.doc;
+    }
   }
-  throw new StoreError('A document changed too often to be updated');
-}
 
-async function remove({ context: { backend, clock }, during }: Writer, key: string): Promise<boolean> {
-  for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
-    const standing = await backend.read(key);
-    if (standing === undefined) return false;
-    if (await backend.remove(key, standing, during)) return isAlive(await decode(backend, standing), clock);
-  }
-  throw new StoreError('A document changed too often to be deleted');
-}
-
-function parserOf<T>(
-  { backend, clock, onQuarantined }: Context,
-  collection: string,
-  shape: Shape<T>,
-): Parse<T> {
-  const rowOfMark = (key: string, mark: object): Promise<Row> => rowOf(backend, clock, key, mark, undefined);
-  const options = { backend, rowOf: rowOfMark, now: clock.now, onQuarantined };
-  return async (workspace, id, { doc, version = 1 }) => {
-    const parsed = parseVersion(shape, doc, version);
+  /** @throws DocumentUnreadable, reported before */
+  async #parse(workspace: string, id: string, { doc, version = 1 }: Envelope): Promise<T> {
+    const parsed = parseVersion(this.#shape, doc, version);
     if (parsed.success) return parsed.data;
-    await quarantine(options, { workspace, collection, id }, doc);
-    throw new DocumentUnreadable(collection, { cause: parsed.error });
-  };
+    const { backend, clock, onQuarantined } = this.#context;
+    const rowOfMark = (key: string, mark: object): Promise<Row> =>
+      rowOf(backend, clock, key, mark, undefined);
+    const options = { backend, rowOf: rowOfMark, now: clock.now, onQuarantined };
+    await quarantine(options, { workspace, collection: this.#name, id }, doc);
+    throw new DocumentUnreadable(this.#name, { cause: parsed.error });
+  }
 }

@@ -40,6 +40,9 @@ export interface Tenancy {
 /** The tenancy that a write belongs to. @throws InstallationEnded */
 export type AskTenancy = () => Promise<Tenancy>;
 
+/** What becomes of a document. */
+export type Change<T> = (current: T | undefined) => T | undefined | Promise<T | undefined>;
+
 export interface Collection<T> {
   get(workspace: string, id: string): Promise<T | undefined>;
   /** The first of these documents that there is. */
@@ -53,11 +56,7 @@ export interface Collection<T> {
    * one, or undefined to delete it. It is called again if another replica wrote in between, so it only
    * computes; it may be asynchronous. What must happen once belongs in `exclusive`. An expiry is kept.
    */
-  update(
-    workspace: string,
-    id: string,
-    change: (current: T | undefined) => T | undefined | Promise<T | undefined>,
-  ): Promise<T | undefined>;
+  update(workspace: string, id: string, change: Change<T>): Promise<T | undefined>;
   /** True if there was something to delete. */
   delete(workspace: string, id: string): Promise<boolean>;
   /** All documents of the workspace in this collection, by id. Costs what the workspace holds, never more. */

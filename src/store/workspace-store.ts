@@ -1,4 +1,4 @@
-import type { AskTenancy, Collection, Place, Sealer, Shape, Store } from './store.ts';
+import type { AskTenancy, Change, Collection, Place, Sealer, Shape, Store } from './store.ts';
 
 type WithoutWorkspace<F> = F extends (workspace: string, ...rest: infer Rest) => infer Result
   ? (...rest: Rest) => Result
@@ -29,7 +29,7 @@ export interface WorkspaceSealer {
 /** Every write is refused once the tenancy `during` has ended. */
 export function bindStore(store: Store, workspace: string, during: AskTenancy | undefined): WorkspaceStore {
   return {
-    collection: (name, shape) => bindCollection(store.collection(name, shape, during), workspace),
+    collection: (name, shape) => new BoundCollection(store.collection(name, shape, during), workspace),
     exclusive: (key, work) => store.exclusive(`${workspace} ${key}`, work),
   };
 }
@@ -45,17 +45,46 @@ export function bindSealer(
   };
 }
 
-function bindCollection<T>(collection: Collection<T>, workspace: string): WorkspaceCollection<T> {
-  return {
-    get: (id) => collection.get(workspace, id),
-    first: (ids) => collection.first(workspace, ids),
-    put: (id, doc, expiresAt) => collection.put(workspace, id, doc, expiresAt),
-    create: (id, doc, expiresAt) => collection.create(workspace, id, doc, expiresAt),
-    update: (id, change) => collection.update(workspace, id, change),
-    delete: (id) => collection.delete(workspace, id),
-    list: () => collection.list(workspace),
-    latest: (limit, upTo) => collection.latest(workspace, limit, upTo),
-  };
+class BoundCollection<T> implements WorkspaceCollection<T> {
+  readonly #all: Collection<T>;
+  readonly #workspace: string;
+
+  constructor(all: Collection<T>, workspace: string) {
+    this.#all = all;
+    this.#workspace = workspace;
+  }
+
+  get(id: string): Promise<T | undefined> {
+    return this.#all.get(this.#workspace, id);
+  }
+
+  first(ids: readonly string[]): Promise<T | undefined> {
+    return this.#all.first(this.#workspace, ids);
+  }
+
+  put(id: string, doc: T, expiresAt?: number): Promise<void> {
+    return this.#all.put(this.#workspace, id, doc, expiresAt);
+  }
+
+  create(id: string, doc: T, expiresAt?: number): Promise<boolean> {
+    return this.#all.create(this.#workspace, id, doc, expiresAt);
+  }
+
+  update(id: string, change: Change<T>): Promise<T | undefined> {
+    return this.#all.update(this.#workspace, id, change);
+  }
+
+  delete(id: string): Promise<boolean> {
+    return this.#all.delete(this.#workspace, id);
+  }
+
+  list(): Promise<Array<{ id: string; doc: T }>> {
+    return this.#all.list(this.#workspace);
+  }
+
+  latest(limit: number, upTo?: string): Promise<Array<{ id: string; doc: T }>> {
+    return this.#all.latest(this.#workspace, limit, upTo);
+  }
 }
 
 /**
@@ -94,7 +123,7 @@ function onceCollection<T>(stored: WorkspaceCollection<T>): WorkspaceCollection<
   }
 
   return {
-    ...stored,
+    latest: (limit, upTo) => stored.latest(limit, upTo),
     get(id) {
       const read = known.get(id) ?? find(id);
       known.set(id, read);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError, type Sought, UserError } from '../core/errors.ts';
-import { createTtlCache } from '../core/ttl-cache.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import type { Versioned } from '../store/store.ts';
 import type { WorkspaceCollection } from '../store/workspace-store.ts';
@@ -120,7 +120,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
   );
 
   const sealedKeys = createSealedKeys(parts);
-  const polled = createTtlCache<Account>(parts.clock, POLLED_MS);
+  const polled = new TtlCache<Account>(parts.clock, POLLED_MS);
 
   async function changeState(
     account: Account,

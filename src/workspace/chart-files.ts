@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import { createTtlCache } from '../core/ttl-cache.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Pictures } from '../pictures/pictures.ts';
 import { isSlackFailure } from '../slack/failure.ts';
@@ -25,7 +25,7 @@ export function createChartFiles({
   clock: Clock;
   log: Logger;
 }): ChartFiles {
-  const files = createTtlCache<string>(clock, DAY_MS);
+  const files = new TtlCache<string>(clock, DAY_MS);
 
   async function draw(data: DeploymentsData): Promise<string> {
     return slack.upload({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { JobType } from '../core/job.ts';
-import { createTtlCache } from '../core/ttl-cache.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
@@ -55,8 +55,8 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts): Home 
   /** Until then it is known that no one has it open. */
   let unseenUntil = 0;
   let amount = 1;
-  const permalinks = createTtlCache<string | undefined>(clock, DAY_MS);
-  const zones = createTtlCache<string>(clock, HOUR_MS);
+  const permalinks = new TtlCache<string | undefined>(clock, DAY_MS);
+  const zones = new TtlCache<string>(clock, HOUR_MS);
 
   return {
     viewers,

@@ -1,7 +1,7 @@
 import { type Clock, withTimeout } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
-import { createTtlCache } from '../core/ttl-cache.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import { type Activity, getActivity } from '../service/activity.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { AccountClient } from '../service/client.ts';
@@ -48,7 +48,7 @@ export function createHostingCatalog({
 }): HostingCatalog {
   /** The sealed key is part of the cache's key, so that a new key never shows the answers to an old one. */
   function cached<T>(load: (client: AccountClient, about: string) => Promise<T>, freshMs?: number) {
-    const cache = createTtlCache<T>(clock, freshMs);
+    const cache = new TtlCache<T>(clock, freshMs);
     return (account: Account, about = '') =>
       cache.get([account.name, account.sealedKey, about], () =>
         accounts.use(account, (client) => load(client, about)),

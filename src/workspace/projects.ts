@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
-import { createTtlCache } from '../core/ttl-cache.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import { listProjects, type Project } from '../service/projects.ts';
 import type { ListOptions } from '../service/shapes.ts';
 import type { Account, Accounts } from './accounts.ts';
@@ -16,7 +16,7 @@ export interface Projects {
 }
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }): Projects {
-  const fresh = createTtlCache<Project[]>(parts.clock);
+  const fresh = new TtlCache<Project[]>(parts.clock);
   // The sealed key is part of the cache's key, so that a new key never shows the answers to an old one.
   const keyOf = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
   const load = (account: Account, options?: ListOptions) => (): Promise<Project[]> =>

@@ -1,6 +1,6 @@
 import type { UsersInfoResponse } from '@slack/web-api';
 import { type Clock, withTimeout } from '../core/clock.ts';
-import { createTtlCache } from '../core/ttl-cache.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import { parseZone } from '../jobs/zone.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure, SlackFailure } from '../slack/failure.ts';
@@ -61,9 +61,9 @@ interface SlackPeopleParts {
 }
 
 export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): SlackPeople {
-  const members = createTtlCache<string[]>(clock, MEMBERS_FRESH_MS);
-  const people = createTtlCache<Person>(clock, PERSON_FRESH_MS);
-  const home = createTtlCache<string | undefined>(clock, HOME_FRESH_MS);
+  const members = new TtlCache<string[]>(clock, MEMBERS_FRESH_MS);
+  const people = new TtlCache<Person>(clock, PERSON_FRESH_MS);
+  const home = new TtlCache<string | undefined>(clock, HOME_FRESH_MS);
 
   async function requestUser(user: string): Promise<Person> {
     const answer = await slack.call('users.info', { user });

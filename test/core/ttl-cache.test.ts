@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createTtlCache } from '../../src/core/ttl-cache.ts';
+import { TtlCache } from '../../src/core/ttl-cache.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 function counting() {
   const clock = createManualClock();
-  const fresh = createTtlCache<string>(clock, 10_000);
+  const fresh = new TtlCache<string>(clock, 10_000);
   let loads = 0;
   const load = async (): Promise<string> => {
     loads += 1;
