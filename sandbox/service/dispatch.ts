@@ -1,3 +1,4 @@
+import type { Hono } from 'hono';
 import { auth as readBasicAuth } from 'hono/utils/basic-auth';
 import { createAccountApp } from './api/app.ts';
 import { createSiteApp } from './api/site.ts';
@@ -14,13 +15,15 @@ type Dispatch = (visit: Visit) => Promise<Response>;
 /** The pages and the endpoint that may stand on an origin of their own. */
 const AUTH_PATHS = new Set(['/oauth/authorize', '/oauth/token']);
 
+/** One of each for all services of a process: a request brings the world that it asks about. */
+const site = createSiteApp(siteRoutes);
+const accounts = createAccountApp(accountRoutes);
+addReference(site, accounts);
+
 /** Sends a request to the account's host, the service's own, or the control. */
 export function createDispatch(parts: ControlParts): { main: Dispatch; auth: Dispatch } {
   const { world, weather } = parts;
-  const control = createControlApp(parts);
-  const site = createSiteApp(siteRoutes);
-  const accounts = createAccountApp(accountRoutes);
-  addReference(site, accounts, world.origin);
+  let control: Hono | undefined;
 
   async function askSite({ address, request, ip }: Visit): Promise<Response> {
     const answer = await site.fetch(request, { world, ip });
@@ -30,7 +33,10 @@ export function createDispatch(parts: ControlParts): { main: Dispatch; auth: Dis
 
   async function main(visit: Visit): Promise<Response> {
     const { address, request } = visit;
-    if (address.path.startsWith('/_control/')) return control.fetch(request);
+    if (address.path.startsWith('/_control/')) {
+      control ??= createControlApp(parts);
+      return control.fetch(request);
+    }
     if (address.account === undefined) {
       const isElsewhere = AUTH_PATHS.has(address.path) && world.authOrigin !== world.origin;
       return isElsewhere ? htmlResponse(unknownHostPage(), 404) : askSite(visit);

@@ -65,13 +65,23 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
   return slack;
 }
 
-/** What is served to this machine's page and tests, beside what Slack serves. */
+/** What is served to this machine's page and tests, beside what Slack serves. Made where something asks for it. */
 function addOwnPages(http: Hono<HttpEnv>, world: World, slack: LocalSlack, pageDir?: string): void {
+  let pages: Hono | undefined;
+  http.all('*', (context) => {
+    pages ??= createOwnPages(world, slack, pageDir);
+    return pages.fetch(context.req.raw, context.env);
+  });
+}
+
+function createOwnPages(world: World, slack: LocalSlack, pageDir?: string): Hono {
   const guarded = (routes: Hono): Hono =>
     new Hono().use(ownSiteOnly).onError(explainFault).route('/', routes);
-  http.route('/page', guarded(createPageApi(world)));
-  http.route('/_control', guarded(createControl(slack)));
-  if (pageDir) http.route('/', createPageFiles(pageDir));
+  const pages = new Hono();
+  pages.route('/page', guarded(createPageApi(world)));
+  pages.route('/_control', guarded(createControl(slack)));
+  if (pageDir) pages.route('/', createPageFiles(pageDir));
+  return pages;
 }
 
 function createHandle(world: World, server: Server): LocalSlack {
