@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import { exchange, type HttpAnswer, type HttpRequest } from '../core/exchange.ts';
-import { FairGate } from '../core/fair-gate.ts';
+import { FairGate } from '../core/locks.ts';
 import { backoff } from '../core/retry.ts';
 import { isLocalName } from './addresses.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
-import { createKeyedLock } from '../core/keyed-lock.ts';
+import { createKeyedLock } from '../core/locks.ts';
 
 /** The same UUID for the same parts, in the form of Slack's `client_msg_id`. */
 export function postId(...parts: string[]): string {

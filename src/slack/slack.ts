@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import { createKeyedLock, type KeyedLock } from '../core/keyed-lock.ts';
+import { createKeyedLock, type KeyedLock } from '../core/locks.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import { createKeyedLock } from '../core/keyed-lock.ts';
+import { createKeyedLock } from '../core/locks.ts';
 import {
   type Backend,
   decode,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { createKeyedLock } from '../core/keyed-lock.ts';
+import { createKeyedLock } from '../core/locks.ts';
 import { asking } from './store.ts';
 
 export interface Locks {

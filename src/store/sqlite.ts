@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
 import { createGroupCommit, type SqliteFile } from '../core/group-commit.ts';
-import { createKeyedLock } from '../core/keyed-lock.ts';
+import { createKeyedLock } from '../core/locks.ts';
 import { whenFree } from '../core/retry.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { databaseFault } from './database-fault.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FairGate } from '../../src/core/fair-gate.ts';
+import { FairGate } from '../../src/core/locks.ts';
 
 test('a caller whose connections hang leaves others theirs', async () => {
   const gate = new FairGate({ most: 128, mostOfKey: 32 });

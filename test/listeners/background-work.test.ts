@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createTurns } from '../../src/core/fair-gate.ts';
-import { createBackgroundWork } from '../../src/listeners/background-work.ts';
+import { createBackgroundWork, createTurns } from '../../src/listeners/background-work.ts';
 import { createLog } from '../../src/observability/log.ts';
 
 const log = createLog('silent', () => undefined);

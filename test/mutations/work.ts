@@ -1,6 +1,5 @@
 import type { Mutation } from './mutation.ts';
 
-const GATE = 'src/core/fair-gate.ts';
 const LIMITS = 'src/scheduler/schedules/lifecycle.ts';
 const GUARD = 'src/store/sqlite-guard.ts';
 const CRON = 'src/jobs/cron-occurrences.ts';
@@ -24,19 +23,19 @@ export const WORK: readonly Mutation[] = [
   },
   {
     name: 'a slow account takes all connections to the service',
-    file: GATE,
+    file: 'src/core/locks.ts',
     from: 'return held < Math.min(share, mostOfKey, most - this.#total);',
     to: 'return held + share + mostOfKey > 0 && this.#total < most;',
     tests: ['test/core/fair-gate.test.ts'],
   },
   {
     name: 'a workspace with much work goes first, until it has none',
-    file: GATE,
+    file: 'src/listeners/background-work.ts',
     from: `const [key, line] = next;
     waiting.delete(key);`,
     to: `const [key, line] = next;
     if (line.isEmpty) waiting.delete(key);`,
-    tests: ['test/core/turns.test.ts'],
+    tests: ['test/listeners/turns.test.ts'],
     only: 'between workspaces',
   },
   {

@@ -1,9 +1,9 @@
 import type { Receiver } from '@slack/bolt';
 import type { Clock } from '../../core/clock.ts';
-import type { Turns } from '../../core/fair-gate.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { TokenHealth } from '../../slack/token-health.ts';
 import type { Store } from '../../store/store.ts';
+import type { Turns } from '../background-work.ts';
 import { createHttpReceiver, SIGNATURE_VALID_MS } from './http-receiver.ts';
 import type { Routes } from './http-server.ts';
 import { createSignatures } from './signatures.ts';

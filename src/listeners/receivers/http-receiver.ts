@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
-import type { Turns } from '../../core/fair-gate.ts';
 import type { Logger } from '../../observability/log.ts';
+import type { Turns } from '../background-work.ts';
 import type { Handler } from './http-server.ts';
 import type { Signatures } from './signatures.ts';
 

@@ -1,6 +1,57 @@
+/** Runs work of the same key one after the other, and forgets a key as soon as it is idle. */
+export interface KeyedLock {
+  /** @param isAwaited a person waits for it, so that it goes before what runs by itself */
+  <T>(key: string, work: () => Promise<T>, isAwaited?: boolean): Promise<T>;
+  /** Resolves when no work is left. */
+  idle(): Promise<void>;
+}
+
+/** Within this process. p-queue would need a queue for each key, and code of this length to forget idle ones. */
+export function createKeyedLock(): KeyedLock {
+  /** What waits for each key that is held. */
+  const waiting = new Map<string, Line<() => void>>();
+  let whenIdle = Promise.withResolvers<void>();
+
+  /** Undefined where the key is free. */
+  function enter(key: string, isAwaited: boolean): Promise<void> | undefined {
+    const line = waiting.get(key);
+    if (line !== undefined) return new Promise((resolve) => line.add(resolve, isAwaited));
+    waiting.set(key, new Line());
+    return undefined;
+  }
+
+  function leave(key: string): void {
+    const next = waiting.get(key)?.next();
+    if (next !== undefined) {
+      next();
+      return;
+    }
+    waiting.delete(key);
+    if (waiting.size > 0) return;
+    whenIdle.resolve();
+    whenIdle = Promise.withResolvers();
+  }
+
+  async function alone<T>(key: string, work: () => Promise<T>, isAwaited = false): Promise<T> {
+    const turn = enter(key, isAwaited);
+    if (turn !== undefined) await turn;
+    try {
+      return await work();
+    } finally {
+      leave(key);
+    }
+  }
+
+  const idle = async (): Promise<void> => {
+    if (waiting.size > 0) await whenIdle.promise;
+  };
+
+  return Object.assign(alone, { idle });
+}
+
 type Waiter = () => void;
 
-export interface FairGateOptions {
+interface FairGateOptions {
   /** In all. */
   most: number;
   /** Of one key. */
@@ -114,90 +165,4 @@ export class Line<T> {
     this.#ahead += 1;
     return this.#awaited.shift();
   }
-}
-
-/** Decides when work begins, so that it delays no acknowledgement: Slack waits three seconds for each. */
-export interface Turns {
-  /**
-   * Resolves when it is the turn of the key's next work. Keys take turns, so one with much work delays no other; in each,
-   * what a person waits for goes before what runs by itself.
-   */
-  take(key: string, isAwaited: boolean): Promise<void>;
-  /** A request has come in. The returned function says that it is acknowledged. */
-  arrive(): () => void;
-}
-
-/** How long work may go on in a turn of the event loop before what came in is read, in milliseconds. */
-const BUDGET_MS = 8;
-
-/** While requests wait for their acks, which take several turns. */
-const BUDGET_WHILE_ACKING_MS = 3;
-
-/** Where work that began before fills the turns, one is begun in so many: all of it goes on in the longest flood. */
-const TURNS_WITHOUT_ROOM = 4;
-
-const MOST_PER_TURN = 50;
-
-export function createTurns(now: () => number = () => performance.now()): Turns {
-  const waiting = new Map<string, Line<() => void>>();
-  let unacknowledged = 0;
-  let left = 0;
-  let endsAt = 0;
-  /** When no more was begun in the turn before; undefined where nothing waited then. */
-  let endedAt: number | undefined;
-  let turnsWithoutRoom = 0;
-
-  /** All of them run in one turn of the event loop, each with what follows from it before the next. */
-  function plan(): void {
-    if (left > 0 || waiting.size === 0) return;
-    left = MOST_PER_TURN;
-    for (let at = 0; at < MOST_PER_TURN; at += 1) setImmediate(step);
-  }
-
-  function step(): void {
-    const isFirst = left === MOST_PER_TURN;
-    left -= 1;
-    if (isFirst) beginTurn();
-    else if (now() < endsAt) beginNext();
-    if (left > 0) return;
-    endedAt = waiting.size > 0 ? now() : undefined;
-    plan();
-  }
-
-  function beginTurn(): void {
-    const at = now();
-    // What began before goes on between the turns.
-    const spentMs = at - (endedAt ?? at);
-    endsAt = at + (unacknowledged > 0 ? BUDGET_WHILE_ACKING_MS : BUDGET_MS) - spentMs;
-    turnsWithoutRoom = endsAt > at ? 0 : turnsWithoutRoom + 1;
-    if (turnsWithoutRoom % TURNS_WITHOUT_ROOM === 0) beginNext();
-  }
-
-  function beginNext(): void {
-    const [next] = waiting;
-    if (next === undefined) return;
-    const [key, line] = next;
-    waiting.delete(key);
-    line.next()?.();
-    // Behind all the others.
-    if (!line.isEmpty) waiting.set(key, line);
-  }
-
-  return {
-    take: (key, isAwaited) =>
-      new Promise((resolve) => {
-        const line = waiting.get(key) ?? new Line();
-        waiting.set(key, line);
-        line.add(resolve, isAwaited);
-        plan();
-      }),
-    arrive() {
-      unacknowledged += 1;
-      let isOver = false;
-      return () => {
-        if (!isOver) unacknowledged -= 1;
-        isOver = true;
-      };
-    },
-  };
 }

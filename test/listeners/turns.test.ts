@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createTurns, type Turns } from '../../src/core/fair-gate.ts';
+import { createTurns, type Turns } from '../../src/listeners/background-work.ts';
 
 /** Each work that begins takes 3 ms of the clock. */
 function counted(): {
