@@ -13,8 +13,7 @@ ENV NODE_ENV=production STORE_URL=sqlite:///data/deckhand.sqlite HOST=0.0.0.0 PO
 # Where the first file too is found compiled, nothing is loaded that takes types away.
 ENV NODE_COMPILE_CACHE=/app/node_modules/.cache/deckhand
 WORKDIR /app
-# The bundle has everything but the native painter of pictures.
-COPY --from=build /app/node_modules/@resvg ./node_modules/@resvg
+# The bundle has everything.
 COPY --from=build /app/dist ./dist
 COPY package.json ./
 # The one place that is written to; everything else may be mounted read-only.

@@ -18,9 +18,8 @@ const ENTRIES = {
   migrate: 'src/transfer/migrate.ts',
 };
 
-/** Native code, and what libraries look for but Deckhand never uses. */
+/** What libraries look for but Deckhand never uses. */
 const NOT_BUNDLED = [
-  /^@resvg\/resvg-js/,
   'better-sqlite3',
   'bun:sqlite',
   'bufferutil',

@@ -7,12 +7,9 @@ const root = join(import.meta.dirname, '..');
 const manifest = join(root, 'package.json');
 const kept = join(root, '.package.json.kept');
 
-/** What the bundle cannot hold: native code. */
-const AT_RUN_TIME = ['@resvg/resvg-js'];
-
 /**
- * Around `npm pack`: the tarball has the bundle and a package.json without the packages that are in it, for npm would
- * install them all again. An interrupted `npm pack` is put right by the next one.
+ * Around `npm pack`: the tarball has the bundle and a package.json without the packages, which are all in the bundle and which
+ * npm would install again. An interrupted `npm pack` is put right by the next one.
  */
 switch (process.argv[2]) {
   case 'before':
@@ -33,12 +30,11 @@ switch (process.argv[2]) {
 
 function reduce(): void {
   const text = readFileSync(manifest, 'utf8');
-  const { name, version, description, license, type, bin, files, dependencies } = JSON.parse(text);
-  const needed = Object.fromEntries(AT_RUN_TIME.map((each) => [each, dependencies[each]]));
-  const reduced = { name, version, description, license, type, bin, files };
-  renameSync(manifest, kept);
+  const { name, version, description, license, type, bin, files } = JSON.parse(text);
   const engines = { node: '>=24' };
-  writeFileSync(manifest, `${JSON.stringify({ ...reduced, engines, dependencies: needed }, null, 2)}\n`);
+  const reduced = { name, version, description, license, type, bin, files, engines };
+  renameSync(manifest, kept);
+  writeFileSync(manifest, `${JSON.stringify(reduced, null, 2)}\n`);
 }
 
 function restore(): void {

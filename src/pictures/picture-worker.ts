@@ -1,17 +1,8 @@
 import process from 'node:process';
 import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
 
-/** Each takes megabytes while it is drawn. With two, one is described here while another is painted in the pool. */
-const AT_ONCE = 2;
-
-const lanes = Array.from({ length: AT_ONCE }, () => Promise.resolve());
-let asked = 0;
-
 /** The process of `pictures.ts`. */
-process.on('message', (picture: { id: number; data: DeploymentsData }) => {
-  const lane = asked++ % AT_ONCE;
-  lanes[lane] = (lanes[lane] ?? Promise.resolve()).then(() => answer(picture));
-});
+process.on('message', (picture: { id: number; data: DeploymentsData }) => void answer(picture));
 process.on('disconnect', () => process.exit());
 // Sent to both from a terminal or by systemd, while the other still ends its work and may need pictures for it.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
@@ -20,7 +11,7 @@ async function answer({ id, data }: { id: number; data: DeploymentsData }): Prom
   try {
     // Loaded here, so that what is missing is said in the answer too.
     const { drawDeployments } = await import('./picture.ts');
-    process.send?.({ id, png: await drawDeployments(data) });
+    process.send?.({ id, png: drawDeployments(data) });
   } catch (error) {
     process.send?.({ id, fault: error instanceof Error ? error.message : String(error) });
   }

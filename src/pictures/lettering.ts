@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { create, type Font, type Glyph } from 'fontkitten';
+import { createPen, type Mask } from './pen.ts';
+
+/** The letters of a font, for a machine that may have none. Sizes and widths are in pixels. */
+export interface Lettering {
+  /**
+   * Gives the width of a text, and calls back with each letter and how far right it stands. A letter's origin is `MARGIN`
+   * from the left of its mask and a size under the top.
+   */
+  set(text: string, size: number, onLetter?: (mask: Mask, left: number) => void): number;
+}
+
+/** Some letters reach over their width. */
+export const MARGIN = 3;
+/** A letter begins at a quarter of a pixel, so that letters stand evenly and few of them have to be kept. */
+const PARTS = 4;
+/** What only changes the letter before it, or is not to be seen, and is not in the font. */
+const UNSEEN = /^[\p{M}\p{C}]$/u;
+
+export function openLettering(file: string): Lettering {
+  const font = fontIn(file);
+  const known = new Map<string, Mask>();
+
+  function maskOf(glyph: Glyph, size: number, part: number): Mask {
+    const key = `${glyph.id} ${size} ${part}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const scale = size / font.unitsPerEm;
+    const pen = createPen(Math.ceil(glyph.advanceWidth * scale) + 2 * MARGIN + 1, Math.ceil(size * 1.4), {
+      x: MARGIN + part / PARTS,
+      y: size,
+      scale,
+    });
+    glyph.path.commands.forEach(pen.follow);
+    const mask = pen.fill();
+    known.set(key, mask);
+    return mask;
+  }
+
+  function set(text: string, size: number, onLetter?: (mask: Mask, left: number) => void): number {
+    let left = 0;
+    for (const char of text.normalize('NFC')) {
+      const code = char.codePointAt(0) ?? 0;
+      if (UNSEEN.test(char) && !font.hasGlyphForCodePoint(code)) continue;
+      const glyph = font.glyphForCodePoint(code);
+      const parts = Math.round(left * PARTS);
+      onLetter?.(maskOf(glyph, size, parts % PARTS), Math.floor(parts / PARTS));
+      left += (glyph.advanceWidth * size) / font.unitsPerEm;
+    }
+    return left;
+  }
+
+  return { set };
+}
+
+function fontIn(file: string): Font {
+  const font = create(readFileSync(file));
+  if (font.isCollection) throw new Error(`${file} has several fonts`);
+  return font;
+}
