@@ -40,9 +40,7 @@ describe('the Dockerfile', () => {
     const final = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
     expect(final).toContain('CMD ["node", "dist/main.js"]');
     expect(final).not.toMatch(/npm ci|src/);
-    expect([...final.matchAll(/^COPY --from=build (\S+)/gm)].map(([, path]) => path)).toEqual([
-      '/app/dist',
-    ]);
+    expect([...final.matchAll(/^COPY --from=build (\S+)/gm)].map(([, path]) => path)).toEqual(['/app/dist']);
   });
 
   it('takes in nothing but what runs', () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { plain } from '../core/mrkdwn.ts';
 import {
   barName,
@@ -31,9 +31,18 @@ const LEGEND: Style = { font: 'regular', size: 19, ink: INK };
 const NOTE: Style = { font: 'regular', size: 16, ink: SOFT_INK };
 const NOTHING: Style = { font: 'regular', size: 22, ink: SOFT_INK };
 
+const require = createRequire(import.meta.url);
 const FONTS = {
-  regular: openLettering(fontFile('400Regular/AtkinsonHyperlegible_400Regular.ttf')),
-  bold: openLettering(fontFile('700Bold/AtkinsonHyperlegible_700Bold.ttf')),
+  regular: openLettering(
+    bundled('AtkinsonHyperlegible_400Regular.ttf') ??
+      require.resolve(
+        '@expo-google-fonts/atkinson-hyperlegible/400Regular/AtkinsonHyperlegible_400Regular.ttf',
+      ),
+  ),
+  bold: openLettering(
+    bundled('AtkinsonHyperlegible_700Bold.ttf') ??
+      require.resolve('@expo-google-fonts/atkinson-hyperlegible/700Bold/AtkinsonHyperlegible_700Bold.ttf'),
+  ),
 };
 
 /** Draws deployments per day as a PNG, without a browser or a system font. The same data gives the same bytes. */
@@ -83,9 +92,8 @@ function notes(data: DeploymentsData): string {
   return `${zone} The service lists its latest events only: from ${from} on.`;
 }
 
-/** From beside the bundle, where `scripts/build.ts` puts it, or from its package. */
-function fontFile(path: string): string {
-  const bundled = join(import.meta.dirname, 'fonts', basename(path));
-  if (existsSync(bundled)) return bundled;
-  return createRequire(import.meta.url).resolve(`@expo-google-fonts/atkinson-hyperlegible/${path}`);
+/** A font file from beside the bundle, where `scripts/build.ts` puts it; undefined for the sources. */
+function bundled(name: string): string | undefined {
+  const file = join(import.meta.dirname, 'fonts', name);
+  return existsSync(file) ? file : undefined;
 }
