@@ -64,9 +64,10 @@ export function createCanvas(width: number, height: number, fonts: Fonts): Canva
       }
   }
 
-  function stamp({ width: across, shades }: Mask, left: number, top: number, ink: number): void {
-    for (let at = 0; at < shades.length; at += 1)
-      shade(left + (at % across), top + Math.floor(at / across), ink, shades[at] ?? 0);
+  function stamp(mask: Mask, left: number, top: number, ink: number): void {
+    let at = 0;
+    for (let y = top; y < top + mask.height; y += 1)
+      for (let x = left; x < left + mask.width; x += 1) shade(x, y, ink, mask.shades[at++] ?? 0);
   }
 
   const widthOf = (text: string, { font, size }: Style) => fonts[font].set(text, size);

@@ -20,13 +20,14 @@ const UNSEEN = /^[\p{M}\p{C}]$/u;
 
 export function openLettering(file: string): Lettering {
   const font = fontIn(file);
+  const { unitsPerEm } = font;
   const known = new Map<string, Mask>();
 
   function maskOf(glyph: Glyph, size: number, part: number): Mask {
     const key = `${glyph.id} ${size} ${part}`;
     const before = known.get(key);
     if (before !== undefined) return before;
-    const scale = size / font.unitsPerEm;
+    const scale = size / unitsPerEm;
     const pen = createPen(Math.ceil(glyph.advanceWidth * scale) + 2 * MARGIN + 1, Math.ceil(size * 1.4), {
       x: MARGIN + part / PARTS,
       y: size,
@@ -46,7 +47,7 @@ export function openLettering(file: string): Lettering {
       const glyph = font.glyphForCodePoint(code);
       const parts = Math.round(left * PARTS);
       onLetter?.(maskOf(glyph, size, parts % PARTS), Math.floor(parts / PARTS));
-      left += (glyph.advanceWidth * size) / font.unitsPerEm;
+      left += (glyph.advanceWidth * size) / unitsPerEm;
     }
     return left;
   }
