@@ -10,7 +10,7 @@ export interface Plot {
   bottom: number;
 }
 
-const LABEL: Style = { font: 'regular', size: 17, ink: SOFT_INK };
+const LABEL: Style = { font: 'regular', size: 18, ink: SOFT_INK };
 const LINE_HEIGHT = 22;
 /** Least room between two labels. */
 const GAP = 24;
