@@ -4,7 +4,7 @@ import { dirname, extname } from 'node:path';
 import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
 
 /**
- * Draws in a process of its own. A picture takes some tens of milliseconds, in which this one could neither
+ * Draws in a process of its own. A picture takes some milliseconds, in which this one could neither
  * acknowledge a request nor record what Slack has just taken; and what drawing takes in memory, only the end of a
  * process gives back.
  */
@@ -24,10 +24,10 @@ type Answer = { id: number; png: Uint8Array } | { id: number; fault: string };
 /** Beside this file, as a source or as a part of the bundle. */
 const WORKER = new URL(`./picture-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** What holds a painted picture is small for JavaScript and large outside, so its process has to collect often. */
+/** What holds a drawn picture is small for JavaScript and large outside, so its process has to collect often. */
 const HEAP = ['--max-semi-space-size=2', '--max-old-space-size=96'];
 
-/** The process takes more memory than this one when idle, and half a second to start. */
+/** The process takes some 100 MB, and a quarter of a second to start. */
 const IDLE_MS = 60_000;
 
 /** Starts its process with the first picture, and ends it when none was asked for in a while. */
