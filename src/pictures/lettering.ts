@@ -15,7 +15,7 @@ export interface Lettering {
 export const MARGIN = 3;
 /** A letter begins at a quarter of a pixel, so that letters stand evenly and few of them have to be kept. */
 const PARTS = 4;
-/** What only changes the letter before it, or is not to be seen, and is not in the font. */
+/** Marks and invisible characters; left out where the font does not have them. */
 const UNSEEN = /^[\p{M}\p{C}]$/u;
 
 export function openLettering(file: string): Lettering {
