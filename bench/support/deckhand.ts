@@ -45,7 +45,9 @@ export function environment(
  * @param root of another checkout, to compare it with this one
  */
 export function startDeckhand(env: Record<string, string>, root?: string): Promise<Program> {
-  return startProgram('bench/peers/deckhand.ts', env, ['--expose-gc'], root);
+  const { NODE_FLAGS: flags = '' } = process.env;
+  const nodeFlags = ['--expose-gc', ...flags.split(' ').filter(Boolean)];
+  return startProgram('bench/peers/deckhand.ts', env, nodeFlags, root);
 }
 
 /** The checkouts to compare: this one, and that which `BESIDE` names. */
