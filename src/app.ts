@@ -180,14 +180,13 @@ function work<Data>(
 ): void {
   engine.work(
     queue,
-    async (job) => {
-      const { workspace: id, lane, tenancy, ...data } = job.data;
-      await turns.take(id, isAwaited);
-      const workspace = await workspaces.enter(id, tenancy);
-      const kept = { workspace: id, ...defined({ lane, tenancy }) };
-      const save = (next: Data): Promise<void> => job.save({ ...next, ...kept });
-      await untilEnded(workspace, () => run(workspace, { ...job, data: readData(schema, data), save }));
-    },
+    ({ data: { workspace: id, lane, tenancy, ...data }, ...job }) =>
+      turns.run(id, isAwaited, async () => {
+        const workspace = await workspaces.enter(id, tenancy);
+        const kept = { workspace: id, ...defined({ lane, tenancy }) };
+        const save = (next: Data): Promise<void> => job.save({ ...next, ...kept });
+        await untilEnded(workspace, () => run(workspace, { ...job, data: readData(schema, data), save }));
+      }),
     {
       ...options,
       async onDeadLetter({ workspace: id, lane: _, tenancy: __, ...data }, error) {

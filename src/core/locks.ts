@@ -157,8 +157,10 @@ export class Line<T> {
     (isAwaited ? this.#awaited : this.#others).push(one);
   }
 
-  next(): T | undefined {
-    if (this.#awaited.length === 0 || (this.#others.length > 0 && this.#ahead >= MOST_AHEAD)) {
+  /** @param mayBeOther where false, none but what a person waits for */
+  next(mayBeOther = true): T | undefined {
+    const isOthersTurn = this.#awaited.length === 0 || (this.#others.length > 0 && this.#ahead >= MOST_AHEAD);
+    if (mayBeOther && isOthersTurn) {
       this.#ahead = 0;
       return this.#others.shift();
     }

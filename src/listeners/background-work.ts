@@ -15,7 +15,7 @@ export interface BackgroundWork {
   idle(): Promise<void>;
 }
 
-export function createBackgroundWork(log: Logger, turns: Pick<Turns, 'take'>): BackgroundWork {
+export function createBackgroundWork(log: Logger, turns: Pick<Turns, 'run'>): BackgroundWork {
   const running = new Set<Promise<void>>();
 
   function track(work: Promise<void>): void {
@@ -28,7 +28,7 @@ export function createBackgroundWork(log: Logger, turns: Pick<Turns, 'take'>): B
   }
 
   return {
-    begin: (key, work) => track(turns.take(key, true).then(work)),
+    begin: (key, work) => track(turns.run(key, true, work)),
     track,
     async idle() {
       while (running.size > 0) await Promise.all(running);
@@ -39,10 +39,10 @@ export function createBackgroundWork(log: Logger, turns: Pick<Turns, 'take'>): B
 /** Decides when work begins, so that it delays no acknowledgement: Slack waits three seconds for each. */
 export interface Turns {
   /**
-   * Resolves when it is the turn of the key's next work. Keys take turns, so one with much work delays no other; in each,
-   * what a person waits for goes before what runs by itself.
+   * Runs work when it is its turn. Keys take turns, so one with much work delays no other; in each, what a person waits
+   * for goes before what runs by itself, of which little is begun until it has ended.
    */
-  take(key: string, isAwaited: boolean): Promise<void>;
+  run<T>(key: string, isAwaited: boolean, work: () => Promise<T>): Promise<T>;
   /** A request has come in. The returned function says that it is acknowledged. */
   arrive(): () => void;
 }
@@ -56,11 +56,23 @@ const BUDGET_WHILE_ACKING_MS = 3;
 /** Where work that began before fills the turns, one is begun in so many: all of it goes on in the longest flood. */
 const TURNS_WITHOUT_ROOM = 4;
 
+/** While a person waits for work of a key, one of what runs by itself there is begun in so many turns. */
+const TURNS_BETWEEN_OTHERS = 10;
+
 const MOST_PER_TURN = 50;
+
+/** The works of a key that people wait for and that have begun. */
+interface UnderWay {
+  amount: number;
+  /** The turn in which another work was begun meanwhile. */
+  otherAt: number;
+}
 
 export function createTurns(now: () => number = () => performance.now()): Turns {
   const waiting = new Map<string, Line<() => void>>();
+  const underWay = new Map<string, UnderWay>();
   let unacknowledged = 0;
+  let turn = 0;
   let left = 0;
   let endsAt = 0;
   /** When no more was begun in the turn before; undefined where nothing waited then. */
@@ -75,10 +87,9 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
   }
 
   function step(): void {
-    const isFirst = left === MOST_PER_TURN;
-    left -= 1;
-    if (isFirst) beginTurn();
+    if (left === MOST_PER_TURN) beginTurn();
     else if (now() < endsAt) beginNext();
+    left -= 1;
     if (left > 0) return;
     endedAt = waiting.size > 0 ? now() : undefined;
     plan();
@@ -86,6 +97,7 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
 
   function beginTurn(): void {
     const at = now();
+    turn += 1;
     // What began before goes on between the turns.
     const spentMs = at - (endedAt ?? at);
     endsAt = at + (unacknowledged > 0 ? BUDGET_WHILE_ACKING_MS : BUDGET_MS) - spentMs;
@@ -98,19 +110,40 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
     if (next === undefined) return;
     const [key, line] = next;
     waiting.delete(key);
-    line.next()?.();
+    const awaited = underWay.get(key);
+    const mayBeOther = awaited === undefined || turn - awaited.otherAt >= TURNS_BETWEEN_OTHERS;
+    if (awaited !== undefined && mayBeOther) awaited.otherAt = turn;
+    line.next(mayBeOther)?.();
     // Behind all the others.
     if (!line.isEmpty) waiting.set(key, line);
   }
 
+  function take(key: string, isAwaited: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const line = waiting.get(key) ?? new Line();
+      waiting.set(key, line);
+      line.add(resolve, isAwaited);
+      plan();
+    });
+  }
+
+  async function runAwaited<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const all = underWay.get(key) ?? { amount: 0, otherAt: turn };
+    all.amount += 1;
+    underWay.set(key, all);
+    try {
+      return await work();
+    } finally {
+      all.amount -= 1;
+      if (all.amount === 0) underWay.delete(key);
+    }
+  }
+
   return {
-    take: (key, isAwaited) =>
-      new Promise((resolve) => {
-        const line = waiting.get(key) ?? new Line();
-        waiting.set(key, line);
-        line.add(resolve, isAwaited);
-        plan();
-      }),
+    async run(key, isAwaited, work) {
+      await take(key, isAwaited);
+      return isAwaited ? runAwaited(key, work) : work();
+    },
     arrive() {
       unacknowledged += 1;
       let isOver = false;

@@ -15,7 +15,7 @@ function counted(): {
   const begun: string[] = [];
   const take = (key: string, times: number, isAwaited = true): void => {
     for (let at = 0; at < times; at += 1)
-      void turns.take(key, isAwaited).then(() => {
+      void turns.run(key, isAwaited, async () => {
         now += 3;
         begun.push(isAwaited ? key : `${key} by itself`);
       });
@@ -78,5 +78,28 @@ describe('work that waits for its turn', () => {
     while (begun.length < 33) await nextTurn();
     const byItself = [...begun.entries()].flatMap(([at, key]) => (key === 'T1 by itself' ? [at] : []));
     expect(byItself).toEqual([9, 19, 29]);
+  });
+
+  it('begins little of what runs by itself while a person’s work goes on, but for other workspaces', async () => {
+    const { turns, begun, take } = counted();
+    const answered = Promise.withResolvers<void>();
+    const awaited = turns.run('T1', true, () => answered.promise);
+    await nextTurn();
+    await nextTurn();
+    take('T1', 9, false);
+    take('T2', 9, false);
+    while (begun.length < 10) await nextTurn();
+    expect(begun.filter((key) => key.startsWith('T1')).length).toBeLessThanOrEqual(1);
+    answered.resolve();
+    await awaited;
+    while (begun.length < 18) await nextTurn();
+  });
+
+  it('begins what runs by itself however long a person’s work goes on', async () => {
+    const { turns, begun, take } = counted();
+    void turns.run('T1', true, () => new Promise(() => undefined));
+    await nextTurn();
+    take('T1', 3, false);
+    while (begun.length < 3) await nextTurn();
   });
 });
