@@ -41,7 +41,7 @@ export type Submitted = Audited &
   );
 
 export interface ViewState {
-  /** Value by `action_id`, as `readState` in src/views/blocks/modal-state.ts gives it. */
+  /** Value by `action_id`, as `readState` in src/views/blocks/modal.ts gives it. */
   values: Record<string, string | string[] | undefined>;
   metadata: string;
   view: ModalView & { id: string; hash: string };

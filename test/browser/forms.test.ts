@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { HOOK_TYPES, propertiesOf } from '../../src/service/hook-types.ts';
+import { HOOK_TYPES, propertiesOf } from '../../src/service/integrations.ts';
 import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
 import { CHANNEL, openTestWorld, type TestWorld } from '../support/test-world.ts';

@@ -3,7 +3,6 @@ import { DEMO_IDS, DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import { ACTIVITY_RANGES, getActivity } from '../../src/service/activity.ts';
 import { type AccountClient, createService, type Service } from '../../src/service/client.ts';
-import { HOOK_TYPES, type HookProperty, propertiesOf } from '../../src/service/hook-types.ts';
 import {
   getHostedResource,
   listHostedResources,
@@ -11,7 +10,13 @@ import {
   listSizes,
   syncHostedResource,
 } from '../../src/service/hosted-resources.ts';
-import { createIntegration, updateIntegration } from '../../src/service/integrations.ts';
+import {
+  createIntegration,
+  HOOK_TYPES,
+  type HookProperty,
+  propertiesOf,
+  updateIntegration,
+} from '../../src/service/integrations.ts';
 import { downloadInvoice, listInvoices } from '../../src/service/invoices.ts';
 import { enrollInBeta, getProfile } from '../../src/service/profile.ts';
 import { listProjects } from '../../src/service/projects.ts';

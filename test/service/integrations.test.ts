@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { findHookType, HOOK_TYPES, propertiesOf } from '../../src/service/hook-types.ts';
-import { createIntegration, updateIntegration } from '../../src/service/integrations.ts';
+import {
+  createIntegration,
+  findHookType,
+  HOOK_TYPES,
+  propertiesOf,
+  updateIntegration,
+} from '../../src/service/integrations.ts';
 import { failure, openAccount, startWire } from './wire.ts';
 
 const CREATE = 'POST /acme/projects/store/integrations';

@@ -14,12 +14,10 @@ import {
 } from '../../views/accounts/connect.ts';
 import { type Explained, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
-import { refill, withBanner } from '../../views/blocks/modal.ts';
+import { messagesByField, refill, withBanner } from '../../views/blocks/modal.ts';
 import { keyTarget, PURPOSES, type Purpose } from '../../workspace/account-keys.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import type { CommandContext, Submitted, ViewState } from '../command.ts';
-import { defineCommand } from '../command.ts';
-import { messagesByField } from '../form-target.ts';
+import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { lacking } from '../permission.ts';
 
 const Origin = z.object({

@@ -17,16 +17,14 @@ import {
 import { signupFault } from '../../views/accounts/signup-failures.ts';
 import { type DeployKey, signedUpMessage } from '../../views/accounts/signup-reply.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
-import { notice } from '../../views/blocks/modal.ts';
+import { messagesByField, notice } from '../../views/blocks/modal.ts';
 import {
   countSignup,
   SIGNUPS_PER_HOUR,
   type SignupsLeft,
   signupsLeft,
 } from '../../workspace/signup-attempts.ts';
-import type { CommandContext, Submitted, ViewState } from '../command.ts';
-import { defineCommand } from '../command.ts';
-import { messagesByField } from '../form-target.ts';
+import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 
 /** Tells the service where an account came from (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };

@@ -3,13 +3,12 @@ import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
 import { isZone } from '../../jobs/zone.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
+import { messagesByField } from '../../views/blocks/modal.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Channel } from '../../workspace/channels.ts';
-import type { CommandContext, Submitted, ViewState } from '../command.ts';
-import { defineCommand } from '../command.ts';
-import { chosenProject, messagesByField } from '../form-target.ts';
+import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf, chosenProject } from '../resolve-target.ts';
 
 const Origin = z.object({ channel: z.string(), account: z.string().optional() });
 

@@ -7,13 +7,12 @@ import { isZone, parseZone } from '../../jobs/zone.ts';
 import type { DigestChoices } from '../../scheduler/digests/schedule.ts';
 import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
-import type { Values } from '../../views/blocks/modal-state.ts';
+import { messagesByField, type Values } from '../../views/blocks/modal.ts';
 import { type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
 import { SCHEDULES } from '../../workspace/account-keys.ts';
 import { Cadence, nextTimes } from '../../workspace/digests.ts';
 import { findProject } from '../../workspace/projects.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
-import { messagesByField } from '../form-target.ts';
 import { isEverything } from '../resolve-target.ts';
 import { readTime } from './parse-digest-arguments.ts';
 

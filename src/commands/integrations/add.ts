@@ -2,21 +2,22 @@ import { z } from 'zod';
 import { defined } from '../../core/defined.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { HookType } from '../../service/hook-types.ts';
 import {
   createIntegration,
+  type HookType,
   INTEGRATION_FLAGS,
   type IntegrationResult,
   type NewIntegration,
 } from '../../service/integrations.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
+import { isAnyHidden } from '../../views/blocks/modal.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { INTEGRATION_ADD, integrationModal, typeName } from '../../views/integrations/form.ts';
 import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
-import { chosenProject, type FormProject, isAnyHidden, projectForForm } from '../form-target.ts';
 import { projectPicker } from '../option-sources.ts';
+import { chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';
 import { drawn, originOf, redrawActions, remember, secretsIn } from './form.ts';
 
 export const integrationAdd = defineCommand({

@@ -1,18 +1,19 @@
 import { defined } from '../../core/defined.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { findHookType } from '../../service/hook-types.ts';
 import {
+  findHookType,
   type IntegrationChanges,
   type IntegrationFlag,
   type IntegrationResult,
   updateIntegration,
 } from '../../service/integrations.ts';
+import { isAnyHidden } from '../../views/blocks/modal.ts';
 import { changesOf, type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { type IntegrationOrigin, typeName } from '../../views/integrations/form.ts';
 import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
-import { chosenProject, type FormProject, isAnyHidden } from '../form-target.ts';
+import { chosenProject, type FormProject } from '../resolve-target.ts';
 import { drawn, type Known, remember } from './form.ts';
 
 /** Sends what the person changed in the form, and nothing else; then stores the integration as it is now. API 4.8 (docs/service-api.md). */

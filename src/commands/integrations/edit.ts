@@ -11,11 +11,15 @@ import {
   shownName,
 } from '../../views/integrations/form.ts';
 import type { RememberedIntegration } from '../../workspace/integrations.ts';
-import type { ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
-import { defineCommand } from '../command.ts';
-import { projectForForm } from '../form-target.ts';
+import {
+  type ActionContext,
+  type CommandContext,
+  defineCommand,
+  type Submitted,
+  type ViewState,
+} from '../command.ts';
 import { integrationPicker } from '../option-sources.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf, projectForForm } from '../resolve-target.ts';
 import { saveChanges } from './changes.ts';
 import { drawn, originOf, secretsIn } from './form.ts';
 

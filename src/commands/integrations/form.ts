@@ -1,8 +1,6 @@
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
-import { findHookType } from '../../service/hook-types.ts';
-import type { IntegrationFlag } from '../../service/integrations.ts';
-import { INTEGRATION_FLAGS } from '../../service/integrations.ts';
+import { findHookType, INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
 import { chosenType } from '../../views/integrations/fields.ts';
 import {
   INTEGRATION_ADD,
@@ -15,7 +13,7 @@ import {
 } from '../../views/integrations/form.ts';
 import type { RememberedIntegration } from '../../workspace/integrations.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
-import type { FormProject } from '../form-target.ts';
+import type { FormProject } from '../resolve-target.ts';
 
 /** What both forms of an integration have in common: their view, and what is remembered of what they save. */
 

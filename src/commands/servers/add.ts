@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { ServerTarget, sendToFollow } from '../../scheduler/servers/provisioning.ts';
+import { isAnyHidden } from '../../views/blocks/modal.ts';
 import { confirmServerModal, creatingNotice } from '../../views/servers/confirm.ts';
 import { Draft, Protocol, readServerForm, SERVER_ADD } from '../../views/servers/form.ts';
 import {
@@ -12,8 +13,7 @@ import {
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { chosenProject, isAnyHidden, projectForForm } from '../form-target.ts';
-import { channelOf } from '../resolve-target.ts';
+import { channelOf, chosenProject, projectForForm } from '../resolve-target.ts';
 import {
   draftOf,
   drawOrBanner,

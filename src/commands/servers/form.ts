@@ -3,8 +3,7 @@ import type { ModalView } from '../../core/message.ts';
 import type { Change, Reply } from '../../core/reply.ts';
 import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { resendable, withBanner } from '../../views/blocks/modal.ts';
-import type { Values } from '../../views/blocks/modal-state.ts';
+import { resendable, type Values, withBanner } from '../../views/blocks/modal.ts';
 import { monthly } from '../../views/blocks/money.ts';
 import { enrollFirstModal, handOverModal } from '../../views/servers/confirm.ts';
 import {

@@ -3,12 +3,11 @@ import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { startTest } from '../../scheduler/test-access/start-test.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { noticeOf } from '../../views/blocks/modal.ts';
+import { messagesByField, noticeOf } from '../../views/blocks/modal.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
 import { ServerNeeded } from '../../workspace/projects.ts';
 import type { Action, ActionContext, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
-import { chosenProject, messagesByField } from '../form-target.ts';
-import { accountOf, serverOf } from '../resolve-target.ts';
+import { accountOf, chosenProject, serverOf } from '../resolve-target.ts';
 
 /** The form of a test: for people who do not type commands, and where there is no channel to type in. */
 

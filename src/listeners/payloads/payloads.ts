@@ -7,7 +7,7 @@ import type { Message } from '../../core/message.ts';
 import type { Caller } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
 import { GLOBAL } from '../../store/store.ts';
-import { readState } from '../../views/blocks/modal-state.ts';
+import { readState } from '../../views/blocks/modal.ts';
 import { type Live, type StoredEvent, type StoredRequest, storedCaller } from '../durable-requests.ts';
 import { ActionBody, type Interaction, ShortcutBody, SlashBody, type View } from './schemas.ts';
 

@@ -14,8 +14,7 @@ import {
 } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context } from '../blocks/message.ts';
-import { modal } from '../blocks/modal.ts';
-import type { Values } from '../blocks/modal-state.ts';
+import { modal, type Values } from '../blocks/modal.ts';
 import { dateTime } from '../blocks/time.ts';
 import { DAY_NAMES } from './words.ts';
 

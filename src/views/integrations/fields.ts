@@ -1,20 +1,21 @@
+import type { KnownBlock } from '../../core/message.ts';
 import {
   findHookType,
   type HookProperty,
   type HookType,
   type HookVersion,
-  propertiesOf,
-} from '../../service/hook-types.ts';
-import {
   INTEGRATION_FLAGS,
   type IntegrationChanges,
   type IntegrationFlag,
+  propertiesOf,
 } from '../../service/integrations.ts';
-import type { Values } from '../blocks/modal-state.ts';
+import { type Choice, checkboxesInput, selectInput, textInput } from '../blocks/inputs.ts';
+import { context } from '../blocks/message.ts';
+import type { Values } from '../blocks/modal.ts';
 
-export const VERSION_FIELD = 'properties.hook_version';
+const VERSION_FIELD = 'properties.hook_version';
 /** The checkboxes of properties that an edit takes away. */
-export const CLEAR_FIELD = 'clear';
+const CLEAR_FIELD = 'clear';
 
 /** API 4.8 shows no property of the OAuth types for a new integration, and a channel for an update. */
 const CHANNEL: HookProperty = {
@@ -61,25 +62,25 @@ export function chosenType(values: Values): HookType | undefined {
 }
 
 /** The version chosen, if the type has it. */
-export function chosenVersion(values: Values, type: HookType): HookVersion | undefined {
+function chosenVersion(values: Values, type: HookType): HookVersion | undefined {
   return type.versions.find((version) => version === values[VERSION_FIELD]);
 }
 
 /** The properties that the form asks for, in the version chosen so far. */
-export function formProperties(type: HookType, values: Values, isNew: boolean): HookProperty[] {
+function formProperties(type: HookType, values: Values, isNew: boolean): HookProperty[] {
   const properties = propertiesOf(type, chosenVersion(values, type));
   return type.oauth && !isNew ? [...properties, CHANNEL] : properties;
 }
 
 /** The properties that an edit may take away; all of the type's where its version is not known. */
-export function clearableProperties(type: HookType, values: Values): string[] {
+function clearableProperties(type: HookType, values: Values): string[] {
   const isKnown = chosenVersion(values, type) !== undefined;
   const properties = isKnown || type.oauth ? formProperties(type, values, false) : type.properties;
   return [...new Set(properties.map(({ key }) => key))];
 }
 
 /** The integration as the form showed it when it was opened. */
-export interface ShownIntegration {
+interface ShownIntegration {
   name: string;
   flags: IntegrationFlag[];
 }
@@ -127,7 +128,7 @@ function clearedIn(values: Values, type: HookType): string[] {
   return clearableProperties(type, values).filter((key) => Array.isArray(ticked) && ticked.includes(key));
 }
 
-export function fieldOf(key: string): string {
+function fieldOf(key: string): string {
   return `properties.${key}`;
 }
 
@@ -158,4 +159,72 @@ function flagsIn(value: Values[string]): IntegrationFlag[] {
 function textOf(value: Values[string]): string | undefined {
   const text = typeof value === 'string' ? value.trim() : '';
   return text === '' ? undefined : text;
+}
+
+const VERSION_NAMES: Record<HookVersion, string> = {
+  cloud: 'The vendor’s cloud',
+  on_premise: 'Our own server',
+};
+
+/** The inputs for the type's own fields, in the version chosen so far. */
+export function propertyBlocks(type: HookType, values: Values, isNew: boolean): KnownBlock[] {
+  const properties = formProperties(type, values, isNew);
+  const inputs = properties.map((property) => propertyInput(property, isNew));
+  const hasSecret = properties.some((property) => property.secret);
+  return [
+    ...(type.versions.length > 0 ? [versionInput(type, isNew)] : []),
+    ...inputs,
+    ...(hasSecret ? [context(SECRECY)] : []),
+  ];
+}
+
+/** What an edit can take away: an empty field means "unchanged". */
+export function clearBlocks(type: HookType, values: Values): KnownBlock[] {
+  const keys = clearableProperties(type, values);
+  if (keys.length === 0) return [];
+  const choices = keys.map((value): Choice => ({ value, text: propertyLabel(value) }));
+  return [checkboxesInput({ field: CLEAR_FIELD, label: 'Clear', optional: true, choices })];
+}
+
+function versionInput({ versions }: HookType, isNew: boolean): KnownBlock {
+  const choices = versions.map((value): Choice => ({ value, text: VERSION_NAMES[value] }));
+  return selectInput({
+    field: VERSION_FIELD,
+    label: 'Where it runs',
+    optional: !isNew,
+    choices,
+    dispatch: true,
+  });
+}
+
+const SECRECY =
+  ':lock: Slack cannot hide what you type here. Deckhand sends keys, tokens and addresses only to the service, and stores none of them.';
+
+const LABELS: Record<string, string> = {
+  url: 'Address',
+  zone_id: 'Zone ID',
+  application_id: 'Application ID',
+  api_key: 'API key',
+  organization_slug: 'Organisation’s short name',
+  chat_id: 'Chat ID',
+};
+
+export function propertyLabel(key: string): string {
+  const words = key.replaceAll('_', ' ');
+  return LABELS[key] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+function propertyInput({ key, secret, format }: HookProperty, isNew: boolean): KnownBlock {
+  const hints = [
+    ...(secret ? ['Secret, but readable while you type.'] : []),
+    ...(format === 'chat_id' ? ['A numeric id, or a name that begins with @.'] : []),
+    ...(isNew ? [] : ['Leave empty to keep the current value.']),
+  ];
+  return textInput({
+    field: fieldOf(key),
+    label: propertyLabel(key),
+    optional: true,
+    hint: hints.length === 0 ? undefined : hints.join(' '),
+    ...(format === 'url' ? { placeholder: 'https://' } : {}),
+  });
 }

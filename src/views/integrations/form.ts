@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
-import { findHookType, HOOK_TYPES, type HookType } from '../../service/hook-types.ts';
-import { INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
+import {
+  findHookType,
+  HOOK_TYPES,
+  type HookType,
+  INTEGRATION_FLAGS,
+  type IntegrationFlag,
+} from '../../service/integrations.ts';
 import { type Choice, checkboxesInput, searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { context } from '../blocks/message.ts';
-import { modal, refill } from '../blocks/modal.ts';
-import type { Values } from '../blocks/modal-state.ts';
+import { modal, refill, type Values } from '../blocks/modal.ts';
 import { projectInput } from '../projects/projects.ts';
-import { chosenType } from './fields.ts';
-import { clearBlocks, propertyBlocks } from './property-inputs.ts';
+import { chosenType, clearBlocks, propertyBlocks } from './fields.ts';
 
 export const INTEGRATION_ADD = 'integration.add';
 export const INTEGRATION_EDIT = 'integration.edit';

@@ -2,7 +2,7 @@ import type { Message } from '../../core/message.ts';
 import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { IntegrationChanges } from '../../service/integrations.ts';
 import { buttons, context, safeUrl, say } from '../blocks/message.ts';
-import { propertyLabel } from './property-inputs.ts';
+import { propertyLabel } from './fields.ts';
 
 /** A saved integration. */
 export interface SavedIntegration {

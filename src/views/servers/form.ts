@@ -5,8 +5,7 @@ import type { Region, Size } from '../../service/hosted-resources.ts';
 import { type Choice, checkboxesInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, section } from '../blocks/message.ts';
-import { modal, refill } from '../blocks/modal.ts';
-import type { Values } from '../blocks/modal-state.ts';
+import { modal, refill, type Values } from '../blocks/modal.ts';
 import { monthly } from '../blocks/money.ts';
 import { projectInput } from '../projects/projects.ts';
 

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
-import { HOOK_TYPES } from '../../../src/service/hook-types.ts';
-import { INTEGRATION_FLAGS } from '../../../src/service/integrations.ts';
+import { HOOK_TYPES, INTEGRATION_FLAGS } from '../../../src/service/integrations.ts';
 import { changesOf, readIntegration } from '../../../src/views/integrations/fields.ts';
 import {
   INTEGRATION_ADD,

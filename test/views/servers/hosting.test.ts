@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
 import type { HostedResource } from '../../../src/service/hosted-resources.ts';
 import type { BuildConfiguration, Server } from '../../../src/service/servers.ts';
-import type { Values } from '../../../src/views/blocks/modal-state.ts';
+import type { Values } from '../../../src/views/blocks/modal.ts';
 import { askedToEnrollMessage, handOverMessage, handOverOf } from '../../../src/views/servers/beta.ts';
 import { buildMessage, hostKeyWords } from '../../../src/views/servers/build.ts';
 import {
