@@ -16,6 +16,8 @@ export interface DigestWorld extends TestWorld {
   say(line: string): Promise<string>;
   /** Waits until the latest slot of the digest has ended. */
   untilLast(outcome: string, id?: string): Promise<void>;
+  /** Waits until no job waits or runs. */
+  untilIdle(): Promise<void>;
   /** Lets time pass in small steps until the check holds. */
   passUntil(check: () => boolean | Promise<boolean>): Promise<void>;
   /** The id of the only digest. */
@@ -48,6 +50,10 @@ export async function openDigestWorld(start = '2026-03-02T08:00:00Z'): Promise<D
       const isThere = async () =>
         (await digests()).some((one) => one.last?.outcome === outcome && (id ?? one.id) === one.id);
       while (!(await isThere())) await turns(1);
+    },
+    async untilIdle() {
+      const queues = async () => Object.values((await world.app.parts.engine.stats()).queues);
+      while ((await queues()).some(({ waiting, running }) => waiting + running > 0)) await turns(1);
     },
     async passUntil(check: () => boolean | Promise<boolean>) {
       while (!(await check())) {
