@@ -19,6 +19,8 @@ export interface PollTiming {
 }
 
 const LONGEST_PAUSE_MS = 60_000;
+/** People are told of a pause from here on, rather than see nothing move. */
+const LONG_PAUSE_MS = 5_000;
 const SPREAD = [1, 0.9] as const;
 /** The service recommends polling no more often. API 4.6 (docs/service-api.md). */
 const SHORTEST_PAUSE_MS = 2_000;
@@ -65,7 +67,7 @@ export interface PollingOptions {
   signal: AbortSignal;
   /** When polling ends, milliseconds since the epoch. */
   deadline: number;
-  /** Called once the service has failed twice in a row; mrkdwn. */
+  /** Called once the service has failed twice in a row, or asks for a long pause; mrkdwn. */
   onTrouble?(words: string): Promise<void>;
 }
 
@@ -117,7 +119,8 @@ export function createPolling({ clock, config }: PollingParts, options: PollingO
   const slowDown: Polling['slowDown'] = async (error, state, isFinal = ({ kind }) => FINAL.has(kind)) => {
     if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
     const next = { failures: state.failures + 1, retryAt: error.cause.retryAt };
-    if (next.failures === 2) await options.onTrouble?.(troubleWords(next));
+    const isLong = (next.retryAt ?? 0) - clock.now() > LONG_PAUSE_MS;
+    if (next.failures === 2 || (next.failures === 1 && isLong)) await options.onTrouble?.(troubleWords(next));
     return next;
   };
 

@@ -158,7 +158,8 @@ const DESCRIBING = new Set([
   'upgrade_url',
 ]);
 /** Names of the request's parts, which are no fields to a person. */
-const WRAPPERS = /^(?:server|integration|hosted_website_attributes|static_hosting|managed_vps)\./;
+const WRAPPERS =
+  /^(?:(?:server|integration|hosted_website(?:_attributes)?|hosted_resource|static_hosting|managed_vps)\.)+/;
 const LONGEST_TEXT = 500;
 const MOST_TEXTS = 20;
 const MOST_FIELDS = 50;

@@ -5,7 +5,7 @@ import { Identifier, isObject, NullableText, NullableTimestamp, OptionalText, re
 
 const Outcome = z.object({ status: z.string(), message: NullableText });
 const ServerOutcome = Outcome.extend({ name: OptionalText, identifier: Identifier.optional() }).transform(
-  ({ name, identifier, ...outcome }) => ({ ...outcome, name, identifier: identifier ?? name }),
+  ({ name, identifier = name, ...outcome }) => ({ ...outcome, name: name || identifier, identifier }),
 );
 
 /** API 2.8 (docs/service-api.md). The results are read item by item. */

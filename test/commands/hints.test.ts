@@ -26,17 +26,30 @@ describe('T7: a hint of the service', () => {
     expect(errors?.account).toContain(SHOWN);
   });
 
-  test('T7: stands in the form of an integration, on top of the faults under its fields', async ({
-    world,
-  }) => {
-    const body = { name: ['is taken'], hint: HINT };
-    refuse(world, 'projects/storefront/integrations', 422, body, 'POST');
+  async function addHook(world: TestWorld, status: number, body: object) {
+    refuse(world, 'projects/storefront/integrations', status, body, 'POST');
     const me = ann(world);
     await me.open('integration add storefront');
     await me.choose('hook_type', 'http_req');
-    await me.submit({ name: 'Hook', 'properties.url': 'https://hooks.example.com' });
+    const { errors } = await me.submit({ name: 'Hook', 'properties.url': 'https://hooks.example.com' });
+    return { me, errors };
+  }
+
+  test('T7: follows the fault under its field in a form', async ({ world }) => {
+    const { errors } = await addHook(world, 422, { name: ['is taken'], error_code: 'invalid', hint: HINT });
+    expect(errors?.name).toBe(`is taken. ${HINT}`);
+  });
+
+  test('T7: stands on top of a form together with a fault of the whole', async ({ world }) => {
+    const { me } = await addHook(world, 422, { name: ['is taken'], base: ['Too many'], hint: HINT });
     await world.slack.until(() => JSON.stringify(me.view()).includes('is taken'), { what: 'the fault' });
-    expect(JSON.stringify(me.view())).toContain(SHOWN);
+    expect(JSON.stringify(me.view())).toContain(`Too many; ${SHOWN}`);
+  });
+
+  test('T7: follows an answer that does not say whether an integration was set up', async ({ world }) => {
+    const { me } = await addHook(world, 500, { error_code: 'internal_error', hint: HINT });
+    await world.slack.until(() => JSON.stringify(me.view()).includes('may or may not'));
+    expect(JSON.stringify(me.view())).toContain(`may or may not be set up. The service says: ${SHOWN}`);
   });
 
   test('T7: stands in the root message of a run that the service ends', async ({ world }) => {

@@ -120,6 +120,15 @@ describe('records that differ from the documents', () => {
     expect(await world.logged(reference)).toContain('rows_skipped');
   });
 
+  test('T1: a failing server without a name is called by its identifier', async ({ world }) => {
+    const results = { servers: [{ name: null, identifier: 4711, status: 'error' }] };
+    answer(world, 'projects/storefront/test_access', { identifier: 'r1', status: 'running' }, 'POST');
+    const ended = { identifier: 'r1', status: 'completed', completed_at: '2026-03-02T08:01:00Z', results };
+    answer(world, 'projects/storefront/test_access/r1', ended);
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() => rootText(world).includes(':x: *4711*'), { what: 'the failing server' });
+  });
+
   test.for([
     ['a repository that is no record', { repository: 'ok', servers: [] }, '1 not readable'],
     ['servers that are no list', { servers: 'all of them' }, '1 not readable'],

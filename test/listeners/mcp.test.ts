@@ -137,6 +137,17 @@ describe('the MCP endpoint', () => {
   });
 
   test.for([
+    { user: PEOPLE.member, team: TEAM },
+    { user: { id: PEOPLE.member }, team: { id: TEAM }, channel: { id: CHANNEL } },
+  ])(
+    'knows the person and the workspace in each form in which Slack names them: %j',
+    async (slack, { world }) => {
+      const answer = await call(await assistant(world), 'projects', {}, slack);
+      expect(answer).toMatchObject({ isError: false, text: expect.stringContaining('storefront') });
+    },
+  );
+
+  test.for([
     ['no identity', null],
     ['no person', { team_id: TEAM }],
     ['a person who is no name', slackOf('../U0ANN')],

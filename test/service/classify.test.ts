@@ -87,6 +87,7 @@ test.each<[unknown, Record<string, string[]>]>([
   [{ error: 'unsupported_protocol', message: 'No ftp' }, { base: ['No ftp'] }],
   [{ integration: { name: ['x'], properties: { url: ['y'] } } }, { name: ['x'], 'properties.url': ['y'] }],
   [{ 'hosted_website_attributes.subdomain': ['taken'] }, { subdomain: ['taken'] }],
+  [{ 'server.hosted_website.subdomain': ['taken'] }, { subdomain: ['taken'] }],
   [{ name: ['x'], hint: 'Read the manual', error_code: 'invalid' }, { name: ['x'] }],
   [{ name: [], other: null, third: 7 }, {}],
   ['not JSON', {}],

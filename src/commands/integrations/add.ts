@@ -11,6 +11,7 @@ import {
 } from '../../service/integrations.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { isAnyHidden } from '../../views/blocks/modal.ts';
+import { saidBesides } from '../../views/blocks/service-failures.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { INTEGRATION_ADD, integrationModal, typeName } from '../../views/integrations/form.ts';
 import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
@@ -77,8 +78,9 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
 /** Sending it again could set up a second one, so the person checks first. */
 function perhapsDone({ explain }: CommandContext, error: AccountFailure): string {
   const { reference } = explain(error, { view: INTEGRATION_ADD });
+  const text = 'The service gave no clear answer, so the integration may or may not be set up.';
   return failureWords({
-    text: 'The service gave no clear answer, so the integration may or may not be set up.',
+    text: `${text}${saidBesides(text, error.cause)}`,
     next: 'Check the project’s integrations there before you send this again.',
     reference,
   });

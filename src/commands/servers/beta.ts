@@ -109,14 +109,16 @@ async function enroll(
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
     const { cause } = error;
-    if (cause.kind === 'admin_required') return { message: handOverMessage(account.name, cause.betaUrl) };
+    if (cause.kind === 'admin_required') return { message: handOverMessage(account.name, cause) };
     if (cause.errorCode === 'unsupported_protocol') throw unsupported(protocol, cause);
     throw error;
   }
 }
 
 function unsupported(protocol: string | undefined, cause: ServiceError): UserError {
-  const said = mrkdwn(cause.messages?.join('; ') ?? 'It names no others.', 400);
+  const { messages = [], hint } = cause;
+  const reasons = [...messages, ...(hint === undefined ? [] : [hint])];
+  const said = mrkdwn(reasons.join('; ') || 'It names no others.', 400);
   return new UserError(
     `The service has no beta for ${code(protocol)}: ${said}`,
     'beta enroll static_hosting',

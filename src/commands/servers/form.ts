@@ -117,7 +117,7 @@ async function enroll(context: ActionContext): Promise<Reply> {
     } catch (error) {
       const isHandOver = error instanceof AccountFailure && error.cause.kind === 'admin_required';
       if (!isHandOver) throw error;
-      return handOverModal(draft, error.cause.betaUrl);
+      return handOverModal(draft, error.cause);
     }
     change = { what: 'beta enroll', where: draft.channel, target: account.name };
     return drawServerForm(context, { draft, values: {} });

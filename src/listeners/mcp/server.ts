@@ -69,13 +69,27 @@ function requestOf({
   return new Request('http://localhost/mcp', { method: 'POST', headers });
 }
 
-/** Who asks, as Slack's MCP client says in `params._meta.slack` of each call. */
-const Identity = z.looseObject({
-  user_id: Id,
-  team_id: MaybeId,
-  enterprise_id: MaybeId,
-  channel_id: MaybeId,
-});
+/** An id, or an object that has it, as Slack's interactions give them. */
+const Entity = z.union([MaybeId, z.object({ id: Id }).transform(({ id }) => id)]);
+
+/** Who asks, as Slack's MCP client says in `params._meta.slack` of each call: `user_id`, or `user`, and so on. */
+const Identity = z
+  .object({
+    user_id: MaybeId,
+    user: Entity,
+    team_id: MaybeId,
+    team: Entity,
+    enterprise_id: MaybeId,
+    enterprise: Entity,
+    channel_id: MaybeId,
+    channel: Entity,
+  })
+  .transform((said) => ({
+    user: said.user_id ?? said.user,
+    team: said.team_id ?? said.team,
+    enterprise: said.enterprise_id ?? said.enterprise,
+    channel: said.channel_id ?? said.channel,
+  }));
 type Identity = z.infer<typeof Identity>;
 
 /** A tool's data, or a sentence that says why there is none. */
@@ -97,14 +111,14 @@ async function runTool(
   meta: Readonly<Record<string, unknown>> | undefined,
 ): Promise<ToolAnswer> {
   const { data: identity } = Identity.safeParse(meta?.slack);
-  if (identity === undefined) return { refusal: 'Slack did not say who asks, so nothing was done.' };
+  if (identity?.user === undefined) return { refusal: 'Slack did not say who asks, so nothing was done.' };
   const id = await installationOf(parts, identity);
   if (id === undefined) return { refusal: 'Deckhand is not installed in that workspace.' };
   const workspace = await parts.workspaces.enter(id);
   const caller: Caller = {
-    user: identity.user_id,
-    team: identity.team_id,
-    channel: identity.channel_id,
+    user: identity.user,
+    team: identity.team,
+    channel: identity.channel,
     requestId: `mcp ${randomUUID()}`,
   };
   return carryOut<ToolAnswer>({
@@ -123,7 +137,7 @@ async function runTool(
 /** The team's own installation, else that of its organisation. The environment's token has one workspace. */
 async function installationOf(
   { installations }: ToolParts,
-  { team_id: team, enterprise_id: enterprise }: Identity,
+  { team, enterprise }: Identity,
 ): Promise<string | undefined> {
   if (installations.byOauth === undefined) return team;
   for (const id of [team, enterprise])

@@ -1,10 +1,11 @@
 import type { Submission, Submitted, ViewState } from '../../commands/command.ts';
 import type { ServiceError } from '../../core/errors.ts';
-import type { Message, ModalView } from '../../core/message.ts';
+import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import { accessButton, type Explained } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { BANNER, notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
+import { closed } from '../../views/blocks/service-failures.ts';
 
 /** What a submission leads to, as the ack of the form or as the view that replaces it later. */
 
@@ -74,16 +75,22 @@ export function lateMessage(state: ViewState, submitted: Submitted): Message {
   }
 }
 
-/** A 422 of the service: each message under the field it names, the rest on top. */
-export function invalidFields(failure: ServiceError): Submitted {
-  const { base = [], ...fields } = failure.fields ?? {};
-  const errors = Object.fromEntries(
-    Object.entries(fields).map(([field, messages]) => [field, plain(messages.join('; '), 300)]),
-  );
-  const { messages = [], hint } = failure;
-  const whole = [...new Set([...base, ...messages, ...(hint === undefined ? [] : [hint])])];
-  if (Object.keys(errors).length === 0 && whole.length === 0) whole.push('The service did not accept this.');
-  return { kind: 'errors', errors, ...(whole.length === 0 ? {} : { base: mrkdwn(whole.join('; '), 500) }) };
+/**
+ * A 422 of the service: each message under the field it names, the rest on top. Where only the hint is left, it follows the
+ * first message under a field, because Slack shows no text on top beside errors.
+ */
+export function invalidFields({ fields = {}, messages = [], hint }: ServiceError): Submitted {
+  const { base = [], ...named } = fields;
+  const errors = Object.entries(named).map(([field, texts]): [string, string] => [field, texts.join('; ')]);
+  const whole = [...base, ...messages];
+  const [first] = errors;
+  if (hint !== undefined && first !== undefined && whole.length === 0)
+    first[1] = `${closed(first[1])} ${hint}`;
+  else if (hint !== undefined) whole.push(hint);
+  if (errors.length === 0 && whole.length === 0) whole.push('The service did not accept this.');
+  const underFields = Object.fromEntries(errors.map(([field, text]) => [field, plain(text, 300)]));
+  const onTop = [...new Set(whole)].join('; ');
+  return { kind: 'errors', errors: underFields, ...(onTop === '' ? {} : { base: mrkdwn(onTop, 500) }) };
 }
 
 /** Errors of fields that the modal does not have stand on top, with the field's name. */
@@ -91,15 +98,25 @@ function sortErrors(
   { errors, base }: Extract<Submitted, { kind: 'errors' }>,
   view: ModalView,
 ): { fields: Record<string, string>; base: string | undefined } {
-  const shown = new Set(view.blocks.map((block) => block.block_id));
   const fields: Record<string, string> = {};
   const rest = base === undefined ? [] : [base];
   for (const [field, error] of Object.entries(errors)) {
-    const id = [field, `properties.${field}`].find((one) => shown.has(one));
+    const id = inputOf(field, view);
     if (id === undefined) rest.push(`${mrkdwn(field, 60)}: ${mrkdwn(error, 300)}`);
-    else fields[id] = cut(error, 300);
+    else fields[id] = cut(fields[id] === undefined ? error : `${fields[id]}; ${error}`, 300);
   }
   return { fields, base: rest.length === 0 ? undefined : rest.join(' ') };
+}
+
+/** The block of a field: its own, or the group of checkboxes that it is one of. */
+function inputOf(field: string, { blocks }: ModalView): string | undefined {
+  const own = blocks.find(({ block_id: id }) => id === field || id === `properties.${field}`);
+  return (own ?? blocks.find((block) => offers(block, field)))?.block_id;
+}
+
+function offers(block: KnownBlock, field: string): boolean {
+  if (block.type !== 'input' || block.element.type !== 'checkboxes') return false;
+  return block.element.options.some(({ value }) => value === field);
 }
 
 function faultyView(

@@ -7,6 +7,7 @@ import { notifyUser } from '../../slack/notify-user.ts';
 import { type Explained, failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { notice, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
+import { saidBesides } from '../../views/blocks/service-failures.ts';
 import { confirmServerModal, unknownOutcomeWords } from '../../views/servers/confirm.ts';
 import { type Offer, SERVER_ADD_TITLE, serverFormModal, valuesOf } from '../../views/servers/form.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
@@ -54,7 +55,8 @@ export async function notifyUnknown(
 ): Promise<void> {
   const { reference } = error === undefined ? {} : explainFor(workspace, order, error);
   const text = unknownOutcomeWords(order.draft, why, workspace.config.SLACK_COMMAND);
-  const said = failureWords({ text, reference });
+  const reasons = error === undefined ? '' : saidBesides(text, error.cause);
+  const said = failureWords({ text: `${text}${reasons}`, reference });
   await notify(workspace, order, say(said));
   await showInModal(workspace, order, notice(SERVER_ADD_TITLE, said));
 }

@@ -3,11 +3,11 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, safeUrl, say } from './message.ts';
 import {
-  closed,
   explainUnauthorized,
   type KeyCase,
   listMessages,
   reasonsOf,
+  saidBesides,
   unnamedRecord,
 } from './service-failures.ts';
 import { explainSlackFailure } from './slack-failures.ts';
@@ -96,10 +96,7 @@ interface ServiceCase extends FailureContext, KeyCase {
 /** The service's own reason and hint follow our sentence, each text once. */
 function explainServiceFailure(error: ServiceError, at: ServiceCase): Explained {
   const explained = sentenceOf(error, at);
-  const said = reasonsOf(error).map((text) => mrkdwn(text, 500));
-  const unsaid = said.filter((text) => !explained.text.includes(text));
-  if (unsaid.length === 0) return explained;
-  return { ...explained, text: `${explained.text} The service says: ${closed(unsaid.join(' '))}` };
+  return { ...explained, text: `${explained.text}${saidBesides(explained.text, error)}` };
 }
 
 function sentenceOf(error: ServiceError, at: ServiceCase): Explained {

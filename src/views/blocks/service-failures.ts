@@ -72,6 +72,13 @@ const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
   'forbidden',
 ]);
 
+/** The reasons that a text does not hold yet, after a space; empty where there are none. Mrkdwn. */
+export function saidBesides(text: string, error: ServiceError): string {
+  const said = reasonsOf(error).map((reason) => mrkdwn(reason, 500));
+  const unsaid = said.filter((reason) => !text.includes(reason));
+  return unsaid.length === 0 ? '' : ` The service says: ${closed(unsaid.join(' '))}`;
+}
+
 export function listMessages({ fields = {}, messages = [], hint = 'no reason given' }: ServiceError): string {
   const byField = Object.entries(fields).flatMap(([field, texts]) =>
     texts.map((text) => (field === 'base' ? text : `${field.replaceAll('_', ' ')} ${text}`)),

@@ -1,9 +1,11 @@
 import { defined } from '../../core/defined.ts';
+import type { ServiceError } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
+import { saidBesides } from '../blocks/service-failures.ts';
 import { factLines } from './server.ts';
 
 export interface BetaView {
@@ -88,14 +90,14 @@ export function enrolledMessage(account: string, outcome: Enrolled, word: string
 }
 
 /** The service answered `admin_required`: someone else must do it, so their page and a menu of people are offered. */
-export function handOverMessage(account: string, betaUrl: string | undefined): Message {
-  const said = handOverWords(account);
-  return say(said, ...handOverBlocks(account, betaUrl));
+export function handOverMessage(account: string, refused: ServiceError): Message {
+  return say(handOverWords(account, refused), ...handOverBlocks(account, refused.betaUrl));
 }
 
 /** Mrkdwn. */
-export function handOverWords(account: string): string {
-  return `:lock: Only an administrator of the account ${code(account)} can enable the beta, and the connected key is not an administrator’s. Open the page as an administrator, or ask one.`;
+export function handOverWords(account: string, refused: ServiceError): string {
+  const said = `:lock: Only an administrator of the account ${code(account)} can enable the beta, and the connected key is not an administrator’s.`;
+  return `${said}${saidBesides(said, refused)} Open the page as an administrator, or ask one.`;
 }
 
 const BLOCK_ID = /^beta (\S+) (\S*)$/;

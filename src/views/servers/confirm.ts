@@ -1,3 +1,4 @@
+import type { ServiceError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, context, section } from '../blocks/message.ts';
@@ -67,13 +68,16 @@ export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
 }
 
 /** The service answered `admin_required`, in the modal. */
-export function handOverModal(draft: Draft, betaUrl: string | undefined): ModalView {
+export function handOverModal(draft: Draft, refused: ServiceError): ModalView {
   return modal({
     callbackId: SERVER_ADD,
     title: SERVER_ADD_TITLE,
     close: 'Close',
     metadata: draft,
-    blocks: [section(handOverWords(draft.account)), ...handOverBlocks(draft.account, betaUrl)],
+    blocks: [
+      section(handOverWords(draft.account, refused)),
+      ...handOverBlocks(draft.account, refused.betaUrl),
+    ],
   });
 }
 

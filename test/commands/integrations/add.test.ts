@@ -52,6 +52,19 @@ describe('integration add', () => {
     for (const view of me.actor.openViews()) await me.actor.close(view.id);
   });
 
+  it('shows a fault of a flag under the group of flags', async () => {
+    world.service.faults.add({
+      method: 'POST',
+      path: `/${ACCOUNT}/projects/storefront/integrations`,
+      status: 422,
+      body: { send_on_start: ['is not in your plan'], send_on_failure: ['is not either'] },
+    });
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'http_req');
+    const { errors } = await me.submit({ name: 'Hook', flags: ['send_on_start'] });
+    expect(errors).toEqual({ flags: 'is not in your plan; is not either' });
+  });
+
   it.each(TYPES)('sets up %s (%s) with exactly its properties', async (type, version, properties) => {
     await me.open('integration add storefront');
     await me.choose('hook_type', type);

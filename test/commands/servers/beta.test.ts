@@ -109,6 +109,15 @@ describe('beta', () => {
     expect(JSON.stringify(dm?.blocks)).toContain(`${service.origin}/${ACCOUNT}/beta_features`);
   });
 
+  test('beta shows what the service says of a refusal, its message and its hint', async ({ world }) => {
+    world.service.faults.add({
+      path: `/${ACCOUNT}/beta/enrollments`,
+      status: 403,
+      body: { error: 'admin_required', message: 'Only Kim may.', hint: 'Write to Kim.' },
+    });
+    expect(await enroll(world)).toContain('The service says: Only Kim may. Write to Kim.');
+  });
+
   test('beta makes no button of an address that leads elsewhere than to a safe page', async ({ world }) => {
     world.service.faults.add({
       path: `/${ACCOUNT}/beta/enrollments`,

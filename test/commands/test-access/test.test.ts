@@ -160,6 +160,15 @@ describe('test access from a channel', () => {
     expect(new Set(thread(world)).size).toBe(thread(world).length);
   });
 
+  test('test access from a channel says when a busy service is asked again to start the run', async ({
+    world,
+  }) => {
+    const path = `/${ACCOUNT}/projects/storefront/test_access`;
+    world.service.faults.add({ method: 'POST', path, status: 429, retryAfter: '30' });
+    await run(world, 'test storefront');
+    await world.slack.until(() => JSON.stringify(root(world) ?? '').includes('the next try is'));
+  });
+
   test.for([
     [401, {}, 'revoked or rotated'],
     [403, {}, 'lacks the permission'],

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/core/errors.ts';
 import type { KnownBlock, Message, News } from '../../../src/core/message.ts';
 import { mrkdwn } from '../../../src/core/mrkdwn.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
@@ -90,6 +91,9 @@ const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined }
 const many = <T>(value: fc.Arbitrary<T>, maxLength = 150) => fc.array(value, { maxLength });
 const slug = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
 const url = maybe(fc.oneof(webUrl(), text));
+const refusal = fc
+  .record({ betaUrl: url, messages: fc.array(text, { maxLength: 3 }), hint: maybe(text) })
+  .map((details) => new ServiceError('admin_required', 'enrollInBeta', details));
 
 const account = fc.record({
   name: slug,
@@ -440,7 +444,7 @@ const BUILDERS = [
   row(pictureLeftOutMessage, fc.record({ reason: fc.oneof(fc.constant('storage_limit_reached'), text) })),
   row(webSignupModal, safe, webUrl()),
   row(orderedNews, fc.record({ account: slug, project: place, server: named, cost: maybe(text) })),
-  row(handOverModal, draft, url),
+  row(handOverModal, draft, refusal),
   row(creatingNotice, text),
   row(createdNotice, text),
   row(neverVerifiedMessage, slug),

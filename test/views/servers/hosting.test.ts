@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
 import type { HostedResource } from '../../../src/service/hosted-resources.ts';
 import type { BuildConfiguration, Server } from '../../../src/service/servers.ts';
 import type { Values } from '../../../src/views/blocks/modal.ts';
@@ -214,11 +215,12 @@ describe('what is shown of servers and hosting', () => {
     const account = fc.stringMatching(/^[a-z][a-z0-9-]{0,60}$/);
     fc.assert(
       fc.property(account, fc.option(fc.oneof(webUrl(), text), { nil: undefined }), (name, url) => {
-        expectAccepted(handOverMessage(name, url));
+        const refused = new ServiceError('admin_required', 'enrollInBeta', { betaUrl: url });
+        expectAccepted(handOverMessage(name, refused));
         expectAccepted(askedToEnrollMessage(name, url, 'U0ANN', '/deckhand'));
         const draft = { channel: 'C0', account: name, protocol: 'static_hosting' } as const;
         expect(checkView(enrollFirstModal(draft, false), 'modal')).toEqual([]);
-        const [, actions] = handOverMessage(name, url).blocks;
+        const [, actions] = handOverMessage(name, refused).blocks;
         expect(handOverOf(actions?.block_id ?? '')?.account).toBe(name);
       }),
     );
