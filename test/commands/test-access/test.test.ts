@@ -164,7 +164,7 @@ describe('test access from a channel', () => {
     world,
   }) => {
     const path = `/${ACCOUNT}/projects/storefront/test_access`;
-    world.service.faults.add({ method: 'POST', path, status: 429, retryAfter: '30' });
+    world.service.faults.add({ method: 'POST', path, status: 429, retryAfter: '30', times: 1 });
     await run(world, 'test storefront');
     await world.slack.until(() => JSON.stringify(root(world) ?? '').includes('the next try is'));
   });
