@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
-import { walk } from '../support/walk.ts';
+import { createWalked, walk } from '../support/walk.ts';
 
 const { email, apiKey } = DEMO_USERS.admin;
 const HOSTILE = [
@@ -28,8 +28,10 @@ describe('a walk through all commands, buttons and forms, where all that the ser
 
   beforeAll(async () => {
     proxy = await openProxy();
+    const walked = createWalked();
     world = await openTestWorld({
       seed: 'demo',
+      tracing: walked.tracing,
       env: { SERVICE_BASE_URL: `${proxy.origin}/{account}`, LOG_LEVEL: 'trace' },
     });
     proxy.target = world.service.origin;
@@ -41,7 +43,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
       const ours = body.replaceAll(world.service.origin, proxy.origin);
       return JSON.stringify(makeHostile(JSON.parse(ours), ''));
     };
-    await walk(world);
+    await walk(world, walked);
   });
   afterAll(async () => {
     await world.stop();

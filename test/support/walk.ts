@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { vi } from 'vitest';
+import { EventEmitter, once } from 'node:events';
 import { DEMO_IDS } from '../../sandbox/service/seed/demo-facts.ts';
+import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
 
 /** Words after a command, beyond its own examples. */
@@ -42,59 +42,65 @@ interface Block {
   accessory?: Element;
 }
 
-const QUIET_MS = 40;
 const MOST_CLICKS = 120;
 /** Pressed by nobody here: it would end the walk early. */
 const LAST = /^disconnect:/;
 
+export interface Walked {
+  /** For the world that is walked. */
+  tracing: Tracing;
+  /** Emits `end` with the end of whatever a person asked for. */
+  ended: EventEmitter;
+}
+
+export function createWalked(): Walked {
+  const ended = new EventEmitter();
+  const tracing: Tracing = {
+    ...NO_TRACING,
+    run: (start, work) =>
+      NO_TRACING.run(start, work).finally(() => {
+        if (start.attributes?.()['deckhand.command'] !== undefined) ended.emit('end');
+      }),
+  };
+  return { tracing, ended };
+}
+
 /** Runs every command, presses every kind of button once, and fills in every form that opens, as the admin. */
-export async function walk(world: TestWorld): Promise<void> {
+export async function walk(world: TestWorld, walked: Walked): Promise<void> {
   const ann = world.as('admin');
   const pressed = new Set<string>();
   for (const command of world.app.commands) {
     const words = WORDS[command.name] ?? [''];
     const lines = [...words.map((rest) => `${command.name} ${rest}`.trim()), ...(command.examples ?? [])];
     for (const line of new Set(lines)) {
-      await carriedOut(world, () => ann.command(CHANNEL, `/deckhand ${line}`));
+      await carriedOut(walked, () => ann.command(CHANNEL, `/deckhand ${line}`));
       await quiet(world);
       await finishForms(world);
     }
-    await pressAll(world, pressed);
+    await pressAll(world, walked, pressed);
   }
 }
 
-/** Asks for something, and waits for its end, which is counted. */
-async function carriedOut(world: TestWorld, ask: () => Promise<unknown>): Promise<void> {
-  const before = await ended(world);
+/** Asks for something, and waits for the end of what people asked for. */
+async function carriedOut({ ended }: Walked, ask: () => Promise<unknown>): Promise<void> {
+  const end = once(ended, 'end');
   await ask();
-  await vi.waitUntil(async () => (await ended(world)) > before, { timeout: 60_000 });
+  await end;
 }
 
-/** How much of what people asked for has ended. */
-async function ended(world: TestWorld): Promise<number> {
-  const metrics = await world.app.parts.metrics.text();
-  const counts = [...metrics.matchAll(/^deckhand_commands_total\{.*\} (\d+)$/gm)];
-  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-/**
- * Until what was asked is carried out, and then nothing has moved in Slack for a moment, or what goes on is a long run that
- * goes on by itself.
- */
+/** Until all that was asked is carried out, and what was to be posted is; a long run goes on by itself. */
 async function quiet(world: TestWorld): Promise<void> {
-  const count = () => world.slack.calls.length + world.slack.deliveries.length + world.logs.length;
-  for (let tries = 0; tries < 10; ) {
-    const before = count();
-    await wait(QUIET_MS);
-    if (await isAsked(world)) continue;
-    if (count() === before) return;
-    tries += 1;
-  }
+  const { engine, slack } = world.app.parts;
+  do {
+    await slack.idle();
+    await new Promise((resolve) => setImmediate(resolve));
+  } while (await isAsked(engine));
+  await slack.idle();
 }
 
 /** Whether anything that a person asked for is still waiting or being carried out. */
-async function isAsked(world: TestWorld): Promise<boolean> {
-  const { queues } = await world.app.parts.engine.stats();
+async function isAsked(engine: TestWorld['app']['parts']['engine']): Promise<boolean> {
+  const { queues } = await engine.stats();
   return ['requests', 'forms'].some((name) => {
     const { waiting = 0, running = 0 } = queues[name] ?? {};
     return waiting + running > 0;
@@ -152,7 +158,7 @@ async function valueFor(
 }
 
 /** Each kind of button or menu, told by its `action_id` without what only tells rows apart. */
-async function pressAll(world: TestWorld, pressed: Set<string>): Promise<void> {
+async function pressAll(world: TestWorld, walked: Walked, pressed: Set<string>): Promise<void> {
   const ann = world.as('admin');
   for (let clicks = 0; clicks < MOST_CLICKS; clicks += 1) {
     const next = elementsOn(world).find(
@@ -164,7 +170,7 @@ async function pressAll(world: TestWorld, pressed: Set<string>): Promise<void> {
     pressed.add(kindOf(element));
     const use = { actionId: element.action_id ?? '', blockId };
     const place = { channel: next.channel, ts };
-    if (element.type === 'button') await carriedOut(world, () => ann.click(place, use));
+    if (element.type === 'button') await carriedOut(walked, () => ann.click(place, use));
     else await choose(world, place, element, use);
     await quiet(world);
     await finishForms(world);

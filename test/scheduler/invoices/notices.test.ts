@@ -208,20 +208,20 @@ describe('reminders of unpaid invoices', () => {
   let time: ManualClock;
   beforeEach(async () => {
     time = createManualClock();
-    world = await openTestWorld({ time, connected: true });
+    world = await openTestWorld({ time, connected: true, env: { NOTICE_INTERVAL_MS: String(6 * HOUR) } });
     world.slack.invite(TEAM, BILLING, 'bot');
     setBilling(world, true);
   });
   afterEach(() => world.stop());
 
-  /** Lets an hour after the other pass, each with its look, for so many days. */
+  /** Lets six hours after the other pass, each with its look, for so many days. */
   async function pass(days: number): Promise<void> {
     const end = time.now() + days * DAY;
     const asked = () => world.service.requests.all.filter(({ path }) => path.endsWith('/invoices')).length;
     while (time.now() < end) {
       const before = asked();
       while (asked() === before) {
-        await time.advance(HOUR / 4);
+        await time.advance(HOUR);
         for (let turn = 0; turn < 30; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       }
     }
