@@ -136,6 +136,7 @@ describe('the packed Deckhand', () => {
     await slack.until(() => slack.files(TEAM).some(({ mimetype }) => mimetype === 'image/png'));
     deckhand.signal('SIGTERM');
     expect(await deckhand.ended).toBe(0);
+    expect(deckhand.errors).toEqual([]);
   });
 
   it('keeps the sources’ names and lines in a stack, with source maps', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runChaos } from '../chaos/chaos.ts';
+import type { StoreKind } from '../chaos/world.ts';
 import { byLength } from '../support/length.ts';
 
 /** Long silences, and clocks that hide slots, are for the long form. */
@@ -9,7 +10,7 @@ const LONGEST_MS = 300_000;
 
 /** A short form of `npm run chaos`. */
 describe('while everything goes wrong', () => {
-  it.concurrent.each(['sqlite', 'postgres'] as const)(
+  it.concurrent.each(byLength<StoreKind[]>(['postgres'], ['postgres', 'sqlite']))(
     'nothing on %s is lost, doubled uncounted or wrong',
     async (store) => {
       const { lost, doubled, wrong, dishonest, counts } = await runChaos({

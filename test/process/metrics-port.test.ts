@@ -1,39 +1,34 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { startDeckhand } from '../support/deckhand-process.ts';
+import { createServer } from 'node:net';
+import { expect, onTestFinished } from 'vitest';
+import { test } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporarySqlite } from '../support/temporary.ts';
+import { openTestWorld } from '../support/test-world.ts';
 
 const statusOf = async (address: string): Promise<number> => (await fetch(address)).status;
 
-it('METRICS_PORT serves metrics and probes, and takes the metrics from the public port', async () => {
+test('METRICS_PORT serves metrics and probes, and takes the metrics from the public port', async () => {
   const port = await freePort();
-  const deckhand = await startDeckhand({
-    ...LEAST_ENV,
-    METRICS_PORT: String(port),
-    STORE_URL: await temporarySqlite(),
-  });
+  const world = await openTestWorld({ env: { METRICS_PORT: String(port) } });
+  onTestFinished(() => world.stop());
   const own = `http://127.0.0.1:${port}`;
-  expect(await statusOf(`${deckhand.origin}/metrics`)).toBe(404);
+  expect(await statusOf(`${world.origin}/metrics`)).toBe(404);
   for (const path of ['/healthz', '/readyz']) {
     expect(await statusOf(`${own}${path}`), path).toBe(200);
-    expect(await statusOf(`${deckhand.origin}${path}`), path).toBe(200);
+    expect(await statusOf(`${world.origin}${path}`), path).toBe(200);
   }
   expect(await (await fetch(`${own}/metrics`)).text()).toContain('deckhand_');
   for (const path of ['/', '/privacy', '/slack/events', '/slack/install'])
     expect(await statusOf(`${own}${path}`), path).toBe(404);
-  deckhand.signal('SIGTERM');
-  expect(await deckhand.ended).toBe(0);
 });
 
-it('without METRICS_PORT the metrics stand on the one port', async () => {
-  const deckhand = await startDeckhand({ ...LEAST_ENV, STORE_URL: await temporarySqlite() });
-  expect(await statusOf(`${deckhand.origin}/metrics`)).toBe(200);
+test('without METRICS_PORT the metrics stand on the one port', async ({ world }) => {
+  expect(await statusOf(`${world.origin}/metrics`)).toBe(200);
 });
 
-it('a METRICS_PORT in use is named, and one that is PORT is a fault', async () => {
+test('a METRICS_PORT in use is named, and one that is PORT is a fault', async () => {
   const port = String(await freePort());
-  const { createServer } = await import('node:net');
   const other = createServer().listen(Number(port), '127.0.0.1');
   onTestFinished(() => void other.close());
   const env = { ...LEAST_ENV, METRICS_PORT: port, STORE_URL: await temporarySqlite() };

@@ -4,12 +4,14 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { openBackend } from '../../src/open.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { openBackend, openDeckhand } from '../../src/open.ts';
 import { type StartFault, startFault } from '../../src/start-fault.ts';
 import { readVersion } from '../../src/version.ts';
-import { startDeckhand } from '../support/deckhand-process.ts';
+import { test as it } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Ended, LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
@@ -25,6 +27,23 @@ async function startOn(url: string): Promise<StartFault | undefined> {
     return undefined;
   } catch (error) {
     return startFault(error, url);
+  }
+}
+
+/** As a start of the process ends at this address. */
+async function startAt(env: Record<string, string>): Promise<StartFault | undefined> {
+  const config = parseConfig({ ...LEAST_ENV, STORE_URL: await temporarySqlite(), ...env });
+  const log = createLog('silent', () => undefined);
+  const { app, close } = await openDeckhand(config, { log, version: readVersion() });
+  onTestFinished(async () => {
+    await app.stop(0);
+    await close();
+  });
+  try {
+    await app.start();
+    return undefined;
+  } catch (error) {
+    return startFault(error, config.STORE_URL);
   }
 }
 
@@ -98,20 +117,17 @@ describe('the port', () => {
     onTestFinished(() => void other.close());
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const ended = await start({ PORT: String(port), STORE_URL: await temporarySqlite() });
-    expectSentence(ended, 75, `Port ${port}`, 'in use', 'PORT');
+    expectFault(await startAt({ PORT: String(port) }), 75, `Port ${port}`, 'in use', 'PORT');
   });
 
-  it('of another Deckhand is in use, though that one shares it among its own sockets', async () => {
-    const { origin } = await startDeckhand({ ...LEAST_ENV, STORE_URL: await temporarySqlite() });
-    const { port } = new URL(origin);
+  it('of another Deckhand is in use, though that one shares it among its own sockets', async ({ world }) => {
+    const { port } = new URL(world.origin);
     const ended = await start({ PORT: port, STORE_URL: await temporarySqlite() });
     expectSentence(ended, 75, `Port ${port}`, 'in use', 'PORT');
   });
 
   it('of a machine that this is not is a fault of HOST', async () => {
-    const ended = await start({ HOST: '192.0.2.1', STORE_URL: await temporarySqlite() });
-    expectSentence(ended, 78, '192.0.2.1', 'HOST');
+    expectFault(await startAt({ HOST: '192.0.2.1' }), 78, '192.0.2.1', 'HOST');
   });
 
   const first = Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'));

@@ -10,6 +10,7 @@ import { type SimulatedService, startSimulatedService } from '../../sandbox/serv
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { DATABASES } from '../store/databases.ts';
+import { byLength } from '../support/length.ts';
 import { createProduct, type Program, programFile } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -28,7 +29,10 @@ const keyOf = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toSt
 const OLD = keyOf('old', 1);
 const NEW = keyOf('new', 2);
 
-describe.each(DATABASES)('on $name', ({ name, fresh }) => {
+/** Where the file of SQLite is locked by the one that runs, Postgres stands open; the long form tries it all the same. */
+const TRIED = DATABASES.slice(0, byLength(1, DATABASES.length));
+
+describe.each(TRIED)('on $name', ({ name, fresh }) => {
   let slack: LocalSlack;
   let service: SimulatedService;
   let env: Record<string, string>;

@@ -29,7 +29,7 @@ interface Team {
   account: string;
 }
 
-const TEAMS: readonly Team[] = Array.from({ length: byLength(3, 5) }, (_, at) => ({
+const TEAMS: readonly Team[] = Array.from({ length: byLength(2, 5) }, (_, at) => ({
   id: `T0TEAM${at}`,
   admin: `U0ANN${at}`,
   runs: `C0RUNS${at}`,
