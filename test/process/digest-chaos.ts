@@ -28,11 +28,13 @@ export interface ChaosResult extends Verdict {
 interface Options {
   kills: number;
   digests: number;
+  /** Kills come once so many digests of the slot are posted; by default at any moment. */
+  amid?: number;
   onSlot?: (killed: number) => void;
 }
 
 /** Kills Deckhand with `kill -9` at random moments while its digests fall due each minute, and counts what came of it. */
-export async function runChaos({ kills, digests, onSlot }: Options): Promise<ChaosResult> {
+export async function runChaos({ kills, digests, amid, onSlot }: Options): Promise<ChaosResult> {
   const service = await startSimulatedService();
   const slack = await startSlack();
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-chaos-'));
@@ -50,7 +52,10 @@ export async function runChaos({ kills, digests, onSlot }: Options): Promise<Cha
       slots.push(product.shiftToNextMinute());
       await product.restart();
       for (let at = 0; at < KILLS_A_SLOT && killed < kills; at += 1) {
-        await systemClock.sleep(Math.random() * KILL_WITHIN_MS);
+        const posts = postsOf(ids, slots.slice(-1));
+        const open = (): number => judge(slack, posts, []).lost.length;
+        if (amid === undefined) await systemClock.sleep(Math.random() * KILL_WITHIN_MS);
+        else await slack.until(() => digests - open() >= amid, { what: 'the first digests' });
         await product.restart();
         killed += 1;
       }

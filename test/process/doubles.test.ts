@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
@@ -11,7 +11,17 @@ import { startSlack } from '../support/start-slack.ts';
 import { MEMORY_FOLDER } from '../support/temporary.ts';
 import { addTestAccount, connectAccount, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 
+const CHANNELS = {
+  shop: 'C0SHOP',
+  kiosk: 'C0KIOSK',
+  digest: 'C0DIGEST',
+  watch: 'C0WATCH',
+  workflow: 'C0FLOW',
+  test: 'C0TEST',
+};
 const MANIFEST = join(import.meta.dirname, '..', '..', 'manifest.yml');
+
+type IsIt = (path: string, body: string) => boolean;
 
 describe('a process that is killed before it has kept an answer', () => {
   let slack: LocalSlack;
@@ -20,10 +30,9 @@ describe('a process that is killed before it has kept an answer', () => {
   let slackProxy: ServiceProxy;
   let serviceProxy: ServiceProxy;
   let folder: string;
-  let logs: string[] = [];
-  // Starts are dear: all tests have one Deckhand, and each a channel of its own.
-  let channel = 'C0SHOP0';
+  const logs: string[] = [];
 
+  // Starts are dear: all that is held back here is caught by one kill, each in a channel of its own.
   beforeAll(async () => {
     folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-'));
     [service, slack, slackProxy, serviceProxy] = await Promise.all([
@@ -33,7 +42,16 @@ describe('a process that is killed before it has kept an answer', () => {
       openProxy(),
     ]);
     const { botToken } = furnish(slack);
-    addTestAccount(service, undefined);
+    for (const id of Object.values(CHANNELS)) {
+      slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
+      slack.invite(TEAM, id, 'bot');
+    }
+    const servers = [{ name: 'web-1' }, { name: 'web-2' }];
+    addTestAccount(service, [
+      { name: 'Storefront', permalink: 'storefront', servers },
+      { name: 'Warehouse', permalink: 'warehouse', servers },
+      { name: 'Billing API', permalink: 'billing-api', servers: [] },
+    ]);
     slackProxy.target = new URL(slack.apiUrl).origin;
     serviceProxy.target = service.origin;
     const env = {
@@ -44,51 +62,64 @@ describe('a process that is killed before it has kept an answer', () => {
     product = createProduct(env, (line) => logs.push(line));
     await restart();
     await connectAccount(slack);
+    const held = [...holdRoots(), ...holdAnswers()];
+    await act();
+    await Promise.all(held);
+    await product.kill();
+    for (const proxy of [slackProxy, serviceProxy]) proxy.change = (body) => body;
+    await restart();
   });
   afterAll(async () => {
     await product.stop();
     await Promise.all([slackProxy.close(), serviceProxy.close(), slack.stop(), service.stop()]);
     await rm(folder, { recursive: true, force: true });
   });
-  beforeEach(() => {
-    channel = `C0SHOP${Number(channel.at(-1)) + 1}`;
-    slack.addChannel(TEAM, { id: channel, name: channel.toLowerCase(), members: Object.values(PEOPLE) });
-    logs = [];
-    service.requests.clear();
-  });
 
   async function restart(): Promise<void> {
     slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
   }
 
-  /** Lets the answer be given but never arrive, kills the process that waits for it, and starts it again. */
-  async function killBefore(
-    proxy: ServiceProxy,
-    isIt: (path: string, body: string) => boolean,
-    act: () => Promise<unknown>,
-  ): Promise<void> {
-    const held = new Promise<void>((resolve) => {
-      proxy.change = (body, path) => {
-        if (!isIt(path, body)) return body;
-        resolve();
-        return new Promise<string>(() => undefined);
-      };
-    });
-    await act();
-    await held;
-    await product.kill();
-    proxy.change = (body) => body;
-    await restart();
+  /** Lets answers be given but never arrive; each resolves when the first of its kind is held. */
+  function hold(proxy: ServiceProxy, these: readonly IsIt[]): Array<Promise<void>> {
+    const held = these.map(() => Promise.withResolvers<void>());
+    proxy.change = (body, path) => {
+      const at = these.findIndex((isIt) => isIt(path, body));
+      if (at === -1) return body;
+      held[at]?.resolve();
+      return new Promise<string>(() => undefined);
+    };
+    return held.map(({ promise }) => promise);
   }
 
-  const roots = () => slack.messages(TEAM, channel);
-  const made = (path: string) =>
-    service.requests.all.filter((one) => one.method === 'POST' && one.path.endsWith(path));
-  const counted = (event: string) => logs.filter((line) => line.includes(`"event":"${event}"`));
-  const blocks = (at: number) => JSON.stringify(roots()[at]?.blocks ?? '');
-  const isRoot = (path: string, body: string) => path.endsWith('/chat.postMessage') && body.includes(channel);
+  function holdRoots(): Array<Promise<void>> {
+    const { kiosk, digest, watch, workflow } = CHANNELS;
+    const roots = [kiosk, digest, watch, workflow].map(
+      (channel): IsIt =>
+        (path, body) =>
+          path.endsWith('/chat.postMessage') && body.includes(channel),
+    );
+    return hold(slackProxy, roots);
+  }
 
-  async function order(name: string): Promise<void> {
+  function holdAnswers(): Array<Promise<void>> {
+    return hold(serviceProxy, [
+      (path, body) => /\/servers(?:\.json)?$/.test(path) && body.includes('"shop"') && !body.startsWith('['),
+      (path) => /\/storefront\/test_access(?:\.json)?$/.test(path),
+    ]);
+  }
+
+  async function act(): Promise<void> {
+    const { shop, kiosk, digest, watch, workflow, test } = CHANNELS;
+    const ann = slack.as(TEAM, PEOPLE.admin);
+    await ann.command(digest, `/deckhand digest add daily 09:00 UTC`);
+    await ann.command(watch, `/deckhand watch storefront failures --hours 9-18`);
+    slack.runFunction(TEAM, 'test_access', { project: 'warehouse', channel: workflow });
+    await slack.as(TEAM, PEOPLE.member).command(test, '/deckhand test storefront');
+    await order(shop, 'shop');
+    await order(kiosk, 'kiosk');
+  }
+
+  async function order(channel: string, name: string): Promise<void> {
     const ann = slack.as(TEAM, PEOPLE.admin);
     const shows = (words: string) =>
       slack.until(() => JSON.stringify(ann.openView()?.content ?? '').includes(words), { what: words });
@@ -99,62 +130,58 @@ describe('a process that is killed before it has kept an answer', () => {
     await ann.submit('server.add');
   }
 
+  const roots = (channel: string) => slack.messages(TEAM, channel);
+  const made = (path: string) =>
+    service.requests.all.filter((one) => one.method === 'POST' && one.path.endsWith(path));
+  const counted = (event: string, words: string) =>
+    logs.filter((line) => line.includes(`"event":"${event}"`) && line.includes(words));
+  const blocks = (channel: string, at: number) => JSON.stringify(roots(channel)[at]?.blocks ?? '');
+
   it('to the order of a server follows that server, which it finds by its name, and orders none twice', async () => {
-    const isOrder = (path: string, body: string) =>
-      /\/servers(?:\.json)?$/.test(path) && !body.startsWith('[');
-    await killBefore(serviceProxy, isOrder, () => order('shop'));
-    await slack.until(() => roots()[0]?.text.includes('*shop* in *Billing API*'), { what: 'the root' });
+    const root = () => roots(CHANNELS.shop)[0]?.text ?? '';
+    await slack.until(() => root().includes('*shop* in *Billing API*'), { what: 'the root' });
     service.clock.advance(10_000);
-    await slack.until(() => roots()[0]?.text.includes('active'), { what: 'the server to be active' });
-    expect(made('/servers')).toHaveLength(1);
-    expect(counted('request_uncertain')).toHaveLength(1);
+    await slack.until(() => root().includes('active'), { what: 'the server to be active' });
+    expect(made('/servers').filter(({ body }) => JSON.stringify(body).includes('shop'))).toHaveLength(1);
+    expect(counted('request_uncertain', 'createServer')).toHaveLength(1);
     const said = [...slack.ephemerals(TEAM, PEOPLE.admin), ...slack.dms(TEAM, PEOPLE.admin)];
     expect(JSON.stringify(said)).not.toContain('not known');
   });
 
   it('to the root message of a server counts it, and says on the second that a first may stand above', async () => {
-    await killBefore(slackProxy, isRoot, () => order('kiosk'));
-    await slack.until(() => roots().length === 2, { what: 'the second root' });
-    expect(made('/servers')).toHaveLength(1);
-    expect(blocks(1)).toContain('An earlier copy may stand above');
-    expect(counted('delivery_uncertain').join()).toContain(roots()[1]?.client_msg_id);
+    const { kiosk } = CHANNELS;
+    await slack.until(() => roots(kiosk).length === 2, { what: 'the second root' });
+    expect(made('/servers').filter(({ body }) => JSON.stringify(body).includes('kiosk'))).toHaveLength(1);
+    expect(blocks(kiosk, 1)).toContain('An earlier copy may stand above');
+    expect(counted('delivery_uncertain', roots(kiosk)[1]?.client_msg_id ?? '?')).toHaveLength(1);
   });
 
-  it.each([
-    ['digest', 'digest add daily 09:00 UTC'],
-    ['watch', 'watch storefront failures --hours 9-18'],
-  ])('to the card of a new %s sets it up once', async (noun, line) => {
-    slack.invite(TEAM, channel, 'bot');
-    const type = (words: string) => slack.as(TEAM, PEOPLE.admin).command(channel, `/deckhand ${words}`);
-    await killBefore(slackProxy, isRoot, () => type(line));
-    await slack.until(() => roots().length === 2, { what: 'the second card' });
-    const [id] = /`\w{4}`/.exec(roots()[0]?.text ?? '') ?? [];
+  it.each(['digest', 'watch'] as const)('to the card of a new %s sets it up once', async (noun) => {
+    const channel = CHANNELS[noun];
+    await slack.until(() => roots(channel).length === 2, { what: 'the second card' });
+    const [id] = /`\w{4}`/.exec(roots(channel)[0]?.text ?? '') ?? [];
     expect(id).toBeDefined();
-    expect(roots()[1]?.text).toContain(id);
-    await type(`${noun} list all`);
-    await slack.until(() => roots().length === 3, { what: 'the list' });
-    expect(roots()[2]?.text).toBe(`1 ${noun} of this workspace`);
+    expect(roots(channel)[1]?.text).toContain(id);
+    await slack.as(TEAM, PEOPLE.admin).command(channel, `/deckhand ${noun} list all`);
+    await slack.until(() => roots(channel).length === 3, { what: 'the list' });
+    expect(roots(channel)[2]?.text).toBe(`1 ${noun} of this workspace`);
   });
 
   it('to the root message of a workflow’s test counts it, and says so on the second, to its end', async () => {
-    await killBefore(slackProxy, isRoot, async () => {
-      slack.runFunction(TEAM, 'test_access', { project: 'storefront', channel });
-    });
-    await slack.until(() => roots()[1]?.text.includes('2 of 2'), { what: 'the second root' });
-    expect(blocks(1)).toContain('An earlier copy may stand above');
-    expect(counted('delivery_uncertain').join()).toContain(roots()[1]?.client_msg_id);
-    expect(made('/test_access')).toHaveLength(1);
+    const { workflow } = CHANNELS;
+    const second = () => roots(workflow)[1];
+    await slack.until(() => second()?.text.includes('2 of 2'), { what: 'the second root' });
+    expect(blocks(workflow, 1)).toContain('An earlier copy may stand above');
+    expect(counted('delivery_uncertain', second()?.client_msg_id ?? '?')).toHaveLength(1);
+    expect(made('/warehouse/test_access')).toHaveLength(1);
   });
 
   it('to the start of a test run counts that it may run twice, and says so', async () => {
-    const isStart = (path: string) => /\/test_access(?:\.json)?$/.test(path);
-    await killBefore(serviceProxy, isStart, () =>
-      slack.as(TEAM, PEOPLE.member).command(channel, '/deckhand test storefront'),
-    );
-    await slack.until(() => roots()[0]?.text.includes('2 of 2'), { what: 'the run to end' });
-    expect(roots()).toHaveLength(1);
-    expect(made('/test_access')).toHaveLength(2);
-    expect(counted('request_uncertain')).toHaveLength(1);
-    expect(blocks(0)).toContain('the service may run it twice');
+    const { test } = CHANNELS;
+    await slack.until(() => roots(test)[0]?.text.includes('2 of 2'), { what: 'the run to end' });
+    expect(roots(test)).toHaveLength(1);
+    expect(made('/storefront/test_access')).toHaveLength(2);
+    expect(counted('request_uncertain', 'startTestAccess')).toHaveLength(1);
+    expect(blocks(test, 0)).toContain('the service may run it twice');
   });
 });

@@ -8,10 +8,10 @@ import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
 import { setDatabaseClock } from './database-clock.ts';
-import { createMachineClock } from './machine-clock.ts';
+import { createMachineClock, type MachineClock } from './machine-clock.ts';
 import { setUpDigests } from './slot-posts.ts';
 
-/** Replicas of Deckhand on one Postgres, whose digests fall due each minute. */
+/** Replicas of Deckhand on one Postgres, whose digests fall due together. */
 export interface Replicas {
   slack: LocalSlack;
   /** The digests' ids. */
@@ -24,7 +24,7 @@ export interface Replicas {
   /** `kill -9` */
   kill(replica: number): Promise<void>;
   stopAll(): Promise<void>;
-  /** Moves the database's clock, by which slots fall due and leases end, and that of replicas started from now on. */
+  /** Moves all clocks; slots fall due and leases end by the database's. */
   shift(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,12 +35,14 @@ interface Options {
   digests: number;
   /** At most ten: a replica posts in each one after the other. */
   channels?: number;
+  /** When they fall due; each minute by default. */
+  cron?: string;
   /** How long Slack takes for a post. */
   answerMs: number;
 }
 
 /** Starts the first one, numbered 0. */
-export async function openReplicas({ url, digests, channels, answerMs }: Options): Promise<Replicas> {
+export async function openReplicas({ url, digests, channels, cron, answerMs }: Options): Promise<Replicas> {
   const service = await startSimulatedService();
   const slack = await startSlack();
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-replicas-'));
@@ -53,7 +55,7 @@ export async function openReplicas({ url, digests, channels, answerMs }: Options
     succeeded: false,
   });
   const env = { ...environment(slack, service, botToken, folder), STORE_URL: url, LOG_LEVEL: 'info' };
-  const running = new Map<number, Product>();
+  const running = new Map<number, { product: Product; clock: MachineClock }>();
   const postedBy: number[] = [];
   const uncertain: string[] = [];
   let shift = 0;
@@ -68,12 +70,12 @@ export async function openReplicas({ url, digests, channels, answerMs }: Options
     const clock = createMachineClock(join(folder, `clock-${replica}`));
     clock.set(shift);
     const product = createProduct({ ...env, ...clock.env }, (line) => listen(replica, line));
-    running.set(replica, product);
+    running.set(replica, { product, clock });
     slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
   }
 
   async function stopAll(): Promise<void> {
-    await Promise.all([...running.values()].map((product) => product.stop()));
+    await Promise.all([...running.values()].map(({ product }) => product.stop()));
   }
 
   async function close(): Promise<void> {
@@ -84,7 +86,7 @@ export async function openReplicas({ url, digests, channels, answerMs }: Options
 
   try {
     await start(0);
-    const ids = await setUpDigests(slack, digests, channels);
+    const ids = await setUpDigests(slack, digests, channels, cron);
     slack.fault({ method: 'chat.postMessage', delayMs: answerMs });
     return {
       slack,
@@ -92,10 +94,11 @@ export async function openReplicas({ url, digests, channels, answerMs }: Options
       postedBy,
       uncertain,
       start,
-      kill: async (replica) => running.get(replica)?.kill(),
+      kill: async (replica) => running.get(replica)?.product.kill(),
       stopAll,
       async shift(ms) {
         shift += ms;
+        for (const { clock } of running.values()) clock.set(shift);
         await setDatabaseClock(url, shift);
       },
       close,

@@ -14,11 +14,12 @@ export interface Verdict {
   doubled: string[];
 }
 
-/** Connects the account and sets up the digests in so many channels, each due every minute; gives their ids. */
+/** Connects the account and sets up the digests in so many channels, each due every minute if not said otherwise; gives their ids. */
 export async function setUpDigests(
   slack: LocalSlack,
   digests: number,
   inChannels = CHANNELS,
+  cron = '* * * * *',
 ): Promise<string[]> {
   const channels = Array.from({ length: CHANNELS }, (_, at) => `C0CHAOS${at}`);
   for (const id of channels) {
@@ -28,7 +29,7 @@ export async function setUpDigests(
   await connectAccount(slack);
   const ann = slack.as(TEAM, PEOPLE.admin);
   for (let at = 0; at < digests; at += 1)
-    await ann.command(channels[at % inChannels] ?? '', '/deckhand digest add cron:"* * * * *" UTC today');
+    await ann.command(channels[at % inChannels] ?? '', `/deckhand digest add cron:"${cron}" UTC today`);
   const ids = (): string[] =>
     channels.flatMap((channel) =>
       slack.messages(TEAM, channel).flatMap(({ text }) => /set up the digest `(\w+)`/.exec(text)?.[1] ?? []),
