@@ -1,3 +1,42 @@
+import type { z } from 'zod';
+
+/** Where a job is sent to, and the shape of its data: all that a sender needs. Never a secret: data is stored as it is. */
+export interface JobType<Data> {
+  queue: string;
+  schema: z.ZodType<Data>;
+}
+
+export interface Job<Data> {
+  id: string;
+  key: string | undefined;
+  data: Data;
+  /** 1 the first time, more after a failure or a take-over from a dead process. */
+  attempt: number;
+  /** Aborts when the process drains or the lease was lost: stop, and throw `signal.reason` to hand the job back. */
+  signal: AbortSignal;
+  /** Stores how far the job is; after a kill it starts again from here. */
+  save(data: Data): Promise<void>;
+}
+
+export interface JobOptions {
+  /** How many jobs of the queue run at once in this process. */
+  concurrency: number;
+  /** Failed attempts before the job is dead; neither a hand-back at drain nor a take-over counts. */
+  attempts: number;
+  /** First delay of the exponential back-off, in milliseconds (doubled each time, with jitter). */
+  backoffMs: number;
+  /**
+   * How long the key of a job stays taken after its end, in milliseconds: what is sent again until then is no second job.
+   * Left out, it is free at once.
+   */
+  keyStaysMs?: number;
+  /**
+   * Its jobs may be stopped at any time, because they go on from what they saved: `stop` aborts them at once. Others
+   * have until the end of the grace.
+   */
+  resumable?: boolean;
+}
+
 /**
  * JSON that a job carries. Never a secret: jobs are stored as they are. `tenancy` is the text of what it was sent during;
  * jobs of earlier releases have none.
@@ -23,34 +62,9 @@ export interface SendOptions {
   newTrace?: boolean;
 }
 
-export interface Job<T extends JobData> {
-  id: string;
-  key: string | undefined;
-  data: T;
-  /** 1 the first time, more after a failure or a take-over from a dead process. */
-  attempt: number;
-  /** Aborts when the process drains or the lease was lost: stop, and throw `signal.reason` to hand the job back. */
-  signal: AbortSignal;
-  /** Stores how far the job is; after a kill it starts again from here. */
-  save(data: T): Promise<void>;
-}
-
 export type Handler<T extends JobData> = (job: Job<T>) => Promise<void>;
 
-export interface WorkOptions<T extends JobData> {
-  /** How many jobs of the queue run at once in this process. */
-  concurrency: number;
-  /** Failed attempts before the job is dead; neither a hand-back at drain nor a take-over counts. */
-  attempts: number;
-  /** First delay of the exponential back-off, in milliseconds (doubled each time, with jitter). */
-  backoffMs: number;
-  /**
-   * Its jobs may be stopped at any time, because they go on from what they saved: `stop` aborts them at once. Others
-   * have until the end of the grace.
-   */
-  resumable?: boolean;
-  /** How long the key of a job stays taken after its end, in milliseconds; left out, it is free at once. */
-  keyStaysMs?: number;
+export interface WorkOptions<T extends JobData> extends JobOptions {
   /** Called with a job whose last attempt failed; again only if the process dies meanwhile. */
   onDeadLetter?: (data: T, error: unknown) => Promise<void>;
 }
@@ -141,4 +155,54 @@ export class JobAborted extends Error {
     this.name = 'JobAborted';
     this.reason = reason;
   }
+}
+
+/** When a schedule's job is sent, and with what. */
+interface JobSchedule<Data> {
+  /** Five-field cron expression. */
+  cron: string;
+  /** IANA time zone the fields are meant in. */
+  zone: string;
+  job: JobType<Data>;
+  /** Its job gets the time of the occurrence as `slotAt` as well. */
+  data: Omit<Data, 'slotAt'>;
+  /** As in `SendOptions`, of its jobs. */
+  lane?: string | undefined;
+}
+
+/** The jobs and schedules of one workspace. */
+export interface WorkspaceJobs {
+  /** False if the key is taken in the queue. */
+  send<Data>(job: JobType<Data>, data: Data, options?: Omit<SendOptions, 'during'>): Promise<boolean>;
+  /** As `Engine.schedule`. @throws CronError if the expression or the zone is wrong */
+  schedule<Data>(key: string, schedule: JobSchedule<Data>): Promise<void>;
+  unschedule(key: string): Promise<void>;
+}
+
+/** What is sent once the tenancy `during` has ended is refused. */
+export function bindJobs(
+  engine: Engine,
+  workspace: string,
+  during: (() => Promise<Standing>) | undefined,
+): WorkspaceJobs {
+  return {
+    send: async ({ queue }, data, { key, ...options } = {}) =>
+      engine.send(
+        queue,
+        { ...data, workspace },
+        {
+          ...options,
+          ...(key === undefined ? {} : { key: `${workspace} ${key}` }),
+          during: await during?.(),
+        },
+      ),
+    schedule: async (key, { cron, zone, job, data, lane }) =>
+      engine.schedule(
+        workspace,
+        key,
+        { cron, zone, lane, queue: job.queue, data: { ...data, workspace } },
+        await during?.(),
+      ),
+    unschedule: (key) => engine.unschedule(workspace, key),
+  };
 }

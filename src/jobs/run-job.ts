@@ -231,7 +231,7 @@ const Past = z.object({
 
 export type Past = z.infer<typeof Past>;
 
-export const NO_PAST: Past = { attempts: 0, failures: 0 };
+const NO_PAST: Past = { attempts: 0, failures: 0 };
 
 const FIELD = 'came-with';
 /** Set in the data of a job that has ended, and is there for its key alone. */

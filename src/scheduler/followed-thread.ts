@@ -1,5 +1,5 @@
-import type { Job } from '../core/job.ts';
 import type { Message, News } from '../core/message.ts';
+import type { Job } from '../jobs/jobs.ts';
 import { countWithheld } from '../observability/metrics.ts';
 import { isEditRefused, isSlackFailure, isThreadRefused } from '../slack/failure.ts';
 import { postId } from '../slack/post-journal.ts';
@@ -173,19 +173,19 @@ export interface FollowedState extends AskedState {
 }
 
 /** The stored state, as it changes. */
-export interface FollowedRecord<State> {
+interface FollowedRecord<State> {
   read(): State;
   keep(state: State): Promise<void>;
   signal: AbortSignal | undefined;
 }
 
 /** The key of the reply that is edited while it runs. */
-export const PROGRESS = 'progress';
+const PROGRESS = 'progress';
 
 type ReplyContext = Pick<Workspace, 'slack' | 'log' | 'metrics' | 'channels'>;
 
 /** False where threads are off, or Slack refuses replies there: then they are off from now on. */
-export async function replyOnce<State extends FollowedState>(
+async function replyOnce<State extends FollowedState>(
   context: ReplyContext,
   record: FollowedRecord<State>,
   news: News,

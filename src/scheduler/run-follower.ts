@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { defined } from '../core/defined.ts';
 import { UserError } from '../core/errors.ts';
-import type { Job } from '../core/job.ts';
 import type { Message } from '../core/message.ts';
+import type { Job } from '../jobs/jobs.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';
 import { AccountKeyUnreadable } from '../workspace/account-keys.ts';

@@ -118,7 +118,7 @@ export function wrappedKeys(store: Store, during?: AskTenancy | undefined): Coll
 }
 
 /** The workspace's data key as it stands in the store; undefined if the workspace has none. */
-export async function readDataKey(
+async function readDataKey(
   store: Store,
   keys: EncryptionKeys,
   workspace: string,
@@ -128,7 +128,7 @@ export async function readDataKey(
 }
 
 /** As `readDataKey`, but makes one where none is; of two replicas that do so at once, one wins. */
-export async function ensureDataKey(
+async function ensureDataKey(
   store: Store,
   keys: EncryptionKeys,
   workspace: string,

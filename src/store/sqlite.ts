@@ -138,10 +138,10 @@ const DELETE_RANGE = 'DELETE FROM keyv WHERE key >= ? AND key < ?';
 const MOST_KEPT = 200;
 
 /** Runs a statement that writes, together with what else is written meanwhile, and resolves with its rows. */
-export type Write = (sql: string, ...values: SQLInputValue[]) => Promise<unknown[]>;
+type Write = (sql: string, ...values: SQLInputValue[]) => Promise<unknown[]>;
 
 /** keyv on our own connection, with statements kept: preparing one anew takes longer than running it. */
-export function createDriver({ database: db, commit }: SqliteFile): {
+function createDriver({ database: db, commit }: SqliteFile): {
   driver: SqliteDriver;
   together: Write;
 } {

@@ -1,4 +1,4 @@
-import type { Job, JobOptions, JobType } from '../core/job.ts';
+import type { Job, JobOptions, JobType } from '../jobs/jobs.ts';
 import type { Workspace } from './workspace.ts';
 
 /** A kind of durable job: the shape of its data, and the function that runs it for one workspace. */

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import type { JobType } from '../core/job.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
+import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 import { zoneOf } from './slack-people.ts';
-import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 const NoData = z.object({});
 export const REFRESH_HOME: JobType<z.infer<typeof NoData>> = { queue: 'refresh-home', schema: NoData };

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import type { JobType } from '../core/job.ts';
 import type { Message } from '../core/message.ts';
+import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { SkippedRows } from '../service/call.ts';
-import type { WorkspaceJobs } from './workspace-jobs.ts';
 
 /**
  * Why a schedule posts nothing.

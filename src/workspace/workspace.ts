@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Settings } from '../core/settings.ts';
-import type { Engine } from '../jobs/jobs.ts';
+import { bindJobs, type Engine, type WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -44,7 +44,6 @@ import { createServiceNames, type ServiceNames } from './service-names.ts';
 import { createSlackPeople } from './slack-people.ts';
 import { createTestRuns, type TestRuns } from './test-runs.ts';
 import { createUserLinks, type UserLinks } from './user-links.ts';
-import { bindJobs, type WorkspaceJobs } from './workspace-jobs.ts';
 
 /** Everything that is opened once for the process. */
 export interface Parts {

@@ -122,7 +122,7 @@ function readRange(words: readonly string[]): {
 }
 
 /** @throws UserError for five fields that are wrong, or that no date ever fits */
-export function checkTimes(cadence: Cadence, zone: string): void {
+function checkTimes(cadence: Cadence, zone: string): void {
   try {
     nextTimes(cadence, zone, 0, 1);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import type { Job } from '../../core/job.ts';
 import type { Settings } from '../../core/settings.ts';
+import type { Job } from '../../jobs/jobs.ts';
 import { isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import { GROUPS_SCOPE, SCOPE_NAMES } from '../../slack/oauth.ts';
 import {

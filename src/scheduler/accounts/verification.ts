@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ServiceErrorKind } from '../../core/errors.ts';
-import type { Job } from '../../core/job.ts';
 import type { Message } from '../../core/message.ts';
+import type { Job } from '../../jobs/jobs.ts';
 import { listProjects } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Job, JobType } from '../../core/job.ts';
+import type { Job, JobType } from '../../jobs/jobs.ts';
 import type { Digest, SlotResult } from '../../workspace/digests.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 

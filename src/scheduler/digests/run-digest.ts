@@ -1,6 +1,5 @@
-import type { Job } from '../../core/job.ts';
 import { asClause } from '../../core/mrkdwn.ts';
-import { CATCH_UP_MS } from '../../jobs/jobs.ts';
+import { CATCH_UP_MS, type Job } from '../../jobs/jobs.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import { accountsChanged, type Paused } from '../../workspace/schedules.ts';
@@ -28,7 +27,7 @@ const NOT_FOUND_ATTEMPTS = 3;
  * Posts one occurrence of a digest, or records why not, for the list of digests. Safe to repeat after a kill.
  * @param startedAt when this process started, milliseconds since the epoch
  */
-export async function runDigest(workspace: Workspace, job: Job<SlotJob>, startedAt: number): Promise<void> {
+async function runDigest(workspace: Workspace, job: Job<SlotJob>, startedAt: number): Promise<void> {
   const slot = job.data;
   const digest = await workspace.digests.get(slot.digest);
   if (digest === undefined) return dropOrphan(workspace, slot.digest);
@@ -49,7 +48,7 @@ export async function runDigest(workspace: Workspace, job: Job<SlotJob>, started
 }
 
 /** The last attempt failed: the list of digests says so, and its owner is notified. */
-export async function digestFailed(workspace: Workspace, slot: SlotJob): Promise<void> {
+async function digestFailed(workspace: Workspace, slot: SlotJob): Promise<void> {
   const digest = await workspace.digests.get(slot.digest);
   if (digest === undefined) return;
   await recordOccurrence(workspace, slot, { outcome: 'failed', reason: 'an unexpected error' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Job } from '../../core/job.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import type { Job } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { pausedMessage } from '../../views/schedules/paused.ts';
 import { defineJob } from '../../workspace/define-job.ts';

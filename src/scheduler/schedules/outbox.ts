@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Job, JobType } from '../../core/job.ts';
+import type { Job, JobType } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../../store/workspace-store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { Job, JobType } from '../../core/job.ts';
+import type { Job, JobType } from '../../jobs/jobs.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../../store/workspace-store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { PollState } from '../polling.ts';
-import { nextPollMs } from '../polling.ts';
+import { nextPollMs, type PollState } from '../polling.ts';
 
 /** The polling of an account. Each poll is a job of its own, named by its number. */
 const Polled = z.object({

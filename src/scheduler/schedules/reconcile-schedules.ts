@@ -1,5 +1,5 @@
-import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
+import type { Job } from '../../jobs/jobs.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import { type Paused, RECONCILE_SCHEDULES, type Schedule } from '../../workspace/schedules.ts';
@@ -11,7 +11,7 @@ import { notifyOwners } from './notify-owner.ts';
  * Pauses every schedule whose accounts have stopped working, with one message to each owner, and resumes those that
  * were paused for that and work again. Safe to repeat.
  */
-export async function reconcileSchedules(
+async function reconcileSchedules(
   workspace: Workspace,
   kinds: readonly ScheduleKind[],
   { data: { at }, signal }: Job<{ at: number }>,

@@ -1,6 +1,6 @@
 import { UserError } from '../../core/errors.ts';
-import type { Job } from '../../core/job.ts';
 import { code } from '../../core/mrkdwn.ts';
+import type { Job } from '../../jobs/jobs.ts';
 import { countRepeated, countUnanswered } from '../../observability/metrics.ts';
 import { createServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';

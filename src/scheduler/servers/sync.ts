@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Job } from '../../core/job.ts';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
+import type { Job } from '../../jobs/jobs.ts';
 import { getHostedResource, type HostedResource } from '../../service/hosted-resources.ts';
 import { type Addressee, notifyUser } from '../../slack/notify-user.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';

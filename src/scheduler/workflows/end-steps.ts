@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Job } from '../../core/job.ts';
 import { plain, unmarked } from '../../core/mrkdwn.ts';
+import type { Job } from '../../jobs/jobs.ts';
 import type { TestRun } from '../../service/test-access.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';

@@ -179,7 +179,7 @@ function askerWords(askedBy: string | undefined): string {
 }
 
 /** "*web-1* in *Storefront*"; mrkdwn. */
-export function targetName(target: TestTarget): string {
+function targetName(target: TestTarget): string {
   const project = bold(target.project.name);
   return target.server === undefined ? project : `${bold(target.server.name)} in ${project}`;
 }

@@ -56,7 +56,7 @@ export function watchWords({ watch: { mode, project, server, hours }, account }:
 }
 
 /** "Monday to Friday from 09:00 to 18:00, Europe/Lisbon" */
-export function hoursWords({ from, to, zone }: ShownHours): string {
+function hoursWords({ from, to, zone }: ShownHours): string {
   return `Monday to Friday from ${from} to ${to}, ${mrkdwn(zone, 60)}`;
 }
 
