@@ -44,6 +44,8 @@ export interface AppParts extends Parts {
   config: Config;
   version: string;
   web: Web;
+  /** On one port: so many new connections are taken in a turn of the event loop. */
+  sockets: number;
 }
 
 export interface DeckhandApp {
@@ -76,9 +78,6 @@ export const EVENT_TYPES: readonly string[] = [
 
 /** Every kind of schedule that pauses with its account. */
 const SCHEDULES = [DIGESTS, WATCHES, INVOICE_NOTICES];
-
-/** On one port: so many new connections are taken in a turn of the event loop, so that a burst is acknowledged in time. */
-const SOCKETS = 32;
 
 /** What is done in the background. @param startedAt milliseconds since the epoch */
 function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
@@ -144,7 +143,7 @@ export function createApp(parts: AppParts): DeckhandApp {
     commands: registry.commands,
     async start() {
       await engine.start();
-      const address = { host: config.HOST, port: config.PORT, sockets: SOCKETS };
+      const address = { host: config.HOST, port: config.PORT, sockets: parts.sockets };
       // What a connection brings is not known before it is read.
       const onConnection = (): void => void setImmediate(turns.arrive());
       listener = await listen(routes, { ...address, log, onConnection });

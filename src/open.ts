@@ -37,6 +37,8 @@ export interface OpenOptions {
   pictures?: Pictures;
   /** How long the service may take to answer, in milliseconds. */
   serviceTimeoutMs?: number | undefined;
+  /** How many new connections are taken in a turn of the event loop; 32, so that a burst is acknowledged in time. */
+  sockets?: number;
 }
 
 export interface Opened {
@@ -96,6 +98,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     service,
     slack,
     web,
+    sockets: options.sockets ?? 32,
     tokenHealth: createTokenHealth(log),
     installations,
     tracing,

@@ -99,6 +99,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
   });
   const pageDir = options.page ? await buildPage() : undefined;
   const slack = await startSlack({
+    keepsConnections: true,
     app: {
       ...MANIFEST_APP,
       ...(options.byOauth === true ? { redirectUrls: undefined } : {}),
@@ -250,6 +251,7 @@ async function openUnderTest(
     tracing,
     serviceTimeoutMs,
     pictures: PICTURES,
+    sockets: 1,
   });
   async function close(): Promise<void> {
     await opened.app.stop(500);
