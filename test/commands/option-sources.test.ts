@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { answerTo, ask } from '../support/asking.ts';
+import { HASTY } from '../support/faults.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const MANY = Array.from({ length: 130 }, (_, at) => ({
@@ -112,7 +113,7 @@ describe('menus in place of identifiers', () => {
   });
 
   it('logs a failure of the service, and offers what was typed', async () => {
-    await enter();
+    await enter(HASTY);
     world.service.faults.add({ path: '/**', status: 500, body: { error_code: 'internal_error' } });
     await world.as('admin').command(CHANNEL, '/deckhand settings');
     await world.slack.until(() => world.as('admin').openView() !== undefined);

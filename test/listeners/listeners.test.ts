@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { describe, expect } from 'vitest';
+import { HASTY } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const whenConnected = test.extend('connected', true);
+const whenHasty = whenConnected.extend('worldOptions', HASTY);
 
 /** Longer than a loaded machine takes for an acknowledgement. */
 const SERVICE_MS = 10_000;
@@ -33,8 +35,8 @@ describe('the front door', () => {
     },
   );
 
-  whenConnected('the front door says after two seconds that it goes on', async ({ world }) => {
-    world.service.faults.add({ path: '/acme/profile', delayMs: 2_500, times: 1 });
+  whenHasty('the front door says after two seconds that it goes on', async ({ world }) => {
+    world.service.faults.add({ path: '/acme/profile', delayMs: 1_500, times: 1 });
     await world.as('member').command(CHANNEL, '/deckhand whoami');
     await told(world, 'member', 'Still working');
     // The answer takes its place.

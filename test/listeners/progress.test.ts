@@ -1,16 +1,10 @@
 import { describe, expect } from 'vitest';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { HASTY, hastyClock } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
-/** Waits are ten times shorter, so that ten seconds of patience are over in one. */
-const clock: Clock = {
-  now: systemClock.now,
-  sleep: (ms, signal) => systemClock.sleep(ms / 10, signal),
-};
-
 describe('what takes its time', () => {
-  test.override({ worldOptions: { clock, serviceTimeoutMs: 10_000 } });
+  test.override({ worldOptions: HASTY });
 
   const said = (world: TestWorld) => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
 
@@ -66,7 +60,7 @@ describe('what takes its time', () => {
 });
 
 describe('a test run that takes its time', () => {
-  test.override({ worldOptions: { clock }, connected: true });
+  test.override({ worldOptions: { clock: hastyClock }, connected: true });
 
   test('a test run that takes its time shows how many have their result', async ({ world }) => {
     const running = { identifier: 'run-1', status: 'running', created_at: new Date().toISOString() };

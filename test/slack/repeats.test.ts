@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
 import { say } from '../../src/views/blocks/message.ts';
+import { HASTY } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
-const test = base.extend('connected', true);
+const test = base.extend('connected', true).extend('worldOptions', HASTY);
 
 const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 

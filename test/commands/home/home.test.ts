@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest';
-import { test } from '../../support/fixtures.ts';
+import { HASTY } from '../../support/faults.ts';
+import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
+const test = base.extend('worldOptions', HASTY);
 const whenConnected = test.extend('connected', true);
 
 const shown = (world: TestWorld, who: keyof typeof PEOPLE = 'member') =>
