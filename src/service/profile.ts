@@ -7,7 +7,7 @@ import { Flag, isObject, NullableText, OptionalText, YesOrNo } from './shapes.ts
 export const Profile = z.object({
   first_name: OptionalText,
   last_name: OptionalText,
-  email_address: z.string(),
+  email_address: OptionalText,
   /** IANA or the service's own name; null where it is not given. */
   time_zone: NullableText,
   account: z.preprocess(
@@ -32,7 +32,10 @@ export function getProfile(account: AccountClient, options?: CallOptions): Promi
 }
 
 /** API 2.4. */
-export const BetaEnrollment = z.object({ enrolled: YesOrNo, beta_features: Flag });
+export const BetaEnrollment = z
+  .object({ enrolled: YesOrNo.optional(), beta_features: YesOrNo.optional() })
+  .refine(({ enrolled, beta_features }) => (beta_features ?? enrolled) !== undefined)
+  .transform(({ enrolled, beta_features }) => ({ beta_features: beta_features ?? enrolled === true }));
 export type BetaEnrollment = z.infer<typeof BetaEnrollment>;
 
 /**

@@ -120,6 +120,14 @@ describe('records that differ from the documents', () => {
     expect(await world.logged(reference)).toContain('rows_skipped');
   });
 
+  test('T1: a profile that holds nothing but the beta is enough for whoami and beta', async ({ world }) => {
+    const nothing = { name: null, permalink: null, static_hosting_eligible: null };
+    const profile = { first_name: null, last_name: null, email_address: null };
+    answer(world, 'profile', { ...profile, account: { ...nothing, beta_features: 'true' } });
+    expect(await ask(world, '/deckhand whoami')).toContain('Managed resources beta: on');
+    expect(await ask(world, '/deckhand beta')).toContain('beta is *on* for *acme*');
+  });
+
   test('T1: a failing server without a name is called by its identifier', async ({ world }) => {
     const results = { servers: [{ name: null, identifier: 4711, status: 'error' }] };
     answer(world, 'projects/storefront/test_access', { identifier: 'r1', status: 'running' }, 'POST');

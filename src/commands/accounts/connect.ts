@@ -192,7 +192,7 @@ function lengthHint(apiKey: string): string {
 
 function connectedReply(word: string, key: Account, { profile, projects }: Tried): Reply {
   const { name, keyTail, purpose } = key;
-  const said = `:white_check_mark: Connected ${bold(profile.account.name)} (${code(name)}) with ${CONNECTED[purpose]} ${code(maskedKey(keyTail))}: ${count(projects, 'project')}. Next: ${code(`${word} ${purpose === 'billing' ? 'invoices' : 'test'}`)}.`;
+  const said = `:white_check_mark: Connected ${bold(profile.account.name || name)} (${code(name)}) with ${CONNECTED[purpose]} ${code(maskedKey(keyTail))}: ${count(projects, 'project')}. Next: ${code(`${word} ${purpose === 'billing' ? 'invoices' : 'test'}`)}.`;
   return { kind: 'private', message: say(said) };
 }
 

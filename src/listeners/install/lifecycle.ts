@@ -6,7 +6,8 @@ import { installationLock } from '../../workspace/installations.ts';
 import type { LinkRequests } from '../../workspace/link-requests.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
 
-interface EraseParts extends Pick<Parts, 'engine' | 'installations' | 'sealer' | 'store' | 'tenancies'> {
+interface EraseParts
+  extends Pick<Parts, 'clock' | 'engine' | 'installations' | 'sealer' | 'store' | 'tenancies'> {
   workspaces: Workspaces;
   linkRequests: LinkRequests;
 }
@@ -19,14 +20,21 @@ const Teams = z.object({ team_ids: z.array(z.string()) });
  * happened before the current installation is not about it.
  */
 export function lifecycleHandlers(parts: EraseParts): EventHandlers {
+  const startedAt = parts.clock.now();
   return {
-    app_uninstalled: ({ workspace }, body) => uninstalled(parts, workspace, body),
+    async app_uninstalled({ workspace }, body) {
+      // The install of a token of the environment is older than the start; how old is not known.
+      const mayBeBefore = parts.installations.byOauth === undefined && happenedAt(body) < startedAt;
+      if (mayBeBefore && (await isTokenGood(workspace))) return;
+      await uninstalled(parts, workspace, body);
+    },
     async tokens_revoked({ workspace }, body) {
       const { tokens } = RevokedTokens.parse(body.event);
       // Tokens of persons are not ours, and of several bot tokens an older one may have been revoked.
       if (!tokens.bot?.length) return;
-      const isRotating = (await parts.installations.about(workspace.id))?.isRotating === true;
-      if (isRotating && (await isTokenGood(workspace))) return;
+      const { byOauth, about } = parts.installations;
+      const mayBeOther = byOauth === undefined || (await about(workspace.id))?.isRotating === true;
+      if (mayBeOther && (await isTokenGood(workspace))) return;
       await uninstalled(parts, workspace, body);
     },
     team_access_granted: ({ workspace }, body) => noteTeams(parts, workspace, body, true),
@@ -34,33 +42,15 @@ export function lifecycleHandlers(parts: EraseParts): EventHandlers {
   };
 }
 
-async function uninstalled(parts: EraseParts, workspace: Workspace, body: EventBody): Promise<void> {
-  if (!(await eraseUnless(parts, workspace, (installedAt) => installedAt > happenedAt(body)))) return;
-  workspace.log.info({ event: 'uninstalled' }, 'everything of a workspace was erased');
-}
-
-/** Erases the workspace, unless it has an installation that `isSpared`; false if so. */
-async function eraseUnless(
-  parts: EraseParts,
-  workspace: Workspace,
-  isSpared: (installedAt: number) => boolean,
-): Promise<boolean> {
-  return parts.store.exclusive(installationLock(workspace.id), async () => {
-    if (await isStanding(parts, workspace, isSpared)) return false;
-    await eraseWorkspace(parts, workspace.id);
+/** Erases the workspace, unless it was installed again since. A token of the environment has no record of its install. */
+async function uninstalled(parts: EraseParts, { id, log }: Workspace, body: EventBody): Promise<void> {
+  const isErased = await parts.store.exclusive(installationLock(id), async () => {
+    const installation = await parts.installations.about(id);
+    if (installation !== undefined && installation.installedAt > happenedAt(body)) return false;
+    await eraseWorkspace(parts, id);
     return true;
   });
-}
-
-/** For a token of the environment the time of its install is unknown: whether it still works decides. */
-async function isStanding(
-  { installations }: EraseParts,
-  workspace: Workspace,
-  isSpared: (installedAt: number) => boolean,
-): Promise<boolean> {
-  if (installations.byOauth === undefined) return isTokenGood(workspace);
-  const installation = await installations.about(workspace.id);
-  return installation !== undefined && isSpared(installation.installedAt);
+  if (isErased) log.info({ event: 'uninstalled' }, 'everything of a workspace was erased');
 }
 
 async function isTokenGood({ slack }: Workspace): Promise<boolean> {

@@ -6,7 +6,7 @@
 export function money(amount: number | string | null, currency: string | null | undefined): string {
   const known = /^[a-z]{3}$/i.test(currency ?? '') ? (currency ?? '').toUpperCase() : undefined;
   const decimal = String(amount).trim();
-  if (!/^-?\d+(\.\d+)?$/.test(decimal)) return '—';
+  if (!/^[-+]?\d[\d.,' ]*$/.test(decimal)) return '—';
   const shown = typeof amount === 'number' ? withDigits(decimal, known) : decimal;
   return known === undefined ? shown : `${shown} ${known}`;
 }

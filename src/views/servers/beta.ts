@@ -24,7 +24,7 @@ export function betaMessage({ account, profile, mayEnroll, word }: BetaView): Me
     static_hosting_eligible: site,
     managed_vps_eligible: machine,
   } = profile.account;
-  const said = `The managed-resources beta is *${isOn ? 'on' : 'off'}* for ${bold(profile.account.name)}.`;
+  const said = `The managed-resources beta is *${isOn ? 'on' : 'off'}* for ${bold(profile.account.name || account)}.`;
   const facts = factLines([
     ['Static hosting', flagWords(site)],
     ['Managed servers', flagWords(machine)],

@@ -84,6 +84,14 @@ describe('beta', () => {
     expect(isEnrolled(world)).toBe(false);
   });
 
+  test.for([{ beta_features: true }, { enrolled: true }])(
+    'beta is enrolled where the service says %j',
+    async (body, { world }) => {
+      world.service.faults.add({ path: `/${ACCOUNT}/beta/enrollments`, status: 200, body });
+      expect(await enroll(world)).toContain('is enrolled in the managed-resources beta');
+    },
+  );
+
   test('beta does not claim what the service denies', async ({ world }) => {
     const body = { enrolled: false, beta_features: false };
     world.service.faults.add({ path: `/${ACCOUNT}/beta/enrollments`, status: 200, body });

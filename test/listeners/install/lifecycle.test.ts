@@ -98,13 +98,22 @@ describe('the events of an installation', () => {
     expect(await world.app.parts.installations.about(TEAM)).toBeDefined();
   });
 
-  it('spare a workspace whose environment token still works', async () => {
+  it('spare a workspace whose environment token still works, where they may be older than it', async () => {
     world = await openTestWorld();
     await world.connect();
-    await late({ type: 'app_uninstalled' }, soon());
+    await late({ type: 'app_uninstalled' }, Math.floor(Date.now() / 1000) - 60);
+    await late({ type: 'tokens_revoked', tokens: { bot: ['U0BOT'] } }, soon());
     await idle();
     expect(await ask(world, '/deckhand accounts')).toContain('acme');
     world.slack.uninstall(TEAM);
+    await world.logged('"event":"uninstalled"');
+    expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
+  });
+
+  it('end what an environment token is for where they came after the start, whatever that token still may', async () => {
+    world = await openTestWorld();
+    await world.connect();
+    await late({ type: 'app_uninstalled' }, soon());
     await world.logged('"event":"uninstalled"');
     expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
   });
