@@ -217,7 +217,7 @@ async function listenForMetrics({ config, log }: AppParts, routes: Routes): Prom
   const { HOST: host, METRICS_PORT: port } = config;
   if (port === undefined) return undefined;
   const listener = await listen(routes, { host, port, variable: 'METRICS_PORT', log });
-  log.info({ event: 'metrics_listening', host, port: listener.port }, 'metrics and probes are served');
+  log.info({ event: 'metrics_listening', host, metricsPort: listener.port }, 'metrics and probes are served');
   return listener;
 }
 

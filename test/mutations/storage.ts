@@ -121,8 +121,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a late uninstall ends an installation that is newer',
     file: LIFECYCLE,
-    from: '(installedAt) => installedAt > happenedAt(body)',
-    to: '(installedAt) => installedAt < 0 && happenedAt(body) < 0',
+    from: 'installation.installedAt > happenedAt(body)',
+    to: 'installation.installedAt < 0 && happenedAt(body) < 0',
     tests: [LIFECYCLE_TEST],
   },
   {

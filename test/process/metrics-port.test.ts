@@ -12,6 +12,8 @@ test('METRICS_PORT serves metrics and probes, and takes the metrics from the pub
   const port = await freePort();
   const world = await openTestWorld({ env: { METRICS_PORT: String(port) } });
   onTestFinished(() => world.stop());
+  // `port` in the log is the public one alone, so that a script that waits for it finds no other.
+  expect(await world.logged('metrics_listening')).toContain(`"metricsPort":${port}`);
   const own = `http://127.0.0.1:${port}`;
   expect(await statusOf(`${world.origin}/metrics`)).toBe(404);
   for (const path of ['/healthz', '/readyz']) {
