@@ -1,10 +1,12 @@
 import { flushCompileCache } from 'node:module';
 import process from 'node:process';
-import { CONFIG_EXIT_CODE, type Config, ConfigError, parseConfig } from './config.ts';
+import { CONFIG_EXIT_CODE, type Config, ConfigError, parseConfig, TEMPORARY_EXIT_CODE } from './config.ts';
+import { ListenError } from './listeners/receivers/http-server.ts';
 import { createLog, type Logger } from './observability/log.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { type Opened, openDeckhand } from './open.ts';
-import { startFault } from './start-fault.ts';
+import { databaseFault } from './store/database-fault.ts';
+import { SealError, StoreError } from './store/store.ts';
 import { readVersion } from './version.ts';
 
 /** Kubernetes and systemd kill after 30 s, so SIGTERM ends within 25, even if something hangs. */
@@ -89,4 +91,24 @@ function endUnstarted(error: unknown, config: Config, log: Logger): never {
   log.fatal({ event: 'start_failed', ...fields }, 'Deckhand could not start');
   if (fault !== undefined) process.stderr.write(`${fault.sentence}\n`);
   process.exit(fault?.exitCode ?? 1);
+}
+
+export interface StartFault {
+  /** With the path or port, and what to do. */
+  sentence: string;
+  exitCode: number;
+}
+
+/** Why Deckhand could not start, where the operator can fix it or wait; undefined for a bug. */
+export function startFault(error: unknown, storeUrl: string): StartFault | undefined {
+  if (error instanceof SealError) return { sentence: error.message, exitCode: CONFIG_EXIT_CODE };
+  const said = error instanceof ListenError ? error : storeFault(error, storeUrl);
+  if (said === undefined) return undefined;
+  return { sentence: said.message, exitCode: said.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE };
+}
+
+/** A database may also fail after it was opened, with what it says then among the causes. */
+function storeFault(error: unknown, storeUrl: string): StoreError | undefined {
+  if (error instanceof StoreError && error.code === 'store_error') return error;
+  return databaseFault(storeUrl, error) ?? (error instanceof StoreError ? error : undefined);
 }

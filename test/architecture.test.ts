@@ -47,7 +47,6 @@ const ROOMS = [
   'command-line.ts',
   'run.ts',
   'transfer',
-  'start-fault.ts',
   'open.ts',
   'app.ts',
   'listeners',

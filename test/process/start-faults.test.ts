@@ -9,7 +9,7 @@ import { parseConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openBackend, openDeckhand } from '../../src/open.ts';
-import { type StartFault, startFault } from '../../src/start-fault.ts';
+import { type StartFault, startFault } from '../../src/run.ts';
 import { readVersion } from '../../src/version.ts';
 import { test as it } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';

@@ -144,7 +144,10 @@ test('a busy installation moves from SQLite to Postgres: nothing is lost or post
     TEAMS.flatMap(({ id, runs }) => slack.messages(id, runs).map((root) => ({ id, runs, ...root })));
   await slack.until(() => roots().every(({ text }) => text.includes('2 of 2')), { what: 'all runs to end' });
   await slack.until(() => posts().length >= before + 2 * TEAMS.length, { what: 'the digests that fell due' });
-  const threads = roots().map(({ id, runs, ts }) => slack.thread(id, runs, ts).map(({ text }) => text));
+  const threadsNow = () =>
+    roots().map(({ id, runs, ts }) => slack.thread(id, runs, ts).map(({ text }) => text));
+  await slack.until(() => threadsNow().every(({ length }) => length >= REPLIES), { what: 'all replies' });
+  const threads = threadsNow();
   expect(threads.map((replies) => replies.length)).toEqual(TEAMS.map(() => REPLIES));
   for (const replies of threads) expect(new Set(replies).size).toBe(REPLIES);
   const names = posts().flatMap(({ client_msg_id: name }) => name ?? []);

@@ -4,7 +4,7 @@ import { UserError } from '../../core/errors.ts';
 import { type ActivityEvent, getActivity } from '../../service/activity.ts';
 import { accountUrl, readAddress } from '../../service/addresses.ts';
 import { eventsOf } from '../../views/activity/activity.ts';
-import { projectDetails, type ShownProject } from '../../views/unfurls/work-object.ts';
+import { projectDetails, type ShownProject } from '../../views/unfurls/unfurl.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';

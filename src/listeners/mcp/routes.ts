@@ -1,12 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
-import {
-  createVerifier,
-  header,
-  parseObject,
-  readBody,
-  SIGNATURE_VALID_MS,
-} from '../receivers/http-receiver.ts';
+import { parseObject, readBody } from '../receivers/http-receiver.ts';
 import type { Routes } from '../receivers/http-server.ts';
 import { createSignatures } from '../receivers/signatures.ts';
 
@@ -24,10 +18,9 @@ const INVALID_REQUEST = -32_600;
  * other, counts once, and stands by itself: there are no sessions, and nothing is streamed.
  */
 export function mcpRoutes(parts: McpParts): Routes {
-  const { config, clock, metrics, log } = parts;
+  const { config, metrics, log } = parts;
   if (config.MCP === 'off' || config.SLACK_SIGNING_SECRET === undefined) return {};
-  const verify = createVerifier(config.SLACK_SIGNING_SECRET, clock.now);
-  const signatures = createSignatures(parts, SIGNATURE_VALID_MS);
+  const signatures = createSignatures({ ...parts, signingSecret: config.SLACK_SIGNING_SECRET });
 
   function refuse(response: ServerResponse, status: number, reason: string): void {
     log.warn({ event: 'request_refused', status, reason }, 'a request to the MCP endpoint was refused');
@@ -41,11 +34,8 @@ export function mcpRoutes(parts: McpParts): Routes {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const raw = await readBody(request);
     if (raw === undefined) return refuse(response, 413, 'too_large');
-    const signature = header(request, 'x-slack-signature');
-    const timestamp = header(request, 'x-slack-request-timestamp');
-    const fault = verify({ timestamp, signature }, raw);
-    if (signature === undefined || fault !== undefined) return refuse(response, 401, fault ?? 'missing');
-    if (!(await signatures.take(signature))) return refuse(response, 401, 'replayed');
+    const fault = await signatures.take(request, raw);
+    if (fault !== undefined) return refuse(response, 401, fault);
     // One message a request: a batch would be many under one signature.
     const message = parseObject(raw.toString('utf8'));
     if (message === undefined) return refuse(response, 400, 'malformed');

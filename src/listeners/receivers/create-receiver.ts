@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/log.ts';
 import type { TokenHealth } from '../../slack/token-health.ts';
 import type { Store } from '../../store/store.ts';
 import type { Turns } from '../background-work.ts';
-import { createHttpReceiver, SIGNATURE_VALID_MS } from './http-receiver.ts';
+import { createHttpReceiver } from './http-receiver.ts';
 import type { Routes } from './http-server.ts';
 import { createSignatures } from './signatures.ts';
 import { createSocketModeReceiver } from './socket-mode.ts';
@@ -28,8 +28,7 @@ export function createReceiver(options: InboundOptions): { receiver: Receiver; r
   const { appToken, signingSecret = '' } = options;
   if (appToken !== undefined)
     return { receiver: createSocketModeReceiver({ ...options, appToken }), routes: {} };
-  const signatures = createSignatures(options, SIGNATURE_VALID_MS);
-  const { now } = options.clock;
-  const receiver = createHttpReceiver({ ...options, signingSecret, signatures, now });
+  const signatures = createSignatures({ ...options, signingSecret });
+  const receiver = createHttpReceiver({ ...options, signatures });
   return { receiver, routes: { 'POST /slack/events': receiver.handler } };
 }

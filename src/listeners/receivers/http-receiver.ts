@@ -1,19 +1,16 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
 import type { Logger } from '../../observability/log.ts';
 import type { Turns } from '../background-work.ts';
 import type { Handler } from './http-server.ts';
-import type { Signatures } from './signatures.ts';
+import { header, type Signatures } from './signatures.ts';
 
 /** Slack's own payloads stay far below; a view may have 250 kB and travels url-encoded. */
 const MOST_BYTES = 1_500_000;
 const MOST_OF_CHECK = 1_000;
 
 export interface ReceiverOptions {
-  signingSecret: string;
   signatures: Signatures;
-  now: () => number;
   log: Logger;
   /** Milliseconds from the request's arrival to its ack. */
   onAck: (ms: number) => void;
@@ -31,7 +28,6 @@ export interface SlackReceiver extends Receiver {
 
 export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
   const { signatures } = options;
-  const verify = createVerifier(options.signingSecret, options.now);
   let app: App | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -39,16 +35,13 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
     const raw = await readBody(request);
     if (raw === undefined) return refuse(response, 413, 'too_large');
     if (isCertificateCheck(raw, header(request, 'content-type'))) return send(response, '');
-    const signature = header(request, 'x-slack-signature');
-    const timestamp = header(request, 'x-slack-request-timestamp');
-    const fault = verify({ timestamp, signature }, raw);
-    if (signature === undefined || fault !== undefined) return refuse(response, 401, fault ?? 'missing');
-    if (!(await signatures.take(signature))) return refuse(response, 401, 'replayed');
+    const fault = await signatures.take(request, raw);
+    if (fault !== undefined) return refuse(response, 401, fault);
     try {
       await take(request, response, raw, arrived);
     } finally {
-      // Not taken, as where the store failed: Slack's retry within the same second has the same signature.
-      if (!(response.headersSent && response.statusCode === 200)) await signatures.release(signature);
+      // As where the store failed.
+      if (!(response.headersSent && response.statusCode === 200)) await signatures.release(request);
     }
   }
 
@@ -105,36 +98,6 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
       await handle(request, response);
     },
   };
-}
-
-/** Requests whose time differs by more, in either direction, are refused. In seconds. */
-const WINDOW_S = 300;
-/** How long a timestamp can stay valid, in milliseconds. */
-export const SIGNATURE_VALID_MS = 2 * WINDOW_S * 1000;
-
-type SignatureFault = 'missing' | 'stale' | 'wrong';
-
-/** Checks Slack's `v0` signature over the raw body, and the timestamp five minutes both ways. */
-export function createVerifier(signingSecret: string, now: () => number) {
-  return function verify(
-    headers: { timestamp: string | undefined; signature: string | undefined },
-    body: Buffer,
-  ): SignatureFault | undefined {
-    const { timestamp, signature } = headers;
-    if (timestamp === undefined || signature === undefined || !/^\d{1,12}$/.test(timestamp)) return 'missing';
-    if (Math.abs(now() / 1000 - Number(timestamp)) > WINDOW_S) return 'stale';
-    const expected = createHmac('sha256', signingSecret)
-      .update(`v0:${timestamp}:`)
-      .update(body)
-      .digest('hex');
-    return isSame(`v0=${expected}`, signature) ? undefined : 'wrong';
-  };
-}
-
-function isSame(expected: string, given: string): boolean {
-  const a = Buffer.from(expected);
-  const b = Buffer.from(given);
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 function send(response: ServerResponse, answer: unknown): void {
@@ -194,11 +157,6 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-export function header(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }
 
 function numberOf(text: string | undefined): number | undefined {

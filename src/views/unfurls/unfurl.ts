@@ -1,12 +1,16 @@
+import type { EntityActionButton, EntityCustomField, EntityMetadata } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
-import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import type { ActivityEvent } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
-import { buttons, context, section } from '../blocks/message.ts';
+import { outcomeOf as outcomeOfDeployment } from '../activity/outcomes.ts';
+import { button, buttons, context, section } from '../blocks/message.ts';
 import { dateTime } from '../blocks/time.ts';
 import { testButton } from '../projects/test-button.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
 import { runWords, type ShownRun } from '../test-access/runs.ts';
+import { outcomeWords } from '../test-access/test-run.ts';
 
 /** The preview under a link to a project. */
 export function projectUnfurl(
@@ -37,4 +41,123 @@ export function serverUnfurl(account: string, project: string, server: Server): 
     context(`Server ${code(server.identifier)}`, `project ${code(project)}`, `account ${code(account)}`),
     ...buttons(testButton(target)),
   ];
+}
+
+/** Slack's entity for whatever is no file, task or incident: all its fields are our own. */
+const ENTITY_TYPE = 'slack#/entities/item';
+const MOST_DEPLOYMENTS = 5;
+const MOST_VALUE = 2_000;
+
+/** A project as people see it in Slack. */
+export interface ShownProject {
+  account: string;
+  /** Its page at the service. */
+  url: string;
+  project: Pick<Project, 'name' | 'permalink' | 'identifier' | 'last_deployed_at'>;
+  latest: ShownRun | undefined;
+}
+
+/** The card under a link, which all in the channel see: what the unfurl beside it says, in fields. */
+export function projectCard(shown: ShownProject, link: string): EntityMetadata {
+  return { ...entityOf(shown, [deployed(shown.project), ...tested(shown.latest)]), app_unfurl_url: link };
+}
+
+/**
+ * What opens beside the conversation, for one person.
+ * @param deployments the project's, newest first; undefined where they could not be read
+ */
+export function projectDetails(
+  shown: ShownProject,
+  deployments: readonly ActivityEvent[] | undefined,
+): EntityMetadata {
+  return entityOf(shown, [
+    deployed(shown.project),
+    ...tested(shown.latest),
+    ...deploymentFields(deployments),
+    words('account', 'Account', shown.account),
+  ]);
+}
+
+function entityOf(
+  { account, url, project, latest: _ }: ShownProject,
+  fields: EntityCustomField[],
+): EntityMetadata {
+  const actions = testAction(account, project);
+  return {
+    entity_type: ENTITY_TYPE,
+    url,
+    external_ref: { id: `${account}/${project.identifier}`, type: 'project' },
+    entity_payload: {
+      attributes: {
+        title: { text: plain(project.name) },
+        display_type: 'Project',
+        display_id: plain(project.permalink),
+      },
+      custom_fields: fields,
+      display_order: fields.map(({ key }) => key),
+      ...(actions.length === 0 ? {} : { actions: { primary_actions: actions } }),
+    },
+  };
+}
+
+function deployed({ last_deployed_at: at }: ShownProject['project']): EntityCustomField {
+  if (at === null) return words('deployed', 'Last deployed', 'Never deployed');
+  return moment('deployed', 'Last deployed', Date.parse(at));
+}
+
+function tested(run: ShownRun | undefined): EntityCustomField[] {
+  const label = 'Test access';
+  if (run === undefined) return [words('test', label, 'Not tested with Deckhand yet')];
+  const startedAt = run.createdAt ?? run.startedAt;
+  if (run.status === 'running')
+    return [words('test', label, 'Running', 'blue'), moment('tested', 'Started', startedAt)];
+  const [text, color] = endedWords(run);
+  return [
+    words('test', label, text, color),
+    moment('tested', 'Tested', run.completedAt ?? run.endedAt ?? startedAt),
+  ];
+}
+
+function endedWords(run: ShownRun): [text: string, color: string] {
+  const { status, serviceStatus = status } = run;
+  if (status === 'stopped') return ['stopped', 'red'];
+  if (status === 'lost') return ['no longer followed', 'gray'];
+  const { icon, words: text } = outcomeWords({ ...run, serviceStatus });
+  if (icon === ':x:') return [text, 'red'];
+  return [text, icon === ':white_check_mark:' ? 'green' : 'yellow'];
+}
+
+function deploymentFields(deployments: readonly ActivityEvent[] | undefined): EntityCustomField[] {
+  const label = 'Deployments';
+  if (deployments === undefined) return [words('deployments', label, 'Could not be read')];
+  const shown = deployments.filter(({ event }) => outcomeOfDeployment(event) !== undefined);
+  if (shown.length === 0) return [words('deployments', label, 'None in the last 30 days')];
+  return shown.slice(0, MOST_DEPLOYMENTS).map((event, at) => {
+    return moment(`deployment_${at + 1}`, deploymentWords(event), Date.parse(event.created_at));
+  });
+}
+
+/** "Deploy completed on web-1, web-2 by Ann". */
+function deploymentWords({ event, properties, user }: ActivityEvent): string {
+  const on = properties.servers.length === 0 ? [] : [`on ${properties.servers.join(', ')}`];
+  const by = user ? [`by ${user}`] : [];
+  const what = plain(event.replaceAll('_', ' '), 40);
+  return plain([what.charAt(0).toUpperCase() + what.slice(1), ...on, ...by].join(' '), 100);
+}
+
+function words(key: string, label: string, value: string, color?: string): EntityCustomField {
+  const tag = color === undefined ? {} : { tag_color: color };
+  return { key, label, type: 'string', value: plain(value), ...tag };
+}
+
+/** Slack shows it in each person's own zone. @param at milliseconds since the epoch */
+function moment(key: string, label: string, at: number): EntityCustomField {
+  return { key, label, type: 'slack#/types/timestamp', value: Math.floor(at / 1000) };
+}
+
+/** Left out where it would carry more than Slack takes. */
+function testAction(account: string, { permalink, name }: ShownProject['project']): EntityActionButton[] {
+  const { action_id, value = '' } = button(testButton({ account, project: { permalink, name } }));
+  if (action_id === undefined || value.length > MOST_VALUE) return [];
+  return [{ text: 'Test access', action_id, value }];
 }
