@@ -5,10 +5,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * wait, for processes, leases and browsers.
  */
 const LONGEST: readonly RegExp[] = [
-  /\/process\/(replicas|chaos|bundle|replica-digests|forms|doubles|start|start-faults|kill)\.test\.ts$/,
-  /\/transfer\/|\/drain-process\.test|\/jobs\/schedule\.test/,
-  /\/browser\//,
-  /\/process\/|\/kill-matrix\/|\/fuzz\/|\/sandbox\/slack\/web\//,
+  /\/process\/(chaos|forms|bundle|replica-digests)\.test\.ts$|\/transfer\/transfer\.test/,
+  /\/browser\/|\/sandbox\/slack\/web\/(renderer|accessibility)\.test/,
+  /\/process\/|\/transfer\/|\/drain-process\.test|\/kill-matrix\/|\/fuzz\/|\/sandbox\/(slack\/web\/|demo\.test)/,
 ];
 
 /**
