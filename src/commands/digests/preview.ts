@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
-import { uploadPictures } from '../../scheduler/digests/pictures.ts';
-import { filesOf, frameOf } from '../../scheduler/digests/post.ts';
+import { filesOf, frameOf, uploadPictures } from '../../scheduler/digests/post.ts';
 import { gatherReports, reportedOf } from '../../scheduler/digests/reports.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { digestMessage } from '../../views/digests/digest.ts';
-import type { CommandContext } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
 import { resolveSchedule } from '../schedules/feature.ts';
 import { ScheduleButton } from '../schedules/lifecycle.ts';
 import { DIGEST_FEATURE } from './lifecycle.ts';

@@ -1,14 +1,11 @@
 import { bold } from '../../core/mrkdwn.ts';
 import { dateTime } from '../blocks/time.ts';
+import type { TestTarget } from '../projects/test-button.ts';
 import { outcomeWords, type RunOutcome, type ServiceTimes, statusWord } from './test-run.ts';
 
 /** A test run as lists show it; times are milliseconds since the epoch. */
 export interface ShownRun extends RunOutcome, ServiceTimes {
-  target: {
-    account: string;
-    project: { permalink: string; name: string };
-    server?: { identifier: string; name: string } | undefined;
-  };
+  target: TestTarget;
   status: 'running' | 'completed' | 'failed' | 'stopped' | 'lost';
   /** When Deckhand began and ended to follow it. */
   startedAt: number;
@@ -25,7 +22,7 @@ export function runWords(run: ShownRun): string {
 }
 
 /** "*web-1* in *Storefront*"; mrkdwn. */
-export function targetWords({ project, server }: ShownRun['target']): string {
+export function targetWords({ project, server }: TestTarget): string {
   return server === undefined ? bold(project.name) : `${bold(server.name)} in ${bold(project.name)}`;
 }
 
