@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JobAborted } from './jobs.ts';
 import type { ClaimedJob } from './jobs-backend.ts';
 import { parseData, type RunContext, runJob, type Worker } from './run-job.ts';
@@ -90,8 +91,8 @@ export class QueueRunner {
 
   async #claim(): Promise<void> {
     try {
-      // What is sent at once is claimed at once.
-      await undefined;
+      // What is sent, and what makes room, in one turn of the event loop is claimed at once.
+      await nextTurn();
       while (this.#isOpen && this.#mayHaveMore && this.#room > 0) await this.#claimOnce();
     } catch (error) {
       this.#options.onError(error);
