@@ -10,7 +10,7 @@ const PROGRAM = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const JOBS = 12;
 const STEPS = [1, 2, 3, 4, 5];
 /** So many lines each later life may say before it is killed. */
-const LIVES = byLength([7, 15, 1_000], [4, 7, 2, 15, 9, 1_000]);
+const LIVES = byLength([11, 1_000], [4, 7, 2, 15, 9, 1_000]);
 
 /** Runs the program until it has said `lines` lines, or all its jobs have ended, and kills it with -9. */
 async function live(url: string, jobs: number, lines: number, ended: Set<string>): Promise<string[]> {

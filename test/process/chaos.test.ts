@@ -8,9 +8,9 @@ const LONG = /time-out|sleep|set back|set right/;
 
 const LONGEST_MS = 300_000;
 
-/** A short form of `npm run chaos`. */
+/** A short form of `npm run chaos`. Postgres has a server of its own here, whose restarts take as much as all the rest. */
 describe('while everything goes wrong', () => {
-  it.concurrent.each(byLength<StoreKind[]>(['postgres'], ['postgres', 'sqlite']))(
+  it.concurrent.each(byLength<StoreKind[]>(['sqlite'], ['sqlite', 'postgres']))(
     'nothing on %s is lost, doubled uncounted or wrong',
     async (store) => {
       const { lost, doubled, wrong, dishonest, counts } = await runChaos({
