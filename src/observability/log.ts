@@ -26,6 +26,7 @@ const ALLOWED = new Set([
   'reason',
   'ms',
   'port',
+  'metricsPort',
   'host',
   'count',
   'signal',
