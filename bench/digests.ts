@@ -22,7 +22,8 @@ const CONFIGURED = 32;
 const MINUTE = 60_000;
 /** Longer than setting up takes; the clock is moved there. */
 const AHEAD_MS = 50 * MINUTE;
-const POLL_MS = 250;
+/** Each look takes Deckhand some milliseconds, which are none of the digests'. */
+const POLL_MS = 1_000;
 
 interface Outcome {
   told: WorldTold;

@@ -54,7 +54,7 @@ export async function projectsWith(
 ): Promise<Project[]> {
   if (named === undefined) return projects.look(account);
   const known = await projects.list(account);
-  return known.some((project) => isNamed(project, named)) ? known : projects.look(account);
+  return namedIn(known, named).length > 0 ? known : projects.look(account);
 }
 
 /** What a project or a server may be called; servers have no permalink. */
@@ -65,9 +65,33 @@ interface Named {
 }
 
 /** Whether a word is one of its names, in any letter case. */
-export function isNamed({ name, permalink, identifier }: Named, word: string): boolean {
-  const wanted = word.toLowerCase();
-  return [name, permalink, identifier].some((known) => known?.toLowerCase() === wanted);
+export function isNamed(named: Named, word: string): boolean {
+  return word !== '' && namesOf(named).includes(word.toLowerCase());
+}
+
+function namesOf({ name, permalink, identifier = '' }: Named): string[] {
+  return [name, permalink ?? '', identifier].map((known) => known.toLowerCase());
+}
+
+/** By each of their names. Many who ask at the same time share a list, which may have a thousand projects. */
+const indexes = new WeakMap<readonly Project[], ReadonlyMap<string, readonly Project[]>>();
+
+/** Those that a word names, in any letter case. */
+export function namedIn(projects: readonly Project[], word: string): readonly Project[] {
+  const index = indexes.get(projects) ?? indexOf(projects);
+  indexes.set(projects, index);
+  return index.get(word.toLowerCase()) ?? [];
+}
+
+function indexOf(projects: readonly Project[]): ReadonlyMap<string, readonly Project[]> {
+  const index = new Map<string, Project[]>();
+  for (const project of projects)
+    for (const name of new Set(namesOf(project))) {
+      const namesakes = index.get(name);
+      if (namesakes === undefined) index.set(name, [project]);
+      else namesakes.push(project);
+    }
+  return index;
 }
 
 /**
@@ -79,14 +103,13 @@ export function findProject(projects: readonly Project[], named: string | undefi
   if (projects.length === 0) throw new UserError('This account has no projects yet.');
   if (named === undefined) return projects.length === 1 ? projects[0] : undefined;
   const wanted = named.toLowerCase();
-  const byKey = projects.find(
-    (project) => project.permalink.toLowerCase() === wanted || project.identifier.toLowerCase() === wanted,
+  const found = namedIn(projects, wanted);
+  const byKey = found.find(
+    ({ permalink, identifier }) => permalink.toLowerCase() === wanted || identifier.toLowerCase() === wanted,
   );
-  if (byKey !== undefined) return byKey;
-  const byName = projects.filter((project) => project.name.toLowerCase() === wanted);
-  if (byName.length === 1) return byName[0];
-  if (byName.length > 1) {
-    const keys = byName.map((project) => code(project.permalink)).join(', ');
+  if (byKey !== undefined || found.length === 1) return byKey ?? found[0];
+  if (found.length > 1) {
+    const keys = found.map((project) => code(project.permalink)).join(', ');
     throw new UserError(`Several projects have that name: ${keys}. Use one of these.`);
   }
   throw new UserError(`There is no project ${code(named)}.${nearest(projects, wanted)}`, 'projects');

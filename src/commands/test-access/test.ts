@@ -3,7 +3,7 @@ import type { Reply } from '../../core/reply.ts';
 import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Account } from '../../workspace/accounts.ts';
-import { isNamed, ProjectNeeded, projectsWith } from '../../workspace/projects.ts';
+import { isNamed, namedIn, ProjectNeeded, projectsWith } from '../../workspace/projects.ts';
 import { Target } from '../../workspace/test-runs.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
@@ -85,7 +85,7 @@ async function splitName(
   const account = await accountOf(context);
   const whole = server === undefined ? named.toLowerCase() : `${named} ${server}`.toLowerCase();
   const projects = await projectsWith(context.workspace.projects, account, whole);
-  if (projects.some((project) => isNamed(project, whole))) return { named: whole, server: undefined };
+  if (namedIn(projects, whole).length > 0) return { named: whole, server: undefined };
   if (server !== undefined) return { named, server };
   const permalink = context.project ?? (await boundProject(context, account))?.permalink;
   const within = projects.filter((project) => permalink === undefined || project.permalink === permalink);
