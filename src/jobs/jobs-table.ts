@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { NewJob } from './jobs-backend.ts';
 import { parseData, takePast, withPast } from './run-job.ts';
+import { ScheduleRow } from './schedule-table.ts';
 
 /** A job as it goes from one store to another, whatever keeps it there. */
 export const PortableJob = z.object({
@@ -21,13 +22,7 @@ export const PortableJob = z.object({
 });
 export type PortableJob = z.infer<typeof PortableJob>;
 
-export const PortableSchedule = z.object({
-  workspace: z.string(),
-  key: z.string(),
-  cron: z.string(),
-  zone: z.string(),
-  queue: z.string(),
-  data: z.string(),
+export const PortableSchedule = ScheduleRow.extend({
   /** Null where it was set aside. */
   nextAt: z.number().nullable(),
 });

@@ -21,17 +21,16 @@ const DUE = `SELECT workspace, key, cron, zone, queue, data, CAST(next_at AS dou
   FROM deckhand_schedules WHERE next_at <= $1 ORDER BY next_at LIMIT $2`;
 const NEXT = 'SELECT CAST(min(next_at) AS double precision) AS "nextAt" FROM deckhand_schedules';
 
-const StoredSchedules = z.array(
-  z.object({
-    workspace: z.string(),
-    key: z.string(),
-    cron: z.string(),
-    zone: z.string(),
-    queue: z.string(),
-    data: z.string(),
-    nextAt: z.number(),
-  }) satisfies z.ZodType<StoredSchedule>,
-);
+export const ScheduleRow = z.object({
+  workspace: z.string(),
+  key: z.string(),
+  cron: z.string(),
+  zone: z.string(),
+  queue: z.string(),
+  data: z.string(),
+  nextAt: z.number(),
+}) satisfies z.ZodType<StoredSchedule>;
+const DueRows = z.array(ScheduleRow);
 const Next = z.tuple([z.object({ nextAt: z.number().nullable() })]);
 
 /** The same as `PUT`, while a row of the documents stands. @param lock what holds that row until the end of the write */
@@ -56,7 +55,7 @@ export function createScheduleTable(query: Query, lock: string): Omit<ScheduleTa
     remove: async (workspace, key) => {
       await query(REMOVE, [workspace, key]);
     },
-    due: async (now, limit) => StoredSchedules.parse(await query(DUE, [now, limit])),
+    due: async (now, limit) => DueRows.parse(await query(DUE, [now, limit])),
     nextAt: async () => Next.parse(await query(NEXT, []))[0].nextAt ?? undefined,
   };
 }

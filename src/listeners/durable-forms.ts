@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Submitted, ViewState } from '../commands/command.ts';
 import type { Caller } from '../core/reply.ts';
@@ -121,5 +121,5 @@ export function sentAlready({ view }: ViewState): Submitted {
 /** Names a form as it was shown: Slack changes the hash with each version. What was typed is no part of it. */
 export function formId({ view, metadata }: ViewState): string {
   const parts = [view.id, view.hash, view.callback_id, metadata];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+  return hash('sha256', JSON.stringify(parts), 'base64url');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { PortableJob, PortableSchedule } from '../jobs/jobs-table.ts';
 import { PortableDocument } from '../store/documents-table.ts';
@@ -48,7 +48,7 @@ export class Tally {
     else this.counts.jobs += 1;
     // A job's time is kept as a wait, so it differs by milliseconds.
     const same = 'job' in item ? { job: { ...item.job, due: 0 } } : item;
-    this.#sum += createHash('sha256').update(JSON.stringify(same)).digest().readBigUInt64BE();
+    this.#sum += hash('sha256', JSON.stringify(same), 'buffer').readBigUInt64BE();
   }
 
   equals(other: Tally): boolean {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
@@ -77,9 +77,7 @@ export function createTenancies(parts: {
   /** Names neither the workspace nor the token, of which nothing may stay. */
   async function markOf(workspace: string): Promise<string> {
     const token = await installations.token(workspace);
-    return createHash('sha256')
-      .update(JSON.stringify([workspace, token]))
-      .digest('base64url');
+    return hash('sha256', JSON.stringify([workspace, token]), 'base64url');
   }
 
   async function isInstalled(workspace: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
@@ -85,7 +85,7 @@ function keyOf({ account, identifier, project, hookType, name }: Omit<Remembered
 }
 
 function digestOf(integration: Omit<RememberedIntegration, 'id'>): string {
-  const bytes = createHash('sha256').update(keyOf(integration)).digest();
+  const bytes = hash('sha256', keyOf(integration), 'buffer');
   // Without letters that are easily confused or that form words.
   return [...bytes].map((byte) => 'bcdfghjkmnpqrstvwxz23456789'[byte % 27]).join('');
 }

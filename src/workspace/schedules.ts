@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
@@ -72,9 +72,7 @@ const ALPHABET = 'bcdfghjkmnpqrstvwxz25679';
  * @param attempt from 0; another name for each, one character longer every fourth
  */
 export function shortId(prefix: string, seed: string, attempt: number): string {
-  const bytes = createHash('sha256')
-    .update(JSON.stringify([seed, attempt]))
-    .digest();
+  const bytes = hash('sha256', JSON.stringify([seed, attempt]), 'buffer');
   const length = 3 + Math.floor(attempt / 4);
   const letters = [...bytes].slice(0, length).map((byte) => ALPHABET[byte % ALPHABET.length]);
   return prefix + letters.join('');

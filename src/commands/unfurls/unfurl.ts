@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EntityMetadata } from '@slack/types';
 import { z } from 'zod';
 import type { EventBody } from '../../core/event.ts';
@@ -69,9 +69,7 @@ async function unfurlOnce(
   known: Known,
 ): Promise<void> {
   const claims = workspace.store.collection('unfurls', Claim);
-  const id = createHash('sha256')
-    .update(JSON.stringify([channel, known.link]))
-    .digest('base64url');
+  const id = hash('sha256', JSON.stringify([channel, known.link]), 'base64url');
   const isFirst = await claims.create(id, { ts }, workspace.clock.now() + QUIET_MS);
   if (!isFirst && (await claims.get(id))?.ts !== ts) return skipped(workspace, 'shown here lately');
   try {

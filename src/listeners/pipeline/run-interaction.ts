@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ActionContext, Command } from '../../commands/command.ts';
 import { createContext } from '../../commands/resolve-target.ts';
@@ -100,9 +100,7 @@ function clickClaim({ workspace, caller, request, live }: Interaction<'action'>)
   const claims = workspace.store.collection('claims', ClickClaim);
   const { actionId, value } = request;
   const { channel, messageTs, requestId, user } = caller;
-  const id = createHash('sha256')
-    .update(JSON.stringify([channel, messageTs, actionId, value]))
-    .digest('base64url');
+  const id = hash('sha256', JSON.stringify([channel, messageTs, actionId, value]), 'base64url');
   const { message } = live;
   return {
     async take() {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createSocket, type Server as Socket } from 'node:net';
 import type { Logger } from '../../observability/log.ts';
@@ -9,7 +9,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, url: 
 /** Handlers by `METHOD /path`. */
 export type Routes = Record<string, Handler>;
 
-const STYLE_DIGEST = createHash('sha256').update(PAGE_STYLE).digest('base64');
+const STYLE_DIGEST = hash('sha256', PAGE_STYLE, 'base64');
 
 /** Every page and answer: nothing is cached, framed, guessed at or loaded from elsewhere. */
 const SECURITY_HEADERS: ReadonlyArray<[string, string]> = [

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { FeedCursor } from '../../workspace/watches.ts';
 
@@ -108,7 +108,7 @@ function entryOf(event: ActivityEvent): Entry {
   const at = Date.parse(event.created_at);
   const { end_ref, servers } = event.properties;
   const facts = JSON.stringify([at, event.event, projectKey(event), end_ref, servers]);
-  return { event, at, mark: createHash('sha256').update(facts).digest('base64url').slice(0, 16) };
+  return { event, at, mark: hash('sha256', facts, 'base64url').slice(0, 16) };
 }
 
 /** What identifies a project, also after it is renamed where the event has an identifier. */
