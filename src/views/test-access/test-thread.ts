@@ -123,7 +123,8 @@ function tableNews(items: readonly Item[], reachable: number): News {
   const rows = items.map(({ title, status, message }) =>
     status === 'ok' ? [title, 'reachable', ''] : [title, 'not reachable', message ?? ''],
   );
-  const said = `:white_check_mark: ${reachable} of ${items.length} reachable`;
+  const icon = reachable === items.length ? ':white_check_mark:' : ':warning:';
+  const said = `${icon} ${reachable} of ${items.length} reachable`;
   return { key: 'reachable', message: say(said, ...table('Results', columns, rows)) };
 }
 

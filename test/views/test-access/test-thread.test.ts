@@ -36,7 +36,7 @@ it('the thread of a run with more than ten results has them in a table', () => {
     { status: 'completed', completed_at: null, results: { servers } },
     'compact',
   );
-  expect(first?.message.text).toContain('10 of 11 reachable');
+  expect(first?.message.text).toBe(':warning: 10 of 11 reachable');
   const [, table] = first?.message.blocks ?? [];
   expect(table).toMatchObject({ type: 'data_table', page_size: 10 });
   expect(JSON.stringify(table)).toContain(
