@@ -1,11 +1,9 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 
-/**
- * What starts processes, a browser, Postgres or threads, or takes seconds to compute, and what tests the sandbox rather
- * than Deckhand; all other files are quick.
- */
-const HEAVY = [
+/** What starts processes, a browser, Postgres or threads, and what tests the sandbox rather than Deckhand. */
+const OUTSIDE = [
   'test/browser/**/*.test.ts',
   'test/commands/activity/activity.test.ts',
   'test/commands/digests/digest.test.ts',
@@ -13,24 +11,52 @@ const HEAVY = [
   'test/drain-process.test.ts',
   'test/fuzz/**/*.test.ts',
   'test/jobs/**/*.test.ts',
-  'test/kill-matrix/**/*.test.ts',
   'test/journeys.test.ts',
+  'test/kill-matrix/**/*.test.ts',
   'test/listeners/install/{lifecycle,tokens}.test.ts',
   'test/listeners/receivers/signatures.test.ts',
   'test/observability/{jobs,process}.test.ts',
+  'test/pictures/*.test.ts',
   'test/process/**/*.test.ts',
   'test/sandbox/**/*.test.ts',
-  'test/pictures/*.test.ts',
   'test/scheduler/digests/digest.test.ts',
   'test/scheduler/invoices/notices.test.ts',
-  'test/security/{isolation,typed,uninstall,walk}.test.ts',
+  'test/security/{isolation,sealed,typed,uninstall,walk}.test.ts',
   'test/store/*.test.ts',
   'test/transfer/**/*.test.ts',
   'test/trust/starvation.test.ts',
   'test/weather.test.ts',
 ];
 
+/**
+ * What takes or waits for a second and more: features gone through in every variant, and proofs over all commands. Each of
+ * these features has other files among the quick ones, its views at least.
+ */
+const LONG = [
+  'test/commands/accounts/{keys,signup}.test.ts',
+  'test/commands/integrations/{add,edit}.test.ts',
+  'test/commands/odd-records.test.ts',
+  'test/commands/servers/{add,beta,hosting}.test.ts',
+  'test/commands/test-access/outcomes.test.ts',
+  'test/deploy/scale.test.ts',
+  'test/errors.test.ts',
+  'test/listeners/{mcp,mentions,progress}.test.ts',
+  'test/listeners/link/link.test.ts',
+  'test/scheduler/refusals.test.ts',
+  'test/scheduler/servers/refusals.test.ts',
+  'test/scheduler/test-access/thread.test.ts',
+  'test/scheduler/watches/{hours,watch}.test.ts',
+  'test/service/against-sandbox.test.ts',
+  'test/spec-fields.test.ts',
+];
+
 export default mergeConfig(
   config,
-  defineConfig({ test: { exclude: [...configDefaults.exclude, ...HEAVY] } }),
+  defineConfig({
+    test: {
+      exclude: [...configDefaults.exclude, ...OUTSIDE, ...LONG],
+      // Hardly any of these waits, and each worker loads all modules.
+      maxWorkers: availableParallelism(),
+    },
+  }),
 );

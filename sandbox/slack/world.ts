@@ -130,8 +130,6 @@ export interface WorldOptions {
   requestUrl?: string;
   longestLog?: number;
   samples?: World['samples'];
-  /** Requests to the app share connections. Each has its own by default: an app that was killed and restarted is reached at once. */
-  keepsConnections?: boolean;
 }
 
 export function createWorld(options: WorldOptions): World {
@@ -158,7 +156,8 @@ export function createWorld(options: WorldOptions): World {
     samples: options.samples ?? {},
     callTimes: new Map(),
     background: new Set(),
-    agent: new Agent({ pipelining: options.keepsConnections === true ? 1 : 0, connect: { timeout: 2000 } }),
+    // A new connection each time: an app that was killed and restarted is reached at once.
+    agent: new Agent({ pipelining: 0, connect: { timeout: 2000 } }),
     sockets: new Set(),
     socketTickets: new Map(),
     socketAcks: new Map(),

@@ -99,7 +99,6 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
   });
   const pageDir = options.page ? await buildPage() : undefined;
   const slack = await startSlack({
-    keepsConnections: true,
     app: {
       ...MANIFEST_APP,
       ...(options.byOauth === true ? { redirectUrls: undefined } : {}),
