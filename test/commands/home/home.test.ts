@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
-import { HASTY } from '../../support/faults.ts';
+import { fastClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
-const test = base.extend('worldOptions', HASTY);
+const test = base.extend('worldOptions', () => ({ clock: fastClock(10), serviceTimeoutMs: 600_000 }));
 const whenConnected = test.extend('connected', true);
 
 const shown = (world: TestWorld, who: keyof typeof PEOPLE = 'member') =>
@@ -29,7 +29,7 @@ describe('App Home', () => {
   whenConnected(
     'App Home shows the week’s figures after what is known at once, however slow the service is',
     async ({ world }) => {
-      world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 1_500, times: 1 });
+      world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 500, times: 1 });
       await world.as('member').openHome();
       await shows(world, 'Loading this week’s figures');
       await shows(world, '*Success rate*');

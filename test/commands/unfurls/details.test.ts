@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { briskClock } from '../../support/faults.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -33,7 +34,10 @@ async function opened(
 }
 
 describe('the pane of a linked project', () => {
-  test.override({ worldOptions: { slackApp: { unfurlDomains: ['127.0.0.1'] } }, connected: true });
+  test.override({
+    worldOptions: { slackApp: { unfurlDomains: ['127.0.0.1'] }, clock: briskClock },
+    connected: true,
+  });
 
   test('shows when it was deployed, its last deployments, and its latest test with a button', async ({
     world,
@@ -140,7 +144,10 @@ describe('the pane of a linked project', () => {
 });
 
 describe('where Slack takes no work objects', () => {
-  test.override({ worldOptions: { slackApp: { unfurlDomains: ['127.0.0.1'] } }, connected: true });
+  test.override({
+    worldOptions: { slackApp: { unfurlDomains: ['127.0.0.1'] }, clock: briskClock },
+    connected: true,
+  });
 
   test('the unfurl is as it was, and they are not tried again', async ({ world }) => {
     world.slack.fault({ method: 'chat.unfurl', error: 'error_processing_metadata', times: 1 });

@@ -1,20 +1,13 @@
 import { describe, expect } from 'vitest';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { answerTo } from '../../support/asking.ts';
+import { fastClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, TEAM, type TestWorld } from '../../support/test-world.ts';
 
-/** Twenty times as fast, as the service is. One for each test, or it would leave Slack's own time far behind. */
-function fastClock(): Clock {
-  const begun = systemClock.now();
-  return {
-    now: () => begun + (systemClock.now() - begun) * 20,
-    sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
-  };
-}
+/** As fast as the service is. */
 const test = base
   .extend('connected', true)
-  .extend('worldOptions', () => ({ clock: fastClock(), env: { POLL_INTERVAL_MS: '2500' } }));
+  .extend('worldOptions', () => ({ clock: fastClock(20), env: { POLL_INTERVAL_MS: '2500' } }));
 const STOREFRONT = { account: ACCOUNT, project: 'storefront' };
 
 const roots = ({ slack }: TestWorld) => slack.messages(TEAM, CHANNEL);
