@@ -5,7 +5,7 @@ import type { Caller } from '../core/reply.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
 import { listServers } from '../service/servers.ts';
-import { skippedWords } from '../views/blocks/skipped.ts';
+import { skippedWords } from '../views/blocks/lists.ts';
 import type { Asker } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { type Channel, projectOfChannel } from '../workspace/channels.ts';

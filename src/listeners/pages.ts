@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Page, pageOf } from '../views/blocks/page.ts';
-import { sendText } from './receivers/http-server.ts';
+import { frontPage, privacyPage } from '../views/public/pages.ts';
+import type { Parts } from '../workspace/workspace.ts';
+import { type Routes, sendText } from './receivers/http-server.ts';
 
 /** Every page has the operator's way to help, where there is one. */
 export function sendPage(
@@ -42,4 +44,14 @@ export function cookiesOf(request: IncomingMessage, url: URL): Record<string, st
 
 function isPublic(url: URL): boolean {
   return url.protocol === 'https:' || !LOOPBACK.has(url.hostname);
+}
+
+/** What a stranger sees: what Deckhand is, and what it stores. */
+export function publicRoutes({ config, installations }: Pick<Parts, 'config' | 'installations'>): Routes {
+  const installPath = installations.byOauth === undefined ? undefined : '/slack/install';
+  const front = frontPage(config.SLACK_COMMAND, installPath);
+  const show = (page: Page): Routes[string] => {
+    return (_, response) => sendPage(response, 200, page, config);
+  };
+  return { 'GET /': show(front), 'GET /privacy': show(privacyPage()) };
 }

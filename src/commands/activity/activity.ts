@@ -14,7 +14,7 @@ import {
 } from '../../views/activity/activity.ts';
 import { chartBlock, chartImage, chartWords } from '../../views/activity/chart-blocks.ts';
 import { type DeploymentsData, totalOf } from '../../views/activity/deployments-chart.ts';
-import { withSkipped } from '../../views/blocks/skipped.ts';
+import { withSkipped } from '../../views/blocks/lists.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';

@@ -5,7 +5,7 @@ import type { Reply } from '../../core/reply.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
 import { menuTarget } from '../../views/blocks/choices.ts';
-import { withSkipped } from '../../views/blocks/skipped.ts';
+import { withSkipped } from '../../views/blocks/lists.ts';
 import {
   invoiceComment,
   invoiceSentMessage,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { outdated } from '../../core/errors.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { chosenText, chosenThread } from '../../views/blocks/choices.ts';
-import { withSkipped } from '../../views/blocks/skipped.ts';
+import { withSkipped } from '../../views/blocks/lists.ts';
 import { projectsMessage } from '../../views/projects/projects.ts';
 import { defineCommand } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';

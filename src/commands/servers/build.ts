@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration } from '../../service/servers.ts';
-import { withSkipped } from '../../views/blocks/skipped.ts';
+import { withSkipped } from '../../views/blocks/lists.ts';
 import { buildMessage } from '../../views/servers/build.ts';
 import { defineCommand } from '../command.ts';
 import { projectOf } from '../resolve-target.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../service/hosted-resources.ts';
 import type { ListOptions } from '../../service/shapes.ts';
 import { chosenText } from '../../views/blocks/choices.ts';
-import { withSkipped } from '../../views/blocks/skipped.ts';
+import { withSkipped } from '../../views/blocks/lists.ts';
 import {
   chooseResourceMessage,
   hostingMessage,

@@ -3,7 +3,7 @@ import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { pausedMessage } from '../../views/schedules/paused.ts';
+import { pausedMessage } from '../../views/schedules/card.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { type Paused, type Schedule, StoredMessage } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -1,6 +1,7 @@
 import type { DataTableBlock, TableBlock } from '@slack/types';
-import type { KnownBlock } from '../../core/message.ts';
-import { linesWithin, plain } from '../../core/mrkdwn.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
+import { code, linesWithin, plain } from '../../core/mrkdwn.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import { LIMITS } from './limits.ts';
 import { context, section } from './message.ts';
 
@@ -70,4 +71,20 @@ export function table(
         };
   const left = rows.length - shown.length;
   return left === 0 ? [block] : [block, context(`_and ${left} more_`)];
+}
+
+/** What was posted, where that is all. */
+export const UNREAD = 'entries that could not be read';
+
+/** The message of a list, which says how many entries are missing from it because they could not be read. */
+export function withSkipped(message: Message, skipped: readonly SkippedRows[]): Message {
+  if (skipped.length === 0) return message;
+  return { ...message, blocks: [...(message.blocks ?? []), context(skippedWords(skipped))] };
+}
+
+/** "1 entry could not be read", with the log's reference; mrkdwn. */
+export function skippedWords(skipped: readonly SkippedRows[]): string {
+  const total = skipped.reduce((sum, { count }) => sum + count, 0);
+  const references = skipped.map(({ reference }) => code(reference)).join(', ');
+  return `:warning: ${total} ${total === 1 ? 'entry' : 'entries'} could not be read. Reference ${references}.`;
 }

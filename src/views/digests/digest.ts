@@ -13,8 +13,8 @@ import {
 import { outcomeOf } from '../activity/outcomes.ts';
 import { RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
+import { skippedWords } from '../blocks/lists.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
-import { skippedWords } from '../blocks/skipped.ts';
 import { dateTime } from '../blocks/time.ts';
 import { type ShownDigest, zoneWords } from './words.ts';
 

@@ -7,8 +7,8 @@ import { healthOf } from '../accounts/accounts.ts';
 import type { DeploymentsData } from '../activity/deployments-chart.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
+import { skippedWords } from '../blocks/lists.ts';
 import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
-import { skippedWords } from '../blocks/skipped.ts';
 import { dateTime } from '../blocks/time.ts';
 import { runWords, type ShownRun, targetWords } from '../test-access/runs.ts';
 

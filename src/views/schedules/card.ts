@@ -1,5 +1,6 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count } from '../../core/mrkdwn.ts';
+import { code, count, cut, linesWithin } from '../../core/mrkdwn.ts';
+import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, say } from '../blocks/message.ts';
 
 /** How messages speak of a kind of schedule, and what its buttons are called. */
@@ -144,4 +145,26 @@ export function scheduleButtons(
 
 function actionId({ prefix }: ScheduleFace, verb: string, id: string): string {
   return prefix === 'watch' ? `watch:${verb}#${id}` : `${prefix}:${verb}`;
+}
+
+/** Sent once to the person who set up what is paused now. All mrkdwn of our own making. */
+export function pausedMessage(paused: {
+  /** Half a sentence: "the channel is archived". */
+  reason: string;
+  /** E.g. "the digest `d7k2` in <#C1>". */
+  what: readonly string[];
+  /** What to do, a sentence. */
+  next: string;
+}): Message {
+  const { reason, what, next } = paused;
+  const [only = ''] = what;
+  if (what.length === 1)
+    return say(
+      cut(`:double_vertical_bar: Deckhand paused ${only}, because ${reason}. ${next}`, LIMITS.sectionText),
+    );
+  const lines = linesWithin(
+    what.map((one) => `• ${one}`),
+    LIMITS.sectionText - 600,
+  );
+  return say(`:double_vertical_bar: Deckhand paused what you set up, because ${reason}. ${next}\n${lines}`);
 }

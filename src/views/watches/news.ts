@@ -4,8 +4,8 @@ import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, packed } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
+import { skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, section } from '../blocks/message.ts';
-import { skippedWords, UNREAD } from '../blocks/skipped.ts';
 import { dateTime } from '../blocks/time.ts';
 
 /** An event to post, with the change that it made where transitions are watched. */

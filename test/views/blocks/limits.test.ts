@@ -39,8 +39,8 @@ import { auditMessage } from '../../../src/views/admin/audit.ts';
 import { doctorMessage } from '../../../src/views/admin/doctor.ts';
 import { rolesMessage, rolesModal } from '../../../src/views/admin/roles.ts';
 import { accessButton, failureMessage } from '../../../src/views/blocks/failures.ts';
+import { withSkipped } from '../../../src/views/blocks/lists.ts';
 import { say, workingMessage } from '../../../src/views/blocks/message.ts';
-import { withSkipped } from '../../../src/views/blocks/skipped.ts';
 import { pictureLeftOutMessage } from '../../../src/views/digests/thread.ts';
 import {
   helpAllMessage,

@@ -11,8 +11,12 @@ import { digestModal } from '../../../src/views/digests/form.ts';
 import { digestListMessage } from '../../../src/views/digests/list.ts';
 import { threadMessages } from '../../../src/views/digests/thread.ts';
 import { digestCommand, digestWords, type ShownDigest } from '../../../src/views/digests/words.ts';
-import { removedCard, SCHEDULE_FACES, scheduleCard } from '../../../src/views/schedules/card.ts';
-import { pausedMessage } from '../../../src/views/schedules/paused.ts';
+import {
+  pausedMessage,
+  removedCard,
+  SCHEDULE_FACES,
+  scheduleCard,
+} from '../../../src/views/schedules/card.ts';
 import { hostileText } from '../../support/hostile.ts';
 
 const NOW = Date.parse('2026-03-02T09:00:00Z');
