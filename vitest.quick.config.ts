@@ -2,13 +2,14 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 
-/** What starts processes, a browser, Postgres or threads, and what tests the sandbox rather than Deckhand. */
+/** What starts or ends processes, a browser, Postgres or threads, and what tests the sandbox or files beside Deckhand. */
 const OUTSIDE = [
   'test/browser/**/*.test.ts',
   'test/commands/activity/activity.test.ts',
   'test/commands/digests/digest.test.ts',
   'test/commands/workflows/kill.test.ts',
-  'test/drain-process.test.ts',
+  'test/deploy/**/*.test.ts',
+  'test/{drain,drain-process}.test.ts',
   'test/fuzz/**/*.test.ts',
   'test/jobs/**/*.test.ts',
   'test/journeys.test.ts',
@@ -25,7 +26,7 @@ const OUTSIDE = [
   'test/store/*.test.ts',
   'test/transfer/**/*.test.ts',
   'test/trust/starvation.test.ts',
-  'test/weather.test.ts',
+  'test/{spec-coverage,weather}.test.ts',
 ];
 
 /**
@@ -34,6 +35,7 @@ const OUTSIDE = [
  */
 const LONG = [
   'test/commands/accounts/{keys,signup}.test.ts',
+  'test/commands/home/home.test.ts',
   'test/commands/integrations/{add,edit}.test.ts',
   'test/commands/odd-records.test.ts',
   'test/commands/servers/{add,beta,hosting}.test.ts',
@@ -42,6 +44,7 @@ const LONG = [
   'test/errors.test.ts',
   'test/listeners/{mcp,mentions,progress}.test.ts',
   'test/listeners/link/link.test.ts',
+  'test/observability/traces.test.ts',
   'test/scheduler/refusals.test.ts',
   'test/scheduler/servers/refusals.test.ts',
   'test/scheduler/test-access/thread.test.ts',
@@ -55,8 +58,8 @@ export default mergeConfig(
   defineConfig({
     test: {
       exclude: [...configDefaults.exclude, ...OUTSIDE, ...LONG],
-      // Hardly any of these waits, and each worker loads all modules.
-      maxWorkers: availableParallelism(),
+      // Few of these wait, and each worker loads all modules.
+      maxWorkers: availableParallelism() + 1,
     },
   }),
 );

@@ -1,11 +1,12 @@
 import { describe, expect } from 'vitest';
+import { briskClock } from '../../support/faults.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const STATUS = '/acme/projects/*/test_access/*';
 
 describe('test access from a channel', () => {
-  test.override({ connected: true });
+  test.override({ worldOptions: { clock: briskClock }, connected: true });
 
   const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
   const root = (world: TestWorld) => roots(world).at(-1);
