@@ -30,8 +30,8 @@ const OUTSIDE = [
 ];
 
 /**
- * What takes or waits for a second and more: features gone through in every variant, and proofs over all commands. Each of
- * these features has other files among the quick ones, its views at least.
+ * What takes or waits for a second and more: features gone through in every variant, made-up data by the hundred, and proofs
+ * over all commands. Each of these features has other files among the quick ones, its views at least.
  */
 const LONG = [
   'test/commands/accounts/{keys,signup}.test.ts',
@@ -46,11 +46,13 @@ const LONG = [
   'test/listeners/link/link.test.ts',
   'test/observability/traces.test.ts',
   'test/scheduler/refusals.test.ts',
+  'test/scheduler/schedules/accounts.test.ts',
   'test/scheduler/servers/refusals.test.ts',
   'test/scheduler/test-access/thread.test.ts',
-  'test/scheduler/watches/{hours,watch}.test.ts',
-  'test/service/against-sandbox.test.ts',
+  'test/scheduler/watches/{feed-cursor,hours,watch}.test.ts',
+  'test/service/{against-sandbox,hostile}.test.ts',
   'test/spec-fields.test.ts',
+  'test/views/digests/digest.test.ts',
 ];
 
 export default mergeConfig(
