@@ -90,14 +90,17 @@ describe.each([
     const { held, release } = holdPosts();
     await ann.command(CHANNEL, '/deckhand use billing-api');
     await held;
-    service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 1_500, times: 2 });
-    const asked = () => service.requests.nextArrival(({ path }) => path.includes('profile'));
-    const first = asked();
+    const slow = (delayMs: number) => {
+      service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs, times: 1 });
+      return service.requests.nextArrival(({ path }) => path.includes('profile'));
+    };
+    // Answered last of all, so that nothing else keeps the process for it.
+    const first = slow(3_000);
     await ben.command(CHANNEL, '/deckhand whoami');
     await first;
     await ann.command(CHANNEL, '/deckhand connect');
     await slack.until(() => ann.openView()?.content.callback_id === 'connect');
-    const second = asked();
+    const second = slow(500);
     const form = ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
     await second;
 
