@@ -7,7 +7,6 @@ const OUTSIDE = [
   'test/browser/**/*.test.ts',
   'test/commands/activity/activity.test.ts',
   'test/commands/digests/digest.test.ts',
-  'test/commands/workflows/kill.test.ts',
   'test/deploy/**/*.test.ts',
   'test/{drain,drain-process}.test.ts',
   'test/fuzz/**/*.test.ts',

@@ -4,16 +4,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
+import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { byLength } from '../support/length.ts';
 import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { MEMORY_FOLDER } from '../support/temporary.ts';
 import { addTestAccount, connectAccount, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 
+const MANIFEST = join(import.meta.dirname, '..', '..', 'manifest.yml');
 const RUNS = byLength(10, 20);
 const SERVERS = 6;
 /** Runs go on in several channels, since only those of one channel wait for each other. */
 const CHANNELS = ['C0WEST', 'C0SHOPS', 'C0NORTH', 'C0SOUTH', 'C0EAST'];
+const LONG_MS = 36_000_000;
 /** Progress, what is reachable, summary. */
 const REPLIES = 3;
 
@@ -28,14 +31,14 @@ describe('a process that is killed', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-'));
     service = await startSimulatedService({ speed: 20 });
-    slack = await startSlack();
+    slack = await startSlack({ app: appFromManifestFile(MANIFEST) });
     const { botToken } = furnish(slack);
     for (const id of [...CHANNELS, 'C0LATE'])
       slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
     const servers = Array.from({ length: SERVERS }, (_, at) => ({ name: `web-${at + 1}` }));
     addTestAccount(
       service,
-      Array.from({ length: RUNS + 1 }, (_, at) => ({ name: `Shop ${at}`, permalink: `shop-${at}`, servers })),
+      Array.from({ length: RUNS + 2 }, (_, at) => ({ name: `Shop ${at}`, permalink: `shop-${at}`, servers })),
     );
     const env = environment(slack, service, botToken, folder);
     product = createProduct({ ...env, POLL_INTERVAL_MS: '200' }, (line) => logs.push(line));
@@ -63,6 +66,15 @@ describe('a process that is killed', () => {
   const repliesTo = ({ channel, ts }: { channel: string; ts: string }) =>
     slack.thread(TEAM, channel, ts).map(({ text }) => text);
 
+  /** Its run ends after all others; resolves with its id, once it is followed. */
+  async function startWorkflow(project: string): Promise<string> {
+    service.world.setRunOutcome({ account: 'acme', project, durationMs: 2 * LONG_MS });
+    const polled = service.requests.next(({ path }) => path.includes(`/${project}/test_access/`));
+    const { id } = slack.runFunction(TEAM, 'test_access', { project });
+    await polled;
+    return id;
+  }
+
   it('carries out what was acknowledged before the kill', async () => {
     const roots = () => rootsOf(['C0LATE']);
     const fault = service.faults.add({ path: '/acme/projects', delayMs: 600_000, times: 1 });
@@ -80,20 +92,23 @@ describe('a process that is killed', () => {
     expect(logs.filter((line) => line.includes('"event":"delivery_uncertain"'))).toHaveLength(1);
   });
 
-  it('picks up every followed run where it was: nothing is missing and nothing doubled', async () => {
+  it('picks up every followed run where it was: nothing is missing and nothing doubled, and a workflow’s step ends', async () => {
     const roots = () => rootsOf(CHANNELS);
     const posted = () => roots().reduce((sum, root) => sum + repliesTo(root).length, 0);
     for (let at = 0; at < RUNS; at += 1)
-      service.world.setRunOutcome({ account: 'acme', project: `shop-${at}`, durationMs: 36_000_000 });
+      service.world.setRunOutcome({ account: 'acme', project: `shop-${at}`, durationMs: LONG_MS });
+    const workflow = await startWorkflow(`shop-${RUNS + 1}`);
+    const step = () => slack.functionRun(TEAM, workflow);
     const ben = slack.as(TEAM, PEOPLE.member);
     for (let at = 0; at < RUNS; at += 1)
       await ben.command(CHANNELS[at % CHANNELS.length] ?? '', `/deckhand test shop-${at}`);
     const started = () => roots().filter((root) => repliesTo(root).length === 1).length;
     await slack.until(() => started() === RUNS, { what: 'all runs to be followed' });
-    service.clock.advance(36_000_000);
+    service.clock.advance(LONG_MS);
     await slack.until(() => posted() >= 1.5 * RUNS, { what: 'news in the threads' });
     await product.kill();
     expect(posted(), 'killed in the middle').toBeLessThan(RUNS * REPLIES - 1);
+    expect(step()?.state).toBe('running');
     await restart();
     const ended = () => roots().length === RUNS && roots().every(({ text }) => text.includes('6 of 6'));
     await slack.until(ended, { what: 'all runs to end' });
@@ -101,6 +116,9 @@ describe('a process that is killed', () => {
     await slack.until(() => posted() >= RUNS * REPLIES - CHANNELS.length, {
       what: 'every reply',
     });
+    service.clock.advance(LONG_MS);
+    await slack.until(() => step()?.state === 'succeeded', { what: 'the step to end' });
+    expect(step()?.outputs).toMatchObject({ status: 'completed', reachable: SERVERS });
     await product.stop();
     for (const root of roots()) {
       const told = repliesTo(root);
