@@ -51,7 +51,6 @@ const LONG = [
   'test/scheduler/watches/{feed-cursor,hours,watch}.test.ts',
   'test/service/{against-sandbox,hostile}.test.ts',
   'test/spec-fields.test.ts',
-  'test/views/digests/digest.test.ts',
 ];
 
 export default mergeConfig(
