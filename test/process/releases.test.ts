@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { openBackend } from '../../src/open.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { takeOver } from '../../src/store/origin.ts';
 import { readVersion } from '../../src/version.ts';
@@ -41,8 +43,9 @@ it('what the newer release left is not touched by the refusal', async () => {
   };
   const before = tables();
 
-  await runDeckhand({ env: { ...LEAST_ENV, STORE_URL: url } });
+  const opening = openBackend(url, { clock: systemClock, release: readVersion() });
 
+  await expect(opening).rejects.toThrow('written by Deckhand 9.0.0');
   expect(tables()).toEqual(before);
 });
 
