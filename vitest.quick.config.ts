@@ -29,19 +29,24 @@ const OUTSIDE = [
 ];
 
 /**
- * What takes or waits for a second and more: features gone through in every variant, made-up data by the hundred, and proofs
- * over all commands. Each of these features has other files among the quick ones, its views at least.
+ * What takes or waits for about a second and more: features gone through in every variant, made-up data by the hundred, and proofs
+ * over all commands. Most of these features have other files among the quick ones.
  */
 const LONG = [
   'test/commands/accounts/{keys,signup}.test.ts',
+  'test/commands/admin/roles.test.ts',
+  'test/commands/help/help.test.ts',
   'test/commands/home/home.test.ts',
   'test/commands/integrations/{add,edit}.test.ts',
   'test/commands/odd-records.test.ts',
   'test/commands/servers/{add,beta,hosting}.test.ts',
-  'test/commands/test-access/outcomes.test.ts',
+  'test/commands/test-access/{outcomes,shortcuts}.test.ts',
+  'test/commands/unfurls/{details,unfurl}.test.ts',
+  'test/commands/workflows/steps.test.ts',
   'test/deploy/scale.test.ts',
   'test/errors.test.ts',
-  'test/listeners/{mcp,mentions,progress}.test.ts',
+  'test/listeners/{mcp,mentions,people,progress}.test.ts',
+  'test/listeners/receivers/socket-mode.test.ts',
   'test/listeners/link/link.test.ts',
   'test/observability/traces.test.ts',
   'test/scheduler/refusals.test.ts',
@@ -51,6 +56,7 @@ const LONG = [
   'test/scheduler/watches/{feed-cursor,hours,watch}.test.ts',
   'test/service/{against-sandbox,hostile}.test.ts',
   'test/spec-fields.test.ts',
+  'test/trust/quarantine.test.ts',
 ];
 
 export default mergeConfig(
