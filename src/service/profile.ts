@@ -4,7 +4,7 @@ import type { AccountClient } from './client.ts';
 import { Flag, isObject, NullableText, OptionalText, YesOrNo } from './shapes.ts';
 
 /** API 2.3 (docs/service-api.md); `time_zone`, `suspended` and `trialling` come from such services too. */
-export const Profile = z.object({
+const ProfileFields = z.object({
   first_name: OptionalText,
   last_name: OptionalText,
   email_address: OptionalText,
@@ -23,6 +23,11 @@ export const Profile = z.object({
     }),
   ),
 });
+/** An answer that has none of the fields is none. */
+export const Profile = z
+  .looseObject({})
+  .refine((answer) => Object.keys(ProfileFields.shape).some((field) => field in answer))
+  .pipe(ProfileFields);
 export type Profile = z.infer<typeof Profile>;
 
 /** Who the key belongs to, and what their account may do. API 4.3. Rejects with a ServiceError. */

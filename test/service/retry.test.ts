@@ -42,7 +42,7 @@ test.each([400, 401, 403, 404, 409, 422, 302])('a GET that met %i is not', async
 
 test.each<[string, Reply]>([
   ['no JSON', { raw: '<h1>Hello</h1>' }],
-  ['another shape', { json: { email_address: 7 } }],
+  ['another shape', { json: { odd: 7 } }],
 ])('an answer with %s is unexpected and would come again, so it is not asked for', async (_what, reply) => {
   await using wire = await startWire({ [GET]: [reply] });
   await using client = openAccount(wire.origin);

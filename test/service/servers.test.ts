@@ -190,7 +190,7 @@ test('the beta: enrolled by an administrator, refused to others with the page to
   await using wire = await startWire({ 'POST /acme/beta/enrollments': replies });
   await using client = openAccount(wire.origin);
   const enrolled = await enrollInBeta(client.account, 'static_hosting');
-  expect(enrolled).toEqual({ enrolled: true, beta_features: true });
+  expect(enrolled).toEqual({ beta_features: true });
   const error = await failure(enrollInBeta(client.account));
   expect(error).toMatchObject({ kind: 'admin_required', betaUrl: 'https://acme.example.com/beta' });
   expect(wire.requests.map((request) => request.body)).toEqual(['{"protocol":"static_hosting"}', '{}']);
