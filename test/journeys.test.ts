@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ann } from './commands/integrations/support.ts';
 import { openDigestWorld } from './scheduler/digests/digest-world.ts';
 import { ask } from './support/asking.ts';
+import { patientClock } from './support/faults.ts';
 import { type Journey, measureJourney } from './support/journey.ts';
 import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
 
@@ -15,7 +16,11 @@ afterAll(() => print(measured));
 describe('the journey through Deckhand of', () => {
   let world: TestWorld;
   beforeAll(async () => {
-    world = await openTestWorld({ env: { POLL_INTERVAL_MS: '150', NOTICE_INTERVAL_MS: '150' } });
+    world = await openTestWorld({
+      env: { POLL_INTERVAL_MS: '150', NOTICE_INTERVAL_MS: '150' },
+      clock: patientClock,
+      serviceTimeoutMs: 600_000,
+    });
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await world.connect();
     // Once this is answered, nothing of connecting is left to run.

@@ -8,6 +8,12 @@ export const briskClock: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms < 1_500 ? ms / 10 : ms, signal),
 };
 
+/** What happens only where something takes seconds does not happen on a slow machine either. */
+export const patientClock: Clock = {
+  now: () => systemClock.now(),
+  sleep: (ms, signal) => systemClock.sleep(ms < 1_500 ? ms : ms * 60, signal),
+};
+
 /** All waits are ten times shorter. Time-outs too: those that are not to strike are given longer. */
 export const hastyClock: Clock = {
   now: () => systemClock.now(),
