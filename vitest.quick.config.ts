@@ -44,7 +44,7 @@ const LONG = [
   'test/commands/unfurls/{details,unfurl}.test.ts',
   'test/commands/workflows/steps.test.ts',
   'test/errors.test.ts',
-  'test/listeners/{mcp,mentions,people,progress}.test.ts',
+  'test/listeners/{doors,mcp,mentions,people,progress}.test.ts',
   'test/listeners/receivers/socket-mode.test.ts',
   'test/listeners/link/link.test.ts',
   'test/observability/traces.test.ts',
@@ -54,6 +54,7 @@ const LONG = [
   'test/scheduler/test-access/thread.test.ts',
   'test/scheduler/watches/{feed-cursor,hours,watch}.test.ts',
   'test/service/{against-sandbox,hostile}.test.ts',
+  'test/slack/repeats.test.ts',
   'test/spec-fields.test.ts',
   'test/trust/quarantine.test.ts',
 ];

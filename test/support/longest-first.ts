@@ -8,6 +8,7 @@ const LONGEST: readonly RegExp[] = [
   /\/process\/(chaos|forms|bundle|replica-digests)\.test\.ts$|\/transfer\/transfer\.test/,
   /\/browser\/|\/sandbox\/slack\/web\/(renderer|accessibility)\.test/,
   /\/process\/|\/transfer\/|\/drain-process\.test|\/kill-matrix\/|\/fuzz\/|\/sandbox\/(slack\/web\/|demo\.test)/,
+  /\/listeners\/listeners\.test|\/commands\/test-access\/test\.test/,
 ];
 
 /**
