@@ -51,8 +51,8 @@ export const WORKS: readonly Work[] = [
     perDay: 0.5,
     when: 'on the hour',
     cost: {
-      thread: 8.5,
-      drawing: 32,
+      thread: 5.2,
+      drawing: 9,
       digestSlots: 2_000,
       connections: 2 * CALL_MS,
       postgres: JOB + 10 * GET + 4 * SET + 2 * UPDATE,

@@ -64,9 +64,8 @@ describe('the model of docs/scale.md', () => {
     const { thread: digestMs = 0, drawing = 0 } = costOf('digest');
     const { thread: runMs = 0 } = costOf('run');
     const computed = [
-      dueAtOnce(1_000, { thread: digestMs, drawing }) / 36,
-      dueAtOnce(10_000, { thread: digestMs, drawing }) / 322,
-      dueAtOnce(10_000, { thread: digestMs }) / 85,
+      dueAtOnce(10_000, { thread: digestMs, drawing }) / 105,
+      dueAtOnce(10_000, { thread: digestMs }) / 52,
       // The looks of a minute, of which a run of three has three times as many.
       dueAtOnce(10_000, { thread: runMs / 3 }) / 60 / 1.92,
     ];
