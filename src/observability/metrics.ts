@@ -36,6 +36,7 @@ const LAG_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200];
 /** Counters and histograms that an operator would alert on, named by Prometheus' convention. */
 export function createMetrics(version: string, countJobs: CountJobs): Metrics {
   const registry = new Registry();
+  const ofProcess = processMetrics();
   const meters = createMeters(registry);
   const updateQueues = createQueueGauges(registry, countJobs);
   const { gauge } = makersFor(registry);
@@ -65,20 +66,20 @@ export function createMetrics(version: string, countJobs: CountJobs): Metrics {
     contentType: registry.contentType,
     async text() {
       await updateQueues();
-      return Registry.merge([processMetrics(), registry]).metrics();
+      return Registry.merge([ofProcess, registry]).metrics();
     },
   };
 }
 
-let ofProcess: Registry | undefined;
+let observed: Registry | undefined;
 
 /** Memory, event loop and garbage collection are the process' own, however often it opens Deckhand; they are observed once. */
 function processMetrics(): Registry {
-  if (ofProcess === undefined) {
-    ofProcess = new Registry();
-    collectDefaultMetrics({ register: ofProcess });
+  if (observed === undefined) {
+    observed = new Registry();
+    collectDefaultMetrics({ register: observed });
   }
-  return ofProcess;
+  return observed;
 }
 
 function createMeters(registry: Registry) {
