@@ -49,6 +49,11 @@ export function createKeyedLock(): KeyedLock {
   return Object.assign(alone, { idle });
 }
 
+/** Leaves as much to one more; at least one, or nothing would ever go on. */
+export function shareOf(amount: number, sharers: number): number {
+  return Math.max(1, Math.floor(amount / (sharers + 1)));
+}
+
 type Waiter = () => void;
 
 interface FairGateOptions {
@@ -89,7 +94,7 @@ export class FairGate {
     const { most, mostOfKey } = this.#options;
     const held = this.#held.get(key) ?? 0;
     const sharers = this.#held.size + (held === 0 ? 1 : 0);
-    const share = Math.max(1, Math.floor(most / (sharers + 1)));
+    const share = shareOf(most, sharers);
     // No more than what stays free, so that those who came first leave room for many more.
     return held < Math.min(share, mostOfKey, most - this.#total);
   }

@@ -1,3 +1,5 @@
+import { shareOf } from '../core/locks.ts';
+
 /** Whose turn a job takes: that of its workspace, and in it that of its lane, e.g. a channel or an account. */
 export interface Turn {
   workspace: string;
@@ -99,9 +101,4 @@ export class Shares {
   #dropIfEmpty(workspace: string, { running, waiting }: Holding): void {
     if (running === 0 && waiting === 0) this.#holdings.delete(workspace);
   }
-}
-
-/** Leaves as much to one more; at least one, or nothing would ever run. */
-function shareOf(amount: number, sharers: number): number {
-  return Math.max(1, Math.floor(amount / (sharers + 1)));
 }

@@ -10,6 +10,8 @@ export interface Plot {
   bottom: number;
 }
 
+/** Where titles begin. */
+export const LEFT = 41;
 const LABEL: Style = { font: 'regular', size: 18, ink: SOFT_INK };
 const LINE_HEIGHT = 22;
 /** Least room between two labels. */

@@ -3,7 +3,7 @@ import {
   type DeploymentsBar,
   type DeploymentsData,
   OUTCOMES,
-  totalOf,
+  totalOfBar,
 } from '../views/activity/deployments-chart.ts';
 import type { Outcome } from '../views/activity/outcomes.ts';
 import { dayAndMonth, weekday } from '../views/blocks/time.ts';
@@ -41,12 +41,12 @@ export function drawBars(canvas: Canvas, data: DeploymentsData): void {
   );
   const unit = (PLOT.bottom - PLOT.top) / (values.at(-1) ?? 1);
   const band = (PLOT.right - PLOT.left) / bars.length;
-  const hasRoom = bars.every((bar) => canvas.widthOf(totalWords(bar), SMALL_TOTAL) + 6 <= band);
+  const hasRoom = bars.every((bar) => canvas.widthOf(totalLabel(bar), SMALL_TOTAL) + 6 <= band);
   bars.forEach((bar, at) => {
     const middle = middleOf(PLOT, at, bars.length);
     const top = drawBar(canvas, bar, middle, Math.max(1, Math.min(WIDEST, Math.round(band * 0.68))), unit);
-    if (!hasRoom || totalOf({ bars: [bar] }) === 0) return;
-    if (bars.length > FEW) canvas.write(totalWords(bar), middle, top - 6, SMALL_TOTAL, 'middle');
+    if (!hasRoom || totalOfBar(bar) === 0) return;
+    if (bars.length > FEW) canvas.write(totalLabel(bar), middle, top - 6, SMALL_TOTAL, 'middle');
     else drawTotals(canvas, bar, middle, top);
   });
 }
@@ -66,12 +66,12 @@ function drawBar(canvas: Canvas, bar: DeploymentsBar, middle: number, width: num
 
 function drawTotals(canvas: Canvas, bar: DeploymentsBar, middle: number, top: number): void {
   if (bar.failed > 0) canvas.write(`${shortNumber(bar.failed)} failed`, middle, top - 9, FAILURES, 'middle');
-  canvas.write(totalWords(bar), middle, top - (bar.failed > 0 ? 31 : 9), TOTAL, 'middle');
+  canvas.write(totalLabel(bar), middle, top - (bar.failed > 0 ? 31 : 9), TOTAL, 'middle');
 }
 
 /** From 0 to more than the highest bar needs, in steps that read well. */
 function scaleOf(bars: readonly DeploymentsBar[]): number[] {
-  const most = Math.max(...bars.map((bar) => totalOf({ bars: [bar] })), 0);
+  const most = Math.max(...bars.map((bar) => totalOfBar(bar)), 0);
   // Room for the labels on the highest bar.
   const needed = Math.max(4, most * (bars.length <= FEW ? 1.2 : 1.08));
   const power = 10 ** Math.floor(Math.log10(needed / 4));
@@ -84,8 +84,8 @@ function nameOf(bar: DeploymentsBar, data: DeploymentsData): string[] {
   return [weekday(bar.day), dayAndMonth(bar.day)];
 }
 
-function totalWords(bar: DeploymentsBar): string {
-  return shortNumber(totalOf({ bars: [bar] }));
+function totalLabel(bar: DeploymentsBar): string {
+  return shortNumber(totalOfBar(bar));
 }
 
 /** "950", "1.2K", "3M" */

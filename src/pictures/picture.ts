@@ -6,13 +6,16 @@ import {
   barName,
   chartTitle,
   type DeploymentsData,
+  explainedOutcomes,
   isHourly,
-  OUTCOMES,
+  OUTCOME_NAMES,
   ratesOf,
   totalOf,
   totalWords,
+  zoneWords,
 } from '../views/activity/deployments-chart.ts';
 import { dayAndMonth } from '../views/blocks/time.ts';
+import { LEFT } from './axes.ts';
 import { drawBars, FILLS, PLOT } from './bars.ts';
 import { type Canvas, createCanvas, type Style } from './canvas.ts';
 import { openLettering } from './lettering.ts';
@@ -24,7 +27,6 @@ import { drawRates, RATES_HEIGHT } from './rates.ts';
 const WIDTH = 1000;
 const BARS_HEIGHT = 525;
 const NOTES_HEIGHT = 35;
-const LEFT = 41;
 const TITLE: Style = { font: 'bold', size: 28, ink: INK };
 const SUBTITLE: Style = { font: 'regular', size: 19, ink: SOFT_INK };
 const LEGEND: Style = { font: 'regular', size: 19, ink: INK };
@@ -63,12 +65,10 @@ export function drawDeployments(data: DeploymentsData): Buffer {
   return encodePng(canvas.bitmap);
 }
 
-/** Cancelled deployments are explained only where there are some. */
 function drawLegend(canvas: Canvas, data: DeploymentsData): void {
   let right = PLOT.right;
-  for (const outcome of OUTCOMES.toReversed()) {
-    if (outcome === 'cancelled' && totalOf(data, outcome) === 0) continue;
-    const name = outcome.slice(0, 1).toUpperCase() + outcome.slice(1);
+  for (const outcome of explainedOutcomes(data).toReversed()) {
+    const name = OUTCOME_NAMES[outcome];
     canvas.write(name, right, 55, LEGEND, 'end');
     right -= Math.ceil(canvas.widthOf(name, LEGEND)) + 34;
     canvas.fillBox(right, 40, 26, 16, FILLS[outcome]);
@@ -86,7 +86,7 @@ function fitting(canvas: Canvas, title: string): string {
 
 function notes(data: DeploymentsData): string {
   const first = data.bars[0];
-  const zone = `${isHourly(data) ? 'Hours' : 'Days'} in ${data.zone}.`;
+  const zone = `${zoneWords(data)}.`;
   if (!data.isCut || first === undefined) return zone;
   const from = isHourly(data) ? barName(first, data) : dayAndMonth(first.day);
   return `${zone} The service lists its latest events only: from ${from} on.`;

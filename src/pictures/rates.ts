@@ -1,6 +1,6 @@
 import { type PastRate, rateWords } from '../views/activity/deployments-chart.ts';
 import { dayAndMonth } from '../views/blocks/time.ts';
-import { drawNames, drawScale, heightAt, middleOf, type Plot } from './axes.ts';
+import { drawNames, drawScale, heightAt, LEFT, middleOf, type Plot } from './axes.ts';
 import type { Canvas, Style } from './canvas.ts';
 import { BLUE_INK, INK } from './palette.ts';
 
@@ -18,7 +18,7 @@ export function drawRates(
   top: number,
   rates: readonly PastRate[],
 ): void {
-  canvas.write('Success rate, digest by digest', 41, top + 22, TITLE);
+  canvas.write('Success rate, digest by digest', LEFT, top + 22, TITLE);
   const plot = { left, right, top: top + 45, bottom: top + 150 };
   drawScale(canvas, plot, [0, 50, 100], (value) => `${value} %`);
   drawNames(

@@ -4,6 +4,7 @@ import { addDays, dayAt, isZone, localTimesOf } from '../jobs/zone.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 import { Batch, LastResult, ScheduleState, shortId, ToldUnread } from './schedules.ts';
 
+/** A time of the day; an end may be 24:00. */
 const Time = z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/);
 
 /**
@@ -137,7 +138,6 @@ export function freeWatchId(taken: readonly Watch[], requestId: string): string 
   }
 }
 
-/** A time of the day; an end may be 24:00. */
 /** @param at milliseconds since the epoch */
 export function isWithin({ from, to, zone }: WorkingHours, at: number): boolean {
   const today = dayAt(zone, at);

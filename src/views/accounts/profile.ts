@@ -35,7 +35,8 @@ export function profileMessage(view: ProfileView): Message {
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
   const beta = profile.account.beta_features ? 'on' : 'off';
   const role = roles.length === 0 ? 'member' : roles.join(', ');
-  const who = `${bold(name || profile.email_address || key.email)}  ${mrkdwn(profile.email_address || key.email, 200)}`;
+  const email = profile.email_address || key.email;
+  const who = `${bold(name || email)}  ${mrkdwn(email, 200)}`;
   const lines = [
     `You are <@${view.user}>, ${role} in Deckhand.${link === undefined ? '' : ` ${link}`}`,
     actingWords(view, who),
@@ -45,7 +46,7 @@ export function profileMessage(view: ProfileView): Message {
     ...(profile.account.trialling ? ['The account is in its trial period.'] : []),
   ];
   return {
-    text: `You are <@${view.user}>. Deckhand uses the account ${code(account)} with the key of ${mrkdwn(profile.email_address || key.email, 200)}`,
+    text: `You are <@${view.user}>. Deckhand uses the account ${code(account)} with the key of ${mrkdwn(email, 200)}`,
     blocks: [
       section(lines.join('\n')),
       context(

@@ -8,12 +8,12 @@ import {
   barWords,
   chartTitle,
   type DeploymentsData,
-  isHourly,
-  OUTCOMES,
-  totalOf,
+  explainedOutcomes,
+  OUTCOME_NAMES,
+  totalOfBar,
+  zoneWords,
 } from './deployments-chart.ts';
 
-const SERIES = { succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Cancelled' } as const;
 /** Of a bar of words, in characters. */
 const WIDTH = 16;
 /** The latest; more could be more than a section takes. */
@@ -23,19 +23,18 @@ const MOST_LINES = 30;
 export function chartBlock(data: DeploymentsData): DataVisualizationBlock | undefined {
   if (data.bars.length > LIMITS.chartCategories) return undefined;
   const categories = data.bars.map((bar) => barName(bar, data));
-  const shown = OUTCOMES.filter((outcome) => outcome !== 'cancelled' || totalOf(data, outcome) > 0);
   return {
     type: 'data_visualization',
     title: chartTitle(data),
     chart: {
       type: 'bar',
-      series: shown.map((outcome) => ({
-        name: SERIES[outcome],
+      series: explainedOutcomes(data).map((outcome) => ({
+        name: OUTCOME_NAMES[outcome],
         data: data.bars.map((bar) => ({ label: barName(bar, data), value: bar[outcome] })),
       })),
       axis_config: {
         categories,
-        x_label: plain(`${isHourly(data) ? 'Hours' : 'Days'} in ${data.zone}`, LIMITS.chartTitle),
+        x_label: plain(zoneWords(data), LIMITS.chartTitle),
       },
     },
   };
@@ -48,11 +47,11 @@ export function chartImage(data: DeploymentsData, id: string): KnownBlock {
 
 /** The chart in words, a line for each bar that has deployments. */
 export function chartWords(data: DeploymentsData): KnownBlock {
-  const busy = data.bars.filter((bar) => totalOf({ bars: [bar] }) > 0).slice(-MOST_LINES);
-  const most = Math.max(...busy.map((bar) => totalOf({ bars: [bar] })));
+  const busy = data.bars.filter((bar) => totalOfBar(bar) > 0).slice(-MOST_LINES);
+  const most = Math.max(...busy.map((bar) => totalOfBar(bar)));
   const longest = Math.max(...busy.map((bar) => barName(bar, data).length));
   const lines = busy.map((bar) => {
-    const length = Math.ceil((totalOf({ bars: [bar] }) / most) * WIDTH);
+    const length = Math.ceil((totalOfBar(bar) / most) * WIDTH);
     return `${barName(bar, data).padEnd(longest)}  ${'▇'.repeat(length)} ${barWords(bar)}`;
   });
   return section(`*${chartTitle(data)}*\n\`\`\`\n${lines.join('\n')}\n\`\`\``);

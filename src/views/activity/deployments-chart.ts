@@ -33,14 +33,23 @@ export interface PastRate {
 }
 
 export const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly Outcome[];
+export const OUTCOME_NAMES = { succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Cancelled' } as const;
 /** A line of fewer says nothing. */
 const FEWEST_RATES = 4;
 const MOST_ALT_TEXT = 1000;
 const GROUPED = new Intl.NumberFormat('en-US');
 
-export function totalOf(data: Pick<DeploymentsData, 'bars'>, outcome?: Outcome): number {
-  const outcomes = outcome === undefined ? OUTCOMES : [outcome];
-  return data.bars.flatMap((bar) => outcomes.map((one) => bar[one])).reduce((sum, amount) => sum + amount, 0);
+export function totalOf({ bars }: Pick<DeploymentsData, 'bars'>, outcome?: Outcome): number {
+  return bars.reduce((sum, bar) => sum + (outcome === undefined ? totalOfBar(bar) : bar[outcome]), 0);
+}
+
+export function totalOfBar(bar: DeploymentsBar): number {
+  return OUTCOMES.reduce((sum, outcome) => sum + bar[outcome], 0);
+}
+
+/** Cancelled deployments are explained only where there are some. */
+export function explainedOutcomes(data: Pick<DeploymentsData, 'bars'>): Outcome[] {
+  return OUTCOMES.filter((outcome) => outcome !== 'cancelled' || totalOf(data, outcome) > 0);
 }
 
 /** "42 deployments: 38 succeeded, 3 failed, 1 cancelled" */
@@ -60,6 +69,11 @@ export function isHourly({ bars }: Pick<DeploymentsData, 'bars'>): boolean {
 
 export function chartTitle(data: Pick<DeploymentsData, 'bars'>): string {
   return `Deployments per ${isHourly(data) ? 'hour' : 'day'}`;
+}
+
+/** "Days in Europe/Lisbon" */
+export function zoneWords(data: Pick<DeploymentsData, 'bars' | 'zone'>): string {
+  return `${isHourly(data) ? 'Hours' : 'Days'} in ${data.zone}`;
 }
 
 /** "Nov 20", "09:00", or "Nov 19, 23:00" where that is not the last bar's day; no two bars have the same. */
@@ -84,7 +98,7 @@ export function ratesOf({ rates = [] }: Pick<DeploymentsData, 'rates'>): readonl
 
 /** The picture in words, for those who do not see it. */
 export function altText(data: DeploymentsData): string {
-  const busy = data.bars.filter((bar) => totalOf({ bars: [bar] }) > 0);
+  const busy = data.bars.filter((bar) => totalOfBar(bar) > 0);
   const each = busy.map((bar) => `${spokenName(bar, data)}: ${barWords(bar)}`);
   const sentences = [
     `Chart of ${chartTitle(data).toLowerCase()}, ${plain(data.title, 200)}.`,
