@@ -184,3 +184,21 @@ async function denyConnections(url: string): Promise<{ allow: () => Promise<void
   );
   return { allow: async () => void (await allow(true)) };
 }
+
+test('a replica that starts while another one makes the tables waits for it', async () => {
+  const url = await emptyDatabase();
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  onTestFinished(() => other.end());
+  await other.query("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('deckhand jobs', 0))");
+  let isReady = false;
+  const starting = replica(url, () => undefined).then(() => {
+    isReady = true;
+  });
+  const WAITING =
+    "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+  await expect.poll(() => isReady || sql(url, WAITING)).toHaveLength(1);
+  await other.query('COMMIT');
+  await starting;
+});

@@ -232,6 +232,14 @@ export const STORAGE: readonly Mutation[] = [
     tests: ['test/jobs/backend.test.ts'],
   },
   {
+    name: 'replicas make the tables on Postgres at the same time',
+    file: 'src/jobs/pg-boss-tables.ts',
+    from: "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('deckhand jobs', 0));",
+    to: 'BEGIN;',
+    tests: ['test/jobs/pg-boss.test.ts'],
+    only: 'makes the tables',
+  },
+  {
     name: 'one workspace may take all there is to run',
     file: 'src/jobs/shares.ts',
     from: 'if (holding.running >= Math.min(share, this.#free)) return false;',

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { outdated, type ServiceError, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
-import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Change, Reply } from '../../core/reply.ts';
 import { enrollInBeta, getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
+import { listMessages, saidBesides } from '../../views/blocks/service-failures.ts';
 import {
   askedToEnrollMessage,
   betaMessage,
@@ -116,11 +117,9 @@ async function enroll(
 }
 
 function unsupported(protocol: string | undefined, cause: ServiceError): UserError {
-  const { messages = [], hint } = cause;
-  const reasons = [...messages, ...(hint === undefined ? [] : [hint])];
-  const said = mrkdwn(reasons.join('; ') || 'It names no others.', 400);
+  const said = listMessages(cause);
   return new UserError(
-    `The service has no beta for ${code(protocol)}: ${said}`,
+    `The service has no beta for ${code(protocol)}: ${said}${saidBesides(said, cause)}`,
     'beta enroll static_hosting',
     { cause },
   );

@@ -126,6 +126,17 @@ describe('beta', () => {
     expect(await enroll(world)).toContain('The service says: Only Kim may. Write to Kim.');
   });
 
+  test('beta shows the hint beside the message where the service has no such protocol', async ({ world }) => {
+    world.service.faults.add({
+      path: `/${ACCOUNT}/beta/enrollments`,
+      status: 422,
+      body: { error: 'unsupported_protocol', message: 'No ftp here.', hint: 'Use static_hosting.' },
+    });
+    expect(await enroll(world, 'ftp')).toContain(
+      'for `ftp`: No ftp here. The service says: Use static_hosting.',
+    );
+  });
+
   test('beta makes no button of an address that leads elsewhere than to a safe page', async ({ world }) => {
     world.service.faults.add({
       path: `/${ACCOUNT}/beta/enrollments`,
