@@ -26,7 +26,7 @@ export const WORK: readonly Mutation[] = [
     file: 'src/core/locks.ts',
     from: 'return held < Math.min(share, mostOfKey, most - this.#total);',
     to: 'return held + share + mostOfKey > 0 && this.#total < most;',
-    tests: ['test/core/fair-gate.test.ts'],
+    tests: ['test/core/locks.test.ts'],
   },
   {
     name: 'a workspace with much work goes first, until it has none',

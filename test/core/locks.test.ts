@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createKeyedLock } from '../../src/core/locks.ts';
+import { createKeyedLock, FairGate } from '../../src/core/locks.ts';
 
 describe('work of one key, such as the posts in a channel', () => {
   it('runs one after the other, what a person waits for before what runs by itself', async () => {
@@ -31,4 +31,15 @@ describe('work of one key, such as the posts in a channel', () => {
     });
     expect(hasBegun).toBe(true);
   });
+});
+
+it('a caller whose connections hang leaves others theirs', async () => {
+  const gate = new FairGate({ most: 128, mostOfKey: 32 });
+  const { signal } = new AbortController();
+  const slow = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const waiting = slow.flatMap((key) => Array.from({ length: 260 }, () => gate.enter(key, signal)));
+  const leave = await gate.enter('new', signal);
+  leave();
+  expect(gate.isEmpty).toBe(false);
+  expect(waiting).toHaveLength(1_560);
 });
