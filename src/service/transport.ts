@@ -3,8 +3,8 @@ import { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import { exchange, type HttpAnswer, type HttpRequest } from '../core/exchange.ts';
-import { FairGate } from '../core/locks.ts';
 import { backoff } from '../core/retry.ts';
+import { FairGate } from '../core/shares.ts';
 import { isLocalName } from './addresses.ts';
 
 /** Longer error bodies are not the service's own. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Shares } from '../../src/core/shares.ts';
 import type { Job } from '../../src/jobs/jobs.ts';
-import { Shares } from '../../src/jobs/shares.ts';
 import { byLength } from '../support/length.ts';
 import { collect, ENGINES, ONCE, started, type TestData, untilAborted } from './fixtures.ts';
 

@@ -241,7 +241,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'one workspace may take all there is to run',
-    file: 'src/jobs/shares.ts',
+    file: 'src/core/shares.ts',
     from: 'if (holding.running >= Math.min(share, this.#free)) return false;',
     to: 'if (holding.running >= share + this.#free + this.#concurrency) return false;',
     tests: ['test/jobs/shares.test.ts'],

@@ -15,7 +15,7 @@ const ADD_TEST = 'test/commands/servers/add.test.ts';
 export const WORK: readonly Mutation[] = [
   {
     name: 'one channel may take all that its workspace may run',
-    file: 'src/jobs/shares.ts',
+    file: 'src/core/shares.ts',
     from: 'if (lane === undefined) return true;',
     to: 'if (lane !== null) return true;',
     tests: ['test/jobs/shares.test.ts'],
@@ -23,7 +23,7 @@ export const WORK: readonly Mutation[] = [
   },
   {
     name: 'a slow account takes all connections to the service',
-    file: 'src/core/locks.ts',
+    file: 'src/core/shares.ts',
     from: 'return held < Math.min(share, mostOfKey, most - this.#total);',
     to: 'return held + share + mostOfKey > 0 && this.#total < most;',
     tests: ['test/core/locks.test.ts'],

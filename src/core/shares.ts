@@ -1,4 +1,7 @@
-import { shareOf } from '../core/locks.ts';
+/** Leaves as much to one more; at least one, or nothing would ever go on. */
+function shareOf(amount: number, sharers: number): number {
+  return Math.max(1, Math.floor(amount / (sharers + 1)));
+}
 
 /** Whose turn a job takes: that of its workspace, and in it that of its lane, e.g. a channel or an account. */
 export interface Turn {
@@ -100,5 +103,95 @@ export class Shares {
 
   #dropIfEmpty(workspace: string, { running, waiting }: Holding): void {
     if (running === 0 && waiting === 0) this.#holdings.delete(workspace);
+  }
+}
+
+type Waiter = () => void;
+
+interface FairGateOptions {
+  /** In all. */
+  most: number;
+  /** Of one key. */
+  mostOfKey: number;
+}
+
+/**
+ * Lets a number of holders in at once, each key as many as leave the same share to one more key: a key whose work is
+ * slow waits for itself alone.
+ */
+export class FairGate {
+  readonly #options: FairGateOptions;
+  readonly #held = new Map<string, number>();
+  /** None of them is empty. */
+  readonly #waiting = new Map<string, Set<Waiter>>();
+  #total = 0;
+
+  constructor(options: FairGateOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#total === 0 && this.#waiting.size === 0;
+  }
+
+  /** Resolves inside, with the way out. Rejects with the signal's reason. */
+  async enter(key: string, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (this.#hasRoom(key)) this.#begin(key);
+    else await this.#wait(key, signal);
+    return () => this.#leave(key);
+  }
+
+  #hasRoom(key: string): boolean {
+    const { most, mostOfKey } = this.#options;
+    const held = this.#held.get(key) ?? 0;
+    const sharers = this.#held.size + (held === 0 ? 1 : 0);
+    const share = shareOf(most, sharers);
+    // No more than what stays free, so that those who came first leave room for many more.
+    return held < Math.min(share, mostOfKey, most - this.#total);
+  }
+
+  #begin(key: string): void {
+    this.#held.set(key, (this.#held.get(key) ?? 0) + 1);
+    this.#total += 1;
+  }
+
+  #wait(key: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#drop(key, enter);
+        reject(signal.reason);
+      };
+      const enter = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const waiters = this.#waiting.get(key);
+      if (waiters === undefined) this.#waiting.set(key, new Set([enter]));
+      else waiters.add(enter);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  #drop(key: string, waiter: Waiter): void {
+    const waiters = this.#waiting.get(key);
+    waiters?.delete(waiter);
+    if (waiters?.size === 0) this.#waiting.delete(key);
+  }
+
+  #leave(key: string): void {
+    const left = (this.#held.get(key) ?? 1) - 1;
+    if (left > 0) this.#held.set(key, left);
+    else this.#held.delete(key);
+    this.#total -= 1;
+    for (const [waiting, waiters] of this.#waiting) {
+      if (this.#total >= this.#options.most) return;
+      for (const enter of waiters) {
+        if (!this.#hasRoom(waiting)) break;
+        this.#drop(waiting, enter);
+        this.#begin(waiting);
+        enter();
+      }
+    }
   }
 }
