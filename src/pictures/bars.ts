@@ -6,7 +6,7 @@ import {
   totalOfBar,
 } from '../views/activity/deployments-chart.ts';
 import type { Outcome } from '../views/activity/outcomes.ts';
-import { dayAndMonth, weekday } from '../views/blocks/time.ts';
+import { dayAndMonth, weekday } from '../views/blocks/days.ts';
 import { drawNames, drawScale, middleOf, type Plot } from './axes.ts';
 import type { Canvas, Fill, Style } from './canvas.ts';
 import * as palette from './palette.ts';

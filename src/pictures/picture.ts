@@ -14,7 +14,7 @@ import {
   totalWords,
   zoneWords,
 } from '../views/activity/deployments-chart.ts';
-import { dayAndMonth } from '../views/blocks/time.ts';
+import { dayAndMonth } from '../views/blocks/days.ts';
 import { LEFT } from './axes.ts';
 import { drawBars, FILLS, PLOT } from './bars.ts';
 import { type Canvas, createCanvas, type Style } from './canvas.ts';

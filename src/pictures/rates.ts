@@ -1,5 +1,5 @@
 import { type PastRate, rateWords } from '../views/activity/deployments-chart.ts';
-import { dayAndMonth } from '../views/blocks/time.ts';
+import { dayAndMonth } from '../views/blocks/days.ts';
 import { drawNames, drawScale, heightAt, LEFT, middleOf, type Plot } from './axes.ts';
 import type { Canvas, Style } from './canvas.ts';
 import { BLUE_INK, INK } from './palette.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../core/clock.ts';
 import type { ServiceError, ServiceErrorKind } from '../core/errors.ts';
+import { dateTime } from '../core/mrkdwn.ts';
 import { backoff } from '../core/retry.ts';
 import type { Settings } from '../core/settings.ts';
-import { dateTime } from '../views/blocks/time.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 
 export interface PollTiming {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawDeployments } from '../../src/pictures/picture.ts';
 import type { DeploymentsData } from '../../src/views/activity/deployments-chart.ts';
-import { daysBetween } from '../../src/views/blocks/time.ts';
+import { daysBetween } from '../../src/views/blocks/days.ts';
 import { hostileText } from '../support/hostile.ts';
 import { byLength } from '../support/length.ts';
 import { readPng } from '../support/read-png.ts';

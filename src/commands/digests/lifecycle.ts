@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
-import { code } from '../../core/mrkdwn.ts';
+import { code, dateTime } from '../../core/mrkdwn.ts';
 import { daysLater } from '../../jobs/zone.ts';
 import { asSchedule, DIGESTS } from '../../scheduler/digests/schedule.ts';
-import { dateTime } from '../../views/blocks/time.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { digestListMessage, type ListedDigest } from '../../views/digests/list.ts';
 import { digestCommand, digestWords } from '../../views/digests/words.ts';

@@ -4,7 +4,7 @@ import type { SkippedRows } from '../../service/call.ts';
 import { eventsOf, isCut } from '../../views/activity/activity.ts';
 import { deploymentBars, type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
 import { RANGE_WORDS, unlistedFailures } from '../../views/activity/stats.ts';
-import { dayOf } from '../../views/blocks/time.ts';
+import { dayOf } from '../../views/blocks/days.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
 import { AccountKeyUnreadable } from '../../workspace/account-keys.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';

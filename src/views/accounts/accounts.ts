@@ -1,8 +1,7 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, header, say, section } from '../blocks/message.ts';
-import { dateTime } from '../blocks/time.ts';
 
 /** Whose key it is. */
 export interface ShownOwner {

@@ -1,8 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, cut } from '../../core/mrkdwn.ts';
+import { bold, code, count, cut, dateOnly } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, context, section } from '../blocks/message.ts';
-import { dateOnly } from '../blocks/time.ts';
 
 interface ShownClaim {
   name: string;

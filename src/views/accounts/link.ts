@@ -1,7 +1,6 @@
 import type { Message } from '../../core/message.ts';
-import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, context, say } from '../blocks/message.ts';
-import { dateTime } from '../blocks/time.ts';
 
 interface ShownLink {
   scope?: string | undefined;

@@ -1,6 +1,5 @@
 import type { ServiceError } from '../../core/errors.ts';
-import { mrkdwn, plain } from '../../core/mrkdwn.ts';
-import { dateTime } from '../blocks/time.ts';
+import { dateTime, mrkdwn, plain } from '../../core/mrkdwn.ts';
 
 /** Errors by field are plain text, `base` is mrkdwn with all foreign text escaped. */
 export interface SignupFault {

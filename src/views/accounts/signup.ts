@@ -1,8 +1,8 @@
 import type { ModalView } from '../../core/message.ts';
+import { dateTime } from '../../core/mrkdwn.ts';
 import { checkboxesInput, emailInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { buttons, section } from '../blocks/message.ts';
 import { modal, notice } from '../blocks/modal.ts';
-import { dateTime } from '../blocks/time.ts';
 
 export const SIGNUP = 'signup';
 export const SIGNUP_TITLE = 'Create an account';

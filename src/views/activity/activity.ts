@@ -1,9 +1,9 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, firstOf, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, code, count, firstOf, mrkdwn, plain, timeOnly } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityEvent, ActivityRange } from '../../service/activity.ts';
+import { dayName, dayOf } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type ButtonSpec, buttons, context, header, section } from '../blocks/message.ts';
-import { dayName, dayOf, timeOnly } from '../blocks/time.ts';
 import { type DeploymentsData, deploymentBars } from './deployments-chart.ts';
 import { outcomeIcon } from './outcomes.ts';
 import { RANGE_WORDS, statsBlocks, unlistedFailures } from './stats.ts';

@@ -1,6 +1,6 @@
 import { cut, plain } from '../../core/mrkdwn.ts';
 import type { ActivityEvent, ActivityRange } from '../../service/activity.ts';
-import { dayAndMonth, dayName, dayOf, daysBetween, hourOf } from '../blocks/time.ts';
+import { dayAndMonth, dayName, dayOf, daysBetween, hourOf } from '../blocks/days.ts';
 import { type Outcome, outcomeOf } from './outcomes.ts';
 
 /** What a picture of deployments shows, and its alternative text says. */

@@ -1,8 +1,7 @@
 import type { Message } from '../../core/message.ts';
-import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { buttons, context, header, say } from '../blocks/message.ts';
-import { dateTime } from '../blocks/time.ts';
 
 export interface ShownEntry {
   at: number;

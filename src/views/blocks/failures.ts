@@ -1,6 +1,6 @@
 import { type AnswerFault, isFailure, type ServiceError, type Sought } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, safeUrl, say } from './message.ts';
 import {
   explainUnauthorized,
@@ -11,7 +11,6 @@ import {
   unnamedRecord,
 } from './service-failures.ts';
 import { explainSlackFailure } from './slack-failures.ts';
-import { dateTime } from './time.ts';
 
 /** A failure as the person who caused it reads it: one sentence, one next step. Both are mrkdwn, escaped. */
 export interface Explained {

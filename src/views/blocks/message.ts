@@ -1,9 +1,8 @@
 import type { Button, ConfirmationDialog } from '@slack/types';
 import { defined } from '../../core/defined.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, cut, markup, plain } from '../../core/mrkdwn.ts';
+import { code, cut, duration, markup, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
-import { duration } from './time.ts';
 
 /** `text` is mrkdwn whose foreign parts are escaped already. */
 export function section(text: string, accessory?: Button): KnownBlock {

@@ -1,5 +1,5 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, cut, linesWithin } from '../../core/mrkdwn.ts';
+import { bold, code, count, cut, dateTime, linesWithin } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventLine } from '../activity/activity.ts';
@@ -15,7 +15,6 @@ import { RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
-import { dateTime } from '../blocks/time.ts';
 import { type ShownDigest, zoneWords } from './words.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
-import { mrkdwn } from '../../core/mrkdwn.ts';
+import { dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import { RANGE_WORDS } from '../activity/stats.ts';
@@ -15,7 +15,6 @@ import {
 import { LIMITS } from '../blocks/limits.ts';
 import { context } from '../blocks/message.ts';
 import { modal, type Values } from '../blocks/modal.ts';
-import { dateTime } from '../blocks/time.ts';
 import { DAY_NAMES } from './words.ts';
 
 export const DIGEST_ADD = 'digest.add';

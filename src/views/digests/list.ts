@@ -1,6 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import { code } from '../../core/mrkdwn.ts';
-import { dateTime } from '../blocks/time.ts';
+import { code, dateTime } from '../../core/mrkdwn.ts';
 import { SCHEDULE_FACES } from '../schedules/card.ts';
 import { pausedWords, type ScheduleListing, type ShownState, scheduleList } from '../schedules/list.ts';
 import { digestWords, type ShownDigest } from './words.ts';

@@ -1,6 +1,6 @@
 import type { HomeView } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
-import { bold, code, cut, linesWithin } from '../../core/mrkdwn.ts';
+import { bold, code, cut, dateTime, linesWithin } from '../../core/mrkdwn.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { healthOf } from '../accounts/accounts.ts';
@@ -9,7 +9,6 @@ import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
-import { dateTime } from '../blocks/time.ts';
 import { runWords, type ShownRun, targetWords } from '../test-access/runs.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */

@@ -2,10 +2,10 @@ import type { Message } from '../../core/message.ts';
 import { code, count, firstOf, plain } from '../../core/mrkdwn.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { searchMenu } from '../blocks/choices.ts';
+import { dateName, dayOf } from '../blocks/days.ts';
 import { table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
-import { dateName, dayOf } from '../blocks/time.ts';
 
 const MOST_BUTTONS = 10;
 const RECENT = 3;

@@ -1,12 +1,11 @@
 import type { Message } from '../../core/message.ts';
-import { code, count, cut, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, count, cut, dateOnly, dateTime, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { UNREAD, withSkipped } from '../blocks/lists.ts';
 import { button, context, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
-import { dateOnly, dateTime } from '../blocks/time.ts';
 import { polledLines, type ShownPolling, type ShownState } from '../schedules/list.ts';
 import { pdfButton } from './invoices.ts';
 

@@ -1,12 +1,11 @@
 import type { ActionsBlockElement } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
 import { runBlock } from '../blocks/choices.ts';
 import { optionsOf, searchInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, context, header, section } from '../blocks/message.ts';
-import { dateTime } from '../blocks/time.ts';
 import { testButton } from './test-button.ts';
 
 /** A message holds 50 blocks; the other projects are lines of one. */

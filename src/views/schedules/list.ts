@@ -1,8 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count, cut } from '../../core/mrkdwn.ts';
+import { code, count, cut, dateTime } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, header, say, section } from '../blocks/message.ts';
-import { dateTime } from '../blocks/time.ts';
 import { type ScheduleFace, scheduleButtons } from './card.ts';
 
 /** How much a list shows; its buttons carry it, so that they draw the same list anew. */

@@ -1,6 +1,6 @@
 import type { ActionsBlockElement } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
 import { runBlock } from '../blocks/choices.ts';
 import { optionsOf } from '../blocks/inputs.ts';
@@ -8,7 +8,6 @@ import { LIMITS } from '../blocks/limits.ts';
 import { type Column, table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, header, plainText, say, section } from '../blocks/message.ts';
 import { money, monthly } from '../blocks/money.ts';
-import { dateTime } from '../blocks/time.ts';
 import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
 
 /** Costs are in the account's currency, which only its price list names; undefined where that does not. */

@@ -1,8 +1,7 @@
 import type { KnownBlock, Message, News } from '../../core/message.ts';
-import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import { managedStatus, type Server } from '../../service/servers.ts';
 import { type ButtonSpec, buttons, context, EARLIER_COPY, safeUrl, say, section } from '../blocks/message.ts';
-import { dateTime, duration } from '../blocks/time.ts';
 import { type Fact, factLines, managedFacts, statusIcon, statusWords } from './server.ts';
 
 export interface ServerTarget {

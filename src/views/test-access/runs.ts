@@ -1,5 +1,4 @@
-import { bold } from '../../core/mrkdwn.ts';
-import { dateTime } from '../blocks/time.ts';
+import { bold, dateTime } from '../../core/mrkdwn.ts';
 import type { TestTarget } from '../projects/test-button.ts';
 import { outcomeWords, type RunOutcome, type ServiceTimes, statusWord } from './test-run.ts';
 

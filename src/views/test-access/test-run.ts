@@ -1,10 +1,9 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, duration, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { TestResults, TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, EARLIER_COPY, say, section } from '../blocks/message.ts';
-import { dateTime, duration } from '../blocks/time.ts';
 import type { TestTarget } from '../projects/test-button.ts';
 
 /** The state of a followed test run. */

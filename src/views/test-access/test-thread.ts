@@ -1,10 +1,9 @@
 import type { Message, News } from '../../core/message.ts';
-import { bold, cut, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, cut, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import { hasEnded, type TestOutcome, type TestRun } from '../../service/test-access.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, say, section } from '../blocks/message.ts';
-import { dateTime, duration } from '../blocks/time.ts';
 import type { TestTarget } from '../projects/test-button.ts';
 import { outcomeOf, outcomeWords, passed, statusWord, type TestView, usualBar } from './test-run.ts';
 

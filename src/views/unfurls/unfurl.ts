@@ -1,12 +1,11 @@
 import type { EntityActionButton, EntityCustomField, EntityMetadata } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
-import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
 import { outcomeOf as outcomeOfDeployment } from '../activity/outcomes.ts';
 import { button, buttons, context, section } from '../blocks/message.ts';
-import { dateTime } from '../blocks/time.ts';
 import { testButton } from '../projects/test-button.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
 import { runWords, type ShownRun } from '../test-access/runs.ts';

@@ -1,12 +1,11 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, count, cut, firstOf, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, cut, dateTime, firstOf, mrkdwn } from '../../core/mrkdwn.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, packed } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, section } from '../blocks/message.ts';
-import { dateTime } from '../blocks/time.ts';
 
 /** An event to post, with the change that it made where transitions are watched. */
 export interface WatchNews {

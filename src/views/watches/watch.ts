@@ -1,7 +1,6 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, count, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { WatchMode } from '../../core/schedule-choices.ts';
-import { dateTime } from '../blocks/time.ts';
 import { SCHEDULE_FACES } from '../schedules/card.ts';
 import {
   polledLines,

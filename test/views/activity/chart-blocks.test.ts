@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { chartBlock, chartImage, chartWords } from '../../../src/views/activity/chart-blocks.ts';
 import type { DeploymentsData } from '../../../src/views/activity/deployments-chart.ts';
-import { daysBetween } from '../../../src/views/blocks/time.ts';
+import { daysBetween } from '../../../src/views/blocks/days.ts';
 import { hostileText } from '../../support/hostile.ts';
 
 const amount = fc.nat(1_000_000_000);

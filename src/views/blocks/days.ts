@@ -1,36 +1,3 @@
-/**
- * Times in the reader's own zone, by Slack's date tokens. The fallback, for clients that do not know the token, is UTC and
- * says so.
- */
-export function dateTime(at: number | string): string {
-  return token(at, '{date_short_pretty} at {time}');
-}
-
-export function dateOnly(at: number | string): string {
-  return token(at, '{date_short_pretty}');
-}
-
-export function timeOnly(at: number | string): string {
-  return token(at, '{time}');
-}
-
-function token(at: number | string, format: string): string {
-  const ms = typeof at === 'number' ? at : Date.parse(at);
-  if (!Number.isFinite(ms)) return '—';
-  const iso = new Date(ms).toISOString();
-  return `<!date^${Math.floor(ms / 1000)}^${format}|${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC>`;
-}
-
-/** "1 min 20 s"; for a time that has passed, in milliseconds. */
-export function duration(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
-  const hours = Math.floor(minutes / 60);
-  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-}
-
 const DAY_MS = 86_400_000;
 
 /** "Friday, Nov 20" */
