@@ -1,14 +1,10 @@
-import type { z } from 'zod';
 import type { Command, EventHandlers } from './commands/command.ts';
 import { homeOpened, refreshHomeJob } from './commands/home/publish.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
-import { defined } from './core/defined.ts';
-import { InstallationEnded } from './core/errors.ts';
-import { JobUnreadable } from './jobs/jobs.ts';
-import { createBackgroundWork, createTurns, type Turns } from './listeners/background-work.ts';
+import { createBackgroundWork, createTurns, workInTurns } from './listeners/background-work.ts';
 import { healthRoutes, STILL_ANSWERED, withoutMetrics } from './listeners/health-routes.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes, WELCOME } from './listeners/install/routes.ts';
@@ -37,7 +33,7 @@ import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
 import type { JobDefinition } from './workspace/define-job.ts';
-import { createWorkspaces, type Parts, type Workspace, type Workspaces } from './workspace/workspace.ts';
+import { createWorkspaces, type Parts, type Workspaces } from './workspace/workspace.ts';
 
 /** What is opened once for the process, with all that only the process may know of its configuration. */
 export interface AppParts extends Parts {
@@ -121,7 +117,7 @@ export function createApp(parts: AppParts): DeckhandApp {
   const background = createBackgroundWork(log, turns);
   const events = { ...lifecycleHandlers(shared), ...EVENT_HANDLERS };
   const listeners = createListeners({ ...shared, background, registry, receiver, events, steps: STEPS });
-  for (const job of [...jobsOf(clock.now()), ...listeners.jobs]) work(shared, job);
+  for (const job of [...jobsOf(clock.now()), ...listeners.jobs]) workInTurns(shared, job);
   const draining = new AbortController();
   let listener: Listener | undefined;
   let metricsListener: Listener | undefined;
@@ -144,9 +140,7 @@ export function createApp(parts: AppParts): DeckhandApp {
     async start() {
       await engine.start();
       const address = { host: config.HOST, port: config.PORT, sockets: parts.sockets };
-      // What a connection brings is not known before it is read.
-      const onConnection = (): void => void setImmediate(turns.arrive());
-      listener = await listen(routes, { ...address, log, onConnection });
+      listener = await listen(routes, { ...address, log, onConnection: turns.connect });
       metricsListener = await listenForMetrics(parts, health);
       void checkTokens(parts, draining.signal);
       await receiver.start();
@@ -169,47 +163,6 @@ export function createApp(parts: AppParts): DeckhandApp {
     await Promise.race([parts.slack.idle(), graceIsOver]);
     parts.pictures.close();
     await Promise.all([listener?.close(), metricsListener?.close()]);
-  }
-}
-
-/** Declares the worker of a queue: its jobs run with the context of the workspace that they belong to. */
-function work<Data>(
-  { engine, workspaces, turns }: Pick<Parts, 'engine'> & { workspaces: Workspaces; turns: Turns },
-  { queue, schema, options, isAwaited = false, run, onDeadLetter }: JobDefinition<Data>,
-): void {
-  engine.work(
-    queue,
-    ({ data: { workspace: id, lane, tenancy, ...data }, ...job }) =>
-      turns.run(id, isAwaited, async () => {
-        const workspace = await workspaces.enter(id, tenancy);
-        const kept = { workspace: id, ...defined({ lane, tenancy }) };
-        const save = (next: Data): Promise<void> => job.save({ ...next, ...kept });
-        await untilEnded(workspace, () => run(workspace, { ...job, data: readData(schema, data), save }));
-      }),
-    {
-      ...options,
-      async onDeadLetter({ workspace: id, lane: _, tenancy: __, ...data }, error) {
-        const workspace = await workspaces.enter(id);
-        await untilEnded(workspace, async () => onDeadLetter?.(workspace, schema.parse(data), error));
-      },
-    },
-  );
-}
-
-/** @throws JobUnreadable */
-function readData<Data>(schema: z.ZodType<Data>, data: unknown): Data {
-  const parsed = schema.safeParse(data);
-  if (parsed.success) return parsed.data;
-  throw new JobUnreadable('The data of a job has an unexpected shape', { cause: parsed.error });
-}
-
-/** What a workspace had under way ends with its installation, and is not tried again. */
-async function untilEnded({ log }: Workspace, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof InstallationEnded)) throw error;
-    log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
   }
 }
 

@@ -21,7 +21,8 @@ import { openStore } from './store/open-store.ts';
 import { takeOver } from './store/origin.ts';
 import type { QuarantinedRecord } from './store/quarantine.ts';
 import { createSealer } from './store/sealer.ts';
-import { asking, type Sealer, type Store } from './store/store.ts';
+import type { Sealer, Store } from './store/store.ts';
+import { askingBackend } from './workspace/bound.ts';
 import { createTenancies, type Installations, singleInstallation } from './workspace/installations.ts';
 import { createLinkRequests } from './workspace/link-requests.ts';
 import { createInstallations } from './workspace/oauth-installations.ts';
@@ -128,7 +129,7 @@ function openService(
     hookTypes: config.SERVICE_HOOK_TYPES,
     ...(tracing === undefined ? {} : { tracing }),
     ...(serviceTimeoutMs === undefined ? {} : { timeoutMs: serviceTimeoutMs }),
-    observe: ({ operation, kind, ms }) => metrics.serviceCall(operation, kind, ms),
+    observe: metrics.serviceCall,
     onSkipped: (rows) => log.warn({ event: 'rows_skipped', ...rows }, 'Rows of a list could not be read'),
   });
 }
@@ -227,20 +228,4 @@ function openSqliteJobs(file: SqliteFile, clock: Clock): JobsBackend {
 async function openPostgresJobs(url: string, { clock, log }: BackendOptions): Promise<JobsBackend> {
   const { createPgBossJobs } = await import('./jobs/pg-boss-jobs.ts');
   return createPgBossJobs({ url, clock, ...(log === undefined ? {} : { log }) });
-}
-
-/** What commands ask of the jobs fails as the store does, with `StoreUnavailable`. */
-function askingBackend(backend: JobsBackend): JobsBackend {
-  const { schedules } = backend;
-  return {
-    ...backend,
-    insert: (queue, jobs) => asking(backend.insert(queue, jobs)),
-    erase: (workspace) => asking(backend.erase(workspace)),
-    schedules: {
-      ...schedules,
-      now: () => asking(schedules.now()),
-      put: (schedule, during) => asking(schedules.put(schedule, during)),
-      remove: (workspace, key) => asking(schedules.remove(workspace, key)),
-    },
-  };
 }

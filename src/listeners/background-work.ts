@@ -1,5 +1,11 @@
+import type { z } from 'zod';
+import { defined } from '../core/defined.ts';
+import { InstallationEnded } from '../core/errors.ts';
 import { Line } from '../core/locks.ts';
+import { type Engine, JobUnreadable } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
+import type { JobDefinition } from '../workspace/define-job.ts';
+import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 
 /** Work that continues after its ack. Bolt's `stop()` does not wait for it; ours does. */
 export interface BackgroundWork {
@@ -45,6 +51,8 @@ export interface Turns {
   run<T>(key: string, isAwaited: boolean, work: () => Promise<T>): Promise<T>;
   /** A request has come in. The returned function says that it is acknowledged. */
   arrive(): () => void;
+  /** A connection has come in: what it brings is not known before it is read. */
+  connect(): void;
 }
 
 /** How long work may go on in a turn of the event loop before what came in is read, in milliseconds. */
@@ -127,30 +135,79 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
     });
   }
 
-  async function runAwaited<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const all = underWay.get(key) ?? { amount: 0, otherAt: turn };
-    all.amount += 1;
-    underWay.set(key, all);
-    try {
-      return await work();
-    } finally {
-      all.amount -= 1;
-      if (all.amount === 0) underWay.delete(key);
-    }
+  function arrive(): () => void {
+    unacknowledged += 1;
+    let isOver = false;
+    return () => {
+      if (!isOver) unacknowledged -= 1;
+      isOver = true;
+    };
   }
 
   return {
     async run(key, isAwaited, work) {
       await take(key, isAwaited);
-      return isAwaited ? runAwaited(key, work) : work();
+      return isAwaited ? runAwaited(underWay, key, turn, work) : work();
     },
-    arrive() {
-      unacknowledged += 1;
-      let isOver = false;
-      return () => {
-        if (!isOver) unacknowledged -= 1;
-        isOver = true;
-      };
-    },
+    arrive,
+    connect: () => void setImmediate(arrive()),
   };
+}
+
+async function runAwaited<T>(
+  underWay: Map<string, UnderWay>,
+  key: string,
+  turn: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const all = underWay.get(key) ?? { amount: 0, otherAt: turn };
+  all.amount += 1;
+  underWay.set(key, all);
+  try {
+    return await work();
+  } finally {
+    all.amount -= 1;
+    if (all.amount === 0) underWay.delete(key);
+  }
+}
+
+/** Declares the worker of a queue: its jobs run in turn, with the context of the workspace that they belong to. */
+export function workInTurns<Data>(
+  { engine, workspaces, turns }: { engine: Engine; workspaces: Workspaces; turns: Turns },
+  { queue, schema, options, isAwaited = false, run, onDeadLetter }: JobDefinition<Data>,
+): void {
+  engine.work(
+    queue,
+    ({ data: { workspace: id, lane, tenancy, ...data }, ...job }) =>
+      turns.run(id, isAwaited, async () => {
+        const workspace = await workspaces.enter(id, tenancy);
+        const kept = { workspace: id, ...defined({ lane, tenancy }) };
+        const save = (next: Data): Promise<void> => job.save({ ...next, ...kept });
+        await untilEnded(workspace, () => run(workspace, { ...job, data: readData(schema, data), save }));
+      }),
+    {
+      ...options,
+      async onDeadLetter({ workspace: id, lane: _, tenancy: __, ...data }, error) {
+        const workspace = await workspaces.enter(id);
+        await untilEnded(workspace, async () => onDeadLetter?.(workspace, schema.parse(data), error));
+      },
+    },
+  );
+}
+
+/** @throws JobUnreadable */
+function readData<Data>(schema: z.ZodType<Data>, data: unknown): Data {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  throw new JobUnreadable('The data of a job has an unexpected shape', { cause: parsed.error });
+}
+
+/** What a workspace had under way ends with its installation, and is not tried again. */
+async function untilEnded({ log }: Workspace, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof InstallationEnded)) throw error;
+    log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
+  }
 }

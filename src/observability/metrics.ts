@@ -8,7 +8,7 @@ export interface Metrics {
   /** A command, button, menu, shortcut or form of a person has ended. */
   command(name: string, by: string, outcome: 'done' | 'refused' | 'failed'): void;
   slackCall(method: string, outcome: string, ms: number): void;
-  serviceCall(operation: string, outcome: string, ms: number): void;
+  serviceCall(call: { operation: string; kind: string; ms: number }): void;
   followed(change: 1 | -1): void;
   job(queue: string, outcome: string): void;
   /** A document or job cannot be read; `of` is its collection or queue. */
@@ -49,7 +49,7 @@ export function createMetrics(version: string, countJobs: CountJobs): Metrics {
     refused: (reason) => meters.refused.inc({ reason }),
     command: (command, by, outcome) => meters.commands.inc({ command, by, outcome }),
     slackCall: (method, outcome, ms) => meters.slack.observe({ method, outcome }, ms / 1000),
-    serviceCall: (operation, outcome, ms) => meters.service.observe({ operation, outcome }, ms / 1000),
+    serviceCall: ({ operation, kind, ms }) => meters.service.observe({ operation, outcome: kind }, ms / 1000),
     followed: (change) => meters.followed.inc(change),
     job: (queue, outcome) => {
       meters.jobs.inc({ queue, outcome });

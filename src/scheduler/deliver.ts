@@ -5,9 +5,9 @@ import { countRepeated } from '../observability/metrics.ts';
 import { isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
 import { postId } from '../slack/post-journal.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
 import { maybeTwice } from '../views/blocks/message.ts';
 import { explainPolicy } from '../views/blocks/slack-failures.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../workspace/bound.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** A post that must arrive: `posting` right before it is sent, `posted` right after Slack's answer. */

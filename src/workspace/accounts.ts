@@ -4,7 +4,6 @@ import { ServiceError, type Sought, UserError } from '../core/errors.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import type { Versioned } from '../store/store.ts';
-import type { WorkspaceCollection } from '../store/workspace-store.ts';
 import {
   AccountKeyUnreadable,
   type Asker,
@@ -18,6 +17,7 @@ import {
   SCHEDULES,
   type SealedKeysParts,
 } from './account-keys.ts';
+import type { WorkspaceCollection } from './bound.ts';
 
 /**
  * A connected account of the deployment service, with one of its keys.

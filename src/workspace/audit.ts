@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
 
 /** Who did what, where, and how it ended. Never a secret: `what` is a command's name, `target` a public name. */
 export const AuditEntry = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
 import { Batch, LastResult, ScheduleState, ToldUnread } from './schedules.ts';
 
 /** What is known of the account's invoices, by number, so that each piece of news is posted once. */

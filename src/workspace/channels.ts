@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
 
 /** The settings of a channel. */
 export const Channel = z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WEEKDAYS } from '../core/schedule-choices.ts';
 import { nextSlot } from '../jobs/cron-occurrences.ts';
 import { ACTIVITY_RANGES } from '../service/activity.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
 import { ScheduleState, shortId } from './schedules.ts';
 
 const Time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
-import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
+import type { JobType } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceJobs, WorkspaceStore } from './bound.ts';
 import { zoneOf } from './slack-people.ts';
 
 const NoData = z.object({});

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
 
 /** An integration that was set up or changed with Deckhand, as the service answered; never a property. */
 export const RememberedIntegration = z.object({

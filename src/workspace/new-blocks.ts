@@ -6,7 +6,7 @@ import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Send, WorkspaceSlack } from '../slack/slack.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceStore } from './bound.ts';
 
 /**
  * What Slack introduced lately, and does not take in every workspace; on App Home charts are a matter of their own. A work

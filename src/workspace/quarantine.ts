@@ -6,8 +6,8 @@ import type { Logger } from '../observability/log.ts';
 import type { Slack } from '../slack/slack.ts';
 import { markId, ownerOf, QUARANTINE, type QuarantinedRecord, QuarantineMark } from '../store/quarantine.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
 import { say } from '../views/blocks/message.ts';
+import type { WorkspaceStore } from './bound.ts';
 import type { Installations } from './installations.ts';
 
 /** The workspace's records that could not be read, oldest first; some may be readable by now. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
 import type { SlackPeople, Standing } from './slack-people.ts';
 
 export const ROLES = ['member', 'operator', 'billing', 'admin'] as const;

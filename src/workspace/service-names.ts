@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { code, plain } from '../core/mrkdwn.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
 
 /** Far more people than deploy with one account. */
 const MOST_CLAIMS = 2_000;

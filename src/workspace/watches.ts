@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
 import { addDays, dayAt, isZone, localTimesOf } from '../jobs/zone.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
 import { Batch, LastResult, ScheduleState, shortId, ToldUnread } from './schedules.ts';
 
 /** A time of the day; an end may be 24:00. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Settings } from '../core/settings.ts';
-import { bindJobs, type Engine, type WorkspaceJobs } from '../jobs/jobs.ts';
+import type { Engine } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -16,15 +16,17 @@ import {
   StoreUnavailable,
   type Tenancy,
 } from '../store/store.ts';
+import { type Accounts, type AccountsParts, createAccounts } from './accounts.ts';
+import { type Audit, createAudit } from './audit.ts';
 import {
+  bindJobs,
   bindSealer,
   bindStore,
   readOnce,
+  type WorkspaceJobs,
   type WorkspaceSealer,
   type WorkspaceStore,
-} from '../store/workspace-store.ts';
-import { type Accounts, type AccountsParts, createAccounts } from './accounts.ts';
-import { type Audit, createAudit } from './audit.ts';
+} from './bound.ts';
 import { type Channels, createChannels } from './channels.ts';
 import { type ChartFiles, createChartFiles } from './chart-files.ts';
 import { createDigests, type Digests } from './digests.ts';

@@ -84,7 +84,7 @@ async function toldByAll(): Promise<string> {
   metrics.refused('forged');
   metrics.command('whoami', 'command', 'done');
   metrics.slackCall('chat.postMessage', 'ok', 1);
-  metrics.serviceCall('getProfile', 'ok', 1);
+  metrics.serviceCall({ operation: 'getProfile', kind: 'ok', ms: 1 });
   metrics.followed(1);
   metrics.job('requests', 'done');
   metrics.uncertainDelivery();

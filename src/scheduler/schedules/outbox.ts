@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Job, JobType } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../../workspace/bound.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Batch, LastResult } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

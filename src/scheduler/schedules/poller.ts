@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Job, JobType } from '../../jobs/jobs.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../../store/workspace-store.ts';
+import type { WorkspaceCollection, WorkspaceStore } from '../../workspace/bound.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { nextPollMs, type PollState } from '../polling.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseEncryptionKeys } from '../../../src/store/encryption-keys.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { createSealer } from '../../../src/store/sealer.ts';
-import { bindSealer, bindStore } from '../../../src/store/workspace-store.ts';
+import { bindSealer, bindStore } from '../../../src/workspace/bound.ts';
 import { createUserLinks } from '../../../src/workspace/user-links.ts';
 import { ask } from '../../support/asking.ts';
 import {

@@ -1,4 +1,17 @@
-import type { AskTenancy, Change, Collection, Place, Sealer, Shape, Store } from './store.ts';
+import type { Engine, JobType, SendOptions } from '../jobs/jobs.ts';
+import type { JobsBackend } from '../jobs/jobs-backend.ts';
+import {
+  type AskTenancy,
+  asking,
+  type Change,
+  type Collection,
+  type Place,
+  type Sealer,
+  type Shape,
+  type Store,
+} from '../store/store.ts';
+
+/** What the process shares, as one workspace has it: documents, sealed secrets, jobs. */
 
 type WithoutWorkspace<F> = F extends (workspace: string, ...rest: infer Rest) => infer Result
   ? (...rest: Rest) => Result
@@ -142,5 +155,67 @@ function onceCollection<T>(stored: WorkspaceCollection<T>): WorkspaceCollection<
     create: (...row) => writing(() => stored.create(...row)),
     update: (id, change) => writing(() => stored.update(id, change)),
     delete: (id) => writing(() => stored.delete(id)),
+  };
+}
+
+/** When a schedule's job is sent, and with what. */
+interface JobSchedule<Data> {
+  /** Five-field cron expression. */
+  cron: string;
+  /** IANA time zone the fields are meant in. */
+  zone: string;
+  job: JobType<Data>;
+  /** Its job gets the time of the occurrence as `slotAt` as well. */
+  data: Omit<Data, 'slotAt'>;
+  /** As in `SendOptions`, of its jobs. */
+  lane?: string | undefined;
+}
+
+/** The jobs and schedules of one workspace. */
+export interface WorkspaceJobs {
+  /** False if the key is taken in the queue. */
+  send<Data>(job: JobType<Data>, data: Data, options?: Omit<SendOptions, 'during'>): Promise<boolean>;
+  /** As `Engine.schedule`. @throws CronError if the expression or the zone is wrong */
+  schedule<Data>(key: string, schedule: JobSchedule<Data>): Promise<void>;
+  unschedule(key: string): Promise<void>;
+}
+
+/** What is sent once the tenancy `during` has ended is refused. */
+export function bindJobs(engine: Engine, workspace: string, during: AskTenancy | undefined): WorkspaceJobs {
+  return {
+    send: async ({ queue }, data, { key, ...options } = {}) =>
+      engine.send(
+        queue,
+        { ...data, workspace },
+        {
+          ...options,
+          ...(key === undefined ? {} : { key: `${workspace} ${key}` }),
+          during: await during?.(),
+        },
+      ),
+    schedule: async (key, { cron, zone, job, data, lane }) =>
+      engine.schedule(
+        workspace,
+        key,
+        { cron, zone, lane, queue: job.queue, data: { ...data, workspace } },
+        await during?.(),
+      ),
+    unschedule: (key) => engine.unschedule(workspace, key),
+  };
+}
+
+/** What commands ask of the jobs fails as the store does, with `StoreUnavailable`. */
+export function askingBackend(backend: JobsBackend): JobsBackend {
+  const { schedules } = backend;
+  return {
+    ...backend,
+    insert: (queue, jobs) => asking(backend.insert(queue, jobs)),
+    erase: (workspace) => asking(backend.erase(workspace)),
+    schedules: {
+      ...schedules,
+      now: () => asking(schedules.now()),
+      put: (schedule, during) => asking(schedules.put(schedule, during)),
+      remove: (workspace, key) => asking(schedules.remove(workspace, key)),
+    },
   };
 }
