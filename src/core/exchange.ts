@@ -10,6 +10,8 @@ export interface HttpRequest {
   body: string | undefined;
   /** Most bytes that are received of an answer with this status. */
   mostBytes(status: number): number;
+  /** Called once all of it has left. */
+  onSent?: (() => void) | undefined;
 }
 
 export interface HttpAnswer {
@@ -29,7 +31,7 @@ const NOTHING = Buffer.alloc(0);
  */
 export function exchange(
   dispatcher: Dispatcher,
-  { mostBytes, body, ...request }: HttpRequest,
+  { mostBytes, body, onSent, ...request }: HttpRequest,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
@@ -48,6 +50,7 @@ export function exchange(
       sent = controller;
       if (signal.aborted) stop();
     },
+    onRequestSent: () => onSent?.(),
     // Also for each answer that only announces another.
     onResponseStart(_, status, headers) {
       head = { status, headers };

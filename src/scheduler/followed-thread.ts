@@ -2,8 +2,8 @@ import type { Message, News } from '../core/message.ts';
 import type { Job } from '../jobs/jobs.ts';
 import { countWithheld } from '../observability/metrics.ts';
 import { isEditRefused, isSlackFailure, isThreadRefused } from '../slack/failure.ts';
-import { postId } from '../slack/post-journal.ts';
 import type { MessageRef } from '../slack/slack.ts';
+import { postId } from '../slack/web.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type AskedState, sendToAsker } from './send-to-asker.ts';
 

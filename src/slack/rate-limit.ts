@@ -1,7 +1,9 @@
 import type { Clock } from '../core/clock.ts';
 import { backoff } from '../core/retry.ts';
-import { isSlackFailure } from './failure.ts';
+import type { SpanStart, Tracing } from '../observability/tracing.ts';
+import { isSlackFailure, SlackFailure } from './failure.ts';
 import type { AnswerOf, ArgumentsOf } from './sdk.ts';
+import type { Web } from './web.ts';
 
 export interface RetryPolicy {
   /** Waits for a rate limit to pass at most this long in all, in milliseconds. */
@@ -62,6 +64,51 @@ function waitAfter(error: unknown, now: number, unanswered: number, policy: Retr
   if (isSlackFailure(error, 'unreachable') && unanswered < policy.retriesUnknown)
     return backoff(FIRST_BACKOFF_MS, unanswered + 1, 0, NO_SPREAD);
   return undefined;
+}
+
+/** One call with the workspace's token, without repetition. `intend` stores that it is about to leave. */
+export type CallOnce = <Method extends string>(
+  method: Method,
+  args: ArgumentsOf<Method>,
+  intend?: () => Promise<void>,
+) => Promise<AnswerOf<Method>>;
+
+interface CallParts {
+  /** The workspace's; undefined where Deckhand is not installed. */
+  token(): Promise<string | undefined>;
+  web: Web;
+  tracing: Tracing;
+  observe?: ((method: string, outcome: string, ms: number) => void) | undefined;
+}
+
+/** Calls with the workspace's token, each in a span of its own. */
+export function createCallOnce({ token, web, tracing, observe }: CallParts): CallOnce {
+  const { hostname } = new URL(web.origin);
+  return async (method, args, intend) => {
+    const secret = await token();
+    if (secret === undefined) throw new SlackFailure(method, 'revoked', 'not_installed');
+    return tracing.run(spanOf(method, hostname), async () => {
+      const start = performance.now();
+      const observed = (outcome: string): void => observe?.(method, outcome, performance.now() - start);
+      try {
+        const answer = await web.call(method, args, secret, intend);
+        observed('ok');
+        return answer;
+      } catch (error) {
+        observed(error instanceof SlackFailure ? error.kind : 'bug');
+        throw error;
+      }
+    });
+  };
+}
+
+function spanOf(method: string, host: string): SpanStart {
+  const attributes = () => ({
+    'http.request.method': 'POST',
+    'server.address': host,
+    'slack.method': method,
+  });
+  return { name: `POST ${method}`, kind: 'client', attributes };
 }
 
 /** Edits that may be left out: Slack takes about one a second in a channel, and 50 of `chat.update` a minute. */

@@ -8,6 +8,8 @@ import { isSlackFailure } from './failure.ts';
 import {
   BACKGROUND,
   type Call,
+  type CallOnce,
+  createCallOnce,
   createEditBudget,
   type EditBudget,
   ONLY_CHANCE,
@@ -15,7 +17,7 @@ import {
   withRetries,
 } from './rate-limit.ts';
 import { type Upload, uploadFile } from './uploads.ts';
-import { type CallOnce, createCallOnce, postToResponseUrl, type ResponseMode, type Web } from './web.ts';
+import { postToResponseUrl, type ResponseMode, type Web } from './web.ts';
 
 export interface Post {
   channel: string;
@@ -23,7 +25,7 @@ export interface Post {
   threadTs?: string | undefined;
   /** A UUID that a repeated post keeps: where Slack honours it, both are the same message. */
   clientMsgId?: string;
-  /** Stores that this post is about to leave: called right before each try, for posts with a `clientMsgId`. */
+  /** Stores that this post is about to leave: called right before each try. */
   intend?: (() => Promise<void>) | undefined;
   /** What the log calls it, if not by its `clientMsgId`. */
   label?: string | undefined;
@@ -157,7 +159,7 @@ type Posting = Pick<
 >;
 
 function createPosting(shared: Shared, workspace: string, once: CallOnce): Posting {
-  const { clock, web, lock, onRepeat } = shared;
+  const { clock, lock, onRepeat } = shared;
 
   /** Reports each try after one whose answer was lost. */
   function reportingRepeats<T>(post: RepeatedPost, run: () => Promise<T>): () => Promise<T> {
@@ -173,14 +175,11 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
 
   async function send(post: Post, signal?: AbortSignal): Promise<MessageRef> {
     const { channel, message, threadTs, clientMsgId, intend } = post;
-    const isIntended = clientMsgId !== undefined && intend !== undefined;
-    const forget = isIntended ? web.journal.announce(clientMsgId, intend) : undefined;
     const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
     const id = clientMsgId === undefined ? {} : { client_msg_id: clientMsgId };
     const args = { ...PLAIN_POST, channel, ...inert(message), ...thread, ...id };
-    const sendOnce = () => once('chat.postMessage', args);
-    const retried = withRetries(clock, BACKGROUND, reportingRepeats(post, sendOnce), signal);
-    const sent = await retried.finally(() => forget?.());
+    const sendOnce = () => once('chat.postMessage', args, intend);
+    const sent = await withRetries(clock, BACKGROUND, reportingRepeats(post, sendOnce), signal);
     return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
   }
 

@@ -1,13 +1,13 @@
+import { hash } from 'node:crypto';
 import { stringify } from 'node:querystring';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { exchangeWithin, type HttpAnswer } from '../core/exchange.ts';
+import { createKeyedLock, type KeyedLock } from '../core/locks.ts';
 import type { Message } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
-import type { SpanStart, Tracing } from '../observability/tracing.ts';
 import { failureNamed, SlackFailure } from './failure.ts';
-import { createPostJournal, type PostJournal } from './post-journal.ts';
 import type { AnswerOf, ArgumentsOf } from './sdk.ts';
 
 /** Slack's Web API under one address, over one pool of connections. */
@@ -16,15 +16,15 @@ export interface Web {
    * Calls a method once. Not by Slack's own client, which copies each message four times for a log that is off, and is
    * an object of 60 kB for each token; the types are its own.
    * @param token left out where the method takes none
+   * @param intend stores that the call is about to leave
    * @throws SlackFailure
    */
   call<Method extends string>(
     method: Method,
     args: ArgumentsOf<Method>,
     token?: string,
+    intend?: () => Promise<void>,
   ): Promise<AnswerOf<Method>>;
-  /** What must be stored right before a post leaves. */
-  readonly journal: PostJournal;
   /** For what Slack names by an address of its own. */
   readonly agent: Dispatcher;
   /** Where the Web API is: scheme, host and port. */
@@ -43,10 +43,15 @@ const UPLOAD_TIMEOUT_MS = 60_000;
 /** Retries and rate limits are in `rate-limit.ts`: here, a call is made once. */
 export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
   const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
-  const journal = createPostJournal();
+  const alone = createKeyedLock();
   const { origin, pathname } = new URL(apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`);
 
-  function send(method: string, body: string, token: string | undefined): Promise<HttpAnswer> {
+  function send(
+    method: string,
+    body: string,
+    token: string | undefined,
+    intend: (() => Promise<void>) | undefined,
+  ): Promise<HttpAnswer> {
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',
       accept: 'application/json',
@@ -63,22 +68,49 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
       body,
       mostBytes: () => Number.POSITIVE_INFINITY,
     } as const;
-    return journal.send(body, () => exchangeWithin(TIMEOUT_MS, agent, request));
+    const start = (onSent?: () => void): Promise<HttpAnswer> =>
+      exchangeWithin(TIMEOUT_MS, agent, { ...request, onSent });
+    return intend === undefined ? start() : sendStored(alone, intend, start);
   }
 
   return {
-    async call(method, args, token) {
-      const answer = await send(method, formOf(args), token).catch((cause: unknown) => {
+    async call(method, args, token, intend) {
+      const answer = await send(method, formOf(args), token, intend).catch((cause: unknown) => {
         throw new SlackFailure(method, 'unreachable', 'request_failed', { cause });
       });
       return readAnswer(method, answer, clock.now());
     },
-    journal,
     agent,
     origin,
     sendBytes: (url, bytes) => sendBytes(agent, url, bytes),
     close: () => agent.close(),
   };
+}
+
+/** The same UUID for the same parts, in the form of Slack's `client_msg_id`. */
+export function postId(...parts: string[]): string {
+  const hex = hash('sha256', JSON.stringify(parts));
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * Stores a post's intent, then sends it. Only one of the process is between the two, so that a killed process leaves at
+ * most one intent that Slack never saw, however many channels it posts in.
+ */
+async function sendStored<T>(
+  alone: KeyedLock,
+  intend: () => Promise<void>,
+  start: (onSent: () => void) => Promise<T>,
+): Promise<T> {
+  const { answer } = await alone('post', async () => {
+    await intend();
+    const { promise: hasLeft, resolve: leave } = Promise.withResolvers<unknown>();
+    const begun = start(() => leave(undefined));
+    begun.then(leave, leave);
+    await hasLeft;
+    return { answer: begun };
+  });
+  return answer;
 }
 
 /** What is no plain value is JSON in a field of the form. */
@@ -125,50 +157,6 @@ function parse<T>(body: Buffer): (T & Said) | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** One call with the workspace's token, without repetition. */
-export type CallOnce = <Method extends string>(
-  method: Method,
-  args: ArgumentsOf<Method>,
-) => Promise<AnswerOf<Method>>;
-
-interface CallParts {
-  /** The workspace's; undefined where Deckhand is not installed. */
-  token(): Promise<string | undefined>;
-  web: Web;
-  tracing: Tracing;
-  observe?: ((method: string, outcome: string, ms: number) => void) | undefined;
-}
-
-/** Calls with the workspace's token, each in a span of its own. */
-export function createCallOnce({ token, web, tracing, observe }: CallParts): CallOnce {
-  const { hostname } = new URL(web.origin);
-  return async (method, args) => {
-    const secret = await token();
-    if (secret === undefined) throw new SlackFailure(method, 'revoked', 'not_installed');
-    return tracing.run(spanOf(method, hostname), async () => {
-      const start = performance.now();
-      const observed = (outcome: string): void => observe?.(method, outcome, performance.now() - start);
-      try {
-        const answer = await web.call(method, args, secret);
-        observed('ok');
-        return answer;
-      } catch (error) {
-        observed(error instanceof SlackFailure ? error.kind : 'bug');
-        throw error;
-      }
-    });
-  };
-}
-
-function spanOf(method: string, host: string): SpanStart {
-  const attributes = () => ({
-    'http.request.method': 'POST',
-    'server.address': host,
-    'slack.method': method,
-  });
-  return { name: `POST ${method}`, kind: 'client', attributes };
 }
 
 async function sendBytes(dispatcher: Dispatcher, url: URL, body: Uint8Array): Promise<number> {

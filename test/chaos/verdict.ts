@@ -1,5 +1,5 @@
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
-import { postId } from '../../src/slack/post-journal.ts';
+import { postId } from '../../src/slack/web.ts';
 import { PEOPLE } from '../support/test-world.ts';
 import { lookAt, postsOf, privateAnswers, publicAnswers, type Seen, threadOf } from './seen.ts';
 import { type ChaosProject, SIDES, type Side } from './sides.ts';

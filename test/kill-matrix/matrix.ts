@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { postId } from '../../src/slack/post-journal.ts';
+import { postId } from '../../src/slack/web.ts';
 import { CHANNEL, TEAM } from '../support/test-world.ts';
 import type { Act } from './acts.ts';
 import type { DoorName, Point } from './doors.ts';

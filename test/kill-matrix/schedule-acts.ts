@@ -1,4 +1,4 @@
-import { postId } from '../../src/slack/post-journal.ts';
+import { postId } from '../../src/slack/web.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 import type { Act } from './acts.ts';
 import type { Site } from './site.ts';

@@ -1,5 +1,5 @@
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
-import { postId } from '../../src/slack/post-journal.ts';
+import { postId } from '../../src/slack/web.ts';
 import { connectAccount, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const CHANNELS = 10;

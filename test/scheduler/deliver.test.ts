@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliver, deliveryOf } from '../../src/scheduler/deliver.ts';
 import { SlackFailure } from '../../src/slack/failure.ts';
-import { postId } from '../../src/slack/post-journal.ts';
+import { postId } from '../../src/slack/web.ts';
 import { say } from '../../src/views/blocks/message.ts';
 import { CHANNEL, type DigestWorld, openDigestWorld, TEAM } from './digests/digest-world.ts';
 

@@ -1,7 +1,7 @@
 import { UserError } from '../../core/errors.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { countRepeated } from '../../observability/metrics.ts';
-import { postId } from '../../slack/post-journal.ts';
+import { postId } from '../../slack/web.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, type MaybeTwice, testRootMessage } from '../../views/test-access/test-run.ts';
 import { type Run, type Target, targetKey, usualDuration } from '../../workspace/test-runs.ts';
