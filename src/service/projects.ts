@@ -1,12 +1,16 @@
 import { z } from 'zod';
+import { type CallOptions, requestJson, type SkippedRows } from './call.ts';
 import type { AccountClient } from './client.ts';
 import {
   Flag,
   Identifier,
+  isObject,
   type ListOptions,
   listUnder,
+  NullableText,
   NullableTimestamp,
   OptionalText,
+  readRows,
   requestRows,
 } from './shapes.ts';
 
@@ -34,4 +38,118 @@ export async function listProjects(account: AccountClient, options?: ListOptions
   const call = { operation: 'listProjects', path: ['projects.json'] };
   const projects = await requestRows(account, listUnder('projects'), Project, call, options);
   return projects.toSorted((one, other) => Number(other.starred) - Number(one.starred));
+}
+
+const Outcome = z.object({ status: z.string(), message: NullableText });
+const ServerOutcome = Outcome.extend({ name: OptionalText, identifier: Identifier.optional() }).transform(
+  ({ name, identifier = name, ...outcome }) => ({ ...outcome, name: name || identifier, identifier }),
+);
+
+/** API 2.8 (docs/service-api.md). The results are read item by item. */
+const Answer = z.object({
+  identifier: Identifier,
+  status: z.string().min(1),
+  created_at: NullableTimestamp,
+  completed_at: NullableTimestamp,
+  results: z.unknown().optional(),
+});
+
+/** `status` may be any word; `hasEnded` says whether the run goes on. */
+export interface TestRun extends Omit<z.infer<typeof Answer>, 'results'> {
+  results: TestResults | undefined;
+}
+
+/** A word other than `completed` and `failed` ends a run only together with the time at which it ended. */
+export function hasEnded({ status, completed_at }: { status: string; completed_at: string | null }): boolean {
+  return status === 'completed' || status === 'failed' || completed_at !== null;
+}
+
+/** A test result item. API 3.1. */
+type TestStatus = 'ok' | 'error';
+export interface TestOutcome {
+  status: TestStatus;
+  /** Foreign text; null unless the status is `error`, and perhaps then. */
+  message: string | null;
+}
+export interface TestResults {
+  /** Absent in a run of one server. */
+  repository?: TestOutcome;
+  servers: Array<TestOutcome & { name: string; identifier: string }>;
+  /** Items of an ended run that could not be read; absent where all could. */
+  skipped?: readonly SkippedRows[];
+}
+
+function readRun(
+  endpoint: Pick<AccountClient, 'reportSkipped'>,
+  { results, ...run }: z.infer<typeof Answer>,
+  operation: string,
+): TestRun {
+  if (!isObject(results)) return { ...run, results: undefined };
+  // What is not complete while the run goes on may be complete at the next poll.
+  const isRunning = !hasEnded(run);
+  const reader = isRunning ? { reportSkipped: () => undefined } : endpoint;
+  const skipped: SkippedRows[] = [];
+  const onSkipped = (rows: SkippedRows) => skipped.push(rows);
+  const read = <T extends z.infer<typeof Outcome>>(schema: z.ZodType<T>, items: unknown) =>
+    decided(readRows(reader, schema, itemsIn(items), operation, { onSkipped }), isRunning);
+  const [repository] = read(Outcome, results.repository);
+  const servers = read(ServerOutcome, results.servers);
+  const isWhole = isRunning || skipped.length === 0;
+  const known = { ...(repository === undefined ? {} : { repository }), servers };
+  return { ...run, results: isWhole ? known : { ...known, skipped } };
+}
+
+/** The items of a list, or one item by itself. */
+function itemsIn(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+/**
+ * While a run goes on, items that are not decided yet are left out. At its end an item that is neither `ok` nor `error`
+ * counts as an error that says so: without it the run would look better than it is.
+ */
+function decided<T extends z.infer<typeof Outcome>>(
+  items: T[],
+  isRunning: boolean,
+): Array<T & { status: TestStatus }> {
+  return isRunning ? items.filter(isDecided) : items.map(decide);
+}
+
+function decide<T extends z.infer<typeof Outcome>>(item: T): T & { status: TestStatus } {
+  if (isDecided(item)) return item;
+  return { ...item, status: 'error', message: item.message ?? `the service says “${item.status}”` };
+}
+
+function isDecided<T extends { status: string }>(item: T): item is T & { status: TestStatus } {
+  return item.status === 'ok' || item.status === 'error';
+}
+
+/**
+ * Queues a test of a project's repository and all its servers, or of one server. API 4.6.
+ * `project` is a permalink or identifier. Rejects with a ServiceError.
+ */
+export async function startTestAccess(
+  account: AccountClient,
+  project: string,
+  server?: string,
+  options?: CallOptions,
+): Promise<TestRun> {
+  const path = ['projects', project, ...(server === undefined ? [] : ['servers', server]), 'test_access'];
+  // An empty body is not JSON, although the header says that it is.
+  const operation = 'startTestAccess';
+  const call = { operation, method: 'POST', path, body: {} } as const;
+  return readRun(account, await requestJson(account, Answer, call, options), operation);
+}
+
+/** The run as it stands; poll it every 2 to 3 seconds until it has ended. API 4.6. */
+export async function getTestAccess(
+  account: AccountClient,
+  project: string,
+  run: string,
+  options?: CallOptions,
+): Promise<TestRun> {
+  const operation = 'getTestAccess';
+  const call = { operation, path: ['projects', project, 'test_access', run] };
+  return readRun(account, await requestJson(account, Answer, call, options), operation);
 }

@@ -19,7 +19,7 @@ import {
 } from '../../src/service/integrations.ts';
 import { downloadInvoice, listInvoices } from '../../src/service/invoices.ts';
 import { enrollInBeta, getProfile } from '../../src/service/profile.ts';
-import { listProjects } from '../../src/service/projects.ts';
+import { getTestAccess, listProjects, startTestAccess } from '../../src/service/projects.ts';
 import {
   createServer,
   getBuildConfiguration,
@@ -28,7 +28,6 @@ import {
   managedStatus,
 } from '../../src/service/servers.ts';
 import { signUp } from '../../src/service/signup.ts';
-import { getTestAccess, startTestAccess } from '../../src/service/test-access.ts';
 import { failure, startTestClock } from './wire.ts';
 
 let sandbox: SimulatedService;

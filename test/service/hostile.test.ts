@@ -15,7 +15,7 @@ import {
 import { createIntegration } from '../../src/service/integrations.ts';
 import { downloadInvoice, listInvoices } from '../../src/service/invoices.ts';
 import { enrollInBeta, getProfile } from '../../src/service/profile.ts';
-import { listProjects } from '../../src/service/projects.ts';
+import { getTestAccess, listProjects, startTestAccess } from '../../src/service/projects.ts';
 import {
   createServer as createManagedServer,
   getBuildConfiguration,
@@ -23,7 +23,6 @@ import {
   listServers,
 } from '../../src/service/servers.ts';
 import { signUp } from '../../src/service/signup.ts';
-import { getTestAccess, startTestAccess } from '../../src/service/test-access.ts';
 import { anyText } from '../support/arbitraries.ts';
 import { byLength } from '../support/length.ts';
 import { KEY, startTestClock } from './wire.ts';

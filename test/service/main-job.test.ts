@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { getProfile } from '../../src/service/profile.ts';
-import { listProjects } from '../../src/service/projects.ts';
-import { getTestAccess, hasEnded, startTestAccess } from '../../src/service/test-access.ts';
+import { getTestAccess, hasEnded, listProjects, startTestAccess } from '../../src/service/projects.ts';
 import { failure, openAccount, type Reply, startWire } from './wire.ts';
 
 describe('profile', () => {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Observed } from '../../src/service/client.ts';
 import { getProfile } from '../../src/service/profile.ts';
-import { listProjects } from '../../src/service/projects.ts';
-import { startTestAccess } from '../../src/service/test-access.ts';
+import { listProjects, startTestAccess } from '../../src/service/projects.ts';
 import { failure, openAccount, type Reply, startWire } from './wire.ts';
 
 const PROFILE = { email_address: 'ada@example.com', account: { name: 'Acme' } };

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { createService, type Observed } from '../../src/service/client.ts';
 import { getProfile } from '../../src/service/profile.ts';
-import { getTestAccess } from '../../src/service/test-access.ts';
+import { getTestAccess } from '../../src/service/projects.ts';
 import { failure, KEY, openAccount, type Reply, startTestClock, startWire } from './wire.ts';
 
 const PROFILE = { email_address: 'ada@example.com', account: { name: 'Acme' } };

@@ -3,7 +3,7 @@ import type { ServiceError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { countUnanswered } from '../../observability/metrics.ts';
 import type { AccountClient } from '../../service/client.ts';
-import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/test-access.ts';
+import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/projects.ts';
 import {
   countTested,
   outcomeOf,

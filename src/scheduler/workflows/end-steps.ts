@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { plain, unmarked } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import type { TestRun } from '../../service/test-access.ts';
+import type { TestRun } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
 import { defineJob } from '../../workspace/define-job.ts';

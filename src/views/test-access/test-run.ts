@@ -1,6 +1,6 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, dateTime, duration, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
-import type { TestResults, TestRun } from '../../service/test-access.ts';
+import type { TestResults, TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, EARLIER_COPY, say, section } from '../blocks/message.ts';

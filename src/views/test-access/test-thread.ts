@@ -1,6 +1,6 @@
 import type { Message, News } from '../../core/message.ts';
 import { bold, cut, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
-import { hasEnded, type TestOutcome, type TestRun } from '../../service/test-access.ts';
+import { hasEnded, type TestOutcome, type TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, say, section } from '../blocks/message.ts';
