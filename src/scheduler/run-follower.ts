@@ -1,7 +1,11 @@
 import type { z } from 'zod';
+import type { Clock } from '../core/clock.ts';
 import { defined } from '../core/defined.ts';
-import { UserError } from '../core/errors.ts';
+import { type ServiceError, type ServiceErrorKind, UserError } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
+import { dateTime } from '../core/mrkdwn.ts';
+import { nextPollMs, type PollState, STEADY } from '../core/retry.ts';
+import type { Settings } from '../core/settings.ts';
 import type { Job } from '../jobs/jobs.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';
@@ -15,7 +19,6 @@ import {
   type FollowedThread,
   openFollowedThread,
 } from './followed-thread.ts';
-import { createPolling, type Polling } from './polling.ts';
 
 /** Jobs of one queue at once: followed runs are mostly asleep. */
 export const FOLLOWED_AT_ONCE = 20_000;
@@ -136,4 +139,107 @@ export function pollWhileFollowed(
   // Each process counts anew: the clock of the one before may have been another.
   const deadline = clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000;
   return createPolling(workspace, { signal, deadline, onTrouble });
+}
+
+/** People are told of a pause from here on, rather than see nothing move. */
+const LONG_PAUSE_MS = 5_000;
+
+/** A longer time between two waits means that the clock jumped. */
+const LONGEST_POLL_MS = 60_000;
+
+/** The service refused, and asking again will not change that. */
+const FINAL: ReadonlySet<ServiceErrorKind> = new Set([
+  'unauthorized',
+  'forbidden',
+  'api_access_restricted',
+  'admin_required',
+  'email_verification_required',
+  'account_not_found',
+  'record_not_found',
+  'invalid',
+  'rejected',
+]);
+
+interface PollingOptions {
+  signal: AbortSignal;
+  /** When polling ends, milliseconds since the epoch. */
+  deadline: number;
+  /** Called once the service has failed twice in a row, or asks for a long pause; mrkdwn. */
+  onTrouble?(words: string): Promise<void>;
+}
+
+export interface Polling {
+  /** Waits for the next poll; false once the deadline has passed. */
+  wait(state: PollState): Promise<boolean>;
+  /** The state after a failed call. @throws the failure itself where waiting will not change it */
+  slowDown(error: unknown, state: PollState, isFinal?: (cause: ServiceError) => boolean): Promise<PollState>;
+  /**
+   * Polls until `poll` returns something; undefined where the deadline passed first. `recovered` is true after failed
+   * polls.
+   * @throws what waiting will not change
+   */
+  until<T>(poll: (recovered: boolean) => Promise<T | undefined>): Promise<T | undefined>;
+}
+
+interface PollingParts {
+  clock: Clock;
+  config: Pick<Settings, 'POLL_INTERVAL_MS'>;
+}
+
+/**
+ * Asks the service every interval, less often while it fails, and never before it asks to be tried again. Not p-retry,
+ * which keeps real time: a clock that was set, or a machine that slept, must not use up the deadline.
+ */
+export function createPolling({ clock, config }: PollingParts, options: PollingOptions): Polling {
+  const { signal } = options;
+  let { deadline } = options;
+  let seenAt = clock.now();
+
+  /** Moves the deadline along with a clock that jumped, and returns the time. */
+  function pass(sleptMs: number): number {
+    const now = clock.now();
+    const jumpedMs = now - seenAt - sleptMs;
+    if (jumpedMs < 0 || jumpedMs > LONGEST_POLL_MS) deadline += jumpedMs;
+    seenAt = now;
+    return now;
+  }
+
+  async function wait({ failures, retryAt }: PollState): Promise<boolean> {
+    const now = pass(0);
+    const intervalMs = config.POLL_INTERVAL_MS;
+    const ms = nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random() });
+    const pauseMs = Math.min(ms, Math.max(0, deadline - now));
+    await clock.sleep(pauseMs, signal);
+    return pass(pauseMs) < deadline;
+  }
+
+  const slowDown: Polling['slowDown'] = async (error, state, isFinal = ({ kind }) => FINAL.has(kind)) => {
+    if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
+    const next = { failures: state.failures + 1, retryAt: error.cause.retryAt };
+    const isLong = (next.retryAt ?? 0) - clock.now() > LONG_PAUSE_MS;
+    if (next.failures === 2 || (next.failures === 1 && isLong)) await options.onTrouble?.(troubleWords(next));
+    return next;
+  };
+
+  const until: Polling['until'] = async (poll) => {
+    for (let state = STEADY; ; ) {
+      // One poll after the deadline too: it may have passed, and the work ended, while Deckhand was down.
+      const isInTime = await wait(state);
+      try {
+        const seen = await poll(state !== STEADY);
+        if (seen !== undefined) return seen;
+        state = STEADY;
+      } catch (error) {
+        state = await slowDown(error, state);
+      }
+      if (!isInTime) return undefined;
+    }
+  };
+
+  return { wait, slowDown, until };
+}
+
+function troubleWords({ retryAt }: PollState): string {
+  const next = retryAt === undefined ? 'Deckhand keeps trying' : `the next try is ${dateTime(retryAt)}`;
+  return `The service is busy or does not answer; ${next}.`;
 }

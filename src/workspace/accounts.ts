@@ -106,8 +106,8 @@ export interface Accounts {
 export interface AccountsParts extends SealedKeysParts {
   service: Service;
   clock: Clock;
-  /** A person's own e-mail address at the service, where their link says so. */
-  linkedEmail?: (user: string) => Promise<string | undefined>;
+  /** A person's own e-mail address at the service, where their link says so; undefined where no one can link. */
+  linkedEmail: ((user: string) => Promise<string | undefined>) | undefined;
   /** Called when a connection breaks or works again, so that schedules can pause and resume. */
   onState?: (account: Account) => Promise<void>;
 }

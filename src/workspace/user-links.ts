@@ -57,6 +57,12 @@ export function createUserLinks(parts: {
   };
 }
 
+/** Each person's own e-mail address at the service, where their link says so. */
+export function linkedEmails(store: WorkspaceStore): (user: string) => Promise<string | undefined> {
+  const stored = store.collection('links', Link);
+  return async (user) => (await stored.get(user))?.email;
+}
+
 function fieldOf(user: string): Field {
   return { record: `links/${user}`, field: 'tokens' };
 }

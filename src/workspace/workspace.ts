@@ -45,7 +45,7 @@ import { accountsChanged } from './schedules.ts';
 import { createServiceNames, type ServiceNames } from './service-names.ts';
 import { createSlackPeople } from './slack-people.ts';
 import { createTestRuns, type TestRuns } from './test-runs.ts';
-import { createUserLinks, type UserLinks } from './user-links.ts';
+import { createUserLinks, linkedEmails, type UserLinks } from './user-links.ts';
 
 /** Everything that is opened once for the process. */
 export interface Parts {
@@ -172,12 +172,10 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const slack = withFallbacks(parts.slack.of(id), newBlocks);
   const sealer = bindSealer(parts.sealer, id, during);
   const home = createHome({ store, jobs, clock, log, slack });
-  const ask: UserLinks['ask'] = (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during);
   const shared: RecordParts = {
     sealer,
     service,
     clock,
-    ask,
     people: createSlackPeople({ id, slack, clock, log }),
     installer: () => installations.installer(id),
     onState: async () => {
@@ -214,6 +212,12 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     digests: createDigests(store),
     hosting: createHostingCatalog({ accounts, clock }),
     integrations: createIntegrations(store),
+    links: createUserLinks({
+      store,
+      sealer,
+      clock,
+      ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
+    }),
     names: createServiceNames({ store, clock }),
     newBlocks,
     pending: createPendingCommands({ store, clock }),
@@ -225,19 +229,17 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   return workspace;
 }
 
-type RecordParts = Omit<AccountsParts & RolesParts & { ask: UserLinks['ask'] }, 'store' | 'linkedEmail'>;
+type RecordParts = Omit<AccountsParts & RolesParts, 'store' | 'linkedEmail'>;
 
 /** What a request reads again and again. @param store may remember what it has read */
 function recordsIn(
   store: WorkspaceStore,
   parts: RecordParts,
-): Pick<Workspace, 'accounts' | 'channels' | 'links' | 'roles'> {
-  const links = createUserLinks({ ...parts, store });
-  const linkedEmail = async (user: string): Promise<string | undefined> => (await links.get(user))?.email;
+): Pick<Workspace, 'accounts' | 'channels' | 'roles'> {
+  const linkedEmail = parts.service.oauth && linkedEmails(store);
   return {
     accounts: createAccounts({ ...parts, store, linkedEmail }),
     channels: createChannels(store),
-    links,
     roles: createRoles({ ...parts, store }),
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextPollMs } from '../../src/scheduler/polling.ts';
+import { nextPollMs } from '../../src/core/retry.ts';
 
 const NOW = Date.parse('2026-03-02T09:00:00Z');
 const INTERVAL = { intervalMs: 2_500, failures: 0, retryAt: undefined, now: NOW };

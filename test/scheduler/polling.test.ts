@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPolling } from '../../src/scheduler/polling.ts';
+import { createPolling } from '../../src/scheduler/run-follower.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
 const MINUTE = 60_000;

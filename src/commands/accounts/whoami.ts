@@ -19,7 +19,7 @@ export const whoami = defineCommand({
     const [profile, roles, link] = await Promise.all([
       workspace.accounts.use(account, (client) => getProfile(client)),
       rolesOf(context),
-      workspace.links.get(caller.user),
+      workspace.service.oauth && workspace.links.get(caller.user),
     ]);
     return {
       kind: 'private',

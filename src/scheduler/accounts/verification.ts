@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
+import { nextPollMs } from '../../core/retry.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { listProjects } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -13,7 +14,6 @@ import {
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { nextPollMs } from '../polling.ts';
 
 const FIRST_POLL_MS = 30_000;
 const LONGEST_PAUSE_MS = 15 * 60_000;

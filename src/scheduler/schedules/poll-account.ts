@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import { asClause } from '../../core/mrkdwn.ts';
+import { STEADY } from '../../core/retry.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Mentions } from '../../workspace/service-names.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { STEADY } from '../polling.ts';
 import type { ScheduleKind } from './lifecycle.ts';
 import { pauseAndNotify } from './notify-owner.ts';
 import { type FeedChannel, feedChannelId, type Outbox, outboxJob, postPending } from './outbox.ts';

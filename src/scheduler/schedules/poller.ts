@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { nextPollMs, type PollState } from '../../core/retry.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
 import type { WorkspaceCollection, WorkspaceStore } from '../../workspace/bound.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { nextPollMs, type PollState } from '../polling.ts';
 
 /** The polling of an account. Each poll is a job of its own, named by its number. */
 const Polled = z.object({

@@ -12,8 +12,7 @@ import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { currencyOf } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { createPolling } from '../polling.ts';
-import { FOLLOWED_AT_ONCE } from '../run-follower.ts';
+import { createPolling, FOLLOWED_AT_ONCE } from '../run-follower.ts';
 
 /** A requested sync, as its job keeps it. */
 const FollowedSync = z.object({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ServiceError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { STEADY } from '../../core/retry.ts';
 import { countUnanswered } from '../../observability/metrics.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/projects.ts';
@@ -14,8 +15,7 @@ import {
 import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
 import { type Run, Target, withDuration } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Polling, STEADY } from '../polling.ts';
-import { defineFollowJob, type Following, pollWhileFollowed } from '../run-follower.ts';
+import { defineFollowJob, type Following, type Polling, pollWhileFollowed } from '../run-follower.ts';
 import { endStepsOfRun, type RunEnding } from '../workflows/end-steps.ts';
 
 /** A followed test run, as its job keeps it: enough to go on from anywhere after a kill. */
