@@ -13,7 +13,7 @@ const DEFAULT_STORE = 'sqlite://data/deckhand.sqlite';
 /** In one step: a copy in several would begin anew with each write of the running Deckhand. */
 const ALL_PAGES = 2 ** 31 - 1;
 
-const BACKUP: Program = {
+export const BACKUP: Program = {
   name: 'backup',
   options: {},
   help: `Usage: npm run backup -- <file>
@@ -70,4 +70,4 @@ async function removeCopy(copy: string): Promise<void> {
   for (const ending of ['', '-wal', '-shm', '-journal']) await rm(`${copy}${ending}`, { force: true });
 }
 
-await runProgram(BACKUP);
+await runProgram(BACKUP, import.meta.filename);

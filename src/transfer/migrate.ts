@@ -8,7 +8,7 @@ import { describeFilled, type Program, runProgram, UsageError } from './program.
 import { openSide, type Side } from './side.ts';
 import { describeStore, expectStopped, expectThere } from './store-address.ts';
 
-const MIGRATE: Program = {
+export const MIGRATE: Program = {
   name: 'migrate',
   options: { from: { type: 'string' }, to: { type: 'string' } },
   help: `Usage: npm run migrate -- --from sqlite://path --to postgres://user:password@host/database
@@ -62,4 +62,4 @@ async function hasArrived({ store }: Side, { id }: Moved): Promise<boolean> {
   return (await arrivals(store).get(GLOBAL, ARRIVED_ID))?.id === id;
 }
 
-await runProgram(MIGRATE);
+await runProgram(MIGRATE, import.meta.filename);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import process from 'node:process';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { CONFIG_EXIT_CODE, TEMPORARY_EXIT_CODE } from '../config.ts';
@@ -32,29 +32,45 @@ export class UsageError extends Error {
   readonly code = 'usage_error';
 }
 
-/** Runs it with what was typed; what goes wrong and can be put right is one sentence. */
-export async function runProgram(program: Program): Promise<void> {
+/** What a program prints, and what it ends with. */
+interface Ending {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs it with what was typed, where Node was started with this file. */
+export async function runProgram(program: Program, file: string): Promise<void> {
+  // The path may lead through a link, such as that of the current release.
+  if (file !== realpathSync(process.argv[1] ?? '.')) return;
   if (existsSync('.env')) process.loadEnvFile();
+  const { code, out, err } = await carryOut(program, process.argv.slice(2), process.env);
+  process.stdout.write(out);
+  process.stderr.write(err);
+  process.exitCode = code;
+}
+
+/** What goes wrong and can be put right is one sentence; anything else is thrown. */
+export async function carryOut(program: Program, args: string[], env: Given['env']): Promise<Ending> {
   try {
-    const given = parse(program);
-    if (given.options.help === true) process.stdout.write(program.help);
-    else process.stdout.write(`${await program.run(given)}\n`);
+    const given = parse(program, args, env);
+    const said = given.options.help === true ? program.help : `${await program.run(given)}\n`;
+    return { code: 0, out: said, err: '' };
   } catch (error) {
-    const [sentence, exitCode] = faultOf(error, program) ?? [];
-    if (sentence === undefined) throw error;
-    process.stderr.write(`${sentence}\n`);
-    process.exitCode = exitCode;
+    const [sentence, code] = faultOf(error, program) ?? [];
+    if (sentence === undefined || code === undefined) throw error;
+    return { code, out: '', err: `${sentence}\n` };
   }
 }
 
-function parse({ options }: Program): Given {
+function parse({ options }: Program, args: string[], env: Given['env']): Given {
   const help = { type: 'boolean', short: 'h' } as const;
   const { values, positionals } = parseArgs({
-    args: process.argv.slice(2),
+    args,
     options: { ...options, help },
     allowPositionals: true,
   });
-  return { env: process.env, words: positionals, options: values };
+  return { env, words: positionals, options: values };
 }
 
 type Fault = [sentence: string, exitCode: number];

@@ -5,7 +5,7 @@ import { describeFilled, type Program, runProgram, UsageError } from './program.
 import { openSide } from './side.ts';
 import { describeStore, expectStopped } from './store-address.ts';
 
-const RESTORE: Program = {
+export const RESTORE: Program = {
   name: 'restore',
   options: {},
   help: `Usage: npm run restore -- <file>
@@ -26,4 +26,4 @@ it is interrupted, the store stays empty; run it again. Stop the Deckhand that t
   },
 };
 
-await runProgram(RESTORE);
+await runProgram(RESTORE, import.meta.filename);

@@ -2,6 +2,12 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { openBackend } from '../../src/open.ts';
+import { startFault } from '../../src/run.ts';
+import { MIGRATE } from '../../src/transfer/migrate.ts';
+import { carryOut } from '../../src/transfer/program.ts';
+import { readVersion } from '../../src/version.ts';
 import { setDatabaseClock } from '../process/database-clock.ts';
 import { createMachineClock } from '../process/machine-clock.ts';
 import { freePort } from '../support/free-port.ts';
@@ -9,7 +15,6 @@ import { openBrowser } from '../support/installing.ts';
 import { byLength } from '../support/length.ts';
 import { emptyDatabase } from '../support/postgres.ts';
 import { createProduct } from '../support/program.ts';
-import { runDeckhand } from '../support/run-deckhand.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { environment, oauthEnvironment } from '../support/test-world.ts';
@@ -113,12 +118,7 @@ test('a busy installation moves from SQLite to Postgres: nothing is lost or post
   await old.start();
   await Promise.all(TEAMS.map((team) => settle(team, slack, origin)));
 
-  const migrate = () =>
-    runDeckhand({
-      program: 'migrate',
-      args: ['--from', from, '--to', to],
-      env: { ENCRYPTION_KEYS },
-    });
+  const migrate = () => carryOut(MIGRATE, ['--from', from, '--to', to], { ENCRYPTION_KEYS });
   expect(await migrate(), 'while Deckhand runs').toMatchObject({
     code: 75,
     err: expect.stringContaining('in use'),
@@ -154,6 +154,13 @@ test('a busy installation moves from SQLite to Postgres: nothing is lost or post
   expect(new Set(names).size, 'a digest is posted twice').toBe(names.length);
   expect(lines.filter((line) => /quarantined|set_aside|"level":50/.test(line))).toEqual([]);
 
-  const again = await runDeckhand({ env: { ...env, PORT: '0' } });
-  expect(again).toMatchObject({ code: 78, err: expect.stringContaining('was moved to postgres://') });
+  const again = openBackend(from, { clock: systemClock, release: readVersion() });
+  const fault = await again.then(
+    () => undefined,
+    (error: unknown) => startFault(error, from),
+  );
+  expect(fault).toMatchObject({
+    exitCode: 78,
+    sentence: expect.stringContaining('was moved to postgres://'),
+  });
 }, 180_000);
