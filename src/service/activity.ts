@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { requestJson } from './call.ts';
-import type { AccountClient } from './client.ts';
 import {
   Identifier,
   isObject,
@@ -9,8 +7,10 @@ import {
   Numeric,
   OptionalText,
   readRows,
+  requestJson,
   Timestamp,
-} from './shapes.ts';
+} from './call.ts';
+import type { AccountClient } from './client.ts';
 
 export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
 export type ActivityRange = (typeof ACTIVITY_RANGES)[number];

@@ -1,8 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/exchange.ts';
-import { classifyAnswer, classifyFailure, type Scope } from './classify.ts';
-import { TimeoutError } from './transport.ts';
+import { newReference } from '../observability/failures.ts';
+import { classifyAnswer, type Scope } from './classify.ts';
 
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
@@ -63,52 +63,6 @@ export function requestJson<T>(
   return endpoint.send({ method: 'GET', scope: 'account', ...call, read: jsonOf(schema) }, options);
 }
 
-/** Both JSON headers on every request; only a PDF is accepted as something else. API 1 (docs/service-api.md). */
-export function headersOf(
-  call: Call<unknown>,
-  version: string,
-  authorization?: string,
-): Record<string, string> {
-  return {
-    accept: call.pdf ? 'application/pdf' : 'application/json',
-    'content-type': 'application/json',
-    // An encoded body could grow past the size limit only after it was received.
-    'accept-encoding': 'identity',
-    'user-agent': `deckhand/${version}`,
-    ...(authorization === undefined ? {} : { authorization }),
-  };
-}
-
-/** Path and query of a call, encoded. Throws a ServiceError for a name or address that must not be requested. */
-export function pathOf(call: Call<unknown>, address: Address): string {
-  if (call.path instanceof URL) return ownPath(call.path, address, call.operation);
-  const segments = call.path.map((segment) => encodeSegment(segment, call.operation));
-  const path = [address.path, ...segments].join('/');
-  const query = new URLSearchParams(call.query).toString();
-  return query === '' ? path : `${path}?${query}`;
-}
-
-/** Where accounts differ by their path, another account's path is as foreign as another host. */
-function ownPath(url: URL, { origin, path }: Address, operation: string): string {
-  const isPlain = url.username === '' && url.password === '';
-  const isOwn = isPlain && url.origin === origin && url.pathname.startsWith(`${path}/`);
-  if (isOwn) return `${url.pathname}${url.search}`;
-  throw foreignAddress(operation, "an address that is not on the account's own host");
-}
-
-/** The address was not requested. */
-export function foreignAddress(operation: string, detail: string): ServiceError {
-  const fault = 'foreign_address';
-  return new ServiceError('unexpected', operation, { detail, fault, certainlyNotDone: true });
-}
-
-/** A segment names one record. Anything that a server could take for another path names none. */
-function encodeSegment(segment: string, operation: string): string {
-  const isName = segment !== '' && segment !== '.' && segment !== '..' && segment.length <= 255;
-  if (isName && segment.isWellFormed()) return encodeURIComponent(segment);
-  throw new ServiceError('record_not_found', operation, { detail: 'not a name', certainlyNotDone: true });
-}
-
 /** What the call's reader makes of a good answer. Throws a ServiceError for any other. */
 export function readValue<T>(call: Call<T>, answer: HttpAnswer, now: number): T {
   const { operation, scope } = call;
@@ -147,12 +101,6 @@ export function unexpected(
   return new ServiceError('unexpected', operation, { status, detail, ...more });
 }
 
-/** The error of an exchange that brought no answer. */
-export function failureOf(operation: string, error: unknown): ServiceError {
-  if (!(error instanceof TimeoutError)) return classifyFailure(operation, error);
-  return new ServiceError('unreachable', operation, { detail: error.message });
-}
-
 function parseJson(answer: HttpAnswer, operation: string): unknown {
   try {
     return JSON.parse(textOf(answer));
@@ -168,10 +116,120 @@ function textOf(answer: HttpAnswer): string {
   return UTF_8.decode(answer.body);
 }
 
-export function describeIssues({ issues }: z.ZodError): string {
+function describeIssues({ issues }: z.ZodError): string {
   return issues.slice(0, 5).map(describeIssue).join('; ');
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   return `${issue.path.map(String).join('.').slice(0, 80) || 'the whole answer'}: ${issue.code}`;
+}
+
+/** An opaque identifier or name on the wire; some services send numbers for strings. */
+export const Identifier = z.union([z.string().min(1), z.number()]).transform(String);
+
+/** Text that is not essential: null where it is absent, null or not text. */
+export const NullableText = z
+  .union([z.string(), z.number().transform(String)])
+  .nullish()
+  .catch(null)
+  .transform((text) => text ?? null);
+
+/** Text that is not essential, or empty. */
+export const OptionalText = NullableText.transform((text) => text ?? '');
+
+/** A yes or no that something depends on; services also write it as text or as 0 and 1. */
+export const YesOrNo = z.preprocess((value) => FLAG_WORDS.get(String(value)) ?? value, z.boolean());
+
+const FLAG_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** A yes or no that is not essential: false where it is absent or anything else. */
+export const Flag = z
+  .unknown()
+  .optional()
+  .transform((value) => FLAG_WORDS.get(String(value)) ?? false);
+
+/** ISO 8601 text that is a date. API 1 (docs/service-api.md). */
+export const Timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+
+/** A timestamp, or null where it is absent or no date. */
+export const NullableTimestamp = Timestamp.nullish()
+  .catch(null)
+  .transform((text) => text ?? null);
+
+/** A number, also when written as text: services send amounts and ports both ways. */
+export const Numeric = z.union([
+  z.number(),
+  z
+    .string()
+    .trim()
+    .regex(/^-?\d+(?:\.\d+)?$/)
+    .transform(Number),
+]);
+
+/** A number that is not essential: null where it is absent, null or no number. */
+export const NullableNumber = Numeric.nullish()
+  .catch(null)
+  .transform((number) => number ?? null);
+
+/** The rows of a list, by itself or under a key; each is read by itself. */
+export function listUnder(key: string) {
+  return z.preprocess(
+    (value) => (isObject(value) && !Array.isArray(value) ? listAt(value, key) : value),
+    z.array(z.unknown()),
+  );
+}
+
+/** What stands under a key; null, as services write where there is nothing, is an empty list. */
+export function listAt(value: Record<string, unknown>, key: string): unknown {
+  return value[key] === null ? [] : value[key];
+}
+
+/** A record, by itself or under a key. */
+export function recordUnder<T extends z.ZodType>(key: string, record: T) {
+  return z.preprocess((value) => (isObject(value) && isObject(value[key]) ? value[key] : value), record);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+export interface ListOptions extends CallOptions {
+  /** Called where rows could not be read, so that the list can say so. */
+  onSkipped?: ((rows: SkippedRows) => unknown) | undefined;
+}
+
+/** The rows of a list that can be read. The answer is `unexpected` only where it is no list. */
+export async function requestRows<T>(
+  endpoint: Endpoint,
+  list: z.ZodType<unknown[]>,
+  row: z.ZodType<T>,
+  call: JsonCall,
+  options?: ListOptions,
+): Promise<T[]> {
+  const all = await requestJson(endpoint, list, call, options);
+  return readRows(endpoint, row, all, call.operation, options);
+}
+
+/** Reads each row by itself: one that cannot be read costs itself alone, is logged, and is reported to the caller. */
+export function readRows<T>(
+  endpoint: Pick<Endpoint, 'reportSkipped'>,
+  schema: z.ZodType<T>,
+  rows: readonly unknown[],
+  operation: string,
+  { onSkipped }: ListOptions = {},
+): T[] {
+  const parsed = rows.map((row) => schema.safeParse(row));
+  const faults = parsed.flatMap(({ error }) => (error === undefined ? [] : [describeIssues(error)]));
+  const [reason] = faults;
+  if (reason !== undefined) {
+    const skipped = { operation, count: faults.length, reference: newReference(), reason };
+    endpoint.reportSkipped(skipped);
+    onSkipped?.(skipped);
+  }
+  return parsed.flatMap(({ success, data }) => (success ? [data] : []));
 }

@@ -2,18 +2,9 @@ import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
-import {
-  type Address,
-  type Call,
-  type Endpoint,
-  failureOf,
-  headersOf,
-  pathOf,
-  readValue,
-  type SkippedRows,
-} from './call.ts';
+import { type Address, type Call, type Endpoint, readValue, type SkippedRows } from './call.ts';
 import { createOauth, type ServiceOauth } from './oauth.ts';
-import { openPools, type Pools, send, withRetries } from './transport.ts';
+import { failureOf, headersOf, openPools, type Pools, pathOf, send, withRetries } from './transport.ts';
 
 const DEFAULTS = {
   timeoutMs: 15_000,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type CallOptions, requestJson } from './call.ts';
-import type { AccountClient } from './client.ts';
 import {
+  type CallOptions,
   Identifier,
   isObject,
   type ListOptions,
@@ -11,9 +10,11 @@ import {
   NullableText,
   NullableTimestamp,
   OptionalText,
+  requestJson,
   requestRows,
   YesOrNo,
-} from './shapes.ts';
+} from './call.ts';
+import type { AccountClient } from './client.ts';
 
 /** API 2.6 (docs/service-api.md). A static site may be listed too: without region, size, address, cost and key. */
 export const HostedResource = z.object({

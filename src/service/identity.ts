@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from './shapes.ts';
+import { isObject } from './call.ts';
 
 const Email = z.email().max(200);
 

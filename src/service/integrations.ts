@@ -1,7 +1,13 @@
 import { z } from 'zod';
-import { type CallOptions, requestJson } from './call.ts';
+import {
+  type CallOptions,
+  Identifier,
+  NullableTimestamp,
+  recordUnder,
+  requestJson,
+  YesOrNo,
+} from './call.ts';
 import type { AccountClient } from './client.ts';
-import { Identifier, NullableTimestamp, recordUnder, YesOrNo } from './shapes.ts';
 
 /** `chat_id` is a number or a name that begins with `@`. */
 type HookPropertyFormat = 'text' | 'url' | 'chat_id';

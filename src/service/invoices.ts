@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { HttpAnswer } from '../core/exchange.ts';
-import { type CallOptions, foreignAddress, headerOf, unexpected } from './call.ts';
-import type { AccountClient } from './client.ts';
 import {
+  type CallOptions,
+  headerOf,
   type ListOptions,
   listUnder,
   NullableText,
@@ -11,8 +11,11 @@ import {
   OptionalText,
   requestRows,
   Timestamp,
+  unexpected,
   YesOrNo,
-} from './shapes.ts';
+} from './call.ts';
+import type { AccountClient } from './client.ts';
+import { foreignAddress } from './transport.ts';
 
 const Amount = z.union([z.string(), z.number()]).transform(String);
 

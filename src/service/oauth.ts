@@ -1,7 +1,7 @@
 import * as openid from 'openid-client';
 import { findAddressFault } from './addresses.ts';
+import { isObject } from './call.ts';
 import { emailIn } from './identity.ts';
-import { isObject } from './shapes.ts';
 
 /** All scopes of API 5.3 (docs/service-api.md). */
 const SCOPES = 'email_address assignments';

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { type CallOptions, requestJson } from './call.ts';
+import {
+  type CallOptions,
+  Flag,
+  isObject,
+  NullableText,
+  OptionalText,
+  requestJson,
+  YesOrNo,
+} from './call.ts';
 import type { AccountClient } from './client.ts';
-import { Flag, isObject, NullableText, OptionalText, YesOrNo } from './shapes.ts';
 
 /** API 2.3 (docs/service-api.md); `time_zone`, `suspended` and `trialling` come from such services too. */
 const ProfileFields = z.object({

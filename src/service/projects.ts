@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type CallOptions, requestJson, type SkippedRows } from './call.ts';
-import type { AccountClient } from './client.ts';
 import {
+  type CallOptions,
   Flag,
   Identifier,
   isObject,
@@ -11,8 +10,11 @@ import {
   NullableTimestamp,
   OptionalText,
   readRows,
+  requestJson,
   requestRows,
-} from './shapes.ts';
+  type SkippedRows,
+} from './call.ts';
+import type { AccountClient } from './client.ts';
 
 /** Only the fields we need: the whole record holds an address that starts deployments. API 4.11 shows no shape. */
 export const Project = z

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../core/errors.ts';
-import { type CallOptions, requestJson } from './call.ts';
-import type { AccountClient } from './client.ts';
 import {
+  type CallOptions,
   Flag,
   Identifier,
   type ListOptions,
@@ -11,8 +10,10 @@ import {
   OptionalText,
   readRows,
   recordUnder,
+  requestJson,
   requestRows,
-} from './shapes.ts';
+} from './call.ts';
+import type { AccountClient } from './client.ts';
 
 /** Without it a managed server cannot be followed, but is still a server. */
 const Status = NullableText.transform((status) => status || 'unknown');

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { type CallOptions, requestJson } from './call.ts';
+import {
+  type CallOptions,
+  Flag,
+  Identifier,
+  isObject,
+  NullableText,
+  OptionalText,
+  requestJson,
+} from './call.ts';
 import type { Service } from './client.ts';
-import { Flag, Identifier, isObject, NullableText, OptionalText } from './shapes.ts';
 
 /** API 2.1 (docs/service-api.md). The password is the person's own and is stored nowhere. */
 export interface SignupRequest {

@@ -6,6 +6,8 @@ import { exchange, type HttpAnswer, type HttpRequest } from '../core/exchange.ts
 import { backoff } from '../core/retry.ts';
 import { FairGate } from '../core/shares.ts';
 import { isLocalName } from './addresses.ts';
+import type { Address, Call } from './call.ts';
+import { classifyFailure } from './classify.ts';
 
 /** Longer error bodies are not the service's own. */
 const ERROR_BYTES = 64 * 1024;
@@ -165,4 +167,56 @@ function isRetryable(method: string, error: ServiceError): boolean {
   if (method !== 'GET') return passing && error.certainlyNotDone;
   // A broken answer with a good status would come again, so it is not asked for again.
   return passing || (error.kind === 'unexpected' && (error.status ?? 0) >= 500);
+}
+
+/** Both JSON headers on every request; only a PDF is accepted as something else. API 1 (docs/service-api.md). */
+export function headersOf(
+  call: Call<unknown>,
+  version: string,
+  authorization?: string,
+): Record<string, string> {
+  return {
+    accept: call.pdf ? 'application/pdf' : 'application/json',
+    'content-type': 'application/json',
+    // An encoded body could grow past the size limit only after it was received.
+    'accept-encoding': 'identity',
+    'user-agent': `deckhand/${version}`,
+    ...(authorization === undefined ? {} : { authorization }),
+  };
+}
+
+/** Path and query of a call, encoded. Throws a ServiceError for a name or address that must not be requested. */
+export function pathOf(call: Call<unknown>, address: Address): string {
+  if (call.path instanceof URL) return ownPath(call.path, address, call.operation);
+  const segments = call.path.map((segment) => encodeSegment(segment, call.operation));
+  const path = [address.path, ...segments].join('/');
+  const query = new URLSearchParams(call.query).toString();
+  return query === '' ? path : `${path}?${query}`;
+}
+
+/** Where accounts differ by their path, another account's path is as foreign as another host. */
+function ownPath(url: URL, { origin, path }: Address, operation: string): string {
+  const isPlain = url.username === '' && url.password === '';
+  const isOwn = isPlain && url.origin === origin && url.pathname.startsWith(`${path}/`);
+  if (isOwn) return `${url.pathname}${url.search}`;
+  throw foreignAddress(operation, "an address that is not on the account's own host");
+}
+
+/** The address was not requested. */
+export function foreignAddress(operation: string, detail: string): ServiceError {
+  const fault = 'foreign_address';
+  return new ServiceError('unexpected', operation, { detail, fault, certainlyNotDone: true });
+}
+
+/** A segment names one record. Anything that a server could take for another path names none. */
+function encodeSegment(segment: string, operation: string): string {
+  const isName = segment !== '' && segment !== '.' && segment !== '..' && segment.length <= 255;
+  if (isName && segment.isWellFormed()) return encodeURIComponent(segment);
+  throw new ServiceError('record_not_found', operation, { detail: 'not a name', certainlyNotDone: true });
+}
+
+/** The error of an exchange that brought no answer. */
+export function failureOf(operation: string, error: unknown): ServiceError {
+  if (!(error instanceof TimeoutError)) return classifyFailure(operation, error);
+  return new ServiceError('unreachable', operation, { detail: error.message });
 }

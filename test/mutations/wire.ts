@@ -23,7 +23,7 @@ export const WIRE: readonly Mutation[] = [
   },
   {
     name: 'an invoice is fetched, with the key, from any host',
-    file: 'src/service/call.ts',
+    file: 'src/service/transport.ts',
     from: 'url.origin === origin && ',
     to: "origin !== '' && ",
     tests: ['test/service/invoices.test.ts'],

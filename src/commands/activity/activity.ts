@@ -3,9 +3,8 @@ import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
-import type { SkippedRows } from '../../service/call.ts';
+import type { ListOptions, SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
-import type { ListOptions } from '../../service/shapes.ts';
 import {
   type ActivityAsk,
   type ActivityAudience,

@@ -4,14 +4,13 @@ import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Change } from '../../core/reply.ts';
 import { followSync } from '../../scheduler/servers/sync.ts';
-import type { SkippedRows } from '../../service/call.ts';
+import type { ListOptions, SkippedRows } from '../../service/call.ts';
 import {
   listHostedResources,
   listRegions,
   listSizes,
   syncHostedResource,
 } from '../../service/hosted-resources.ts';
-import type { ListOptions } from '../../service/shapes.ts';
 import { chosenText } from '../../views/blocks/choices.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import {
