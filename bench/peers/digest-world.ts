@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { SCOPE_NAMES } from '../../src/slack/oauth.ts';
+import { argumentsOf } from '../support/arguments.ts';
 import { sayListening } from '../support/processes.ts';
 
 // Slack's Web API for any number of workspaces and the deployment service for any number of accounts, at their
@@ -77,7 +78,7 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 }
 
 function slackAnswer(method: string, team: string, body: string): object {
-  const form = new URLSearchParams(body);
+  const form = argumentsOf(body);
   const channel = form.get('channel') ?? 'C0BENCH';
   switch (method) {
     case 'oauth.v2.access': {

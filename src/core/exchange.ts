@@ -7,7 +7,7 @@ export interface HttpRequest {
   path: string;
   method: 'GET' | 'POST' | 'PATCH';
   headers: Record<string, string>;
-  body: string | undefined;
+  body: string | Uint8Array | undefined;
   /** Most bytes that are received of an answer with this status. */
   mostBytes(status: number): number;
   /** Called once all of it has left. */
