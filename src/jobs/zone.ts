@@ -1,3 +1,4 @@
+import { byQuarter } from '../core/quarters.ts';
 import { type CalendarDay, CronError } from './cron.ts';
 import { OTHER_NAMES, presentName } from './zone-names.ts';
 
@@ -153,13 +154,13 @@ function changeBetween(zone: string, from: number, to: number): number {
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** What a zone's clocks are ahead of UTC at an instant, in milliseconds. */
-function offsetAt(zone: string, instant: number): number {
+const offsetAt = byQuarter((zone, instant) => {
   // "11/20/2026, 09:05:00": its parts one by one take twice as long.
   const parts = formatterOf(zone).format(instant).split(/\D+/).map(Number);
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = parts;
   const local = Date.UTC(year, month - 1, day, hour, minute, second);
   return local - Math.floor(instant / 1000) * 1000;
-}
+});
 
 function formatterOf(zone: string): Intl.DateTimeFormat {
   const known = formatters.get(zone);

@@ -47,20 +47,28 @@ export async function deliver(workspace: Workspace, what: Delivering): Promise<M
   const { id, channel } = what;
   const stored = deliveries(workspace.store);
   return workspace.slack.withChannelLock(channel, async (send) => {
-    const before = await stored.get(id);
+    const at = workspace.clock.now();
+    const before = await begin(stored, id, { state: 'posting', channel, at });
     if (before?.state === 'posted') return shownAs(before);
     if (before !== undefined) countRepeated(workspace, { channel, delivery: id });
-    const write = (delivery: Pick<Delivery, 'state' | 'ts'>): Promise<void> => {
-      const at = workspace.clock.now();
-      return stored.put(id, { channel, at, ...delivery }, at + KEPT_MS);
-    };
-    await write({ state: 'posting' });
     const clientMsgId = postId(workspace.id, id);
     const message = before === undefined ? what.message : maybeTwice(what.message);
     const shown = await post({ ...what, message, clientMsgId }, send, () => stored.delete(id));
-    await write({ state: 'posted', ts: shown.ts });
+    const shownAt = workspace.clock.now();
+    await stored.put(id, { state: 'posted', channel, at: shownAt, ts: shown.ts }, shownAt + KEPT_MS);
     return shown;
   });
+}
+
+/** Records that the post is about to be sent. @returns how it stood, where it had begun before */
+async function begin(
+  stored: WorkspaceCollection<Delivery>,
+  id: string,
+  posting: Delivery,
+): Promise<Delivery | undefined> {
+  if (await stored.create(id, posting, posting.at + KEPT_MS)) return undefined;
+  // Gone where Slack has just refused it to another replica.
+  return (await stored.get(id)) ?? begin(stored, id, posting);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { SlackOauth, Tokens } from '../slack/oauth.ts';
@@ -47,9 +48,12 @@ export function createInstallations(parts: InstallationsParts): Installations {
   const seal = (workspace: string, secret: Secret, during?: AskTenancy): Promise<string> =>
     sealer.seal(placeOf(workspace), JSON.stringify(secret), during);
 
-  async function open(workspace: string, doc: Stored): Promise<Secret> {
-    return Secret.parse(JSON.parse(await sealer.open(placeOf(workspace), doc.sealed)));
-  }
+  /** A token is asked for with each call. */
+  const opened = new TtlCache<Secret>(clock);
+  const open = (workspace: string, { sealed }: Stored): Promise<Secret> =>
+    opened.get([workspace, sealed], async () =>
+      Secret.parse(JSON.parse(await sealer.open(placeOf(workspace), sealed))),
+    );
 
   async function secretOf(workspace: string): Promise<Secret | undefined> {
     const doc = await stored.get(workspace, ID);

@@ -176,14 +176,14 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a delivery is not recorded before it is sent',
     file: DELIVER,
-    from: "await write({ state: 'posting' });",
-    to: '',
+    from: 'if (await stored.create(id, posting, posting.at + KEPT_MS)) return undefined;',
+    to: 'if ((await stored.get(id)) === undefined) return undefined;',
     tests: [DELIVER_TEST],
   },
   {
     name: 'a delivery is not recorded after it was sent',
     file: DELIVER,
-    from: "await write({ state: 'posted', ts: shown.ts });",
+    from: "await stored.put(id, { state: 'posted', channel, at: shownAt, ts: shown.ts }, shownAt + KEPT_MS);",
     to: '',
     tests: [DELIVER_TEST],
   },

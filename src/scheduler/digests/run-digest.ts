@@ -29,12 +29,14 @@ const NOT_FOUND_ATTEMPTS = 3;
  */
 async function runDigest(workspace: Workspace, job: Job<SlotJob>, startedAt: number): Promise<void> {
   const slot = job.data;
-  const digest = await workspace.digests.get(slot.digest);
+  const [digest, delivery] = await Promise.all([
+    workspace.digests.get(slot.digest),
+    deliveryOf(workspace.store, deliveryId(slot)),
+  ]);
   if (digest === undefined) return dropOrphan(workspace, slot.digest);
   const late = lateSince(slot, workspace.clock.now(), startedAt);
   const run: OccurrenceRun = { workspace, digest, slot, job, lateSince: late };
   if (digest.state.kind === 'paused') return finishPausing(run);
-  const delivery = await deliveryOf(workspace.store, deliveryId(slot));
   if (delivery !== undefined) return post(run, await gather(run), delivery.state === 'posted');
   if ((digest.snoozedUntil ?? 0) > slot.slotAt)
     return recordOccurrence(workspace, slot, { outcome: 'snoozed' });

@@ -119,7 +119,7 @@ export function barWords(bar: DeploymentsBar): string {
 
 /** "740,021" */
 function grouped(amount: number): string {
-  return GROUPED.format(amount);
+  return amount < 1_000 ? String(amount) : GROUPED.format(amount);
 }
 
 function rateSentence(data: DeploymentsData): string[] {
@@ -175,8 +175,9 @@ export function deploymentBars(events: readonly ActivityEvent[], window: Window)
     range === 'today'
       ? hoursFrom(from, zone, now)
       : daysBetween(from, dayOf(zone, now), MOST_DAYS).map((day) => ({ day }));
+  const bySpan = Map.groupBy(counted, ({ span }) => span);
   return spans.map((span) => {
-    const within = counted.filter((one) => one.span === keyOf(span));
+    const within = bySpan.get(keyOf(span)) ?? [];
     const amount = (outcome: Outcome): number => within.filter((one) => one.outcome === outcome).length;
     return {
       ...span,

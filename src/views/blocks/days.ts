@@ -1,3 +1,5 @@
+import { byQuarter } from '../../core/quarters.ts';
+
 const DAY_MS = 86_400_000;
 
 /** "Friday, Nov 20" */
@@ -29,11 +31,16 @@ export function dayOf(zone: string, at: number | string): string {
 
 /** The same with the hour, from 0 to 23. */
 export function hourOf(zone: string, at: number | string): { day: string; hour: number } {
-  // "11/20/2026, 09": its parts one by one take four times as long.
-  const text = formatterOf(zone).format(typeof at === 'number' ? at : Date.parse(at));
-  const [month, day, year, hour] = text.split(/\D+/);
-  return { day: `${year?.padStart(4, '0')}-${month}-${day}`, hour: Number(hour) };
+  const [day = '', hour] = textOf(zone, typeof at === 'number' ? at : Date.parse(at)).split(' ');
+  return { day, hour: Number(hour) };
 }
+
+/** "2026-11-20 09" */
+const textOf = byQuarter((zone, at) => {
+  // "11/20/2026, 09": its parts one by one take four times as long.
+  const [month, day, year, hour] = formatterOf(zone).format(at).split(/\D+/);
+  return `${year?.padStart(4, '0')}-${month}-${day} ${hour}`;
+});
 
 /** All days from one to another, both included, at most the latest `most`. */
 export function daysBetween(from: string, to: string, most = 366): string[] {

@@ -1,0 +1,28 @@
+const QUARTER_MS = 900_000;
+const SECOND_MS = 1_000;
+/** Of a zone: ten days. */
+const MOST_KEPT = 1_000;
+
+/**
+ * Remembers what holds in a zone throughout a quarter of an hour, as the hour and the offset do: `Intl` takes some
+ * microseconds for each instant. What changes within a quarter is asked for each time.
+ * @param ask for an instant in milliseconds since the epoch, of which only whole seconds count
+ */
+export function byQuarter<T extends string | number>(
+  ask: (zone: string, instant: number) => T,
+): (zone: string, instant: number) => T {
+  const zones = new Map<string, Map<number, T>>();
+  return (zone, instant) => {
+    const kept = zones.get(zone) ?? new Map<number, T>();
+    zones.set(zone, kept);
+    const quarter = Math.floor(instant / QUARTER_MS);
+    const before = kept.get(quarter);
+    if (before !== undefined) return before;
+    const found = ask(zone, instant);
+    const from = quarter * QUARTER_MS;
+    if (ask(zone, from) !== found || ask(zone, from + QUARTER_MS - SECOND_MS) !== found) return found;
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(quarter, found);
+    return found;
+  };
+}
