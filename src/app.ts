@@ -15,6 +15,7 @@ import { publicRoutes } from './listeners/pages.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
 import { createReceiver } from './listeners/receivers/create-receiver.ts';
 import { type Listener, listen, type Routes } from './listeners/receivers/http-server.ts';
+import type { Signatures } from './listeners/receivers/signatures.ts';
 import { createRegistry } from './listeners/registry.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/run-digest.ts';
@@ -40,6 +41,7 @@ export interface AppParts extends Parts {
   config: Config;
   version: string;
   web: Web;
+  signatures: Signatures;
   /** On one port: so many new connections are taken in a turn of the event loop. */
   sockets: number;
 }
@@ -102,10 +104,9 @@ export function createApp(parts: AppParts): DeckhandApp {
   const turns = createTurns();
   const { receiver, routes: slackRoutes } = createReceiver({
     appToken: config.SLACK_APP_TOKEN,
-    signingSecret: config.SLACK_SIGNING_SECRET,
+    signatures: parts.signatures,
     apiUrl: config.SLACK_API_URL,
     clock,
-    store: parts.store,
     log,
     tokenHealth: parts.tokenHealth,
     onAck: metrics.ack,

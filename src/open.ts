@@ -6,6 +6,7 @@ import type { Engine, JobOutcome, SetAside } from './jobs/jobs.ts';
 import type { JobsBackend } from './jobs/jobs-backend.ts';
 import { createJobs } from './jobs/runner.ts';
 import { createSqliteJobs, waitingJobs } from './jobs/sqlite-jobs.ts';
+import { openSignatures } from './listeners/receivers/signatures.ts';
 import type { Logger } from './observability/log.ts';
 import { countRepeated, createMetrics, type Metrics } from './observability/metrics.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
@@ -99,6 +100,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     service,
     slack,
     web,
+    signatures: await openSignatures({ signingSecret: config.SLACK_SIGNING_SECRET ?? '', store, clock, log }),
     sockets: options.sockets ?? 32,
     tokenHealth: createTokenHealth(log),
     installations,

@@ -54,6 +54,7 @@ export function createKeyvStore(
   const context: Context = { backend, clock, alone: createKeyedLock(), onQuarantined };
   const collectionOf = (name: string): Collection<unknown> => new KeyvCollection(context, name, z.unknown());
   return {
+    isShared: backend.isShared,
     collection: (name, shape, during) => new KeyvCollection(context, name, shape, during),
     tenancy: (workspace) => readTenancy(backend, workspace),
     beginTenancy: async (workspace) => {

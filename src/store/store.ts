@@ -6,6 +6,8 @@ import { InstallationEnded } from '../core/errors.ts';
  * workspace, so no query can cross from one to another.
  */
 export interface Store {
+  /** Other replicas may write to it as well, so that memory knows only a part of what it holds. */
+  isShared: boolean;
   /**
    * A typed view of a collection; `shape` parses what is read, and brings what an earlier release wrote up to today's. A document that it does not read is reported once: lists
    * leave it out, and what asks for it alone rejects with `DocumentUnreadable`. Where `during` is given,

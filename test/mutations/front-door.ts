@@ -44,8 +44,15 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'requests that another replica took are taken again',
     file: SIGNATURES,
-    from: 'return await stored.create(GLOBAL, digest(signature), { at }, at + VALID_MS);',
-    to: 'return (await stored.create(GLOBAL, digest(signature), { at }, at + VALID_MS)) || true;',
+    from: 'return taken.create(GLOBAL, digest, { at }, at + VALID_MS);',
+    to: 'return (await taken.create(GLOBAL, digest, { at }, at + VALID_MS)) || true;',
+    tests: [SIGNATURES_TEST],
+  },
+  {
+    name: 'signatures are acknowledged before they are stored',
+    file: SIGNATURES,
+    from: 'return open.stored;',
+    to: 'return Promise.resolve(true);',
     tests: [SIGNATURES_TEST],
   },
   {

@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { parseObject, readBody } from '../receivers/http-receiver.ts';
 import type { Routes } from '../receivers/http-server.ts';
-import { createSignatures } from '../receivers/signatures.ts';
+import type { Signatures } from '../receivers/signatures.ts';
 
 export interface McpParts extends Parts {
   workspaces: Workspaces;
+  signatures: Signatures;
   version: string;
   config: Parts['config'] & { MCP: 'on' | 'off'; SLACK_SIGNING_SECRET?: string | undefined };
 }
@@ -18,9 +19,8 @@ const INVALID_REQUEST = -32_600;
  * other, counts once, and stands by itself: there are no sessions, and nothing is streamed.
  */
 export function mcpRoutes(parts: McpParts): Routes {
-  const { config, metrics, log } = parts;
+  const { config, metrics, log, signatures } = parts;
   if (config.MCP === 'off' || config.SLACK_SIGNING_SECRET === undefined) return {};
-  const signatures = createSignatures({ ...parts, signingSecret: config.SLACK_SIGNING_SECRET });
 
   function refuse(response: ServerResponse, status: number, reason: string): void {
     log.warn({ event: 'request_refused', status, reason }, 'a request to the MCP endpoint was refused');

@@ -2,20 +2,18 @@ import type { Receiver } from '@slack/bolt';
 import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { TokenHealth } from '../../slack/token-health.ts';
-import type { Store } from '../../store/store.ts';
 import type { Turns } from '../background-work.ts';
 import { createHttpReceiver } from './http-receiver.ts';
 import type { Routes } from './http-server.ts';
-import { createSignatures } from './signatures.ts';
+import type { Signatures } from './signatures.ts';
 import { createSocketModeReceiver } from './socket-mode.ts';
 
 export interface InboundOptions {
   /** Switches Socket Mode on. */
   appToken: string | undefined;
-  signingSecret: string | undefined;
+  signatures: Signatures;
   apiUrl: string;
   clock: Clock;
-  store: Store;
   log: Logger;
   tokenHealth: TokenHealth;
   onAck: (ms: number) => void;
@@ -25,10 +23,9 @@ export interface InboundOptions {
 
 /** How Slack reaches us: by signed requests to our listener, or over a socket that we open. */
 export function createReceiver(options: InboundOptions): { receiver: Receiver; routes: Routes } {
-  const { appToken, signingSecret = '' } = options;
+  const { appToken } = options;
   if (appToken !== undefined)
     return { receiver: createSocketModeReceiver({ ...options, appToken }), routes: {} };
-  const signatures = createSignatures({ ...options, signingSecret });
-  const receiver = createHttpReceiver({ ...options, signatures });
+  const receiver = createHttpReceiver(options);
   return { receiver, routes: { 'POST /slack/events': receiver.handler } };
 }

@@ -1,11 +1,10 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../observability/log.ts';
 import { GLOBAL, type Store, StoreUnavailable } from '../../store/store.ts';
-
-const Taken = z.object({ at: z.number() });
 
 /** Requests whose time differs by more, in either direction, are refused. In seconds. */
 const WINDOW_S = 300;
@@ -34,15 +33,17 @@ export interface SignaturesParts {
  * Each signature counts once in all replicas and after a restart, until its timestamp is refused by its age. Slack signs
  * each retry anew, so no header can make a repeat of the same signature good.
  */
-export function createSignatures({ signingSecret, store, clock, log }: SignaturesParts): Signatures {
-  const stored = store.collection('signatures', Taken);
-  const recent = createRecent(clock.now, VALID_MS);
+export async function openSignatures({
+  signingSecret,
+  store,
+  clock,
+  log,
+}: SignaturesParts): Promise<Signatures> {
+  const taken = await openTaken(store, clock);
 
   async function isNew(signature: string): Promise<boolean> {
-    if (!recent.add(signature)) return false;
-    const at = clock.now();
     try {
-      return await stored.create(GLOBAL, digest(signature), { at }, at + VALID_MS);
+      return await taken.add(signature);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       // What changes something cannot be stored now either; the others are answered as far as possible.
@@ -61,9 +62,7 @@ export function createSignatures({ signingSecret, store, clock, log }: Signature
       return (await isNew(signature)) ? undefined : 'replayed';
     },
     async release(request) {
-      const signature = signatureOf(request) ?? '';
-      recent.delete(signature);
-      await stored.delete(GLOBAL, digest(signature)).catch((error: unknown) => {
+      await taken.remove(signatureOf(request) ?? '').catch((error: unknown) => {
         log.error({ event: 'signature_not_stored', err: error }, 'a signature could not be released');
       });
     },
@@ -91,31 +90,117 @@ function isSame(expected: string, given: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Two generations of signatures, each as long as a timestamp can stay valid: memory is bounded by the rate. */
-function createRecent(now: () => number, keptMs: number): Pick<Set<string>, 'delete'> & Recent {
-  let young = new Set<string>();
-  let old = new Set<string>();
-  let turnAt = now() + keptMs;
-  return {
-    add(signature) {
-      if (now() >= turnAt) {
-        old = young;
-        young = new Set();
-        turnAt = now() + keptMs;
-      }
-      if (young.has(signature) || old.has(signature)) return false;
-      young.add(signature);
+/** The signatures that were taken, until their timestamps are refused by their age. They are kept as digests. */
+interface Taken {
+  /** False where it was taken before; resolves when that is stored. */
+  add(signature: string): Promise<boolean>;
+  remove(signature: string): Promise<void>;
+}
+
+const One = z.object({ at: z.number() });
+const Several = z.object({ digests: z.array(z.string()) });
+
+/** Those that came in one turn of the event loop. */
+interface Group {
+  id: string;
+  digests: string[];
+  stored: Promise<boolean>;
+}
+
+/**
+ * Where replicas share the store, each signature is a document, which one of them can create. Otherwise this process
+ * knows all that were taken, and stores them for the next one: those of a turn of the event loop in one document.
+ */
+async function openTaken(store: Store, clock: Clock): Promise<Taken> {
+  const taken = store.collection('signatures', One);
+  const groups = store.collection('signature-groups', Several);
+  const known = new Known(clock);
+  // Also where the store is shared: it may have come from one that was not.
+  for (const { id, doc } of await groups.list(GLOBAL))
+    for (const digest of doc.digests) known.set(digest, id);
+  if (!store.isShared) for (const { id } of await taken.list(GLOBAL)) known.set(id, '');
+  let open: Group | undefined;
+
+  function begin(first: string): Group {
+    const at = clock.now();
+    const id = `${at}-${first}`;
+    const digests: string[] = [];
+    async function put(): Promise<boolean> {
+      await nextTurn();
+      open = undefined;
+      await groups.put(GLOBAL, id, { digests }, at + VALID_MS);
       return true;
+    }
+    return { id, digests, stored: put() };
+  }
+
+  function addToGroup(digest: string): Promise<boolean> {
+    open ??= begin(digest);
+    open.digests.push(digest);
+    known.set(digest, open.id);
+    return open.stored;
+  }
+
+  return {
+    async add(signature) {
+      const digest = digestOf(signature);
+      if (known.has(digest)) return false;
+      if (!store.isShared) return addToGroup(digest);
+      known.set(digest, '');
+      const at = clock.now();
+      return taken.create(GLOBAL, digest, { at }, at + VALID_MS);
     },
-    delete: (signature) => young.delete(signature) || old.delete(signature),
+    async remove(signature) {
+      const digest = digestOf(signature);
+      const group = known.get(digest);
+      known.delete(digest);
+      if (group === '') return void (await taken.delete(GLOBAL, digest));
+      if (group === undefined) return;
+      await groups.update(
+        GLOBAL,
+        group,
+        (doc) => doc && { digests: doc.digests.filter((one) => one !== digest) },
+      );
+    },
   };
 }
 
-interface Recent {
-  /** False if it is known. */
-  add(signature: string): boolean;
+/** Which group each is in. Two generations, each as long as a timestamp can stay valid: memory is bounded by the rate. */
+class Known {
+  readonly #clock: Clock;
+  #young = new Map<string, string>();
+  #old = new Map<string, string>();
+  #turnAt: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#turnAt = clock.now() + VALID_MS;
+  }
+
+  has(digest: string): boolean {
+    return this.#young.has(digest) || this.#old.has(digest);
+  }
+
+  get(digest: string): string | undefined {
+    return this.#young.get(digest) ?? this.#old.get(digest);
+  }
+
+  set(digest: string, group: string): void {
+    const now = this.#clock.now();
+    if (now >= this.#turnAt) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#turnAt = now + VALID_MS;
+    }
+    this.#young.set(digest, group);
+  }
+
+  delete(digest: string): void {
+    this.#young.delete(digest);
+    this.#old.delete(digest);
+  }
 }
 
-function digest(text: string): string {
+function digestOf(text: string): string {
   return hash('sha256', text, 'base64url');
 }

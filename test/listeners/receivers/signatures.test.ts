@@ -35,10 +35,10 @@ function signedOnce(body: string) {
   };
 }
 
-const helpAsked = () =>
+const helpAsked = (text = 'help') =>
   new URLSearchParams({
     command: '/deckhand',
-    text: 'help',
+    text,
     team_id: TEAM,
     user_id: PEOPLE.member,
     channel_id: CHANNEL,
@@ -53,12 +53,13 @@ describe.each(DATABASES)('a signature of Slack, on $name', ({ name, fresh }) => 
       expect(await send({ 'x-slack-retry-num': '2', ...more })).toBe(401);
   });
 
-  it('counts once after a restart too', async () => {
+  it('counts once after a restart too, also where many came at once', async () => {
     world = await openTestWorld({ env: { STORE_URL: await fresh() } });
-    const send = signedOnce(helpAsked());
-    expect(await send()).toBe(200);
+    const sends = Array.from({ length: 20 }, (_, at) => signedOnce(helpAsked(`help ${at}`)));
+    const answers = (): Promise<number[]> => Promise.all(sends.map((send) => send()));
+    expect(await answers()).toEqual(sends.map(() => 200));
     await world.restart(async () => undefined);
-    expect(await send()).toBe(401);
+    expect(await answers()).toEqual(sends.map(() => 401));
   });
 
   it.runIf(name === 'postgres')('counts once for all replicas together', async () => {
@@ -77,6 +78,17 @@ describe.each(DATABASES)('a signature of Slack, on $name', ({ name, fresh }) => 
   });
 });
 
+describe('a signature that could not be stored', () => {
+  it('is reported, its request answered and a repeat of it refused', async () => {
+    world = await openTestWorld();
+    failingDatabase(world).refuse('keyv', 'signature-groups');
+    const send = signedOnce(helpAsked());
+    expect(await send()).toBe(200);
+    expect(world.logs.some((line) => line.includes('signature_not_stored'))).toBe(true);
+    expect(await send()).toBe(401);
+  });
+});
+
 describe('an event that could not be stored', () => {
   it('is not acknowledged, and is carried out by Slack’s retry, be it within the same second', async () => {
     world = await openTestWorld();
@@ -88,5 +100,16 @@ describe('an event that could not be stored', () => {
     database.accept();
     expect(await send({ 'x-slack-retry-num': '1' })).toBe(200);
     await world.slack.until(() => world.slack.home(TEAM, PEOPLE.member) !== undefined);
+  });
+
+  it('is taken after a restart too', async () => {
+    world = await openTestWorld();
+    const send = signedOnce(EVENT);
+    const database = failingDatabase(world);
+    database.refuse('deckhand_jobs');
+    expect(await send()).toBe(500);
+    database.accept();
+    await world.restart(async () => undefined);
+    expect(await send()).toBe(200);
   });
 });
