@@ -6,7 +6,12 @@ import type { Mask } from './pen.ts';
 export interface Bitmap {
   width: number;
   height: number;
-  pixels: Uint8Array;
+  /** As a PNG has them: each behind the byte of its filter, which is none. */
+  lines: Uint8Array;
+}
+
+export function bytesOf(width: number, height: number): number {
+  return (width + 1) * height;
 }
 
 /** An index, or one for each pixel of what is filled, counted from its upper left. */
@@ -34,21 +39,31 @@ export interface Canvas {
 
 const SHARE_BEFORE = { start: 0, middle: 0.5, end: 1 };
 
-/** A white one. Boxes lie within it; of lines and letters, what does not is left out. All numbers are pixels. */
-export function createCanvas(width: number, height: number, fonts: Fonts): Canvas {
-  const pixels = new Uint8Array(width * height);
+/**
+ * A white one. Boxes lie within it; of lines and letters, what does not is left out. All numbers are pixels.
+ * @param memory of at least as many bytes; what was drawn there before is gone
+ */
+export function createCanvas(
+  width: number,
+  height: number,
+  fonts: Fonts,
+  memory = new Uint8Array(bytesOf(width, height)),
+): Canvas {
+  const lines = memory.subarray(0, bytesOf(width, height)).fill(0);
+  const indexOf = (x: number, y: number): number => y * (width + 1) + 1 + x;
 
   function fillBox(left: number, top: number, boxWidth: number, boxHeight: number, fill: Fill): void {
     for (let y = top; y < top + boxHeight; y += 1) {
-      if (typeof fill === 'number') pixels.fill(fill, y * width + left, y * width + left + boxWidth);
-      else for (let x = 0; x < boxWidth; x += 1) pixels[y * width + left + x] = fill(x, y - top);
+      const from = indexOf(left, y);
+      if (typeof fill === 'number') lines.fill(fill, from, from + boxWidth);
+      else for (let x = 0; x < boxWidth; x += 1) lines[from + x] = fill(x, y - top);
     }
   }
 
   function shade(x: number, y: number, ink: number, shades: number): void {
     if (shades <= 0 || x < 0 || x >= width || y < 0 || y >= height) return;
-    const at = y * width + x;
-    pixels[at] = Math.max(pixels[at] ?? 0, ink + shades);
+    const at = indexOf(x, y);
+    lines[at] = Math.max(lines[at] ?? 0, ink + shades);
   }
 
   function drawLine([fromX, fromY]: Point, [toX, toY]: Point, radius: number, ink: number): void {
@@ -79,11 +94,12 @@ export function createCanvas(width: number, height: number, fonts: Fonts): Canva
     style: Style,
     align: keyof typeof SHARE_BEFORE = 'start',
   ): void {
-    const start = Math.round(x - SHARE_BEFORE[align] * widthOf(text, style)) - MARGIN;
+    const before = align === 'start' ? 0 : SHARE_BEFORE[align] * widthOf(text, style);
+    const start = Math.round(x - before) - MARGIN;
     fonts[style.font].set(text, style.size, (mask, left) =>
       stamp(mask, start + left, y - style.size, style.ink),
     );
   }
 
-  return { bitmap: { width, height, pixels }, fillBox, drawLine, widthOf, write };
+  return { bitmap: { width, height, lines }, fillBox, drawLine, widthOf, write };
 }

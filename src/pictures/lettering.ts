@@ -15,6 +15,7 @@ export interface Lettering {
 export const MARGIN = 3;
 /** A letter begins at a quarter of a pixel, so that letters stand evenly and few of them have to be kept. */
 const PARTS = 4;
+const MOST_GLYPHS = 1_000;
 /** Marks and invisible characters; left out where the font does not have them. */
 const UNSEEN = /^[\p{M}\p{C}]$/u;
 
@@ -22,6 +23,18 @@ export function openLettering(file: string): Lettering {
   const font = fontIn(file);
   const { unitsPerEm } = font;
   const known = new Map<string, Mask>();
+  const glyphs = new Map<string, Glyph | undefined>();
+
+  /** Undefined for what is left out. */
+  function glyphOf(char: string): Glyph | undefined {
+    if (glyphs.has(char)) return glyphs.get(char);
+    const code = char.codePointAt(0) ?? 0;
+    const isLeftOut = UNSEEN.test(char) && !font.hasGlyphForCodePoint(code);
+    const glyph = isLeftOut ? undefined : font.glyphForCodePoint(code);
+    if (glyphs.size >= MOST_GLYPHS) glyphs.clear();
+    glyphs.set(char, glyph);
+    return glyph;
+  }
 
   function maskOf(glyph: Glyph, size: number, part: number): Mask {
     const key = `${glyph.id} ${size} ${part}`;
@@ -42,9 +55,8 @@ export function openLettering(file: string): Lettering {
   function set(text: string, size: number, onLetter?: (mask: Mask, left: number) => void): number {
     let left = 0;
     for (const char of text.normalize('NFC')) {
-      const code = char.codePointAt(0) ?? 0;
-      if (UNSEEN.test(char) && !font.hasGlyphForCodePoint(code)) continue;
-      const glyph = font.glyphForCodePoint(code);
+      const glyph = glyphOf(char);
+      if (glyph === undefined) continue;
       const parts = Math.round(left * PARTS);
       onLetter?.(maskOf(glyph, size, parts % PARTS), Math.floor(parts / PARTS));
       left += (glyph.advanceWidth * size) / unitsPerEm;

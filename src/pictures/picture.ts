@@ -17,7 +17,7 @@ import {
 import { dayAndMonth } from '../views/blocks/days.ts';
 import { LEFT } from './axes.ts';
 import { drawBars, FILLS, PLOT } from './bars.ts';
-import { type Canvas, createCanvas, type Style } from './canvas.ts';
+import { bytesOf, type Canvas, createCanvas, type Style } from './canvas.ts';
 import { openLettering } from './lettering.ts';
 import { INK, SOFT_INK } from './palette.ts';
 import { encodePng } from './png.ts';
@@ -27,6 +27,8 @@ import { drawRates, RATES_HEIGHT } from './rates.ts';
 const WIDTH = 1000;
 const BARS_HEIGHT = 525;
 const NOTES_HEIGHT = 35;
+/** For one picture after the other: what is outside the heap and not used any more piles up. */
+const memory = new Uint8Array(bytesOf(WIDTH, BARS_HEIGHT + RATES_HEIGHT + NOTES_HEIGHT));
 const TITLE: Style = { font: 'bold', size: 28, ink: INK };
 const SUBTITLE: Style = { font: 'regular', size: 19, ink: SOFT_INK };
 const LEGEND: Style = { font: 'regular', size: 19, ink: INK };
@@ -51,7 +53,7 @@ const FONTS = {
 export function drawDeployments(data: DeploymentsData): Buffer {
   const rates = ratesOf(data);
   const notesTop = BARS_HEIGHT + (rates.length === 0 ? 0 : RATES_HEIGHT);
-  const canvas = createCanvas(WIDTH, notesTop + NOTES_HEIGHT, FONTS);
+  const canvas = createCanvas(WIDTH, notesTop + NOTES_HEIGHT, FONTS, memory);
   canvas.write(chartTitle(data), LEFT, 57, TITLE);
   canvas.write(fitting(canvas, plain(data.title, 80)), LEFT, 91, SUBTITLE);
   drawBars(canvas, data);

@@ -12,17 +12,9 @@ export function encodePng(bitmap: Bitmap): Buffer {
     SIGNATURE,
     chunk('IHDR', headerOf(bitmap)),
     chunk('PLTE', Buffer.from(palette.flat())),
-    chunk('IDAT', deflateSync(linesOf(bitmap), { level: LEVEL })),
+    chunk('IDAT', deflateSync(bitmap.lines, { level: LEVEL })),
     chunk('IEND', Buffer.of()),
   ]);
-}
-
-/** Each line behind the byte of its filter, which is none. */
-function linesOf({ width, height, pixels }: Bitmap): Buffer {
-  const lines = Buffer.alloc((width + 1) * height);
-  for (let y = 0; y < height; y += 1)
-    lines.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
-  return lines;
 }
 
 function headerOf({ width, height }: Bitmap): Buffer {

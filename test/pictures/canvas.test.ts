@@ -16,9 +16,10 @@ function canvasOf(width: number, height: number): Canvas {
 }
 
 /** Lines of a canvas: `#` where it is quite dark, `.` where it is white, `+` between. */
-function drawn({ bitmap: { width, height, pixels } }: Canvas): string[] {
+function drawn({ bitmap: { width, height, lines } }: Canvas): string[] {
   const mark = (pixel = 0) => (pixel === WHITE ? '.' : pixel === INK + SHADES || pixel === GREEN ? '#' : '+');
-  const line = (y: number) => [...pixels.subarray(y * width, (y + 1) * width)].map(mark).join('');
+  const line = (y: number) =>
+    [...lines.subarray(y * (width + 1) + 1, (y + 1) * (width + 1))].map(mark).join('');
   return Array.from({ length: height }, (_, y) => line(y));
 }
 
