@@ -15,51 +15,59 @@ export interface Lettering {
 export const MARGIN = 3;
 /** A letter begins at a quarter of a pixel, so that letters stand evenly and few of them have to be kept. */
 const PARTS = 4;
-const MOST_GLYPHS = 1_000;
+const MOST_LETTERS = 1_000;
 /** Marks and invisible characters; left out where the font does not have them. */
 const UNSEEN = /^[\p{M}\p{C}]$/u;
+
+/** What a character looks like. */
+interface Letter {
+  glyph: Glyph;
+  /** In the font's units. */
+  width: number;
+  masks: Map<number, Mask>;
+}
 
 export function openLettering(file: string): Lettering {
   const font = fontIn(file);
   const { unitsPerEm } = font;
-  const known = new Map<string, Mask>();
-  const glyphs = new Map<string, Glyph | undefined>();
+  const letters = new Map<string, Letter | undefined>();
 
   /** Undefined for what is left out. */
-  function glyphOf(char: string): Glyph | undefined {
-    if (glyphs.has(char)) return glyphs.get(char);
+  function letterOf(char: string): Letter | undefined {
+    if (letters.has(char)) return letters.get(char);
     const code = char.codePointAt(0) ?? 0;
     const isLeftOut = UNSEEN.test(char) && !font.hasGlyphForCodePoint(code);
-    const glyph = isLeftOut ? undefined : font.glyphForCodePoint(code);
-    if (glyphs.size >= MOST_GLYPHS) glyphs.clear();
-    glyphs.set(char, glyph);
-    return glyph;
+    const glyph = font.glyphForCodePoint(code);
+    const letter = isLeftOut ? undefined : { glyph, width: glyph.advanceWidth, masks: new Map() };
+    if (letters.size >= MOST_LETTERS) letters.clear();
+    letters.set(char, letter);
+    return letter;
   }
 
-  function maskOf(glyph: Glyph, size: number, part: number): Mask {
-    const key = `${glyph.id} ${size} ${part}`;
-    const before = known.get(key);
+  function maskOf({ glyph, width, masks }: Letter, size: number, part: number): Mask {
+    const key = size * PARTS + part;
+    const before = masks.get(key);
     if (before !== undefined) return before;
     const scale = size / unitsPerEm;
-    const pen = createPen(Math.ceil(glyph.advanceWidth * scale) + 2 * MARGIN + 1, Math.ceil(size * 1.4), {
+    const pen = createPen(Math.ceil(width * scale) + 2 * MARGIN + 1, Math.ceil(size * 1.4), {
       x: MARGIN + part / PARTS,
       y: size,
       scale,
     });
     glyph.path.commands.forEach(pen.follow);
     const mask = pen.fill();
-    known.set(key, mask);
+    masks.set(key, mask);
     return mask;
   }
 
   function set(text: string, size: number, onLetter?: (mask: Mask, left: number) => void): number {
     let left = 0;
     for (const char of text.normalize('NFC')) {
-      const glyph = glyphOf(char);
-      if (glyph === undefined) continue;
+      const letter = letterOf(char);
+      if (letter === undefined) continue;
       const parts = Math.round(left * PARTS);
-      onLetter?.(maskOf(glyph, size, parts % PARTS), Math.floor(parts / PARTS));
-      left += (glyph.advanceWidth * size) / unitsPerEm;
+      onLetter?.(maskOf(letter, size, parts % PARTS), Math.floor(parts / PARTS));
+      left += (letter.width * size) / unitsPerEm;
     }
     return left;
   }

@@ -10,10 +10,10 @@ const LEVEL = 3;
 export function encodePng(bitmap: Bitmap): Buffer {
   return Buffer.concat([
     SIGNATURE,
-    chunk('IHDR', headerOf(bitmap)),
-    chunk('PLTE', Buffer.from(palette.flat())),
-    chunk('IDAT', deflateSync(bitmap.lines, { level: LEVEL })),
-    chunk('IEND', Buffer.of()),
+    ...chunk('IHDR', headerOf(bitmap)),
+    ...chunk('PLTE', Buffer.from(palette.flat())),
+    ...chunk('IDAT', deflateSync(bitmap.lines, { level: LEVEL })),
+    ...chunk('IEND', Buffer.of()),
   ]);
 }
 
@@ -26,11 +26,11 @@ function headerOf({ width, height }: Bitmap): Buffer {
   return header;
 }
 
-function chunk(name: string, data: Buffer): Buffer {
-  const named = Buffer.concat([Buffer.from(name, 'latin1'), data]);
+function chunk(kind: string, data: Buffer): Buffer[] {
+  const name = Buffer.from(kind, 'latin1');
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);
   const check = Buffer.alloc(4);
-  check.writeUInt32BE(crc32(named));
-  return Buffer.concat([length, named, check]);
+  check.writeUInt32BE(crc32(data, crc32(name)));
+  return [length, name, data, check];
 }
