@@ -40,6 +40,27 @@ describe('a process that is told to end', () => {
     await expect(get(world, '/readyz')).rejects.toThrow();
   });
 
+  describe('behind Socket Mode', () => {
+    test.override({ worldOptions: { slackApp: { socketMode: true } } });
+
+    test('a process that is told to end takes nothing new from Socket Mode, and finishes what it has begun', async ({
+      world,
+    }) => {
+      world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 1_000, times: 1 });
+      const asked = world.service.requests.nextArrival(({ path }) => path.includes('profile'));
+      await world.as('member').command(CHANNEL, '/deckhand whoami');
+      await asked;
+
+      const stopped = world.app.stop(GRACE_MS);
+      // Slack waits for its acknowledgement for long.
+      void world.as('member').command(CHANNEL, '/deckhand projects');
+
+      await stopped;
+      expect(answers(world).filter((text) => text.includes(ACCOUNT))).toHaveLength(1);
+      expect(answers(world).join()).not.toContain('storefront');
+    });
+  });
+
   test('a process that is told to end hands followed runs back at once', async ({ world }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');

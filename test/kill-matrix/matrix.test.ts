@@ -10,7 +10,7 @@ const STORES = byLength<readonly StoreKind[]>(['sqlite'], ['sqlite', 'postgres']
 const ACTS_TRIED = byLength(ACTS.slice(0, 1), ACTS);
 const MOST_POINTS = byLength(1, 50);
 /** Each takes its share of the points, so that one can be run by itself: `-t 'postgres.*roles, 2 of 9'`. */
-const PARTS = byLength(3, 9);
+const PARTS = byLength(5, 9);
 const PARTS_TRIED = Array.from({ length: byLength(1, PARTS) }, (_, at) => at);
 const CASES = ACTS_TRIED.flatMap((act) =>
   PARTS_TRIED.map((first) => ({ act, first, part: `${act.name}, ${first + 1} of ${PARTS}` })),

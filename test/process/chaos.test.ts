@@ -16,7 +16,7 @@ describe('while everything goes wrong', () => {
       const { lost, doubled, wrong, dishonest, counts } = await runChaos({
         store,
         seed: 9,
-        forMs: byLength(5_000, 60_000),
+        forMs: byLength(4_000, 60_000),
         pace: { askMs: 250, happeningMs: 400, digests: 2 },
         weather: { pauseMs: 1_000, scale: 0.25, strikes: (name) => !LONG.test(name) },
         patienceMs: 120_000,

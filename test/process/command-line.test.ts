@@ -2,22 +2,26 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readText } from '../support/deployment-files.ts';
+import { byLength } from '../support/length.ts';
 import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const { version } = JSON.parse(readText('package.json'));
 
-it.each(['--version', '-v'])('%s prints the version alone', async (option) => {
+it.each(byLength(['--version'], ['--version', '-v']))('%s prints the version alone', async (option) => {
   expect(await runDeckhand({ args: [option] })).toEqual({ code: 0, out: `${version}\n`, err: '' });
 });
 
-it.each(['--help', '-h'])('%s says how it is used, without any settings', async (option) => {
-  const { code, out, err } = await runDeckhand({ args: [option] });
-  expect([code, err]).toEqual([0, '']);
-  for (const word of ['--check-config', '--version', '--help', '78', '75']) expect(out).toContain(word);
-});
+it.each(byLength(['--help'], ['--help', '-h']))(
+  '%s says how it is used, without any settings',
+  async (option) => {
+    const { code, out, err } = await runDeckhand({ args: [option] });
+    expect([code, err]).toEqual([0, '']);
+    for (const word of ['--check-config', '--version', '--help', '78', '75']) expect(out).toContain(word);
+  },
+);
 
-it.each([['--verzion'], ['start'], ['--version', '--help']])(
+it.each(byLength([['--verzion']], [['--verzion'], ['start'], ['--version', '--help']]))(
   '%s is refused with a way on',
   async (...args) => {
     const { code, out, err } = await runDeckhand({ args });

@@ -4,8 +4,8 @@ import { runChaos } from './digest-chaos.ts';
 
 /** A short form of `npm run chaos -- digests`. */
 it('loses no digest to kill -9, and doubles none but where Deckhand itself counts the doubt', async () => {
-  const digests = 20;
-  const amid = byLength<{ amid?: number }>({ amid: 5 }, {});
+  const digests = byLength(10, 20);
+  const amid = byLength<{ amid?: number }>({ amid: 3 }, {});
   const { kills, due, lost, doubled, uncertain } = await runChaos({
     kills: byLength(1, 50),
     digests,

@@ -7,6 +7,7 @@ import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { LEASE } from '../../src/jobs/pg-boss.ts';
 import { isPostgres } from '../../src/store/open-store.ts';
+import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
@@ -32,7 +33,7 @@ const NEW = {
   api_key: 'HalsKey000HalsKey000HalsKey000HalsKey000',
 };
 
-describe.each(['sqlite', 'postgres'])(
+describe.each(byLength(['sqlite'], ['sqlite', 'postgres']))(
   'a form whose process is killed while it is carried out, on %s',
   (kind) => {
     let slack: LocalSlack;

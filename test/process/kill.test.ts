@@ -12,7 +12,7 @@ import { MEMORY_FOLDER } from '../support/temporary.ts';
 import { addTestAccount, connectAccount, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const MANIFEST = join(import.meta.dirname, '..', '..', 'manifest.yml');
-const RUNS = byLength(10, 20);
+const RUNS = byLength(6, 20);
 const SERVERS = 6;
 /** Runs go on in several channels, since only those of one channel wait for each other. */
 const CHANNELS = ['C0WEST', 'C0SHOPS', 'C0NORTH', 'C0SOUTH', 'C0EAST'];

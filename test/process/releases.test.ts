@@ -2,11 +2,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { openBackend } from '../../src/open.ts';
+import { startFault } from '../../src/run.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { takeOver } from '../../src/store/origin.ts';
 import { readVersion } from '../../src/version.ts';
 import { DATABASES } from '../store/databases.ts';
-import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 
 async function writtenBy(release: string, url: string): Promise<string> {
@@ -21,12 +21,14 @@ it.each(DATABASES)(
   async ({ fresh }) => {
     const url = await writtenBy('9.10.0', await fresh());
 
-    const { code, err, out } = await runDeckhand({ env: { ...LEAST_ENV, STORE_URL: url } });
+    const opening = openBackend(url, { clock: systemClock, release: readVersion() });
+    const fault = startFault(await opening.catch((error: unknown) => error), url);
 
-    expect(err).toMatch(/^The store was written by Deckhand 9\.10\.0, and this is \d+\.\d+\.\d+\. [^\n]+\n$/);
-    expect(err).toContain(readVersion());
-    expect(JSON.parse(out)).toMatchObject({ event: 'start_failed', reason: err.trim() });
-    expect(code).toBe(78);
+    expect(fault?.sentence).toMatch(
+      /^The store was written by Deckhand 9\.10\.0, and this is \d+\.\d+\.\d+\. [^\n]+$/,
+    );
+    expect(fault?.sentence).toContain(readVersion());
+    expect(fault?.exitCode).toBe(78);
   },
 );
 

@@ -3,6 +3,7 @@ import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { LEASE } from '../../src/jobs/pg-boss.ts';
+import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
@@ -18,11 +19,12 @@ import {
 } from '../support/test-world.ts';
 import { setDatabaseClock } from './database-clock.ts';
 
-const RUNS = 6;
+const REPLICAS = byLength(2, 3);
+const RUNS = byLength(4, 6);
 /** Started, repository, two servers, summary. */
 const REPLIES = 3;
 
-describe('three replicas on one Postgres', () => {
+describe(`${REPLICAS} replicas on one Postgres`, () => {
   let slack: LocalSlack;
   let service: SimulatedService;
   let replicas: Product[];
@@ -42,7 +44,7 @@ describe('three replicas on one Postgres', () => {
     const env = environment(slack, service, botToken, await temporaryFolder());
     database = await freshDatabase();
     const shared = { ...env, STORE_URL: database, POLL_INTERVAL_MS: '500' };
-    replicas = Array.from({ length: 3 }, () => createProduct(shared, () => undefined));
+    replicas = Array.from({ length: REPLICAS }, () => createProduct(shared, () => undefined));
     ports = await Promise.all(replicas.map((replica) => replica.start()));
     deliverTo(0);
     await connectAccount(slack);
@@ -65,12 +67,12 @@ describe('three replicas on one Postgres', () => {
   it('carry out a request once, whichever it reaches, take over what a killed one was following, and tell nothing twice', async () => {
     const ben = slack.as(TEAM, PEOPLE.member);
     for (let at = 0; at < RUNS; at += 1) {
-      deliverTo(at % 3);
+      deliverTo(at % REPLICAS);
       await ben.command(CHANNEL, `/deckhand test shop-${at}`);
     }
     const running = () => roots().filter(({ ts }) => replies(ts).length === 1).length;
     await slack.until(() => running() === RUNS, { what: 'all runs to be followed' });
-    // The last of them is the third replica's.
+    // The last of them is another replica's.
     deliverTo(0);
     await ben.command(CHANNEL, `/deckhand test shop-${RUNS - 1}`);
     await slack.until(() =>
