@@ -23,7 +23,6 @@ async function takePictures(page: Page, name: string): Promise<void> {
 
 describeInBrowser('charts and long tables, as a person sees them', () => {
   const browser = useBrowser();
-  const options = { bypassCSP: true, ...README_SIZE };
   let world: TestWorld;
   beforeAll(async () => {
     world = await openTestWorld({ seed: 'demo', page: true });
@@ -33,7 +32,7 @@ describeInBrowser('charts and long tables, as a person sees them', () => {
   afterAll(() => world.stop());
 
   it('draws the deployments of a week, and those of today by the hour', async () => {
-    const { page, type, messages } = await visit(browser, world, 'admin', CHANNEL, options);
+    const { page, type, messages } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
     await type('/deckhand activity 7d stats');
     await messages.getByText('Deployments per day').first().waitFor();
     await messages.getByRole('button', { name: 'Share to channel' }).waitFor();
@@ -46,7 +45,7 @@ describeInBrowser('charts and long tables, as a person sees them', () => {
 
   it('shows the picture where the workspace takes no chart', async () => {
     const allow = world.slack.policy(TEAM, { refusedBlocks: ['data_visualization', 'data_table'] });
-    const { page, type, messages } = await visit(browser, world, 'member', CHANNEL, options);
+    const { page, type, messages } = await visit(browser, world, 'member', CHANNEL, README_SIZE);
     await type('/deckhand activity 7d stats');
     const picture = messages.getByRole('img', { name: /Chart of deployments per day, acme/ });
     await picture.scrollIntoViewIfNeeded();
@@ -61,7 +60,7 @@ describeInBrowser('charts and long tables, as a person sees them', () => {
         name: `edge-${at}`,
         identifier: `edge-${at}`,
       });
-    const { page, type, messages } = await visit(browser, world, 'billing', CHANNEL, options);
+    const { page, type, messages } = await visit(browser, world, 'billing', CHANNEL, README_SIZE);
     await type('/deckhand hosting');
     await messages.getByRole('region', { name: 'Managed resources' }).waitFor();
     await takePictures(page, 'hosting');
@@ -71,7 +70,7 @@ describeInBrowser('charts and long tables, as a person sees them', () => {
   });
 
   it('shows the made-up key where connect asks for it', async () => {
-    const { page, type, dialog } = await visit(browser, world, 'admin', CHANNEL, options);
+    const { page, type, dialog } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
     await type('/deckhand connect');
     const form = dialog('Connect an account');
     await form.getByText(DEMO_USERS.admin.apiKey).waitFor();
@@ -80,7 +79,7 @@ describeInBrowser('charts and long tables, as a person sees them', () => {
 
   it('goes to the newest message when one is sent from further up', async () => {
     for (let at = 0; at < 40; at += 1) await world.as('member').postMessage(CHANNEL, `line ${at}`);
-    const { page, type, messages } = await visit(browser, world, 'member', CHANNEL, options);
+    const { page, type, messages } = await visit(browser, world, 'member', CHANNEL, README_SIZE);
     await messages.getByText('line 39', { exact: true }).waitFor();
     await messages.getByText('line 0', { exact: true }).scrollIntoViewIfNeeded();
     const list = "document.querySelector('.message-list')";

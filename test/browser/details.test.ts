@@ -38,7 +38,6 @@ describeInBrowser('A linked project, as a person opens it', () => {
         'member',
         width === 400 ? 'C0BILLING' : CHANNEL,
         {
-          bypassCSP: true,
           colorScheme: theme,
           viewport: { width, height: 720 },
         },

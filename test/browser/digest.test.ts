@@ -19,9 +19,7 @@ describeInBrowser('a digest, set up in its form and read with its picture', () =
   afterAll(() => world.stop());
 
   it('is previewed for one person, and posted for all at its time', async () => {
-    const { page, type, dialog, messages } = await visit(browser, world, 'admin', CHANNEL, {
-      bypassCSP: true,
-    });
+    const { page, type, dialog, messages } = await visit(browser, world, 'admin', CHANNEL);
     await type('/deckhand digest add');
     const form = dialog('Add a digest');
     await form.getByRole('combobox', { name: 'How often' }).fill('every day');

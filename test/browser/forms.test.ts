@@ -100,7 +100,6 @@ describeInBrowser('forms, as a person fills them', () => {
 
   it('shows an activity feed in which axe finds nothing serious, light or dark', async () => {
     const { page, type } = await visit(browser, world, 'admin', CHANNEL, {
-      bypassCSP: true,
       colorScheme: 'light',
     });
     await type('/deckhand activity 30d stats');

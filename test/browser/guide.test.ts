@@ -9,7 +9,6 @@ const SITE = { name: 'shop', subdomain: 'shop-front' };
 
 describeInBrowser('what the guide shows', () => {
   const browser = useBrowser();
-  const options = { bypassCSP: true, ...README_SIZE };
   let world: TestWorld;
   beforeAll(async () => {
     world = await openTestWorld({
@@ -24,7 +23,13 @@ describeInBrowser('what the guide shows', () => {
   afterAll(() => world.stop());
 
   it('follows an order to its address, and says what failed to the channel', async () => {
-    const { page, type, dialog, messages, thread } = await visit(browser, world, 'admin', CHANNEL, options);
+    const { page, type, dialog, messages, thread } = await visit(
+      browser,
+      world,
+      'admin',
+      CHANNEL,
+      README_SIZE,
+    );
     await type('/deckhand watch all failures');
     await messages.getByText(/set up the watch/).waitFor();
     world.service.world.addDeployment({
@@ -54,7 +59,7 @@ describeInBrowser('what the guide shows', () => {
   });
 
   it('announces invoices in their channel', async () => {
-    const { page, type, messages } = await visit(browser, world, 'admin', BILLING, options);
+    const { page, type, messages } = await visit(browser, world, 'admin', BILLING, README_SIZE);
     await type('/deckhand invoices notify here');
     await messages
       .getByText(/gets invoice notices|invoice notices/)
@@ -66,7 +71,7 @@ describeInBrowser('what the guide shows', () => {
   });
 
   it('gives roles in a form', async () => {
-    const { page, type, dialog } = await visit(browser, world, 'admin', CHANNEL, options);
+    const { page, type, dialog } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
     await type('/deckhand roles');
     await dialog('Roles').getByText('At least one person').waitFor();
     await takePicture(page, 'roles');

@@ -16,7 +16,6 @@ describeInBrowser('App Home, as a person opens it', () => {
 
   it('leads from the first steps to what goes on, and pauses and resumes what is planned', async () => {
     const { page, dialog } = await visit(browser, world, 'admin', CHANNEL, {
-      bypassCSP: true,
       ...README_SIZE,
     });
     await page.getByRole('button', { name: 'Deckhand Home' }).click();

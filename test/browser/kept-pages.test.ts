@@ -2,6 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hostFurnishedPage } from '../sandbox/slack/web/furnished-page.ts';
+import type { PageHost } from '../sandbox/slack/web/page-host.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 
 /** What a page can know of an earlier test. */
@@ -63,5 +65,45 @@ describeInBrowser('pages that are kept for later tests', () => {
   it('are opened anew where a test closed one', async () => {
     const pages = [await browser.open(url), await browser.open(url)];
     expect(await Promise.all(pages.map((page) => page.evaluate(FOUND)))).toEqual([NOTHING, NOTHING]);
+  });
+});
+
+describeInBrowser('the local workspace where an earlier test left it', () => {
+  const browser = useBrowser();
+  let host: PageHost;
+  let first: Page;
+  let fresh: string;
+  beforeAll(async () => {
+    host = await hostFurnishedPage();
+  });
+  afterAll(() => host.stop());
+
+  /** All that is shown, with what is typed and where the focus is. */
+  async function shown(page: Page): Promise<string> {
+    await page.getByText('Only visible to you').waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor({ state: 'attached' });
+    return page.locator('body').ariaSnapshot();
+  }
+
+  it('is used, in every way a test may', async () => {
+    first = await browser.openWorkspace(host.url);
+    fresh = await shown(first);
+    await first.evaluate('mark = 4');
+    await first.getByRole('textbox', { name: 'Message #deploys' }).fill('half a sentence');
+    await first.getByRole('button', { name: 'Inspector', exact: true }).click();
+    await first.getByRole('button', { name: 'Theme: system' }).click();
+    await first.getByRole('button', { name: 'Theme: light' }).click();
+    await first.getByRole('button', { name: /4 replies/ }).click();
+    await first.getByRole('button', { name: 'Disconnect' }).first().click();
+    await first.getByRole('alertdialog').waitFor();
+  });
+
+  it('holds no stream meanwhile, and starts anew without being loaded', async () => {
+    await expect.poll(() => host.streams()).toBe(0);
+    const page = await browser.openWorkspace(host.url);
+    expect(page).toBe(first);
+    expect(await page.evaluate('mark')).toBe(4);
+    expect(await shown(page)).toBe(fresh);
+    expect(page.url()).toBe(host.url);
   });
 });

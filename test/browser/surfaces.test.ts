@@ -22,7 +22,6 @@ async function expectAccessible(page: Page): Promise<void> {
 
 describeInBrowser('what Deckhand says, to assistive technology and by keyboard', () => {
   const browser = useBrowser();
-  const options = { bypassCSP: true };
   let world: TestWorld;
   beforeAll(async () => {
     world = await openTestWorld({ seed: 'demo', page: true });
@@ -32,7 +31,7 @@ describeInBrowser('what Deckhand says, to assistive technology and by keyboard',
   afterAll(() => world.stop());
 
   it('messages with buttons, menus, tables and charts have no serious fault', async () => {
-    const { page, messages, thread: _, ...at } = await visit(browser, world, 'admin', CHANNEL, options);
+    const { page, messages, thread: _, ...at } = await visit(browser, world, 'admin', CHANNEL);
     const asked: ReadonlyArray<readonly [line: string, seen: Locator]> = [
       ['/deckhand help', messages.getByRole('button', { name: 'Administer' })],
       ['/deckhand tets storefront', messages.getByRole('button', { name: 'test storefront' })],
@@ -51,7 +50,7 @@ describeInBrowser('what Deckhand says, to assistive technology and by keyboard',
 
   it('a watch is edited, stopped and brought back by keyboard alone', async () => {
     await world.as('admin').command(EMPTY, '/deckhand watch storefront failures');
-    const { page, messages, dialog } = await visit(browser, world, 'admin', EMPTY, options);
+    const { page, messages, dialog } = await visit(browser, world, 'admin', EMPTY);
     const press = pressing(page, messages);
     await press('Edit');
     const form = dialog('Edit a watch');
@@ -71,12 +70,12 @@ describeInBrowser('what Deckhand says, to assistive technology and by keyboard',
 
   it('access is asked for and given by keyboard alone', async () => {
     await world.as('member').command(CHANNEL, '/deckhand use storefront');
-    const asker = await visit(browser, world, 'member', CHANNEL, options);
+    const asker = await visit(browser, world, 'member', CHANNEL);
     await pressing(asker.page, asker.messages)('Ask for access');
     await asker.messages.getByText('The answer comes by direct message').waitFor();
     await expectAccessible(asker.page);
     const [wish] = world.slack.dms(TEAM, PEOPLE.admin).slice(-1);
-    const admin = await visit(browser, world, 'admin', wish?.channel ?? '', options);
+    const admin = await visit(browser, world, 'admin', wish?.channel ?? '');
     await expectAccessible(admin.page);
     const wishes = admin.page.getByRole('region', { name: /^Messages/ });
     await pressing(admin.page, wishes)('Allow');
@@ -90,7 +89,7 @@ describeInBrowser('what Deckhand says, to assistive technology and by keyboard',
   });
 
   it('the page that asks before linking is gone through by keyboard', async () => {
-    const page = await browser.open(`${world.origin}/privacy`, options);
+    const page = await browser.open(`${world.origin}/privacy`);
     const asked = { name: 'Ben Member', workspace: 'House' };
     const form = { action: '/service/oauth/start', fields: { state: 's' } };
     await page.setContent(pageOf(linkQuestionPage(asked, form, '/deckhand')));
@@ -99,7 +98,7 @@ describeInBrowser('what Deckhand says, to assistive technology and by keyboard',
   });
 
   it.for(['/', '/privacy'])('the public page %s has no serious fault', async (path) => {
-    const page = await browser.open(`${world.origin}${path}`, options);
+    const page = await browser.open(`${world.origin}${path}`);
     await page.getByRole('heading').first().waitFor();
     await expectAccessible(page);
   });

@@ -37,7 +37,7 @@ describeInBrowser('the tour of the demo', () => {
     const env = environment(slack, service, slack.install('T0ACME'), await temporaryFolder());
     product = createProduct(env, () => undefined);
     slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
-    const page = await browser.open(`${slack.origin}/#/T0ACME/U0ADA/C0GENERAL`);
+    const page = await browser.openWorkspace(`${slack.origin}/#/T0ACME/U0ADA/C0GENERAL`);
     await page.getByRole('textbox', { name: 'Message #general' }).waitFor();
     const said: string[] = [];
     await giveTour(slack, (line) => said.push(line), HASTE_MS);

@@ -26,7 +26,10 @@ export async function visit(
   channel: string = CHANNEL,
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
-  const page = await browser.open(`${world.slack.origin}/#/${TEAM}/${PEOPLE[who]}/${channel}`, options);
+  const page = await browser.openWorkspace(
+    `${world.slack.origin}/#/${TEAM}/${PEOPLE[who]}/${channel}`,
+    options,
+  );
   const name = CHANNEL_NAMES[channel] ?? channel;
   const composer = page.getByRole('textbox', { name: `Message #${name}` });
   return {

@@ -7,7 +7,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 const SERIOUS: ImpactValue[] = ['serious', 'critical'];
 
-/** What axe finds serious or critical on the page, which must be opened with `bypassCSP`. */
+/** What axe finds serious or critical on the page. */
 export function seriousFaults(page: Page): Promise<string[]> {
   return faults(page, {});
 }

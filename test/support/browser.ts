@@ -48,14 +48,29 @@ export function describeInBrowser(name: string, define: () => void): void {
 }
 
 export interface BrowserHandle {
-  /** Opens an address in a browser of its own: no cookies or storage are shared with other calls. */
+  /** Loads an address in a browser of its own: no cookies or storage are shared with other calls. */
   open(url: string, options?: BrowserContextOptions): Promise<Page>;
+  /** The same for the local workspace. Where an earlier test had it open, the page starts anew without being loaded. */
+  openWorkspace(url: string, options?: BrowserContextOptions): Promise<Page>;
+}
+
+interface Lent {
+  page: Page;
+  kind: string;
+  url: string;
+  isWorkspace: boolean;
+}
+
+interface Kept {
+  page: Page;
+  /** Where the local workspace is left in it; other pages are emptied. */
+  workspace?: string;
 }
 
 const VIEWPORT = { width: 1440, height: 900 };
 let browser: Promise<Browser> | undefined;
-/** Emptied pages by their options, each alone in its context: a new one starts a process and costs twice as much. */
-const idle = new Map<string, Page[]>();
+/** Pages by their options, each alone in its context: a new one starts a process and costs twice as much. */
+const idle = new Map<string, Kept[]>();
 
 /** Chromium, started with the first test that needs it and shared by all files of this worker; it ends with the worker. */
 function sharedBrowser(): Promise<Browser> {
@@ -65,10 +80,10 @@ function sharedBrowser(): Promise<Browser> {
 
 /**
  * A browser for the tests of this file or `describe`. A test fails when one of its pages threw, logged an error or
- * ran into its content security policy; its pages are then closed, and otherwise emptied for later tests.
+ * ran into its content security policy; its pages are then closed, and otherwise kept for later tests.
  */
 export function useBrowser(): BrowserHandle {
-  let lent: { page: Page; kind: string; url: string }[] = [];
+  let lent: Lent[] = [];
   let faults: string[] = [];
   // The start is no part of a test's time.
   beforeAll(async () => void (await sharedBrowser()));
@@ -83,24 +98,37 @@ export function useBrowser(): BrowserHandle {
     }
     expect(heard, 'errors in the page').toEqual([]);
   });
+  async function show(url: string, options: BrowserContextOptions, isWorkspace: boolean): Promise<Page> {
+    const { viewport, colorScheme = 'light', ...others } = options;
+    const kind = JSON.stringify(others);
+    const workspace = isWorkspace ? new URL('/', url).href : undefined;
+    const kept = takeIdle(kind, workspace) ?? { page: await newPage(others) };
+    const { page } = kept;
+    lent.push({ page, kind, url, isWorkspace });
+    listen(page, faults);
+    await page.setViewportSize(viewport ?? VIEWPORT);
+    await page.emulateMedia({
+      colorScheme,
+      media: null,
+      reducedMotion: null,
+      forcedColors: null,
+      contrast: null,
+    });
+    if (isWorkspace && kept.workspace === workspace) await page.evaluate(comeBack(url));
+    else await page.goto(url);
+    return page;
+  }
   return {
-    open: async (url, { viewport = VIEWPORT, colorScheme = 'light', ...others } = {}) => {
-      const kind = JSON.stringify(others);
-      const page = idle.get(kind)?.pop() ?? (await newPage(others));
-      lent.push({ page, kind, url });
-      listen(page, faults);
-      await page.setViewportSize(viewport ?? VIEWPORT);
-      await page.emulateMedia({
-        colorScheme,
-        media: null,
-        reducedMotion: null,
-        forcedColors: null,
-        contrast: null,
-      });
-      await page.goto(url);
-      return page;
-    },
+    open: (url, options = {}) => show(url, options, false),
+    openWorkspace: (url, options = {}) => show(url, options, true),
   };
+}
+
+/** One that has the workspace open already, or else any. */
+function takeIdle(kind: string, workspace: string | undefined): Kept | undefined {
+  const kept = idle.get(kind) ?? [];
+  const at = kept.findIndex((one) => one.workspace === workspace);
+  return kept.splice(at, 1)[0];
 }
 
 async function newPage(options: BrowserContextOptions): Promise<Page> {
@@ -110,26 +138,44 @@ async function newPage(options: BrowserContextOptions): Promise<Page> {
   return page;
 }
 
-/** Keeps a page without anything that a test did: second pages, cookies, storage, listeners, the pointer over it. */
-async function takeBack({ page, kind, url }: { page: Page; kind: string; url: string }): Promise<void> {
+/** Keeps a page without anything that a test did: second pages, storage, listeners, the pointer over it. */
+async function takeBack({ page, kind, url, isWorkspace }: Lent): Promise<void> {
   const context = page.context();
   if (page.isClosed()) {
     await context.close();
     return;
   }
-  const origins = new Set([url, page.url()].map((address) => new URL(address).origin));
   await Promise.all(context.pages().map((one) => (one === page ? undefined : one.close())));
-  await page.evaluate('sessionStorage.clear()');
   await page.mouse.move(-1, -1);
+  const at = new URL('/', url).href;
+  const isThere = isWorkspace && page.url().replace(/#.*/, '') === at;
+  if (isThere) await page.evaluate(LEAVE);
+  else await empty(page, url);
+  for (const event of ['pageerror', 'console', 'request'] as const) page.removeAllListeners(event);
+  const kept = isThere ? { page, workspace: at } : { page };
+  idle.set(kind, [...(idle.get(kind) ?? []), kept]);
+}
+
+/** As a browser does with a page that it keeps for the way back: nothing of what was shown or typed is left. */
+const LEAVE = `dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+  localStorage.clear();
+  sessionStorage.clear();`;
+
+function comeBack(url: string): string {
+  return `history.replaceState(null, '', ${JSON.stringify(url)});
+    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));`;
+}
+
+async function empty(page: Page, url: string): Promise<void> {
+  const origins = new Set([url, page.url()].map((address) => new URL(address).origin));
+  await page.evaluate('sessionStorage.clear()');
   await page.goto('about:blank');
-  const session = await context.newCDPSession(page);
+  const session = await page.context().newCDPSession(page);
   for (const origin of origins) {
     await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
   }
   await session.detach();
-  await context.clearCookies();
-  for (const event of ['pageerror', 'console', 'request'] as const) page.removeAllListeners(event);
-  idle.set(kind, [...(idle.get(kind) ?? []), page]);
+  await page.context().clearCookies();
 }
 
 /** With `DECKHAND_SCREENSHOTS=1`, saves what the page looks like as `test/screenshots/<name>.png`. */

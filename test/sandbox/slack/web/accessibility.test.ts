@@ -39,10 +39,8 @@ describeInBrowser('the page to assistive technology', () => {
   afterAll(() => host.stop());
 
   it.each(Object.entries(scenes))('has no serious fault, light or dark: %s', async (_name, stage) => {
-    // axe must be put into the page, which the page's own policy forbids.
-    const page = await browser.open(host.url, {
+    const page = await browser.openWorkspace(host.url, {
       colorScheme: 'light',
-      bypassCSP: true,
       viewport: { width: 1600, height: 900 },
     });
     await stage(page, host);
@@ -52,7 +50,9 @@ describeInBrowser('the page to assistive technology', () => {
   });
 
   it('has no serious fault on a narrow screen with the side bar open', async () => {
-    const page = await browser.open(host.url, { viewport: { width: 400, height: 800 }, bypassCSP: true });
+    const page = await browser.openWorkspace(host.url, {
+      viewport: { width: 400, height: 800 },
+    });
     await page.getByRole('button', { name: 'Open side bar' }).click();
     await page.getByRole('button', { name: 'Close side bar' }).waitFor();
     expect(await seriousFaults(page)).toEqual([]);

@@ -69,7 +69,7 @@ describeInBrowser('charts and data tables', () => {
   afterAll(() => host.stop());
 
   it('are drawn with a mark for each value, their names and their numbers', async () => {
-    const page = await browser.open(host.url, { viewport: { width: 1200, height: 2200 } });
+    const page = await browser.openWorkspace(host.url, { viewport: { width: 1200, height: 2200 } });
     const bars = page.getByRole('img', { name: 'Deployments, bar, bar chart' });
     await bars.waitFor();
     expect(await bars.locator('rect').count()).toBe(21);
@@ -101,7 +101,7 @@ describeInBrowser('charts and data tables', () => {
   });
 
   it('are leafed through five rows at a time, each known by its row header', async () => {
-    const page = await browser.open(host.url, { viewport: { width: 1200, height: 2200 } });
+    const page = await browser.openWorkspace(host.url, { viewport: { width: 1200, height: 2200 } });
     const table = page.getByRole('region', { name: 'Invoices of this year' });
     await table.getByRole('rowheader', { name: 'INV-5', exact: true }).waitFor();
     expect(await table.getByRole('row').count()).toBe(6);
@@ -112,9 +112,8 @@ describeInBrowser('charts and data tables', () => {
   });
 
   it('have no serious fault for assistive technology, light or dark, and colours of their own in both', async () => {
-    const page = await browser.open(host.url, {
+    const page = await browser.openWorkspace(host.url, {
       colorScheme: 'light',
-      bypassCSP: true,
       viewport: { width: 1200, height: 2200 },
     });
     const bar = page.locator('.series-0 rect').first();

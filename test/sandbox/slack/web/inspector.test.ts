@@ -13,7 +13,7 @@ describeInBrowser('the inspector', () => {
   afterAll(() => host.stop());
 
   it('lists deliveries with status and ack latency, the newest first, and unfolds them', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('button', { name: 'Inspector', exact: true }).click();
     const list = page.getByRole('list', { name: 'Deliveries' });
     const lines = await list.getByRole('listitem').allInnerTexts();
@@ -32,7 +32,7 @@ describeInBrowser('the inspector', () => {
   });
 
   it('lists Web API calls with their errors', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('button', { name: 'Inspector', exact: true }).click();
     await page.getByRole('tab', { name: 'API calls' }).click();
     const [last] = await page.getByRole('list', { name: 'API calls' }).getByRole('listitem').allInnerTexts();
@@ -42,7 +42,7 @@ describeInBrowser('the inspector', () => {
 
   it('switches faults, and says when that did not work', async () => {
     host.answer('controls', { ok: true });
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('button', { name: 'Inspector', exact: true }).click();
     await page.getByRole('tab', { name: 'Faults' }).click();
     const slack = page.getByRole('switch', { name: 'Slack answers 429' });
@@ -62,7 +62,7 @@ describeInBrowser('the inspector', () => {
     const locked = { ...grouped, id: 'locked', label: 'Threads are locked', hint: 'thread_locked', on: true };
     const none = { ...grouped, id: 'none', label: 'Channels have no threads', on: false };
     host.answer('workspace', { ...workspace, controls: [...workspace.controls, locked, none] });
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('button', { name: 'Inspector', exact: true }).click();
     await page.getByRole('tab', { name: 'Faults' }).click();
     await page.getByRole('switch', { name: 'Slack answers 429' }).waitFor();
@@ -78,14 +78,14 @@ describeInBrowser('the inspector', () => {
 
   it('has no faults to switch where the server offers none', async () => {
     host.answer('workspace', { ...workspace, controls: [] });
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('button', { name: 'Inspector', exact: true }).click();
     expect(await page.getByRole('tab').allInnerTexts()).toEqual(['Message', 'Deliveries', 'API calls']);
     host.answer('workspace', workspace);
   });
 
   it('turns dark and light by a switch that is remembered', async () => {
-    const page = await browser.open(host.url, { colorScheme: 'light' });
+    const page = await browser.openWorkspace(host.url, { colorScheme: 'light' });
     const ground = (): Promise<string> => page.evaluate('getComputedStyle(document.body).backgroundColor');
     await page.getByRole('button', { name: 'Theme: system' }).click();
     await page.getByRole('button', { name: 'Theme: light' }).click();

@@ -15,7 +15,7 @@ describeInBrowser('the page by keyboard alone', () => {
   afterAll(() => host.stop());
 
   it('writes, completes and sends commands', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const field = page.getByRole('textbox', { name: 'Message #deploys' });
     await field.waitFor();
     await page.keyboard.type('/deck');
@@ -41,7 +41,7 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 
   it('sends messages with the reserved characters escaped and names as mentions', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('textbox', { name: 'Message #deploys' }).waitFor();
     await page.keyboard.type('a < b & @tomas in #deploys');
     await page.keyboard.press('Shift+Enter');
@@ -54,7 +54,7 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 
   it('gives the text back when it could not be sent', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const field = page.getByRole('textbox', { name: 'Message #deploys' });
     await field.fill('/nothing here');
     await page.keyboard.press('Enter');
@@ -63,7 +63,7 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 
   it('walks from message to message and into one', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const messages = page.getByRole('region', { name: 'Messages in #deploys' });
     await messages.getByText('Only visible to you').waitFor();
     await messages.focus();
@@ -79,7 +79,7 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 
   it('opens a thread, writes in it, and comes back to where it was', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const summary = page.getByRole('button', { name: /4 replies/ });
     await summary.focus();
     await page.keyboard.press('Enter');
@@ -95,7 +95,7 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 
   it('moves in menus and takes the focus back from them', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const more = page.getByRole('button', { name: 'More actions' });
     await more.focus();
     await page.keyboard.press('Enter');
@@ -107,7 +107,7 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 
   it('keeps the focus inside a modal, and Escape closes a list first and the modal then', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByText('Only visible to you').waitFor();
     host.push({ type: 'views', views: [formView] });
     const dialog = page.getByRole('dialog', { name: 'Add a server' });
@@ -131,7 +131,7 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 
   it('fills fields, lists, boxes and radios, and sends them', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByText('Only visible to you').waitFor();
     host.push({ type: 'views', views: [formView] });
     await page.getByRole('dialog', { name: 'Add a server' }).waitFor();

@@ -47,7 +47,7 @@ describeInBrowser('the page on the local workspace', () => {
       await client.chat.postMessage({ channel: 'C0DEPLOY', text: `Connected *${value}*` });
       return {};
     });
-    const page = await browser.open(url);
+    const page = await browser.openWorkspace(url);
     await page.getByRole('textbox', { name: 'Message #deploys' }).fill('/deckhand connect');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Connect' });
@@ -65,7 +65,7 @@ describeInBrowser('the page on the local workspace', () => {
 
   it('follows a message from posting over edits to its thread, and sends presses back', async () => {
     const client = clientOf(slack, token);
-    const page = await browser.open(url);
+    const page = await browser.openWorkspace(url);
     await page.getByRole('textbox', { name: 'Message #deploys' }).waitFor();
     const button = { type: 'button' as const, action_id: 'again', text: plain('Run again'), value: 'run-1' };
     const blocks = (text: string) => [
@@ -96,7 +96,7 @@ describeInBrowser('the page on the local workspace', () => {
 
   it('says through Slackbot what the app did not take', async () => {
     app.reply(() => ({ status: 500 }));
-    const page = await browser.open(url);
+    const page = await browser.openWorkspace(url);
     await page.getByRole('textbox', { name: 'Message #deploys' }).fill('/deckhand boom');
     await page.keyboard.press('Enter');
     const notice = page.getByRole('article').filter({ hasText: 'Slackbot' });
@@ -112,7 +112,7 @@ describeInBrowser('the page on the local workspace', () => {
       await client.views.publish({ user_id: payload.event.user, view: { type: 'home', blocks } });
       return {};
     });
-    const page = await browser.open(url);
+    const page = await browser.openWorkspace(url);
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     await page.getByRole('region', { name: 'Deckhand Home' }).getByText('Your deployments').waitFor();
   });
@@ -121,7 +121,7 @@ describeInBrowser('the page on the local workspace', () => {
     const client = clientOf(slack, token);
     const { ts: root = '' } = await client.chat.postMessage({ channel: 'C0DEPLOY', text: 'A root' });
     await client.chat.postMessage({ channel: 'C0DEPLOY', thread_ts: root, text: 'A reply' });
-    const page = await browser.open(`${slack.origin}/#/T0ACME/U0ANNA/home/${slack.app.appId}`);
+    const page = await browser.openWorkspace(`${slack.origin}/#/T0ACME/U0ANNA/home/${slack.app.appId}`);
     await page.getByText('Connected', { exact: true }).waitFor({ state: 'attached' });
     slack.lead('T0ACME', 'U0ANNA', { channel: 'C0DEPLOY', thread: root });
     await page.getByRole('complementary', { name: 'Thread' }).getByText('A reply').waitFor();

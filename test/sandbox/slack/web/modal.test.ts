@@ -16,7 +16,7 @@ describeInBrowser('modals on the page', () => {
   afterAll(() => host.stop());
 
   const openForm = async (): Promise<Page> => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('dialog', { name: 'Add a server' }).waitFor();
     return page;
   };

@@ -28,6 +28,8 @@ export interface PageHost {
   answer(path: string, answer: Answer): void;
   /** Sends an event to every open page. */
   push(event: Body): void;
+  /** How many pages listen. */
+  streams(): number;
   /** Cuts every stream, and refuses new ones until `allow`. */
   cutStreams(): void;
   allowStreams(): void;
@@ -97,6 +99,7 @@ export async function hostPage(): Promise<PageHost> {
     push: (event) => {
       for (const stream of streams) stream.write(`data: ${JSON.stringify(event)}\n\n`);
     },
+    streams: () => streams.size,
     cutStreams: () => {
       streaming = false;
       for (const stream of streams) stream.destroy();

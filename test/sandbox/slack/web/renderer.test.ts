@@ -15,7 +15,7 @@ describeInBrowser('messages on the page', () => {
   afterAll(() => host.stop());
 
   it('draws a run as people know it: fields, table, buttons, edited mark and thread line', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const run = page.getByRole('article').filter({ hasText: 'Test access: Storefront' });
     await run.getByRole('heading', { name: 'Test access: Storefront' }).waitFor();
     expect(await run.getByRole('columnheader').allTextContents()).toEqual(['Server', 'Result', 'Took']);
@@ -26,7 +26,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('opens the thread beside the channel, and Escape closes it', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('button', { name: /4 replies/ }).click();
     const thread = page.getByRole('complementary', { name: 'Thread' });
     expect(await thread.getByRole('article').allInnerTexts()).toHaveLength(5);
@@ -36,12 +36,12 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('shows dates in the reader’s own zone', async () => {
-    const page = await browser.open(host.url, { timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
+    const page = await browser.openWorkspace(host.url, { timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
     await page.getByText('2 Mar 2026 at 18:32').waitFor();
   });
 
   it('marks what only one person sees, previews pictures and offers files', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const only = page.getByRole('article').filter({ hasText: 'key ends in' });
     expect(await only.innerText()).toContain('Only visible to you');
     const chart = page.getByRole('img', { name: /Bars: 5, 8/ });
@@ -54,7 +54,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('follows what happens: new, changed and deleted messages, and says who wrote', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const messages = page.getByRole('region', { name: 'Messages in #deploys' });
     await messages.getByText('Only visible to you').waitFor();
     const ts = '1772450000.000100';
@@ -77,7 +77,7 @@ describeInBrowser('messages on the page', () => {
       text: `Message ${index}.`,
     }));
     host.answer('messages', { messages: many });
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByText('Message 399.').waitFor();
     expect(await page.getByRole('article').count()).toBe(150);
     await page.getByRole('button', { name: 'Show earlier messages' }).click();
@@ -86,7 +86,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('keeps to the end while what stands there grows, until one scrolls up', async () => {
-    const page = await browser.open(host.url, { viewport: { width: 1200, height: 500 } });
+    const page = await browser.openWorkspace(host.url, { viewport: { width: 1200, height: 500 } });
     await page.getByText('Only visible to you').waitFor();
     const list = "document.querySelector('.message-list')";
     const left = () =>
@@ -108,7 +108,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('counts what is unread elsewhere', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByText('Only visible to you').waitFor();
     const message = { ts: '1772450000.000100', user: people.billing, text: 'Invoice is in' };
     host.push({ type: 'message', channel: channels.billing, message });
@@ -117,7 +117,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('reads everything again after the stream was cut', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByText('Only visible to you').waitFor();
     host.cutStreams();
     await page.getByText('Reconnecting…').waitFor();
@@ -129,7 +129,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('switches between people and workspaces', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('button', { name: /Switch user, now Mira Lindqvist/ }).click();
     await page.getByRole('menuitemradio', { name: /Tomas Okafor/ }).click();
     await page.getByRole('button', { name: /Switch user, now Tomas Okafor/ }).waitFor();
@@ -141,7 +141,7 @@ describeInBrowser('messages on the page', () => {
   it('sends a button once however often it is pressed, with Slack’s own payload', async () => {
     const answered = Promise.withResolvers<Record<string, unknown>>();
     host.answer('actions', () => answered.promise);
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const sent = host.nextPost('actions');
     await page.getByRole('button', { name: 'Run again' }).dblclick();
     expect(await sent).toMatchObject({
@@ -157,7 +157,7 @@ describeInBrowser('messages on the page', () => {
 
   it('asks before a dangerous press', async () => {
     host.answer('actions', { ok: true });
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByRole('button', { name: 'Disconnect' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Disconnect acme?' });
     await dialog.getByRole('button', { name: 'Keep it' }).click();
@@ -174,7 +174,7 @@ describeInBrowser('messages on the page', () => {
     host.answer('options', ({ value }) => ({
       options: [{ text: { type: 'plain_text', text: `${value}-1` }, value: 's1' }],
     }));
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const choose = async (name: string, option: string): Promise<unknown> => {
       const sent = host.nextPost('actions');
       await page.getByRole('combobox', { name }).click();
@@ -204,7 +204,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('offers what apps do with a message, to the mouse', async () => {
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const message = page.getByRole('article').filter({ hasText: 'Test access: Storefront' });
     await message.hover();
     await message.getByRole('button', { name: 'More message actions' }).click();
@@ -219,7 +219,7 @@ describeInBrowser('messages on the page', () => {
   it('keeps a Home that the app published while it was asked for', async () => {
     const asked = Promise.withResolvers<{ view: null }>();
     host.answer('home', () => asked.promise);
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     await page.getByText('Only visible to you').waitFor();
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     await page.getByText('Loading…').waitFor();
@@ -251,7 +251,7 @@ describeInBrowser('messages on the page', () => {
     ];
     const messages = [{ ts: '1772444000.000100', user: people.bot, username: long, text: long, blocks }];
     host.answer('messages', { messages });
-    const page = await browser.open(host.url, { viewport: { width: 390, height: 844 } });
+    const page = await browser.openWorkspace(host.url, { viewport: { width: 390, height: 844 } });
     const list = page.getByRole('region', { name: 'Messages in #deploys' });
     await list.getByText(`${arabic}: web-1`).waitFor();
     const wide = '[...document.querySelectorAll(".message-list, .message-main, body")]';
@@ -264,7 +264,7 @@ describeInBrowser('messages on the page', () => {
 
   it('keeps foreign text text, follows no script address and loads nothing from elsewhere', async () => {
     host.answer('messages', { messages: hostileMessages });
-    const page = await browser.open(host.url);
+    const page = await browser.openWorkspace(host.url);
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
     const message = page.getByRole('article');
