@@ -341,7 +341,7 @@ describe('a store that fails', () => {
 it('a record that cannot be read is named as such, with a reference', async () => {
   const world = await worldOfItsOwn({});
   const odd = z.object({ project: z.number() });
-  await world.app.parts.store.collection('channels', odd).put(TEAM, CHANNEL, { project: 5 });
+  await world.app.parts.store.of(TEAM).collection('channels', odd).put(CHANNEL, { project: 5 });
   const told = ['A stored record cannot be read.', 'doctor', 'with a reference'] as const;
   expectAnswer(world, await typing('test')(world), ['', nothing, whoami, ...told]);
   expect(world.logs.some((line) => line.includes('"event":"store_failed"') && line.includes('"stack"'))).toBe(

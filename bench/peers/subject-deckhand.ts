@@ -10,20 +10,20 @@ const LATER = 'bench-later';
 /** Deckhand's own store and engine. */
 export async function openDeckhand(url: string): Promise<Subject> {
   const { store, engine, close } = await openBackend(url, { clock: systemClock });
-  const accounts = store.collection('accounts', Account);
+  const accounts = (workspace: string) => store.of(workspace).collection('accounts', Account);
   let isWorking = false;
   return {
     async fill(workspaces) {
       for (const workspace of workspaces) {
-        await accounts.put(workspace, 'acme', ACCOUNT);
-        for (let at = 0; at < OTHERS; at += 1) await accounts.put(workspace, `other-${at}`, ACCOUNT);
+        await accounts(workspace).put('acme', ACCOUNT);
+        for (let at = 0; at < OTHERS; at += 1) await accounts(workspace).put(`other-${at}`, ACCOUNT);
         await engine.send(LATER, { workspace }, { startAfter: Date.now() + DAY_MS });
       }
     },
-    get: (workspace) => accounts.get(workspace, 'acme'),
-    put: (workspace) => accounts.put(workspace, 'acme', ACCOUNT),
+    get: (workspace) => accounts(workspace).get('acme'),
+    put: (workspace) => accounts(workspace).put('acme', ACCOUNT),
     update: (workspace) =>
-      accounts.update(workspace, 'acme', (account = ACCOUNT) => ({ ...account, uses: account.uses + 1 })),
+      accounts(workspace).update('acme', (account = ACCOUNT) => ({ ...account, uses: account.uses + 1 })),
     send: (workspace) => engine.send(QUEUE, { workspace }),
     async work(onHandled) {
       engine.work(QUEUE, async () => onHandled(), { concurrency: AT_ONCE, attempts: 3, backoffMs: 1000 });

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Submitted, ViewState } from '../commands/command.ts';
 import type { Caller } from '../core/reply.ts';
+import type { Collection } from '../store/store.ts';
 import { notice } from '../views/blocks/modal.ts';
-import type { WorkspaceCollection } from '../workspace/bound.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { StoredCaller, storedCaller } from './durable-requests.ts';
@@ -89,7 +89,7 @@ function fieldOf(form: string): { record: string; field: string } {
 const Sending = z.object({ at: z.number(), job: z.string().optional() });
 const CLAIM_MS = 24 * 60 * 60 * 1000;
 
-export function claimsOf({ store }: Workspace): WorkspaceCollection<z.infer<typeof Sending>> {
+export function claimsOf({ store }: Workspace): Collection<z.infer<typeof Sending>> {
   return store.collection('submissions', Sending);
 }
 

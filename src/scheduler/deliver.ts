@@ -5,9 +5,9 @@ import { countRepeated } from '../observability/metrics.ts';
 import { isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { maybeTwice } from '../views/blocks/message.ts';
 import { explainPolicy } from '../views/blocks/slack-failures.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../workspace/bound.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** A post that must arrive: `posting` right before it is sent, `posted` right after Slack's answer. */
@@ -112,7 +112,7 @@ function shownAs({ channel, ts = '' }: Delivery): MessageRef {
   return { channel, ts };
 }
 
-function deliveries(store: WorkspaceStore): WorkspaceCollection<Delivery> {
+function deliveries(store: WorkspaceStore): Collection<Delivery> {
   return store.collection('deliveries', Delivery);
 }
 

@@ -12,7 +12,7 @@ const TEXT = Buffer.from('deckhand');
 type StoredKeys = ReadonlyArray<{ id: string; doc: WrappedKey }>;
 
 function keyProofs(store: Store): Collection<KeyProof> {
-  return store.collection('key-proofs', KeyProof);
+  return store.of(GLOBAL).collection('key-proofs', KeyProof);
 }
 
 /**
@@ -21,7 +21,7 @@ function keyProofs(store: Store): Collection<KeyProof> {
  */
 export async function checkKeys(keys: EncryptionKeys, store: Store): Promise<void> {
   const given = new Set(keys.map((key) => key.id));
-  const stored = await wrappedKeys(store).list(GLOBAL);
+  const stored = await wrappedKeys(store).list();
   const missing = new Set(stored.map(({ doc }) => doc.wrappedBy).filter((id) => !given.has(id)));
   if (missing.size === 0) return proveKeys(keys, store, stored);
   const names = [...missing].sort().join(', ');
@@ -46,14 +46,14 @@ export async function proveKeys(keys: EncryptionKeys, store: Store, stored: Stor
 
 async function isProven(key: EncryptionKey, store: Store, stored: StoredKeys): Promise<boolean> {
   const proofs = keyProofs(store);
-  const standing = await proofs.get(GLOBAL, key.id);
+  const standing = await proofs.get(key.id);
   if (standing !== undefined) return opens(key, standing);
   const wrapped = stored.filter(({ doc }) => doc.wrappedBy === key.id);
   const isRight = wrapped.length === 0 || wrapped.some(({ id, doc }) => opensWith(key, id, doc));
   if (!isRight) return false;
-  if (await proofs.create(GLOBAL, key.id, { proof: encrypt(key.key, contextOf(key), TEXT) })) return true;
+  if (await proofs.create(key.id, { proof: encrypt(key.key, contextOf(key), TEXT) })) return true;
   // Another replica was first.
-  const winner = await proofs.get(GLOBAL, key.id);
+  const winner = await proofs.get(key.id);
   return winner !== undefined && opens(key, winner);
 }
 
@@ -64,8 +64,7 @@ export async function dropUnusedProofs(
   stored: StoredKeys,
 ): Promise<void> {
   const used = new Set([keys[0].id, ...stored.map(({ doc }) => doc.wrappedBy)]);
-  for (const { id } of await keyProofs(store).list(GLOBAL))
-    if (!used.has(id)) await keyProofs(store).delete(GLOBAL, id);
+  for (const { id } of await keyProofs(store).list()) if (!used.has(id)) await keyProofs(store).delete(id);
 }
 
 function opens(key: EncryptionKey, { proof }: KeyProof): boolean {

@@ -52,13 +52,17 @@ export function createKeyvStore(
 ): Store {
   const backend = guardBackend(opened);
   const context: Context = { backend, clock, alone: createKeyedLock(), onQuarantined };
-  const collectionOf = (name: string): Collection<unknown> => new KeyvCollection(context, name, z.unknown());
+  const globalOf = (name: string): Collection<unknown> =>
+    new KeyvCollection(context, GLOBAL, name, z.unknown());
   return {
     isShared: backend.isShared,
-    collection: (name, shape, during) => new KeyvCollection(context, name, shape, during),
+    of: (workspace, during) => ({
+      collection: (name, shape) => new KeyvCollection(context, workspace, name, shape, during),
+      exclusive: (key, work) => backend.exclusive(`${workspace} ${key}`, work),
+    }),
     tenancy: (workspace) => readTenancy(backend, workspace),
     beginTenancy: async (workspace) => {
-      await collectionOf(TENANCIES).create(GLOBAL, workspace, { id: randomUUID() });
+      await globalOf(TENANCIES).create(workspace, { id: randomUUID() });
       const begun = await readTenancy(backend, workspace);
       if (begun === undefined) throw new InstallationEnded();
       return begun;
@@ -72,7 +76,7 @@ export function createKeyvStore(
       await backend.deleteRange(`${part(workspace)}/`);
       await backend.scrub();
     },
-    ping: () => collectionOf('pings').put(GLOBAL, 'last', { at: clock.now() }),
+    ping: () => globalOf('pings').put('last', { at: clock.now() }),
     close: () => backend.close(),
   };
 }
@@ -88,44 +92,46 @@ type Found<T> = Array<{ id: string; doc: T }>;
 /** An object of few fields rather than closures: each workspace that is open has some twenty of them. */
 class KeyvCollection<T> implements Collection<T> {
   readonly #context: Context;
+  readonly #workspace: string;
   readonly #name: string;
   readonly #shape: Shape<T>;
   readonly #ask: AskTenancy | undefined;
 
   /** @param ask for what the writes belong to; undefined where they belong to no workspace */
-  constructor(context: Context, name: string, shape: Shape<T>, ask?: AskTenancy | undefined) {
+  constructor(context: Context, workspace: string, name: string, shape: Shape<T>, ask?: AskTenancy) {
     this.#context = context;
+    this.#workspace = workspace;
     this.#name = name;
     this.#shape = shape;
     this.#ask = ask;
   }
 
-  async get(workspace: string, id: string): Promise<T | undefined> {
-    return this.#read(workspace, id, await this.#context.backend.read(this.#keyOf(workspace, id)));
+  async get(id: string): Promise<T | undefined> {
+    return this.#read(id, await this.#context.backend.read(this.#keyOf(id)));
   }
 
-  async first(workspace: string, ids: readonly string[]): Promise<T | undefined> {
+  async first(ids: readonly string[]): Promise<T | undefined> {
     const { backend } = this.#context;
-    const texts = await Promise.all(ids.map((id) => backend.read(this.#keyOf(workspace, id))));
+    const texts = await Promise.all(ids.map((id) => backend.read(this.#keyOf(id))));
     for (const [at, id] of ids.entries()) {
-      const found = await this.#read(workspace, id, texts[at]);
+      const found = await this.#read(id, texts[at]);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  async put(workspace: string, id: string, doc: T, expiresAt?: number): Promise<void> {
+  async put(id: string, doc: T, expiresAt?: number): Promise<void> {
     const during = await this.#ask?.();
-    const row = await this.#rowOf(this.#keyOf(workspace, id), doc, expiresAt);
+    const row = await this.#rowOf(this.#keyOf(id), doc, expiresAt);
     // One that has ended already is stored so that what stood there is gone, and swept later.
     if (!(await this.#context.backend.put(row, during)))
       throw new StoreError('The database did not take a document');
   }
 
-  async create(workspace: string, id: string, doc: T, expiresAt?: number): Promise<boolean> {
+  async create(id: string, doc: T, expiresAt?: number): Promise<boolean> {
     const { backend, clock } = this.#context;
     const during = await this.#ask?.();
-    const row = await this.#rowOf(this.#keyOf(workspace, id), doc, expiresAt);
+    const row = await this.#rowOf(this.#keyOf(id), doc, expiresAt);
     if (await backend.insert(row, during)) return true;
     const standing = await backend.read(row.key);
     if (standing === undefined) return backend.insert(row, during);
@@ -133,14 +139,14 @@ class KeyvCollection<T> implements Collection<T> {
     return isAlive(await decode(backend, standing), clock) ? false : backend.replace(standing, row, during);
   }
 
-  update(workspace: string, id: string, change: Change<T>): Promise<T | undefined> {
-    return this.#context.alone(this.#keyOf(workspace, id), () => this.#updateAlone(workspace, id, change));
+  update(id: string, change: Change<T>): Promise<T | undefined> {
+    return this.#context.alone(this.#keyOf(id), () => this.#updateAlone(id, change));
   }
 
-  async delete(workspace: string, id: string): Promise<boolean> {
+  async delete(id: string): Promise<boolean> {
     const { backend, clock } = this.#context;
     const during = await this.#ask?.();
-    const key = this.#keyOf(workspace, id);
+    const key = this.#keyOf(id);
     for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
       const standing = await backend.read(key);
       if (standing === undefined) return false;
@@ -149,24 +155,24 @@ class KeyvCollection<T> implements Collection<T> {
     throw new StoreError('A document changed too often to be deleted');
   }
 
-  async list(workspace: string): Promise<Found<T>> {
-    return this.#readAll(workspace, await this.#context.backend.range(this.#prefixOf(workspace)));
+  async list(): Promise<Found<T>> {
+    return this.#readAll(await this.#context.backend.range(this.#prefixOf()));
   }
 
-  async latest(workspace: string, limit: number, upTo?: string): Promise<Found<T>> {
-    const last = upTo === undefined ? undefined : this.#keyOf(workspace, upTo);
-    const rows = await this.#context.backend.rangeEnd(this.#prefixOf(workspace), limit, last);
-    return this.#readAll(workspace, rows);
+  async latest(limit: number, upTo?: string): Promise<Found<T>> {
+    const last = upTo === undefined ? undefined : this.#keyOf(upTo);
+    const rows = await this.#context.backend.rangeEnd(this.#prefixOf(), limit, last);
+    return this.#readAll(rows);
   }
 
-  async #updateAlone(workspace: string, id: string, change: Change<T>): Promise<T | undefined> {
+  async #updateAlone(id: string, change: Change<T>): Promise<T | undefined> {
     const { backend } = this.#context;
     const during = await this.#ask?.();
-    const key = this.#keyOf(workspace, id);
+    const key = this.#keyOf(id);
     for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
       const written = tries === 0 ? backend.lastWritten(key) : undefined;
       const from = written ?? (await backend.read(key));
-      const next = await this.#changed(workspace, id, from, change).catch((error: unknown) => {
+      const next = await this.#changed(id, from, change).catch((error: unknown) => {
         // Another replica may have changed it since: what stands now decides.
         if (written !== undefined) return undefined;
         throw error;
@@ -177,23 +183,22 @@ class KeyvCollection<T> implements Collection<T> {
   }
 
   async #changed(
-    workspace: string,
     id: string,
     from: string | undefined,
     change: Change<T>,
   ): Promise<{ doc: T | undefined; row: Row | undefined }> {
     const current = await this.#decode(from);
-    const doc = await change(current && (await this.#parse(workspace, id, current)));
-    const key = this.#keyOf(workspace, id);
+    const doc = await change(current && (await this.#parse(id, current)));
+    const key = this.#keyOf(id);
     return { doc, row: doc === undefined ? undefined : await this.#rowOf(key, doc, current?.expiresAt) };
   }
 
-  #keyOf(workspace: string, id: string): string {
-    return keyOf(workspace, this.#name, id);
+  #keyOf(id: string): string {
+    return keyOf(this.#workspace, this.#name, id);
   }
 
-  #prefixOf(workspace: string): string {
-    return `${part(workspace)}/${part(this.#name)}/`;
+  #prefixOf(): string {
+    return `${part(this.#workspace)}/${part(this.#name)}/`;
   }
 
   #rowOf(key: string, doc: T, expiresAt: number | undefined): Promise<Row> {
@@ -207,22 +212,22 @@ class KeyvCollection<T> implements Collection<T> {
     return envelope && isAlive(envelope, this.#context.clock) ? envelope : undefined;
   }
 
-  async #read(workspace: string, id: string, text: string | undefined): Promise<T | undefined> {
+  async #read(id: string, text: string | undefined): Promise<T | undefined> {
     const envelope = await this.#decode(text);
-    return envelope && this.#parse(workspace, id, envelope);
+    return envelope && this.#parse(id, envelope);
   }
 
-  async #readAll(workspace: string, rows: readonly StoredRow[]): Promise<Found<T>> {
-    const { length } = this.#prefixOf(workspace);
-    const found = rows.map(({ key, value }) => this.#readRow(workspace, key.slice(length), value));
+  async #readAll(rows: readonly StoredRow[]): Promise<Found<T>> {
+    const { length } = this.#prefixOf();
+    const found = rows.map(({ key, value }) => this.#readRow(key.slice(length), value));
     return (await Promise.all(found)).flat();
   }
 
   /** Nothing where the document ended, or cannot be read. */
-  async #readRow(workspace: string, id: string, text: string): Promise<Found<T>> {
+  async #readRow(id: string, text: string): Promise<Found<T>> {
     try {
       const envelope = await this.#decode(text);
-      return envelope === undefined ? [] : [{ id, doc: await this.#parse(workspace, id, envelope) }];
+      return envelope === undefined ? [] : [{ id, doc: await this.#parse(id, envelope) }];
     } catch (error) {
       if (error instanceof DocumentUnreadable) return [];
       throw error;
@@ -230,14 +235,14 @@ class KeyvCollection<T> implements Collection<T> {
   }
 
   /** @throws DocumentUnreadable, reported before */
-  async #parse(workspace: string, id: string, { doc, version = 1 }: Envelope): Promise<T> {
+  async #parse(id: string, { doc, version = 1 }: Envelope): Promise<T> {
     const parsed = parseVersion(this.#shape, doc, version);
     if (parsed.success) return parsed.data;
     const { backend, clock, onQuarantined } = this.#context;
     const rowOfMark = (key: string, mark: object): Promise<Row> =>
       rowOf(backend, clock, key, mark, undefined);
     const options = { backend, rowOf: rowOfMark, now: clock.now, onQuarantined };
-    await quarantine(options, { workspace, collection: this.#name, id }, doc);
+    await quarantine(options, { workspace: this.#workspace, collection: this.#name, id }, doc);
     throw new DocumentUnreadable(this.#name, { cause: parsed.error });
   }
 }

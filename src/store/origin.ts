@@ -15,12 +15,12 @@ const RELEASE_ID = 'release';
 export const RELEASE_KEY = `${GLOBAL}/${ORIGIN}/${RELEASE_ID}`;
 
 export function movedFrom(store: Store): Collection<Moved> {
-  return store.collection(ORIGIN, Moved);
+  return store.of(GLOBAL).collection(ORIGIN, Moved);
 }
 export const MOVED_ID = 'moved';
 
 export function arrivals(store: Store): Collection<z.infer<typeof Arrived>> {
-  return store.collection(ORIGIN, Arrived);
+  return store.of(GLOBAL).collection(ORIGIN, Arrived);
 }
 export const ARRIVED_ID = 'arrived';
 
@@ -30,21 +30,20 @@ export const ARRIVED_ID = 'arrived';
  */
 export async function takeOver(store: Store, release: string): Promise<void> {
   await expectReadable(store, release);
-  const moved = await movedFrom(store).get(GLOBAL, MOVED_ID);
+  const moved = await movedFrom(store).get(MOVED_ID);
   if (moved !== undefined) {
     const day = new Date(moved.at).toISOString().slice(0, 10);
     throw new StoreError(
       `This store was moved to ${moved.to} on ${day}. Set STORE_URL to that one, or repeat npm run migrate if it was interrupted.`,
     );
   }
-  const written = store.collection(ORIGIN, Written);
-  if ((await written.get(GLOBAL, RELEASE_ID))?.release !== release)
-    await written.put(GLOBAL, RELEASE_ID, { release });
+  const written = store.of(GLOBAL).collection(ORIGIN, Written);
+  if ((await written.get(RELEASE_ID))?.release !== release) await written.put(RELEASE_ID, { release });
 }
 
 /** @throws StoreError where a newer release wrote the store */
 export async function expectReadable(store: Store, release: string): Promise<void> {
-  const written = await store.collection(ORIGIN, Written).get(GLOBAL, RELEASE_ID);
+  const written = await store.of(GLOBAL).collection(ORIGIN, Written).get(RELEASE_ID);
   if (written !== undefined) expectOlder(written.release, release, 'The store');
 }
 

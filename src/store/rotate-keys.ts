@@ -3,7 +3,7 @@ import { type EncryptionKeys, EncryptionKeysError, parseEncryptionKeys } from '.
 import { dropUnusedProofs, proveKeys } from './key-proofs.ts';
 import { openStore } from './open-store.ts';
 import { rewrap, wrappedKeys } from './sealer.ts';
-import { GLOBAL, SealError, type Store, StoreError } from './store.ts';
+import { SealError, type Store, StoreError } from './store.ts';
 
 export interface Rotation {
   rewrapped: number;
@@ -19,16 +19,16 @@ export interface Rotation {
 export async function rotateKeys(keys: EncryptionKeys, store: Store): Promise<Rotation> {
   const rotation: Rotation = { rewrapped: 0, current: 0 };
   const wrapped = wrappedKeys(store);
-  await proveKeys(keys, store, await wrapped.list(GLOBAL));
-  for (const { id: workspace } of await wrapped.list(GLOBAL)) {
+  await proveKeys(keys, store, await wrapped.list());
+  for (const { id: workspace } of await wrapped.list()) {
     let changed = false;
-    await wrapped.update(GLOBAL, workspace, (standing) => {
+    await wrapped.update(workspace, (standing) => {
       changed = standing !== undefined && standing.wrappedBy !== keys[0].id;
       return changed && standing !== undefined ? rewrap(keys, workspace, standing) : standing;
     });
     rotation[changed ? 'rewrapped' : 'current'] += 1;
   }
-  await dropUnusedProofs(keys, store, await wrapped.list(GLOBAL));
+  await dropUnusedProofs(keys, store, await wrapped.list());
   return rotation;
 }
 

@@ -114,7 +114,7 @@ export interface DataKey {
 const DATA_KEY_BYTES = 32;
 
 export function wrappedKeys(store: Store, during?: AskTenancy | undefined): Collection<WrappedKey> {
-  return store.collection(DATA_KEYS, WrappedKey, during);
+  return store.of(GLOBAL, during).collection(DATA_KEYS, WrappedKey);
 }
 
 /** The workspace's data key as it stands in the store; undefined if the workspace has none. */
@@ -123,7 +123,7 @@ async function readDataKey(
   keys: EncryptionKeys,
   workspace: string,
 ): Promise<DataKey | undefined> {
-  const wrapped = await wrappedKeys(store).get(GLOBAL, workspace);
+  const wrapped = await wrappedKeys(store).get(workspace);
   return wrapped && unwrap(keys, workspace, wrapped);
 }
 
@@ -137,7 +137,7 @@ async function ensureDataKey(
   const standing = await readDataKey(store, keys, workspace);
   if (standing !== undefined) return standing;
   const made = wrap(keys[0], workspace, randomBytes(6).toString('base64url'), randomBytes(DATA_KEY_BYTES));
-  await wrappedKeys(store, during).create(GLOBAL, workspace, made);
+  await wrappedKeys(store, during).create(workspace, made);
   const winner = await readDataKey(store, keys, workspace);
   if (winner === undefined) throw new SealError('The workspace was erased meanwhile');
   return winner;

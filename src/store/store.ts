@@ -9,11 +9,10 @@ export interface Store {
   /** Other replicas may write to it as well, so that memory knows only a part of what it holds. */
   isShared: boolean;
   /**
-   * A typed view of a collection; `shape` parses what is read, and brings what an earlier release wrote up to today's. A document that it does not read is reported once: lists
-   * leave it out, and what asks for it alone rejects with `DocumentUnreadable`. Where `during` is given,
-   * every write asks for it and is made only while it stands, in the same statement.
+   * The documents of one workspace, or of the whole installation: `GLOBAL`. Where `during` is given, every write asks for
+   * it and is made only while it stands, in the same statement.
    */
-  collection<T>(name: string, shape: Shape<T>, during?: AskTenancy | undefined): Collection<T>;
+  of(workspace: string, during?: AskTenancy): WorkspaceStore;
   /** The workspace's tenancy as it stands; undefined where none does. */
   tenancy(workspace: string): Promise<Tenancy | undefined>;
   /** As `tenancy`, but begins one where none stands. */
@@ -42,29 +41,41 @@ export interface Tenancy {
 /** The tenancy that a write belongs to. @throws InstallationEnded */
 export type AskTenancy = () => Promise<Tenancy>;
 
+/** The documents of one workspace. */
+export interface WorkspaceStore {
+  /**
+   * A typed view of a collection; `shape` parses what is read, and brings what an earlier release wrote up to today's. A
+   * document that it does not read is reported once: lists leave it out, and what asks for it alone rejects with
+   * `DocumentUnreadable`.
+   */
+  collection<T>(name: string, shape: Shape<T>): Collection<T>;
+  /** As `Store.exclusive`; keys of other workspaces are others. */
+  exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
+}
+
 /** What becomes of a document. */
 export type Change<T> = (current: T | undefined) => T | undefined | Promise<T | undefined>;
 
 export interface Collection<T> {
-  get(workspace: string, id: string): Promise<T | undefined>;
+  get(id: string): Promise<T | undefined>;
   /** The first of these documents that there is. */
-  first(workspace: string, ids: readonly string[]): Promise<T | undefined>;
+  first(ids: readonly string[]): Promise<T | undefined>;
   /** `expiresAt`: milliseconds since the epoch after which the document is gone. */
-  put(workspace: string, id: string, doc: T, expiresAt?: number): Promise<void>;
+  put(id: string, doc: T, expiresAt?: number): Promise<void>;
   /** Puts the document only if none stands there; false if one does. Atomic across replicas: a claim. */
-  create(workspace: string, id: string, doc: T, expiresAt?: number): Promise<boolean>;
+  create(id: string, doc: T, expiresAt?: number): Promise<boolean>;
   /**
    * Read-modify-write, atomic across replicas. `change` gets the document as it stands and returns the new
    * one, or undefined to delete it. It is called again if another replica wrote in between, so it only
    * computes; it may be asynchronous. What must happen once belongs in `exclusive`. An expiry is kept.
    */
-  update(workspace: string, id: string, change: Change<T>): Promise<T | undefined>;
+  update(id: string, change: Change<T>): Promise<T | undefined>;
   /** True if there was something to delete. */
-  delete(workspace: string, id: string): Promise<boolean>;
-  /** All documents of the workspace in this collection, by id. Costs what the workspace holds, never more. */
-  list(workspace: string): Promise<Array<{ id: string; doc: T }>>;
+  delete(id: string): Promise<boolean>;
+  /** All documents, by id. Costs what the workspace holds, never more. */
+  list(): Promise<Array<{ id: string; doc: T }>>;
   /** The last `limit` documents by id, the last one first; with `upTo` from that id on. Reads no more than these. */
-  latest(workspace: string, limit: number, upTo?: string): Promise<Array<{ id: string; doc: T }>>;
+  latest(limit: number, upTo?: string): Promise<Array<{ id: string; doc: T }>>;
 }
 
 /** The pseudo workspace of what belongs to the whole installation. Real workspace ids never start with `-`. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseEncryptionKeys } from '../store/encryption-keys.ts';
 import { ARRIVED_ID, arrivals, MOVED_ID, type Moved, movedFrom } from '../store/origin.ts';
-import { GLOBAL, StoreError } from '../store/store.ts';
+import { StoreError } from '../store/store.ts';
 import { fill } from './fill.ts';
 import { portableItems } from './items.ts';
 import { describeFilled, type Program, runProgram, UsageError } from './program.ts';
@@ -44,7 +44,7 @@ async function move(
   { keys, name }: { keys: ReturnType<typeof parseEncryptionKeys>; name: string },
 ): Promise<string> {
   const marks = movedFrom(source.store);
-  const before = await marks.get(GLOBAL, MOVED_ID);
+  const before = await marks.get(MOVED_ID);
   if (before !== undefined && before.to !== name)
     throw new StoreError(`This store was moved to ${before.to}. Move it on from there.`);
   if (before !== undefined && (await hasArrived(target, before))) return `Everything is in ${name} already.`;
@@ -53,13 +53,13 @@ async function move(
     keys,
     name,
     move: mark.id,
-    beforeCommit: () => marks.put(GLOBAL, MOVED_ID, mark),
+    beforeCommit: () => marks.put(MOVED_ID, mark),
   });
   return `${describeFilled(name, filled)}\nSet STORE_URL to it; Deckhand no longer starts on the old store.`;
 }
 
 async function hasArrived({ store }: Side, { id }: Moved): Promise<boolean> {
-  return (await arrivals(store).get(GLOBAL, ARRIVED_ID))?.id === id;
+  return (await arrivals(store).get(ARRIVED_ID))?.id === id;
 }
 
 await runProgram(MIGRATE, import.meta.filename);

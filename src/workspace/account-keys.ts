@@ -1,6 +1,6 @@
 import { markId, QUARANTINE, type QuarantinedRecord, QuarantineMark } from '../store/quarantine.ts';
-import { SealError } from '../store/store.ts';
-import type { Field, WorkspaceSealer, WorkspaceStore } from './bound.ts';
+import { SealError, type WorkspaceStore } from '../store/store.ts';
+import type { Field, WorkspaceSealer } from './bound.ts';
 
 /**
  * What a key of an account is for.

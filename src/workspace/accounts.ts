@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { ServiceError, type Sought, UserError } from '../core/errors.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
-import type { Versioned } from '../store/store.ts';
+import type { Collection, Versioned } from '../store/store.ts';
 import {
   AccountKeyUnreadable,
   type Asker,
@@ -17,7 +17,6 @@ import {
   SCHEDULES,
   type SealedKeysParts,
 } from './account-keys.ts';
-import type { WorkspaceCollection } from './bound.ts';
 
 /**
  * A connected account of the deployment service, with one of its keys.
@@ -113,7 +112,7 @@ export interface AccountsParts extends SealedKeysParts {
 }
 
 export function createAccounts(parts: AccountsParts): Accounts {
-  const stored: WorkspaceCollection<Account> = parts.store.collection('accounts', ACCOUNTS);
+  const stored: Collection<Account> = parts.store.collection('accounts', ACCOUNTS);
   const preferences = parts.store.collection('preferences', Preferences);
   const reader = createReader(stored, preferences, async ({ user }) =>
     user ? parts.linkedEmail?.(user) : undefined,
@@ -191,8 +190,8 @@ export function createAccounts(parts: AccountsParts): Accounts {
 
 /** Which keys there are, and which one acts for whom. */
 function createReader(
-  stored: WorkspaceCollection<Account>,
-  preferences: WorkspaceCollection<z.infer<typeof Preferences>>,
+  stored: Collection<Account>,
+  preferences: Collection<z.infer<typeof Preferences>>,
   emailOf: (asker: Asker) => Promise<string | undefined>,
 ): Pick<Accounts, 'keys' | 'list' | 'get' | 'defaultName' | 'resolve'> {
   async function keys(): Promise<Account[]> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** Who did what, where, and how it ended. Never a secret: `what` is a command's name, `target` a public name. */
 export const AuditEntry = z.object({
@@ -32,7 +32,7 @@ export interface AuditParts {
 }
 
 export function createAudit(parts: AuditParts): Audit {
-  const stored: WorkspaceCollection<AuditEntry> = parts.store.collection('audit', AuditEntry);
+  const stored: Collection<AuditEntry> = parts.store.collection('audit', AuditEntry);
   let serial = 0;
   return {
     async record(entry) {

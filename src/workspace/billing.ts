@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { Batch, LastResult, ScheduleState, ToldUnread } from './schedules.ts';
 
 /** What is known of the account's invoices, by number, so that each piece of news is posted once. */
@@ -30,7 +30,7 @@ export const BillingChannel = z.object({
 export type BillingChannel = z.infer<typeof BillingChannel>;
 
 /** By channel and account. */
-export function billingChannels(store: WorkspaceStore): WorkspaceCollection<BillingChannel> {
+export function billingChannels(store: WorkspaceStore): Collection<BillingChannel> {
   return store.collection('billing-channels', BillingChannel);
 }
 

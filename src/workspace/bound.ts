@@ -3,31 +3,13 @@ import type { JobsBackend } from '../jobs/jobs-backend.ts';
 import {
   type AskTenancy,
   asking,
-  type Change,
   type Collection,
   type Place,
   type Sealer,
-  type Shape,
-  type Store,
+  type WorkspaceStore,
 } from '../store/store.ts';
 
 /** What the process shares, as one workspace has it: documents, sealed secrets, jobs. */
-
-type WithoutWorkspace<F> = F extends (workspace: string, ...rest: infer Rest) => infer Result
-  ? (...rest: Rest) => Result
-  : never;
-
-/** A collection of one workspace; the methods are those of `Collection`. */
-export type WorkspaceCollection<T> = {
-  [Method in keyof Collection<T>]: WithoutWorkspace<Collection<T>[Method]>;
-};
-
-/** The documents of one workspace. */
-export interface WorkspaceStore {
-  collection<T>(name: string, shape: Shape<T>): WorkspaceCollection<T>;
-  /** As `Store.exclusive`; keys of other workspaces are others. */
-  exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-}
 
 /** Where a sealed value stands in its workspace. */
 export type Field = Omit<Place, 'workspace'>;
@@ -40,13 +22,6 @@ export interface WorkspaceSealer {
 }
 
 /** Every write is refused once the tenancy `during` has ended. */
-export function bindStore(store: Store, workspace: string, during: AskTenancy | undefined): WorkspaceStore {
-  return {
-    collection: (name, shape) => new BoundCollection(store.collection(name, shape, during), workspace),
-    exclusive: (key, work) => store.exclusive(`${workspace} ${key}`, work),
-  };
-}
-
 export function bindSealer(
   sealer: Sealer,
   workspace: string,
@@ -56,48 +31,6 @@ export function bindSealer(
     seal: (field, secret) => sealer.seal({ workspace, ...field }, secret, during),
     open: (field, sealed) => sealer.open({ workspace, ...field }, sealed),
   };
-}
-
-class BoundCollection<T> implements WorkspaceCollection<T> {
-  readonly #all: Collection<T>;
-  readonly #workspace: string;
-
-  constructor(all: Collection<T>, workspace: string) {
-    this.#all = all;
-    this.#workspace = workspace;
-  }
-
-  get(id: string): Promise<T | undefined> {
-    return this.#all.get(this.#workspace, id);
-  }
-
-  first(ids: readonly string[]): Promise<T | undefined> {
-    return this.#all.first(this.#workspace, ids);
-  }
-
-  put(id: string, doc: T, expiresAt?: number): Promise<void> {
-    return this.#all.put(this.#workspace, id, doc, expiresAt);
-  }
-
-  create(id: string, doc: T, expiresAt?: number): Promise<boolean> {
-    return this.#all.create(this.#workspace, id, doc, expiresAt);
-  }
-
-  update(id: string, change: Change<T>): Promise<T | undefined> {
-    return this.#all.update(this.#workspace, id, change);
-  }
-
-  delete(id: string): Promise<boolean> {
-    return this.#all.delete(this.#workspace, id);
-  }
-
-  list(): Promise<Array<{ id: string; doc: T }>> {
-    return this.#all.list(this.#workspace);
-  }
-
-  latest(limit: number, upTo?: string): Promise<Array<{ id: string; doc: T }>> {
-    return this.#all.latest(this.#workspace, limit, upTo);
-  }
 }
 
 /**
@@ -111,7 +44,7 @@ export function readOnce(store: WorkspaceStore): WorkspaceStore {
   };
 }
 
-function onceCollection<T>(stored: WorkspaceCollection<T>): WorkspaceCollection<T> {
+function onceCollection<T>(stored: Collection<T>): Collection<T> {
   const known = new Map<string, Promise<T | undefined>>();
   let all: ReturnType<typeof stored.list> | undefined;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** The settings of a channel. */
 export const Channel = z.object({
@@ -33,7 +33,7 @@ export interface Channels {
 }
 
 export function createChannels(store: WorkspaceStore): Channels {
-  const stored: WorkspaceCollection<Channel> = store.collection('channels', Channel);
+  const stored: Collection<Channel> = store.collection('channels', Channel);
   const change: Channels['change'] = async (channel, change) =>
     (await stored.update(channel, (current) => change(current ?? {}))) ?? {};
   return {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WEEKDAYS } from '../core/schedule-choices.ts';
 import { nextSlot } from '../jobs/cron-occurrences.ts';
 import { ACTIVITY_RANGES } from '../service/activity.ts';
-import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { ScheduleState, shortId } from './schedules.ts';
 
 const Time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);
@@ -75,7 +75,7 @@ export interface Digests {
 }
 
 export function createDigests(store: WorkspaceStore): Digests {
-  const stored: WorkspaceCollection<Digest> = store.collection('digests', Digest);
+  const stored: Collection<Digest> = store.collection('digests', Digest);
   return {
     get: (id) => stored.get(id),
     async list() {

@@ -5,7 +5,8 @@ import type { JobType } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
-import type { WorkspaceCollection, WorkspaceJobs, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
+import type { WorkspaceJobs } from './bound.ts';
 import { zoneOf } from './slack-people.ts';
 
 const NoData = z.object({});
@@ -18,7 +19,7 @@ export type Viewer = z.infer<typeof Viewer>;
 /** The App Home of everyone who had it open lately. */
 export interface Home {
   /** By user; each expires some time after it was opened. */
-  readonly viewers: WorkspaceCollection<Viewer>;
+  readonly viewers: Collection<Viewer>;
   /** To be called after a viewer was stored, and before what they see is read. */
   opened(): void;
   /** To be called after anything that it shows has changed: soon it shows that too. Never rejects. */
@@ -48,7 +49,7 @@ export interface HomeParts {
 }
 
 export function createHome({ store, jobs, clock, log, slack }: HomeParts): Home {
-  const viewers: WorkspaceCollection<Viewer> = store.collection('home-viewers', Viewer);
+  const viewers: Collection<Viewer> = store.collection('home-viewers', Viewer);
   /** When the latest refresh is due. */
   let planned = 0;
   /** Until then it is known that no one has it open. */

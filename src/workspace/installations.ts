@@ -72,7 +72,7 @@ export function createTenancies(parts: {
   clock: Clock;
 }): Tenancies {
   const { store, installations, clock } = parts;
-  const ended = store.collection('ended', Ended);
+  const ended = store.of(GLOBAL).collection('ended', Ended);
 
   /** Names neither the workspace nor the token, of which nothing may stay. */
   async function markOf(workspace: string): Promise<string> {
@@ -82,7 +82,7 @@ export function createTenancies(parts: {
 
   async function isInstalled(workspace: string): Promise<boolean> {
     if (installations.byOauth !== undefined) return (await installations.about(workspace)) !== undefined;
-    return (await ended.get(GLOBAL, await markOf(workspace))) === undefined;
+    return (await ended.get(await markOf(workspace))) === undefined;
   }
 
   return {
@@ -96,7 +96,7 @@ export function createTenancies(parts: {
     },
     async end(workspace) {
       if (installations.byOauth !== undefined) return;
-      await ended.put(GLOBAL, await markOf(workspace), { at: clock.now() });
+      await ended.put(await markOf(workspace), { at: clock.now() });
     },
   };
 }

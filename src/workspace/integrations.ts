@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
-import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** An integration that was set up or changed with Deckhand, as the service answered; never a property. */
 export const RememberedIntegration = z.object({
@@ -35,10 +35,7 @@ export interface Integrations {
 const ID_LENGTH = 5;
 
 export function createIntegrations(store: WorkspaceStore): Integrations {
-  const stored: WorkspaceCollection<RememberedIntegration> = store.collection(
-    'integrations',
-    RememberedIntegration,
-  );
+  const stored: Collection<RememberedIntegration> = store.collection('integrations', RememberedIntegration);
 
   async function list(): Promise<RememberedIntegration[]> {
     const rows = await stored.list();

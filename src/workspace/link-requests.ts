@@ -87,33 +87,33 @@ export interface LinkRequests {
 
 export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock: Clock }): LinkRequests {
   const { store, sealer, clock } = parts;
-  const tickets = store.collection('link-tickets', Ticket);
-  const states = store.collection('link-states', State);
-  const used = store.collection('link-used', Used);
-  const claim = (id: string, at: number) => used.create(GLOBAL, id, { at }, at + REMEMBERED_MS);
+  const tickets = store.of(GLOBAL).collection('link-tickets', Ticket);
+  const states = store.of(GLOBAL).collection('link-states', State);
+  const used = store.of(GLOBAL).collection('link-used', Used);
+  const claim = (id: string, at: number) => used.create(id, { at }, at + REMEMBERED_MS);
 
   async function eraseOf(requests: Collection<Asker>, workspace: string): Promise<void> {
-    for (const { id, doc } of await requests.list(GLOBAL))
-      if (doc.workspace === workspace) await requests.delete(GLOBAL, id);
+    for (const { id, doc } of await requests.list())
+      if (doc.workspace === workspace) await requests.delete(id);
   }
 
   return {
     async erase(workspace) {
-      await eraseOf(store.collection('link-tickets', Asker), workspace);
-      await eraseOf(store.collection('link-states', Asker), workspace);
+      await eraseOf(store.of(GLOBAL).collection('link-tickets', Asker), workspace);
+      await eraseOf(store.of(GLOBAL).collection('link-states', Asker), workspace);
     },
     async ask(asker, during) {
       const ticket = randomText();
       const at = clock.now();
-      const stored = store.collection('link-tickets', Ticket, during);
-      await stored.put(GLOBAL, digest(ticket), { ...asker, at }, at + REMEMBERED_MS);
+      const stored = store.of(GLOBAL, during).collection('link-tickets', Ticket);
+      await stored.put(digest(ticket), { ...asker, at }, at + REMEMBERED_MS);
       return ticket;
     },
     async open(ticket) {
       const id = digest(ticket);
-      const found = await tickets.get(GLOBAL, id);
+      const found = await tickets.get(id);
       if (found === undefined) return 'unknown';
-      if ((await used.get(GLOBAL, id)) !== undefined) return 'used';
+      if ((await used.get(id)) !== undefined) return 'used';
       return isOver(found.at, clock.now()) ? 'expired' : askerOf(found);
     },
     question(ticket) {
@@ -134,13 +134,13 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       const during = (): Promise<Tenancy> => standing(store, asker.workspace);
       const sealedVerifier = verifier && (await sealer.seal(fieldOf(asker, id), verifier, during));
       const doc = { ...asker, at, ticket: digest(ticket), browser: digest(cookie.value) };
-      const stored = store.collection('link-states', State, during);
-      await stored.put(GLOBAL, id, { ...doc, ...defined({ sealedVerifier }) }, at + REMEMBERED_MS);
+      const stored = store.of(GLOBAL, during).collection('link-states', State);
+      await stored.put(id, { ...doc, ...defined({ sealedVerifier }) }, at + REMEMBERED_MS);
     },
     async arrive({ state, cookies }) {
       const id = digest(state);
       const now = clock.now();
-      const found = await states.get(GLOBAL, id);
+      const found = await states.get(id);
       if (found === undefined) return 'unknown';
       if (!(await claim(id, now))) return 'used';
       if (isOver(found.at, now)) return 'expired';

@@ -5,8 +5,7 @@ import type { KnownBlock, Message } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Send, WorkspaceSlack } from '../slack/slack.ts';
-import { StoreUnavailable } from '../store/store.ts';
-import type { WorkspaceStore } from './bound.ts';
+import { StoreUnavailable, type WorkspaceStore } from '../store/store.ts';
 
 /**
  * What Slack introduced lately, and does not take in every workspace; on App Home charts are a matter of their own. A work

@@ -32,6 +32,8 @@ const ID = 'installation';
 /** A call that begins now must not outlive its token. */
 const REFRESH_BEFORE_MS = 5 * 60_000;
 
+type StoredOf = (workspace: string) => Collection<Stored>;
+
 interface InstallationsParts {
   store: Store;
   sealer: Sealer;
@@ -43,7 +45,7 @@ interface InstallationsParts {
 /** Many workspaces and organisations, each with its own sealed tokens. */
 export function createInstallations(parts: InstallationsParts): Installations {
   const { store, sealer, clock, oauth } = parts;
-  const stored: Collection<Stored> = store.collection('installations', Stored);
+  const storedOf: StoredOf = (workspace) => store.of(workspace).collection('installations', Stored);
 
   const seal = (workspace: string, secret: Secret, during?: AskTenancy): Promise<string> =>
     sealer.seal(placeOf(workspace), JSON.stringify(secret), during);
@@ -56,7 +58,7 @@ export function createInstallations(parts: InstallationsParts): Installations {
     );
 
   async function secretOf(workspace: string): Promise<Secret | undefined> {
-    const doc = await stored.get(workspace, ID);
+    const doc = await storedOf(workspace).get(ID);
     return doc && open(workspace, doc);
   }
 
@@ -66,7 +68,7 @@ export function createInstallations(parts: InstallationsParts): Installations {
   /** One replica refreshes; the others wait and use its token. */
   function refreshed(workspace: string): Promise<string | undefined> {
     return store.exclusive(`token ${workspace}`, async () => {
-      const doc = await stored.get(workspace, ID);
+      const doc = await storedOf(workspace).get(ID);
       if (doc === undefined) return undefined;
       const secret = await open(workspace, doc);
       const tenancy = await store.tenancy(workspace);
@@ -98,7 +100,7 @@ export function createInstallations(parts: InstallationsParts): Installations {
   ): Promise<void> {
     const next = { ...secret, token, refreshToken: refreshToken ?? secret.refreshToken };
     const sealed = await seal(workspace, next, tenancy && (async () => tenancy));
-    await stored.update(workspace, ID, (current) => {
+    await storedOf(workspace).update(ID, (current) => {
       // Installed again or removed since: that takes precedence.
       if (current?.sealed !== before.sealed) return current;
       const { expiresAt: _, ...rest } = current;
@@ -108,24 +110,24 @@ export function createInstallations(parts: InstallationsParts): Installations {
 
   return {
     async token(workspace) {
-      const doc = await stored.get(workspace, ID);
+      const doc = await storedOf(workspace).get(ID);
       if (doc === undefined) return undefined;
       if (isDue(doc)) return refreshed(workspace);
       return (await open(workspace, doc)).token;
     },
     installer: async (workspace) => (await secretOf(workspace))?.installer,
     async about(workspace) {
-      const doc = await stored.get(workspace, ID);
+      const doc = await storedOf(workspace).get(ID);
       return doc && { installedAt: doc.installedAt, isRotating: doc.expiresAt !== undefined };
     },
-    byOauth: createOauthInstallations(parts, stored, seal),
+    byOauth: createOauthInstallations(parts, storedOf, seal),
   };
 }
 
 /** Installs by OAuth, and what an organisation grants to its teams. */
 function createOauthInstallations(
   { store, clock, oauth }: InstallationsParts,
-  stored: Collection<Stored>,
+  storedOf: StoredOf,
   seal: (workspace: string, secret: Secret) => Promise<string>,
 ): OauthInstallations {
   return {
@@ -136,14 +138,14 @@ function createOauthInstallations(
       await store.exclusive(installationLock(workspace), async () => {
         const sealed = await seal(workspace, rest);
         const expiry = expiresAt === undefined ? {} : { expiresAt };
-        await stored.put(workspace, ID, { installedAt: clock.now(), sealed, ...expiry });
+        await storedOf(workspace).put(ID, { installedAt: clock.now(), sealed, ...expiry });
         await store.beginTenancy(workspace);
       });
       return grant;
     },
     async noteTeams(workspace, teams, isGranted, at) {
       let isNews = false;
-      await stored.update(workspace, ID, (current) => {
+      await storedOf(workspace).update(ID, (current) => {
         isNews = false;
         if (current === undefined || at < current.installedAt) return current;
         const fresh = teams.filter((team) => at > (current.teams?.[team]?.at ?? 0));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import type { WorkspaceStore } from './bound.ts';
+import type { WorkspaceStore } from '../store/store.ts';
 
 const Pending = z.object({ text: z.string() });
 const KEPT_MS = 30 * 60 * 1000;

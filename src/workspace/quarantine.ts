@@ -5,9 +5,8 @@ import type { SetAside } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Slack } from '../slack/slack.ts';
 import { markId, ownerOf, QUARANTINE, type QuarantinedRecord, QuarantineMark } from '../store/quarantine.ts';
-import { GLOBAL, type Store } from '../store/store.ts';
+import { GLOBAL, type Store, type WorkspaceStore } from '../store/store.ts';
 import { say } from '../views/blocks/message.ts';
-import type { WorkspaceStore } from './bound.ts';
 import type { Installations } from './installations.ts';
 
 /** The workspace's records that could not be read, oldest first; some may be readable by now. */
@@ -23,10 +22,12 @@ export function createQuarantine(
   { store, clock }: { store: Store; clock: Clock },
   report: (record: QuarantinedRecord) => void,
 ): Quarantine {
-  const marks = store.collection(QUARANTINE, QuarantineMark);
   return async (record) => {
     const { workspace, kind, collection, id } = record;
-    const isFirst = await marks.create(workspace, markId(record), { kind, collection, id, at: clock.now() });
+    const isFirst = await store
+      .of(workspace)
+      .collection(QUARANTINE, QuarantineMark)
+      .create(markId(record), { kind, collection, id, at: clock.now() });
     if (isFirst) report(record);
   };
 }
@@ -52,7 +53,7 @@ async function recordOf(store: Store, what: SetAside): Promise<QuarantinedRecord
   const data = parse(what.data);
   const digest = OfDigest.safeParse(data).data?.digest;
   const doc =
-    digest === undefined ? data : await store.collection('digests', z.unknown()).get(workspace, digest);
+    digest === undefined ? data : await store.of(workspace).collection('digests', z.unknown()).get(digest);
   return { kind, workspace, collection, id, owner: ownerOf(doc) };
 }
 

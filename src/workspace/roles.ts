@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 import type { SlackPeople, Standing } from './slack-people.ts';
 
 export const ROLES = ['member', 'operator', 'billing', 'admin'] as const;
@@ -70,7 +70,7 @@ export interface RolesParts {
 }
 
 export function createRoles({ store, people, clock, installer }: RolesParts): Roles {
-  const stored: WorkspaceCollection<Grants> = store.collection('roles', Grants);
+  const stored: Collection<Grants> = store.collection('roles', Grants);
 
   async function isSlackAdmin(user: string): Promise<boolean> {
     return (await installer()) === user || people.isAdmin(user);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { code, plain } from '../core/mrkdwn.ts';
-import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** Far more people than deploy with one account. */
 const MOST_CLAIMS = 2_000;
@@ -29,7 +29,7 @@ export interface ServiceNames {
 }
 
 export function createServiceNames({ store, clock }: { store: WorkspaceStore; clock: Clock }): ServiceNames {
-  const stored: WorkspaceCollection<z.infer<typeof Claims>> = store.collection('service-names', Claims);
+  const stored: Collection<z.infer<typeof Claims>> = store.collection('service-names', Claims);
   const list = async (account: string): Promise<Claim[]> => (await stored.get(account))?.claims ?? [];
   return {
     list,

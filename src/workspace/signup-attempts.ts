@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkspaceStore } from './bound.ts';
+import type { WorkspaceStore } from '../store/store.ts';
 
 const Attempts = z.object({ at: z.array(z.number()) });
 const ID = 'recent';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** What a test run is of. Two runs of the same target never go on at once. */
 export const Target = z.object({
@@ -116,7 +116,7 @@ export function usualDuration({ tookMs = [] }: Pick<Run, 'tookMs'>): number | un
 
 /** @param onChange called whenever a run starts, is shown or ends */
 export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<void>): TestRuns {
-  const stored: WorkspaceCollection<Run> = store.collection('runs', Run);
+  const stored: Collection<Run> = store.collection('runs', Run);
 
   /** Only `put` can move the time at which a record expires. */
   async function keep(id: string, run: Run, from: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
 import { addDays, dayAt, isZone, localTimesOf } from '../jobs/zone.ts';
-import type { WorkspaceCollection, WorkspaceStore } from './bound.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { Batch, LastResult, ScheduleState, shortId, ToldUnread } from './schedules.ts';
 
 /** A time of the day; an end may be 24:00. */
@@ -102,7 +102,7 @@ export const WatchedChannel = z.object({
 export type WatchedChannel = z.infer<typeof WatchedChannel>;
 
 /** By channel and account. */
-export function watchedChannels(store: WorkspaceStore): WorkspaceCollection<WatchedChannel> {
+export function watchedChannels(store: WorkspaceStore): Collection<WatchedChannel> {
   return store.collection('watched-channels', WatchedChannel);
 }
 

@@ -15,18 +15,11 @@ import {
   type Store,
   StoreUnavailable,
   type Tenancy,
+  type WorkspaceStore,
 } from '../store/store.ts';
 import { type Accounts, type AccountsParts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
-import {
-  bindJobs,
-  bindSealer,
-  bindStore,
-  readOnce,
-  type WorkspaceJobs,
-  type WorkspaceSealer,
-  type WorkspaceStore,
-} from './bound.ts';
+import { bindJobs, bindSealer, readOnce, type WorkspaceJobs, type WorkspaceSealer } from './bound.ts';
 import { type Channels, createChannels } from './channels.ts';
 import { type ChartFiles, createChartFiles } from './chart-files.ts';
 import { createDigests, type Digests } from './digests.ts';
@@ -166,7 +159,7 @@ export function createWorkspaces(parts: Parts): Workspaces {
 function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined): Workspace {
   const { clock, metrics, tracing, service, installations, pictures, config } = parts;
   const log = parts.log.child({ workspace: id });
-  const store = bindStore(parts.store, id, during);
+  const store = parts.store.of(id, during);
   const jobs = bindJobs(parts.engine, id, during);
   const newBlocks = createNewBlocks({ store, clock, log });
   const slack = withFallbacks(parts.slack.of(id), newBlocks);

@@ -15,7 +15,7 @@ describe.each([
   test('alone chooses where documents and jobs are kept, and both outlive the process', async () => {
     const url = await fresh();
     const first = await openBackend(url, { clock: systemClock });
-    await first.store.collection('notes', Note).put('T1', 'a', { text: 'kept' });
+    await first.store.of('T1').collection('notes', Note).put('a', { text: 'kept' });
     await first.engine.send<TestData>('q', { workspace: 'T1', n: 1 });
     await first.close();
 
@@ -29,7 +29,7 @@ describe.each([
     });
     await handled.given(1);
 
-    expect(await second.store.collection('notes', Note).get('T1', 'a')).toEqual({ text: 'kept' });
+    expect(await second.store.of('T1').collection('notes', Note).get('a')).toEqual({ text: 'kept' });
     expect(handled.jobs[0]?.data).toEqual({ workspace: 'T1', n: 1 });
   });
 });

@@ -260,10 +260,10 @@ describe('a change that fails', () => {
 describe('a stored API key', () => {
   test('a stored API key opens for its own account alone, wherever it is moved to', async ({ world }) => {
     const { store } = world.app.parts;
-    const accounts = store.collection('accounts', ACCOUNTS);
-    const kept = await accounts.get(TEAM, ACCOUNT);
+    const accounts = store.of(TEAM).collection('accounts', ACCOUNTS);
+    const kept = await accounts.get(ACCOUNT);
     if (kept === undefined) throw new Error('no account is stored');
-    await accounts.put(TEAM, 'northwind', { ...kept, name: 'northwind' });
+    await accounts.put('northwind', { ...kept, name: 'northwind' });
     const workspace = world.app.workspaces.open(TEAM);
     const moved = await workspace.accounts.resolve(SCHEDULES, 'northwind');
     world.service.requests.clear();

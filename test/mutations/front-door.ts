@@ -44,8 +44,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'requests that another replica took are taken again',
     file: SIGNATURES,
-    from: 'return taken.create(GLOBAL, digest, { at }, at + VALID_MS);',
-    to: 'return (await taken.create(GLOBAL, digest, { at }, at + VALID_MS)) || true;',
+    from: 'return taken.create(digest, { at }, at + VALID_MS);',
+    to: 'return (await taken.create(digest, { at }, at + VALID_MS)) || true;',
     tests: [SIGNATURES_TEST],
   },
   {
@@ -208,7 +208,7 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a state of an install counts more than once',
     file: STATES,
-    from: "if (!(await used.create(GLOBAL, id, { at: now }, now + REMEMBERED_MS))) return 'used';",
+    from: "if (!(await used.create(id, { at: now }, now + REMEMBERED_MS))) return 'used';",
     to: '',
     tests: [INSTALL_TEST],
   },

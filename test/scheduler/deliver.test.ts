@@ -33,11 +33,11 @@ describe('a delivery', () => {
 
   it('is posted again under the same name, counted, and says so, where nobody knows whether Slack has it', async () => {
     // What a process leaves that was killed between Slack's answer and its own record.
-    const deliveries = world.app.parts.store.collection('deliveries', {
+    const deliveries = world.app.parts.store.of(TEAM).collection('deliveries', {
       parse: (value: unknown) => value,
     } as never);
     const posting = { state: 'posting', at: world.time.now(), channel: CHANNEL };
-    await deliveries.put(TEAM, what.id, posting as never);
+    await deliveries.put(what.id, posting as never);
     await deliver(world.app.workspaces.open(TEAM), what);
     expect(stand().map((message) => message.client_msg_id)).toEqual([postId(TEAM, what.id)]);
     expect(JSON.stringify(stand()[0]?.blocks)).toContain('may stand here twice');

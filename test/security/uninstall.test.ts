@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { InstallationEnded } from '../../src/core/errors.ts';
 import { wrappedKeys } from '../../src/store/sealer.ts';
-import { GLOBAL } from '../../src/store/store.ts';
 import { defineJob } from '../../src/workspace/define-job.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { DATABASES } from '../store/databases.ts';
@@ -76,7 +75,7 @@ describe.each(DATABASES)('what is under way when a workspace takes Deckhand out,
   const nothingIsStored = async (): Promise<void> => {
     const { store } = world.app.parts;
     expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
-    expect(await wrappedKeys(store).get(GLOBAL, TEAM)).toBeUndefined();
+    expect(await wrappedKeys(store).get(TEAM)).toBeUndefined();
   };
 
   it('stores no API key of a form whose answer comes after the uninstall', async () => {

@@ -31,7 +31,7 @@ describe.each(RELEASES)('a store that release %s left', (release) => {
       const posts = (): string => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
       await world.slack.until(() => posts().includes(id), { what: list });
     }
-    const audit = await world.app.parts.store.collection('audit', AuditEntry).list(TEAM);
+    const audit = await world.app.parts.store.of(TEAM).collection('audit', AuditEntry).list();
     expect(audit.map(({ doc }) => doc.what)).toEqual(['connect', 'digest add', 'watch', 'test']);
     expect(await ask(world, '/deckhand doctor', 'admin')).not.toContain('cannot be read');
     expect(world.logs.filter((line) => /record_quarantined|job_set_aside/.test(line))).toEqual([]);

@@ -23,27 +23,27 @@ test('replicas that start at once on an empty database all come up', async () =>
 
 test('no update is lost between replicas, and a claim is won by one', async () => {
   const stores = await replicas(await freshDatabase(), 3);
-  const counters = stores.map((store) => store.collection('counters', Counter));
+  const counters = stores.map((store) => store.of('T1').collection('counters', Counter));
 
   await Promise.all(
     counters.flatMap((counter) =>
       Array.from({ length: 20 }, () =>
-        counter.update('T1', 'n', (current) => ({ count: (current?.count ?? 0) + 1 })),
+        counter.update('n', (current) => ({ count: (current?.count ?? 0) + 1 })),
       ),
     ),
   );
-  const won = await Promise.all(counters.map((counter, n) => counter.create('T1', 'claim', { count: n })));
+  const won = await Promise.all(counters.map((counter, n) => counter.create('claim', { count: n })));
 
-  expect(await counters[0]?.get('T1', 'n')).toEqual({ count: 60 });
+  expect(await counters[0]?.get('n')).toEqual({ count: 60 });
   expect(won.filter(Boolean)).toHaveLength(1);
 });
 
 test('of what replicas create at once each is created once, and what cannot be stored costs itself alone', async () => {
   const stores = await replicas(await freshDatabase(), 2);
-  const [first, second] = stores.map((store) => store.collection('claims', Counter));
+  const [first, second] = stores.map((store) => store.of('T1').collection('claims', Counter));
   if (first === undefined || second === undefined) throw new Error('two replicas are needed');
   const ids = Array.from({ length: 50 }, (_, at) => `claim ${at}`);
-  const create = (claims: typeof first, id: string) => claims.create('T1', id, { count: 1 });
+  const create = (claims: typeof first, id: string) => claims.create(id, { count: 1 });
 
   const refused = expect(create(first, 'no text \0')).rejects.toThrow();
   const won = await Promise.all([
@@ -54,7 +54,7 @@ test('of what replicas create at once each is created once, and what cannot be s
 
   await refused;
   expect(won.filter(Boolean)).toHaveLength(ids.length);
-  expect(await first.list('T1')).toHaveLength(ids.length);
+  expect(await first.list()).toHaveLength(ids.length);
 });
 
 test('exclusive work is alone among replicas, and another replica takes over from a dead one', async () => {
@@ -98,15 +98,16 @@ test('more locks than connections can be held, also nested', async () => {
 test('lost connections end neither the process nor the store', async () => {
   const url = await freshDatabase();
   const [store] = await replicas(url, 1);
-  await store?.collection('counters', Counter).put('T1', 'n', { count: 1 });
+  await store?.of('T1').collection('counters', Counter).put('n', { count: 1 });
 
   await endSessions(url, 'deckhand store');
 
   await expect
     .poll(() =>
       store
-        ?.collection('counters', Counter)
-        .get('T1', 'n')
+        ?.of('T1')
+        .collection('counters', Counter)
+        .get('n')
         .catch(() => 'failed'),
     )
     .toEqual({ count: 1 });

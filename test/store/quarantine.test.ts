@@ -16,30 +16,30 @@ describe.each(DATABASES)('a record that cannot be read, on $name', ({ fresh }) =
       return store;
     };
     const store = await open();
-    const planted = store.collection('digests', z.unknown());
-    await planted.put('T1', 'bad', { setUpBy: 'U1', zone: 'Mars/Base' });
-    await planted.put('T1', 'good', { setUpBy: 'U2', zone: 'UTC' });
-    await planted.put('T2', 'good', { setUpBy: 'U2', zone: 'UTC' });
-    const digests = store.collection('digests', Digest);
+    const planted = (workspace: string) => store.of(workspace).collection('digests', z.unknown());
+    await planted('T1').put('bad', { setUpBy: 'U1', zone: 'Mars/Base' });
+    await planted('T1').put('good', { setUpBy: 'U2', zone: 'UTC' });
+    await planted('T2').put('good', { setUpBy: 'U2', zone: 'UTC' });
+    const digests = (workspace: string) => store.of(workspace).collection('digests', Digest);
 
     const good = { id: 'good', doc: { setUpBy: 'U2', zone: 'UTC' } };
-    expect([await digests.list('T1'), await digests.latest('T1', 5), await digests.list('T2')]).toEqual([
+    expect([await digests('T1').list(), await digests('T1').latest(5), await digests('T2').list()]).toEqual([
       [good],
       [good],
       [good],
     ]);
     for (const work of [
-      () => digests.get('T1', 'bad'),
-      () => digests.update('T1', 'bad', () => ({ setUpBy: 'U3', zone: 'UTC' })),
+      () => digests('T1').get('bad'),
+      () => digests('T1').update('bad', () => ({ setUpBy: 'U3', zone: 'UTC' })),
     ])
       await expect(work).rejects.toMatchObject({ code: 'document_unreadable' });
-    expect(await digests.create('T1', 'bad', { setUpBy: 'U3', zone: 'UTC' })).toBe(false);
-    expect(await planted.get('T1', 'bad')).toEqual({ setUpBy: 'U1', zone: 'Mars/Base' });
+    expect(await digests('T1').create('bad', { setUpBy: 'U3', zone: 'UTC' })).toBe(false);
+    expect(await planted('T1').get('bad')).toEqual({ setUpBy: 'U1', zone: 'Mars/Base' });
     expect(reported).toEqual([
       { kind: 'document', workspace: 'T1', collection: 'digests', id: 'bad', owner: 'U1' },
     ]);
 
-    await digests.put('T1', 'bad', { setUpBy: 'U1', zone: 'UTC' });
-    expect(await digests.list('T1')).toHaveLength(2);
+    await digests('T1').put('bad', { setUpBy: 'U1', zone: 'UTC' });
+    expect(await digests('T1').list()).toHaveLength(2);
   });
 });

@@ -191,7 +191,10 @@ test('nothing of a secret or of a key stands in the SQLite file', async () => {
   const url = await temporarySqlite();
   const store = await openStore(url);
   const sealed = await createSealer(keysOf(OLD), store).seal(PLACE, 'canary-3f9a');
-  await store.collection('accounts', z.object({ sealed: z.string() })).put('T1', 'acme', { sealed });
+  await store
+    .of('T1')
+    .collection('accounts', z.object({ sealed: z.string() }))
+    .put('acme', { sealed });
   await store.close();
 
   const path = url.slice('sqlite://'.length);

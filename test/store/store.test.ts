@@ -25,46 +25,46 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
   test('gives back what was put, also after it was opened again', async () => {
     const url = await fresh();
     const first = await openStore(url);
-    await first.collection('notes', Note).put('T1', 'a', { text: ':smile: “é” 日本 \u{1f600}' });
+    await first.of('T1').collection('notes', Note).put('a', { text: ':smile: “é” 日本 \u{1f600}' });
     await first.close();
 
     const second = await open(url);
 
-    expect(await second.collection('notes', Note).get('T1', 'a')).toEqual({
+    expect(await second.of('T1').collection('notes', Note).get('a')).toEqual({
       text: ':smile: “é” 日本 \u{1f600}',
     });
-    expect(await second.collection('notes', Note).get('T1', 'b')).toBeUndefined();
+    expect(await second.of('T1').collection('notes', Note).get('b')).toBeUndefined();
   });
 
   test('keeps workspaces and collections apart, whatever their ids look like', async () => {
     const store = await open(await fresh());
-    const notes = store.collection('notes', Note);
-    const others = store.collection('notes2', Note);
-    await notes.put('T1', 'a', { text: 'one' });
-    await notes.put('T10', 'a', { text: 'ten' });
-    await notes.put('T1', 'b/c', { text: 'slash' });
-    await others.put('T1', 'a', { text: 'other' });
+    const notes = (workspace: string) => store.of(workspace).collection('notes', Note);
+    const others = store.of('T1').collection('notes2', Note);
+    await notes('T1').put('a', { text: 'one' });
+    await notes('T10').put('a', { text: 'ten' });
+    await notes('T1').put('b/c', { text: 'slash' });
+    await others.put('a', { text: 'other' });
 
-    expect(await notes.list('T1')).toEqual([
+    expect(await notes('T1').list()).toEqual([
       { id: 'a', doc: { text: 'one' } },
       { id: 'b/c', doc: { text: 'slash' } },
     ]);
-    await expect(async () => notes.get('T1/notes', 'a')).rejects.toThrow('malformed');
+    await expect(async () => notes('T1/notes').get('a')).rejects.toThrow('malformed');
   });
 
   test('any id and any text survive the way there and back', async () => {
     const store = await open(await fresh());
-    const notes = store.collection('notes', Note);
+    const notes = store.of('T1').collection('notes', Note);
     const text = anyText({ maxLength: 50 }).filter((value) => !value.includes('\0'));
     await fc.assert(
       fc.asyncProperty(
         text.filter((id) => id !== ''),
         text,
         async (id, body) => {
-          await notes.put('T1', id, { text: body });
-          expect(await notes.get('T1', id)).toEqual({ text: body });
-          expect(await notes.delete('T1', id)).toBe(true);
-          expect(await notes.list('T1')).toEqual([]);
+          await notes.put(id, { text: body });
+          expect(await notes.get(id)).toEqual({ text: body });
+          expect(await notes.delete(id)).toBe(true);
+          expect(await notes.list()).toEqual([]);
         },
       ),
       { numRuns: byLength(20, 200) },
@@ -73,99 +73,99 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
 
   test('says so when a stored document has an old shape', async () => {
     const store = await open(await fresh());
-    await store.collection('things', Note).put('T1', 'a', { text: 'a' });
+    await store.of('T1').collection('things', Note).put('a', { text: 'a' });
 
-    const things = store.collection('things', Counter);
+    const things = store.of('T1').collection('things', Counter);
 
-    await expect(things.get('T1', 'a')).rejects.toThrow('things has an unexpected shape');
-    expect(await things.list('T1')).toEqual([]);
+    await expect(things.get('a')).rejects.toThrow('things has an unexpected shape');
+    expect(await things.list()).toEqual([]);
   });
 
   test('a claim is won once', async () => {
     const store = await open(await fresh());
-    const claims = store.collection('claims', Note);
+    const claims = store.of('T1').collection('claims', Note);
 
     const won = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => claims.create('T1', 'x', { text: String(n) })),
+      Array.from({ length: 20 }, (_, n) => claims.create('x', { text: String(n) })),
     );
 
     expect(won.filter(Boolean)).toHaveLength(1);
-    expect((await claims.get('T1', 'x'))?.text).toBe(String(won.indexOf(true)));
+    expect((await claims.get('x'))?.text).toBe(String(won.indexOf(true)));
   });
 
   test('loses no update, though the changes take their time', async () => {
     const store = await open(await fresh());
-    const counters = store.collection('counters', Counter);
+    const counters = store.of('T1').collection('counters', Counter);
 
     await Promise.all(
       Array.from({ length: 30 }, () =>
-        counters.update('T1', 'n', async (current) => {
+        counters.update('n', async (current) => {
           await new Promise(setImmediate);
           return { count: (current?.count ?? 0) + 1 };
         }),
       ),
     );
 
-    expect(await counters.get('T1', 'n')).toEqual({ count: 30 });
+    expect(await counters.get('n')).toEqual({ count: 30 });
   });
 
   test('an update may delete, and a failing one changes nothing', async () => {
     const store = await open(await fresh());
-    const counters = store.collection('counters', Counter);
-    await counters.put('T1', 'n', { count: 1 });
+    const counters = store.of('T1').collection('counters', Counter);
+    await counters.put('n', { count: 1 });
 
-    const failing = counters.update('T1', 'n', () => {
+    const failing = counters.update('n', () => {
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
-    expect(await counters.get('T1', 'n')).toEqual({ count: 1 });
+    expect(await counters.get('n')).toEqual({ count: 1 });
 
-    expect(await counters.update('T1', 'n', () => undefined)).toBeUndefined();
-    expect(await counters.get('T1', 'n')).toBeUndefined();
-    expect(await counters.delete('T1', 'n')).toBe(false);
+    expect(await counters.update('n', () => undefined)).toBeUndefined();
+    expect(await counters.get('n')).toBeUndefined();
+    expect(await counters.delete('n')).toBe(false);
   });
 
   test('a document is gone when its time is over, and its id is free again', async () => {
     const clock = createManualClock();
     const store = await open(await fresh(), { clock });
-    const notes = store.collection('notes', Note);
-    await notes.put('T1', 'a', { text: 'short' }, clock.now() + HOUR);
-    await notes.put('T1', 'b', { text: 'long' });
-    expect(await notes.create('T1', 'a', { text: 'next' }, clock.now() + HOUR)).toBe(false);
+    const notes = store.of('T1').collection('notes', Note);
+    await notes.put('a', { text: 'short' }, clock.now() + HOUR);
+    await notes.put('b', { text: 'long' });
+    expect(await notes.create('a', { text: 'next' }, clock.now() + HOUR)).toBe(false);
 
     await clock.advance(HOUR);
 
-    expect(await notes.get('T1', 'a')).toBeUndefined();
-    expect(await notes.list('T1')).toEqual([{ id: 'b', doc: { text: 'long' } }]);
-    expect(await notes.create('T1', 'a', { text: 'next' }, clock.now() + HOUR)).toBe(true);
-    expect(await notes.create('T1', 'a', { text: 'more' }, clock.now() + HOUR)).toBe(false);
+    expect(await notes.get('a')).toBeUndefined();
+    expect(await notes.list()).toEqual([{ id: 'b', doc: { text: 'long' } }]);
+    expect(await notes.create('a', { text: 'next' }, clock.now() + HOUR)).toBe(true);
+    expect(await notes.create('a', { text: 'more' }, clock.now() + HOUR)).toBe(false);
   });
 
   test('an update keeps the expiry', async () => {
     const clock = createManualClock();
     const store = await open(await fresh(), { clock });
-    const counters = store.collection('counters', Counter);
-    await counters.put('T1', 'n', { count: 1 }, clock.now() + HOUR);
-    await counters.update('T1', 'n', (current) => ({ count: (current?.count ?? 0) + 1 }));
+    const counters = store.of('T1').collection('counters', Counter);
+    await counters.put('n', { count: 1 }, clock.now() + HOUR);
+    await counters.update('n', (current) => ({ count: (current?.count ?? 0) + 1 }));
 
     await clock.advance(HOUR - 1);
-    expect(await counters.get('T1', 'n')).toEqual({ count: 2 });
+    expect(await counters.get('n')).toEqual({ count: 2 });
     await clock.advance(1);
-    expect(await counters.get('T1', 'n')).toBeUndefined();
+    expect(await counters.get('n')).toBeUndefined();
   });
 
   test('erases one workspace and nothing else', async () => {
     const store = await open(await fresh());
-    const notes = store.collection('notes', Note);
-    for (const workspace of ['T1', 'T10', GLOBAL]) await notes.put(workspace, 'a', { text: workspace });
-    await store.collection('more', Note).put('T1', 'a', { text: 'T1' });
+    const notes = (workspace: string) => store.of(workspace).collection('notes', Note);
+    for (const workspace of ['T1', 'T10', GLOBAL]) await notes(workspace).put('a', { text: workspace });
+    await store.of('T1').collection('more', Note).put('a', { text: 'T1' });
 
     await store.erase('T1');
 
-    expect(await notes.list('T1')).toEqual([]);
-    expect(await store.collection('more', Note).list('T1')).toEqual([]);
-    expect(await notes.list('T10')).toHaveLength(1);
-    expect(await notes.list(GLOBAL)).toHaveLength(1);
+    expect(await notes('T1').list()).toEqual([]);
+    expect(await store.of('T1').collection('more', Note).list()).toEqual([]);
+    expect(await notes('T10').list()).toHaveLength(1);
+    expect(await notes(GLOBAL).list()).toHaveLength(1);
   });
 
   test('runs exclusive work of one key one by one, of different keys at once, and goes on after a failure', async () => {
@@ -190,17 +190,17 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
 
   test('tells the caller when the database is gone', async () => {
     const store = await openStore(await fresh());
-    const notes = store.collection('notes', Note);
+    const notes = store.of('T1').collection('notes', Note);
     await store.ping();
     await store.close();
 
     await expect(store.ping()).rejects.toThrow();
-    await expect(notes.get('T1', 'a')).rejects.toThrow();
-    await expect(notes.put('T1', 'a', { text: 'a' })).rejects.toThrow();
-    await expect(notes.create('T1', 'a', { text: 'a' })).rejects.toThrow();
-    await expect(notes.update('T1', 'a', () => ({ text: 'a' }))).rejects.toThrow();
-    await expect(notes.delete('T1', 'a')).rejects.toThrow();
-    await expect(notes.list('T1')).rejects.toThrow();
+    await expect(notes.get('a')).rejects.toThrow();
+    await expect(notes.put('a', { text: 'a' })).rejects.toThrow();
+    await expect(notes.create('a', { text: 'a' })).rejects.toThrow();
+    await expect(notes.update('a', () => ({ text: 'a' }))).rejects.toThrow();
+    await expect(notes.delete('a')).rejects.toThrow();
+    await expect(notes.list()).rejects.toThrow();
     await expect(store.erase('T1')).rejects.toThrow();
   });
 });

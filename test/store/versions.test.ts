@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../src/store/open-store.ts';
 import type { QuarantinedRecord } from '../../src/store/quarantine.ts';
-import type { Shape, Store, Versioned } from '../../src/store/store.ts';
+import type { Shape, Versioned, WorkspaceStore } from '../../src/store/store.ts';
 import { DATABASES } from './databases.ts';
 
 const First = z.object({ days: z.number() });
@@ -17,14 +17,14 @@ const THIRD: Versioned<z.infer<typeof Third>> = {
 };
 
 describe.each(DATABASES)('documents of several versions, on $name', ({ fresh }) => {
-  async function open(): Promise<{ reported: QuarantinedRecord[]; as: Store['collection'] }> {
+  async function open(): Promise<{ reported: QuarantinedRecord[]; as: WorkspaceStore['collection'] }> {
     const reported: QuarantinedRecord[] = [];
     const store = await openStore(await fresh(), { onQuarantined: (record) => reported.push(record) });
     onTestFinished(() => store.close());
-    return { reported, as: store.collection };
+    return { reported, as: store.of('T1').collection };
   }
-  const put = <T>(as: Store['collection'], shape: Shape<T>, id: string, doc: T) =>
-    as('waits', shape).put('T1', id, doc);
+  const put = <T>(as: WorkspaceStore['collection'], shape: Shape<T>, id: string, doc: T) =>
+    as('waits', shape).put(id, doc);
 
   test('are brought up to the newest whenever they are read', async () => {
     const { as, reported } = await open();
@@ -33,13 +33,13 @@ describe.each(DATABASES)('documents of several versions, on $name', ({ fresh }) 
     await put(as, THIRD, 'c', { hours: 7, zone: 'Europe/Lisbon' });
     const waits = as('waits', THIRD);
 
-    expect(await waits.get('T1', 'a')).toEqual({ hours: 24, zone: 'UTC' });
-    expect((await waits.list('T1')).map(({ doc }) => doc)).toEqual([
+    expect(await waits.get('a')).toEqual({ hours: 24, zone: 'UTC' });
+    expect((await waits.list()).map(({ doc }) => doc)).toEqual([
       { hours: 24, zone: 'UTC' },
       { hours: 5, zone: 'UTC' },
       { hours: 7, zone: 'Europe/Lisbon' },
     ]);
-    expect((await waits.latest('T1', 1)).map(({ id }) => id)).toEqual(['c']);
+    expect((await waits.latest(1)).map(({ id }) => id)).toEqual(['c']);
     expect(reported).toEqual([]);
   });
 
@@ -47,10 +47,10 @@ describe.each(DATABASES)('documents of several versions, on $name', ({ fresh }) 
     const { as } = await open();
     await put(as, First, 'a', { days: 2 });
 
-    await as('waits', THIRD).update('T1', 'a', (doc) => doc && { ...doc, zone: 'Asia/Tokyo' });
+    await as('waits', THIRD).update('a', (doc) => doc && { ...doc, zone: 'Asia/Tokyo' });
 
     // Brought up once: a second time would make 1152 hours and UTC of it.
-    expect(await as('waits', THIRD).get('T1', 'a')).toEqual({ hours: 48, zone: 'Asia/Tokyo' });
+    expect(await as('waits', THIRD).get('a')).toEqual({ hours: 48, zone: 'Asia/Tokyo' });
   });
 
   test('of a newer version are set aside one by one, and kept for a release that reads them', async () => {
@@ -58,9 +58,9 @@ describe.each(DATABASES)('documents of several versions, on $name', ({ fresh }) 
     await put(as, First, 'old', { days: 1 });
     await put(as, THIRD, 'new', { hours: 3, zone: 'UTC' });
 
-    expect((await as('waits', SECOND).list('T1')).map(({ id }) => id)).toEqual(['old']);
-    await expect(as('waits', SECOND).get('T1', 'new')).rejects.toThrow('unexpected shape');
+    expect((await as('waits', SECOND).list()).map(({ id }) => id)).toEqual(['old']);
+    await expect(as('waits', SECOND).get('new')).rejects.toThrow('unexpected shape');
     expect(reported.map(({ id }) => id)).toEqual(['new']);
-    expect(await as('waits', THIRD).get('T1', 'new')).toEqual({ hours: 3, zone: 'UTC' });
+    expect(await as('waits', THIRD).get('new')).toEqual({ hours: 3, zone: 'UTC' });
   });
 });

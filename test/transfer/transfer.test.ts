@@ -54,11 +54,14 @@ function expectSentence({ code, err, out }: Ended, exitCode: number, ...words: s
 async function furnish(url: string, notes = 1): Promise<string | undefined> {
   const { store, engine, close } = await openBackend(url, { clock: systemClock });
   for (let at = 0; at < notes; at += 1)
-    await store.collection('notes', Note).put('T1', `n${at}`, { text: ':smile: “é” \u{1f600}' });
-  await store.collection('notes', Note).put('T1', 'over', { text: 'old' }, Date.now() - 1_000);
+    await store.of('T1').collection('notes', Note).put(`n${at}`, { text: ':smile: “é” \u{1f600}' });
+  await store
+    .of('T1')
+    .collection('notes', Note)
+    .put('over', { text: 'old' }, Date.now() - 1_000);
   const sealer = createSealer(parseEncryptionKeys(ENCRYPTION_KEYS), store);
   const sealedKey = await sealer.seal(FIELD, 'the key');
-  await store.collection('accounts', Sealed).put('T1', 'acme', { sealedKey });
+  await store.of('T1').collection('accounts', Sealed).put('acme', { sealedKey });
   await engine.schedule<TestData>('T1', 'daily', {
     cron: '0 9 * * *',
     zone: 'UTC',
@@ -94,10 +97,12 @@ async function expectFurnished(url: string, cutId: string | undefined, notes = 1
   expect(q.jobs.map(({ data }) => data.n)).toEqual([1]);
   expect(await engine.send<TestData>('later', { workspace: 'T1', n: 0 })).toBe(true);
   await engine.stop(1_000);
-  const docs = await store.collection('notes', Note).list('T1');
+  const docs = await store.of('T1').collection('notes', Note).list();
   expect(docs).toHaveLength(notes);
   expect(docs[0]?.doc).toEqual({ text: ':smile: “é” \u{1f600}' });
-  const { sealedKey } = (await store.collection('accounts', Sealed).get('T1', 'acme')) ?? { sealedKey: '' };
+  const { sealedKey } = (await store.of('T1').collection('accounts', Sealed).get('acme')) ?? {
+    sealedKey: '',
+  };
   const sealer = createSealer(parseEncryptionKeys(ENCRYPTION_KEYS), store);
   expect(await sealer.open(FIELD, sealedKey)).toBe('the key');
   await close();
@@ -146,7 +151,7 @@ test('a backup is taken while a Deckhand runs on the store', async () => {
   const file = join(await temporaryFolder(), 'backup');
 
   expect(await run('backup', [file], { STORE_URL: url })).toMatchObject({ code: 0, err: '' });
-  await running.store.collection('notes', Note).put('T1', 'later', { text: 'goes on' });
+  await running.store.of('T1').collection('notes', Note).put('later', { text: 'goes on' });
   expectSentence(await migrate(url, await temporarySqlite()), 75, 'in use by another Deckhand');
 });
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
+import type { WorkspaceStore } from '../../store/store.ts';
 import {
   accessAnswerMessage,
   accessAskedMessage,
@@ -14,7 +15,6 @@ import {
   noAdminMessage,
   requestOverMessage,
 } from '../../views/admin/access.ts';
-import type { WorkspaceStore } from '../../workspace/bound.ts';
 import { GIVEN_ROLES, type Roles } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Action, ActionContext } from '../command.ts';

@@ -37,23 +37,23 @@ export interface InstallStates {
 }
 
 export function createInstallStates({ store, clock }: { store: Store; clock: Clock }): InstallStates {
-  const states = store.collection('install-states', State);
-  const used = store.collection('install-used', Used);
+  const states = store.of(GLOBAL).collection('install-states', State);
+  const used = store.of(GLOBAL).collection('install-used', Used);
   return {
     async depart() {
       const state = randomText();
       const id = digest(state);
       const cookie = { name: cookieName(id), value: randomText() };
       const at = clock.now();
-      await states.put(GLOBAL, id, { at, browser: digest(cookie.value) }, at + REMEMBERED_MS);
+      await states.put(id, { at, browser: digest(cookie.value) }, at + REMEMBERED_MS);
       return { state, cookie };
     },
     async arrive(state, cookies) {
       const id = digest(state);
       const now = clock.now();
-      const found = await states.get(GLOBAL, id);
+      const found = await states.get(id);
       if (found === undefined) return 'unknown';
-      if (!(await used.create(GLOBAL, id, { at: now }, now + REMEMBERED_MS))) return 'used';
+      if (!(await used.create(id, { at: now }, now + REMEMBERED_MS))) return 'used';
       if (now - found.at >= VALID_MS) return 'expired';
       return isSame(digest(cookies[cookieName(id)] ?? ''), found.browser) ? undefined : 'other browser';
     },

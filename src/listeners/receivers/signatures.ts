@@ -112,13 +112,13 @@ interface Group {
  * knows all that were taken, and stores them for the next one: those of a turn of the event loop in one document.
  */
 async function openTaken(store: Store, clock: Clock): Promise<Taken> {
-  const taken = store.collection('signatures', One);
-  const groups = store.collection('signature-groups', Several);
+  const taken = store.of(GLOBAL).collection('signatures', One);
+  const groups = store.of(GLOBAL).collection('signature-groups', Several);
   const known = new Known(clock);
   // Also where the store is shared: it may have come from one that was not.
-  for (const { id, doc } of await groups.list(GLOBAL))
+  for (const { id, doc } of await groups.list())
     for (const digest of doc.digests) known.set(digest, id);
-  if (!store.isShared) for (const { id } of await taken.list(GLOBAL)) known.set(id, '');
+  if (!store.isShared) for (const { id } of await taken.list()) known.set(id, '');
   let open: Group | undefined;
 
   function begin(first: string): Group {
@@ -128,7 +128,7 @@ async function openTaken(store: Store, clock: Clock): Promise<Taken> {
     async function put(): Promise<boolean> {
       await nextTurn();
       open = undefined;
-      await groups.put(GLOBAL, id, { digests }, at + VALID_MS);
+      await groups.put(id, { digests }, at + VALID_MS);
       return true;
     }
     return { id, digests, stored: put() };
@@ -148,13 +148,13 @@ async function openTaken(store: Store, clock: Clock): Promise<Taken> {
       if (!store.isShared) return addToGroup(digest);
       known.set(digest, '');
       const at = clock.now();
-      return taken.create(GLOBAL, digest, { at }, at + VALID_MS);
+      return taken.create(digest, { at }, at + VALID_MS);
     },
     async remove(signature) {
       const digest = digestOf(signature);
       const group = known.get(digest);
       known.delete(digest);
-      if (group === '') return void (await taken.delete(GLOBAL, digest));
+      if (group === '') return void (await taken.delete(digest));
       if (group === undefined) return;
       await groups.update(
         GLOBAL,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Job, JobType } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../../workspace/bound.ts';
+import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Batch, LastResult } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -23,7 +23,7 @@ export interface Outbox<Doc extends FeedChannel> {
   /** As the metric names it. */
   metric: string;
   /** By `feedChannelId`. */
-  collection(store: WorkspaceStore): WorkspaceCollection<Doc>;
+  collection(store: WorkspaceStore): Collection<Doc>;
   /** False where everything in the channel is paused: it keeps its batches. */
   isActive(doc: Doc): boolean;
   withResult(doc: Doc, batch: Batch, last: LastResult): Doc;

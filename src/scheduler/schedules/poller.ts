@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nextPollMs, type PollState } from '../../core/retry.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
-import type { WorkspaceCollection, WorkspaceStore } from '../../workspace/bound.ts';
+import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
@@ -161,7 +161,7 @@ async function send(
   );
 }
 
-function polls(store: WorkspaceStore): WorkspaceCollection<Polled> {
+function polls(store: WorkspaceStore): Collection<Polled> {
   return store.collection('rounds', Polled);
 }
 

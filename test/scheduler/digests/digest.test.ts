@@ -279,8 +279,8 @@ describe('a digest', () => {
 
   it('pauses where the stored key cannot be read, and tells the owners of both what to do', async () => {
     await world.say('digest add daily 09:00 UTC');
-    const accounts = world.app.parts.store.collection('accounts', ACCOUNTS);
-    await accounts.update(TEAM, ACCOUNT, (account) => account && { ...account, sealedKey: 'torn' });
+    const accounts = world.app.parts.store.of(TEAM).collection('accounts', ACCOUNTS);
+    await accounts.update(ACCOUNT, (account) => account && { ...account, sealedKey: 'torn' });
     await world.time.advance(HOUR);
     for (let hour = 0; dms().length < 2 && hour < 12; hour += 0.5) {
       await world.time.advance(HOUR / 2);
