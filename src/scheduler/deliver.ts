@@ -62,7 +62,7 @@ export async function deliver(workspace: Workspace, what: Delivering): Promise<M
 
 /** Records that the post is about to be sent. @returns how it stood, where it had begun before */
 async function begin(
-  stored: WorkspaceCollection<Delivery>,
+  stored: Collection<Delivery>,
   id: string,
   posting: Delivery,
 ): Promise<Delivery | undefined> {

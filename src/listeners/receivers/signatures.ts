@@ -116,8 +116,7 @@ async function openTaken(store: Store, clock: Clock): Promise<Taken> {
   const groups = store.of(GLOBAL).collection('signature-groups', Several);
   const known = new Known(clock);
   // Also where the store is shared: it may have come from one that was not.
-  for (const { id, doc } of await groups.list())
-    for (const digest of doc.digests) known.set(digest, id);
+  for (const { id, doc } of await groups.list()) for (const digest of doc.digests) known.set(digest, id);
   if (!store.isShared) for (const { id } of await taken.list()) known.set(id, '');
   let open: Group | undefined;
 
@@ -156,11 +155,7 @@ async function openTaken(store: Store, clock: Clock): Promise<Taken> {
       known.delete(digest);
       if (group === '') return void (await taken.delete(digest));
       if (group === undefined) return;
-      await groups.update(
-        GLOBAL,
-        group,
-        (doc) => doc && { digests: doc.digests.filter((one) => one !== digest) },
-      );
+      await groups.update(group, (doc) => doc && { digests: doc.digests.filter((one) => one !== digest) });
     },
   };
 }
