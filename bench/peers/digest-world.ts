@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { SCOPE_NAMES } from '../../src/slack/oauth.ts';
-import { argumentsOf } from '../support/arguments.ts';
 import { sayListening } from '../support/processes.ts';
 
 // Slack's Web API for any number of workspaces and the deployment service for any number of accounts, at their
@@ -78,7 +77,7 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 }
 
 function slackAnswer(method: string, team: string, body: string): object {
-  const form = argumentsOf(body);
+  const form = new URLSearchParams(body);
   const channel = form.get('channel') ?? 'C0BENCH';
   switch (method) {
     case 'oauth.v2.access': {

@@ -1,5 +1,3 @@
-import type { Arguments } from '../support/arguments.ts';
-
 /** Test runs that go by the clock: when each of run `r<n>` has news, and how late Slack was told of it. */
 export interface Runs {
   begin(start: number): void;
@@ -8,7 +6,7 @@ export interface Runs {
   /** What the service says of a run now. Spec 2.8. */
   seen(run: string): unknown;
   /** A call of Slack's Web API. */
-  shown(method: string, form: Arguments): void;
+  shown(method: string, form: URLSearchParams): void;
   told(): { ended: number; replies: number; lateMs: number[]; roots: Array<[project: number, at: number]> };
 }
 
@@ -58,7 +56,7 @@ export function createRuns(): Runs {
       if (method === 'chat.postMessage' && !form.has('thread_ts') && project !== undefined)
         roots.set(Number(project), Date.now());
       const ts = form.get('ts');
-      if (method !== 'chat.update' || ts === undefined || lateMs.has(ts)) return;
+      if (method !== 'chat.update' || ts === null || lateMs.has(ts)) return;
       if (!form.get('text')?.includes('2 of 2')) return;
       lateMs.set(ts, Date.now() - start - endAfterMs(Number(ts.split('.')[0])));
     },

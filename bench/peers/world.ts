@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
-import { argumentsOf } from '../support/arguments.ts';
 import { sayListening } from '../support/processes.ts';
 import { createRuns } from './world-runs.ts';
 
@@ -55,7 +54,7 @@ function answerTo(path: string, body: string): unknown {
 
 function slackAnswer(method: string, body: string): unknown {
   calls.slack += 1;
-  const form = argumentsOf(body);
+  const form = new URLSearchParams(body);
   const channel = form.get('channel') ?? 'C0BENCH';
   runs.shown(method, form);
   if (method === 'chat.postMessage') {

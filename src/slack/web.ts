@@ -40,9 +40,6 @@ export interface Web {
 const TIMEOUT_MS = 10_000;
 const UPLOAD_TIMEOUT_MS = 60_000;
 
-/** What has blocks goes as JSON, as Slack recommends: in a form they are half as long again, and slow to encode. */
-const TAKES_JSON = /^(?:chat\.(?:post|update)|views\.)/;
-
 /** Retries and rate limits are in `rate-limit.ts`: here, a call is made once. */
 export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
   const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
@@ -51,13 +48,12 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
 
   function send(
     method: string,
-    args: object,
+    body: string,
     token: string | undefined,
     intend: (() => Promise<void>) | undefined,
   ): Promise<HttpAnswer> {
-    const isJson = TAKES_JSON.test(method);
     const headers = {
-      'content-type': isJson ? 'application/json; charset=utf-8' : 'application/x-www-form-urlencoded',
+      'content-type': 'application/x-www-form-urlencoded',
       accept: 'application/json',
       // An encoded body would have to be decoded.
       'accept-encoding': 'identity',
@@ -69,7 +65,7 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
       path: `${pathname}${method}`,
       method: 'POST',
       headers,
-      body: isJson ? JSON.stringify(args) : formOf(args),
+      body,
       mostBytes: () => Number.POSITIVE_INFINITY,
     } as const;
     const start = (onSent?: () => void): Promise<HttpAnswer> =>
@@ -79,7 +75,7 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
 
   return {
     async call(method, args, token, intend) {
-      const answer = await send(method, args ?? {}, token, intend).catch((cause: unknown) => {
+      const answer = await send(method, formOf(args), token, intend).catch((cause: unknown) => {
         throw new SlackFailure(method, 'unreachable', 'request_failed', { cause });
       });
       return readAnswer(method, answer, clock.now());
@@ -118,9 +114,9 @@ async function sendStored<T>(
 }
 
 /** What is no plain value is JSON in a field of the form. */
-function formOf(args: object): string {
+function formOf(args: unknown): string {
   const form: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(args))
+  for (const [name, value] of Object.entries(args ?? {}))
     if (value !== undefined && value !== null)
       form[name] = typeof value === 'object' ? JSON.stringify(value) : value;
   return stringify(form);

@@ -36,7 +36,7 @@ function open() {
   return web;
 }
 
-it('posts a message as JSON with the token in its header, asks for no encoding, and says which scopes there are', async () => {
+it('posts a form with the token in its header, asks for no encoding, and says which scopes there are', async () => {
   answer = {
     status: 200,
     headers: { 'x-oauth-scopes': 'a, b' },
@@ -50,17 +50,14 @@ it('posts a message as JSON with the token in its header, asks for no encoding, 
   expect(asked[0]?.headers).toMatchObject({
     authorization: 'Bearer xoxb-1',
     'accept-encoding': 'identity',
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': 'application/x-www-form-urlencoded',
   });
-  expect(JSON.parse(asked[0]?.body ?? '')).toEqual(message);
-});
-
-it('posts a form where Slack takes nothing else', async () => {
-  answer = { status: 200, body: '{"ok":true}' };
-  const file = { filename: 'a & b.png', length: 7 };
-  await open().call('files.getUploadURLExternal', file, 'xoxb-1');
-  expect(asked[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded');
-  expect(asked[0]?.body).toBe('filename=a%20%26%20b.png&length=7');
+  expect(Object.fromEntries(new URLSearchParams(asked[0]?.body))).toEqual({
+    channel: 'C1',
+    text: 'a & b',
+    blocks: '[{"type":"divider"}]',
+    unfurl_links: 'false',
+  });
 });
 
 it('each call carries the token that it was given and no other', async () => {
