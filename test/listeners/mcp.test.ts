@@ -77,6 +77,13 @@ describe('the MCP endpoint', () => {
     expect(tools.every(({ annotations }) => annotations?.destructiveHint === false)).toBe(true);
   });
 
+  test('answers in JSON, also where the caller names no stream', async ({ world }) => {
+    const { headers, body } = signed(world, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }));
+    const answer = await send(world, { headers: { ...headers, accept: '*/*' }, body });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('latest_run');
+  });
+
   test('reads projects, activity and statistics for a member', async ({ world }) => {
     const client = await assistant(world);
     expect((await call(client, 'projects')).text).toContain('billing-api');

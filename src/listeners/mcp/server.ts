@@ -56,14 +56,12 @@ function resultOf(answer: ToolAnswer): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(answer.data) }] };
 }
 
-/** As the SDK reads it: the two headers that it needs, of a request whose body is parsed already. */
-function requestOf({
-  accept,
-  'content-type': type,
-  'mcp-protocol-version': version,
-}: IncomingHttpHeaders): Request {
-  const headers = new Headers();
-  if (accept !== undefined) headers.set('accept', accept);
+/**
+ * As the SDK reads it: the headers that it needs, of a request whose body is parsed already. Every answer is JSON, so a
+ * caller need not say that it takes a stream as well.
+ */
+function requestOf({ 'content-type': type, 'mcp-protocol-version': version }: IncomingHttpHeaders): Request {
+  const headers = new Headers({ accept: 'application/json, text/event-stream' });
   if (type !== undefined) headers.set('content-type', type);
   if (typeof version === 'string') headers.set('mcp-protocol-version', version);
   return new Request('http://localhost/mcp', { method: 'POST', headers });
