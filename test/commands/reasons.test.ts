@@ -48,6 +48,7 @@ describe('what the service says about a failure', () => {
   test.for([
     ['a message', { error: 'Your role is read-only.' }, 'Your role is read-only.'],
     ['a hint', { error_code: 'account_suspended', hint: 'The bill is overdue' }, 'The bill is overdue.'],
+    ['both', { error: 'Account locked', hint: 'Pay the bill' }, 'Account locked. Pay the bill.'],
   ] as const)('a refusal with %s carries no guess', async ([, body, reason], { world }) => {
     refuse(world, 'profile', 403, body);
     const said = await ask(world, '/deckhand whoami');

@@ -76,7 +76,7 @@ const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
 export function saidBesides(text: string, error: ServiceError): string {
   const said = reasonsOf(error).map((reason) => mrkdwn(reason, 500));
   const unsaid = said.filter((reason) => !text.includes(reason));
-  return unsaid.length === 0 ? '' : ` The service says: ${closed(unsaid.join(' '))}`;
+  return unsaid.length === 0 ? '' : ` The service says: ${unsaid.map(closed).join(' ')}`;
 }
 
 export function listMessages({ fields = {}, messages = [], hint = 'no reason given' }: ServiceError): string {
