@@ -30,7 +30,8 @@ export interface SocketConnections {
   stop(): Promise<void>;
 }
 
-const FIRST_WAIT_MS = 250;
+/** Three drops in a row are each over within a second. */
+const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
 /** Slack says hello at once; a connection without it is none. */
 const HELLO_WITHIN_MS = 10_000;

@@ -35,9 +35,9 @@ describe('Socket Mode', () => {
     },
   );
 
-  it('is back within a second after each of two drops', async ({ world }) => {
+  it('is back within a second after each of three drops', async ({ world }) => {
     const { slack } = world;
-    for (let drops = 0; drops < 2; drops += 1) {
+    for (let drops = 0; drops < 3; drops += 1) {
       const old = ids(slack);
       slack.dropConnections();
       expect(await untilReplaced(slack, old)).toBeLessThan(1000);
