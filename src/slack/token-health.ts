@@ -75,7 +75,8 @@ async function tryToken(web: Web, token: string): Promise<'accepted' | 'unanswer
   }
 }
 
-/** Slack's answer, which the same token gets again. */
+/** Slack's answer, which the same token gets again. One that does not know the method has not looked at the token. */
 export function isAboutToken(failure: unknown): boolean {
-  return isSlackFailure(failure) && failure.kind !== 'busy' && failure.kind !== 'unreachable';
+  if (!isSlackFailure(failure) || failure.reason === 'unknown_method') return false;
+  return failure.kind !== 'busy' && failure.kind !== 'unreachable';
 }
