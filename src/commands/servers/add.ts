@@ -62,7 +62,7 @@ async function readForm(state: ViewState, context: CommandContext, before: Draft
   const protocol = Protocol.catch(before.protocol).parse(state.values.protocol_type);
   const read = readServerForm(state.values, protocol);
   const { errors = {} } = read;
-  if (protocol !== before.protocol || isAnyHidden(errors, state.view))
+  if (isAnyHidden(errors, state.view))
     return {
       kind: 'view',
       view: await drawServerForm(context, { draft: { ...before, protocol }, values: state.values }),
@@ -71,7 +71,7 @@ async function readForm(state: ViewState, context: CommandContext, before: Draft
   const { caller, workspace } = context;
   const account = await workspace.accounts.resolve(caller, before.account);
   const project = before.project ?? (await chosenProject(context, account, state.values.project));
-  const draft = { ...before, project };
+  const draft = { ...before, protocol, project };
   const priced = await lookUpCost(context, account, draft, read.wanted);
   if (priced.kind !== 'cost') return priced;
   const { cost } = priced;

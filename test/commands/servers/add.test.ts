@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { answerTo } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
+import { sendPayload } from '../../support/signed.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -144,6 +145,28 @@ describe('server add', () => {
     expect(root).toMatch(/\*IP address\* {2}`203\.0\.113\.\d+`/);
     expect(root).toContain('*Cost*  24.00 USD a month');
     expect(root).toContain('Test this server');
+  });
+
+  test('server add takes all fields of a kind that was picked with them', async ({ world }) => {
+    await openFilled(world);
+    const { id, content } = ann(world).openView() ?? {};
+    const fields = {
+      name: { type: 'plain_text_input', value: 'box' },
+      protocol_type: { type: 'static_select', selected_option: { value: 'managed_vps' } },
+      region: { type: 'static_select', selected_option: { value: 'fra1' } },
+      size: { type: 'static_select', selected_option: { value: 'medium' } },
+    };
+    const values = Object.fromEntries(
+      Object.entries(fields).map(([field, value]) => [field, { [field]: value }]),
+    );
+    const { text } = await sendPayload(world, {
+      type: 'view_submission',
+      team: { id: TEAM },
+      user: { id: PEOPLE.admin, team_id: TEAM },
+      trigger_id: '1.2.all-at-once',
+      view: { ...content, id, hash: 'h1', state: { values } },
+    });
+    expect(text).toContain('*Total*  *24.00 USD a month*');
   });
 
   test.for(['error', 'suspended', 'disabled', 'destroying'] as const)(
