@@ -12,6 +12,8 @@ FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production STORE_URL=sqlite:///data/deckhand.sqlite HOST=0.0.0.0 PORT=3000
 # Where the first file too is found compiled, nothing is loaded that takes types away.
 ENV NODE_COMPILE_CACHE=/app/node_modules/.cache/deckhand
+# Objects that do not last have 16 MB, not 64, before they are collected: a flood takes a hundred MB less for the same CPU.
+ENV NODE_OPTIONS=--max-semi-space-size=16
 WORKDIR /app
 # The bundle has everything.
 COPY --from=build /app/dist ./dist

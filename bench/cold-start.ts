@@ -23,7 +23,8 @@ export async function coldStart(): Promise<void> {
   const world = await startProgram('bench/peers/world.ts');
   // As `npm start` has it.
   const NODE_COMPILE_CACHE = join(root, 'node_modules', '.cache', 'deckhand');
-  const env = { ...environment(world, store.storeUrl), NODE_COMPILE_CACHE };
+  const NODE_OPTIONS = '--max-semi-space-size=16';
+  const env = { ...environment(world, store.storeUrl), NODE_COMPILE_CACHE, NODE_OPTIONS };
   const candidates = {
     deckhand: () => sample(() => startProgram('dist/main.js', env)),
     sources: () => sample(() => startProgram('src/main.ts', env)),

@@ -36,6 +36,13 @@ describe('the Dockerfile', () => {
     expect(read('src/main.ts')).toContain("'node_modules', '.cache', 'deckhand'");
   });
 
+  it('gives objects that do not last the same room as every other way to start, unless another is asked for', () => {
+    const { start } = JSON.parse(read('package.json')).scripts;
+    expect(dockerfile).toContain('ENV NODE_OPTIONS=--max-semi-space-size=16');
+    expect(read('deploy/systemd/deckhand.service')).toContain('NODE_OPTIONS=--max-semi-space-size=16');
+    expect(start).toMatch(/NODE_OPTIONS="\$\{NODE_OPTIONS:---max-semi-space-size=16\}"/);
+  });
+
   it('runs the bundle, with no package beside it', () => {
     const final = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
     expect(final).toContain('CMD ["node", "dist/main.js"]');

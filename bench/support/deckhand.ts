@@ -41,12 +41,12 @@ export function environment(
 }
 
 /**
- * Deckhand as it is run, but one can ask it for its memory after a collection (`bench/peers/deckhand.ts`).
+ * Deckhand as it is run, with the room for new objects of `npm start`, but one can ask it for its memory after a collection (`bench/peers/deckhand.ts`).
  * @param root of another checkout, to compare it with this one
  */
 export function startDeckhand(env: Record<string, string>, root?: string): Promise<Program> {
   const { NODE_FLAGS: flags = '' } = process.env;
-  const nodeFlags = ['--expose-gc', ...flags.split(' ').filter(Boolean)];
+  const nodeFlags = ['--expose-gc', '--max-semi-space-size=16', ...flags.split(' ').filter(Boolean)];
   return startProgram('bench/peers/deckhand.ts', env, nodeFlags, root);
 }
 
