@@ -26,10 +26,10 @@ export interface Caller {
 
 /** One line of the audit log. Left out, `what` is the command and the button's verb, `where` the caller's channel. */
 export interface Change {
-  what?: string;
+  what?: string | undefined;
   /** The public name of what was changed; never a secret. */
-  target?: string;
-  where?: string;
+  target?: string | undefined;
+  where?: string | undefined;
 }
 
 /** What a handler changed, if it changed anything; the pipeline writes it to the audit log. */

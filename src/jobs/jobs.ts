@@ -41,7 +41,11 @@ export interface JobOptions {
  * JSON that a job carries. Never a secret: jobs are stored as they are. `tenancy` is the text of what it was sent during;
  * jobs of earlier releases have none.
  */
-export type JobData = { workspace: string; lane?: string; tenancy?: string } & Record<string, unknown>;
+export type JobData = {
+  workspace: string;
+  lane?: string | undefined;
+  tenancy?: string | undefined;
+} & Record<string, unknown>;
 
 /** A row of the documents beside the jobs: what belongs to it is stored only while it stands as it was read. */
 export interface Standing {

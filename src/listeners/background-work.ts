@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { defined } from '../core/defined.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { Line } from '../core/locks.ts';
 import { type Engine, JobUnreadable } from '../jobs/jobs.ts';
@@ -181,8 +180,7 @@ export function workInTurns<Data>(
     ({ data: { workspace: id, lane, tenancy, ...data }, ...job }) =>
       turns.run(id, isAwaited, async () => {
         const workspace = await workspaces.enter(id, tenancy);
-        const kept = { workspace: id, ...defined({ lane, tenancy }) };
-        const save = (next: Data): Promise<void> => job.save({ ...next, ...kept });
+        const save = (next: Data): Promise<void> => job.save({ ...next, workspace: id, lane, tenancy });
         await untilEnded(workspace, () => run(workspace, { ...job, data: readData(schema, data), save }));
       }),
     {

@@ -1,5 +1,4 @@
 import { Refusal, refusalOf } from '../../commands/permission.ts';
-import { defined } from '../../core/defined.ts';
 import { AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
 import type { Audited, Caller, Change } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
@@ -138,8 +137,7 @@ async function authorise<R extends Audited>(asked: Asked<R>, next: Next<R>): Pro
   const refusal = await refusalOf(workspace, { user: caller.user, command, role, channels });
   if (refusal === undefined) return next();
   // A menu asks with each letter that is typed, and changes nothing.
-  if (asked.kind !== 'options')
-    await record(asked, { what: command, ...defined({ target: asked.target }) }, 'refused');
+  if (asked.kind !== 'options') await record(asked, { what: command, target: asked.target }, 'refused');
   throw refusal;
 }
 
@@ -177,7 +175,7 @@ async function audit<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise
     return ended;
   } catch (error) {
     // A handler may refuse a part of what the command does.
-    const about = defined({ target: targetOf(asked, error) });
+    const about = { target: targetOf(asked, error) };
     if (error instanceof Refusal) await record(asked, about, 'refused');
     else if (asked.isChange && !isMistake(error)) await record(asked, about, 'failed');
     throw error;
@@ -210,13 +208,7 @@ function record(
   { what = change, where = caller.channel, target }: Change,
   result: 'done' | 'refused' | 'failed',
 ): Promise<void> {
-  return workspace.audit.record({
-    who: caller.user || 'a workflow',
-    what,
-    result,
-    ...(where === undefined ? {} : { where }),
-    ...(target === undefined ? {} : { target }),
-  });
+  return workspace.audit.record({ who: caller.user || 'a workflow', what, result, where, target });
 }
 
 function hasErrors(result: object): boolean {

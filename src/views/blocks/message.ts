@@ -1,5 +1,4 @@
 import type { Button, ConfirmationDialog } from '@slack/types';
-import { defined } from '../../core/defined.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, cut, duration, markup, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
@@ -9,7 +8,7 @@ export function section(text: string, accessory?: Button): KnownBlock {
   return {
     type: 'section',
     text: markup(cut(text, LIMITS.sectionText)),
-    ...defined({ accessory }),
+    ...(accessory && { accessory }),
   };
 }
 
@@ -68,12 +67,10 @@ export function button({ label, actionId, value, style, url, confirm }: ButtonSp
     type: 'button',
     action_id: actionId,
     text: { ...plainText(label, LIMITS.buttonText), emoji: true },
-    ...defined({
-      value: value === undefined ? undefined : JSON.stringify(value),
-      style,
-      url,
-      confirm: confirm && confirmation(confirm),
-    }),
+    ...(value !== undefined && { value: JSON.stringify(value) }),
+    ...(style && { style }),
+    ...(url && { url }),
+    ...(confirm && { confirm: confirmation(confirm) }),
   };
 }
 
