@@ -6,7 +6,7 @@ function shareOf(amount: number, sharers: number): number {
 /** Whose turn a job takes: that of its workspace, and in it that of its lane, e.g. a channel or an account. */
 export interface Turn {
   workspace: string;
-  lane: string | undefined;
+  lane?: string | undefined;
 }
 
 /** So many jobs of a queue are held here, running or waiting for their lane, for each that may run. */
@@ -22,6 +22,8 @@ interface Holding {
   lanes: Map<string, number>;
 }
 
+const NO_LANES: Holding['lanes'] = new Map();
+
 /**
  * Who may run how much of a queue. A workspace may run as many jobs as leave the same share to one more workspace,
  * and in it a lane as many as leave the same share to one more lane, at most `MOST_OF_LANE`. So the next to come always
@@ -29,31 +31,32 @@ interface Holding {
  */
 export class Shares {
   readonly #concurrency: number;
+  readonly #mostOfOne: number;
   readonly #holdings = new Map<string, Holding>();
   /** How many workspaces have a job that runs. */
   #active = 0;
   #running = 0;
 
-  constructor(concurrency: number) {
+  /** @param mostOfOne no workspace runs more */
+  constructor(concurrency: number, mostOfOne = Number.POSITIVE_INFINITY) {
     this.#concurrency = concurrency;
+    this.#mostOfOne = mostOfOne;
   }
 
   /** Whether the job may run now. */
   hasRoom({ workspace, lane }: Turn): boolean {
-    const holding = this.#holdings.get(workspace);
-    const isKnown = holding !== undefined && holding.running > 0;
-    const share = shareOf(this.#concurrency, this.#active + (isKnown ? 0 : 1));
-    if (holding === undefined) return true;
-    if (holding.running >= Math.min(share, this.#free)) return false;
+    const { running = 0, lanes = NO_LANES } = this.#holdings.get(workspace) ?? {};
+    const share = shareOf(this.#concurrency, this.#active + (running > 0 ? 0 : 1));
+    if (running >= Math.min(share, this.#mostOfOne, this.free)) return false;
     if (lane === undefined) return true;
-    const running = holding.lanes.get(lane) ?? 0;
-    const sharers = holding.lanes.size + (running > 0 ? 0 : 1);
-    return running < Math.min(shareOf(share, sharers), MOST_OF_LANE);
+    const ofLane = lanes.get(lane) ?? 0;
+    const sharers = lanes.size + (ofLane > 0 ? 0 : 1);
+    return ofLane < Math.min(shareOf(share, sharers), MOST_OF_LANE);
   }
 
   /** Workspaces of which no more jobs are to be claimed for now. */
   full(): string[] {
-    const share = Math.min(shareOf(this.#concurrency, this.#active), this.#free);
+    const share = Math.min(shareOf(this.#concurrency, this.#active), this.free);
     const most = shareOf(this.#concurrency * HELD_FOR_EACH, this.#holdings.size);
     return [...this.#holdings]
       .filter(([, { running, waiting }]) => running >= share || running + waiting >= most)
@@ -89,8 +92,12 @@ export class Shares {
   }
 
   /** No workspace runs more than what stays free, so that those who came first leave room for many more. */
-  get #free(): number {
+  get free(): number {
     return this.#concurrency - this.#running;
+  }
+
+  get isEmpty(): boolean {
+    return this.#holdings.size === 0;
   }
 
   #holdingOf(workspace: string): Holding {
@@ -106,8 +113,6 @@ export class Shares {
   }
 }
 
-type Waiter = () => void;
-
 interface FairGateOptions {
   /** In all. */
   most: number;
@@ -115,45 +120,26 @@ interface FairGateOptions {
   mostOfKey: number;
 }
 
-/**
- * Lets a number of holders in at once, each key as many as leave the same share to one more key: a key whose work is
- * slow waits for itself alone.
- */
+/** Lets a number of holders in at once, each key the share of a workspace: one whose work is slow waits for itself alone. */
 export class FairGate {
-  readonly #options: FairGateOptions;
-  readonly #held = new Map<string, number>();
+  readonly #shares: Shares;
   /** None of them is empty. */
-  readonly #waiting = new Map<string, Set<Waiter>>();
-  #total = 0;
+  readonly #waiting = new Map<string, Set<() => void>>();
 
-  constructor(options: FairGateOptions) {
-    this.#options = options;
+  constructor({ most, mostOfKey }: FairGateOptions) {
+    this.#shares = new Shares(most, mostOfKey);
   }
 
   get isEmpty(): boolean {
-    return this.#total === 0 && this.#waiting.size === 0;
+    return this.#shares.isEmpty && this.#waiting.size === 0;
   }
 
   /** Resolves inside, with the way out. Rejects with the signal's reason. */
   async enter(key: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.#hasRoom(key)) this.#begin(key);
+    if (this.#shares.hasRoom({ workspace: key })) this.#shares.begin({ workspace: key });
     else await this.#wait(key, signal);
     return () => this.#leave(key);
-  }
-
-  #hasRoom(key: string): boolean {
-    const { most, mostOfKey } = this.#options;
-    const held = this.#held.get(key) ?? 0;
-    const sharers = this.#held.size + (held === 0 ? 1 : 0);
-    const share = shareOf(most, sharers);
-    // No more than what stays free, so that those who came first leave room for many more.
-    return held < Math.min(share, mostOfKey, most - this.#total);
-  }
-
-  #begin(key: string): void {
-    this.#held.set(key, (this.#held.get(key) ?? 0) + 1);
-    this.#total += 1;
   }
 
   #wait(key: string, signal: AbortSignal): Promise<void> {
@@ -166,30 +152,26 @@ export class FairGate {
         signal.removeEventListener('abort', giveUp);
         resolve();
       };
-      const waiters = this.#waiting.get(key);
-      if (waiters === undefined) this.#waiting.set(key, new Set([enter]));
-      else waiters.add(enter);
+      const waiters = this.#waiting.get(key) ?? new Set();
+      this.#waiting.set(key, waiters.add(enter));
       signal.addEventListener('abort', giveUp, { once: true });
     });
   }
 
-  #drop(key: string, waiter: Waiter): void {
+  #drop(key: string, waiter: () => void): void {
     const waiters = this.#waiting.get(key);
     waiters?.delete(waiter);
     if (waiters?.size === 0) this.#waiting.delete(key);
   }
 
   #leave(key: string): void {
-    const left = (this.#held.get(key) ?? 1) - 1;
-    if (left > 0) this.#held.set(key, left);
-    else this.#held.delete(key);
-    this.#total -= 1;
-    for (const [waiting, waiters] of this.#waiting) {
-      if (this.#total >= this.#options.most) return;
+    this.#shares.end({ workspace: key });
+    for (const [workspace, waiters] of this.#waiting) {
+      if (this.#shares.free <= 0) return;
       for (const enter of waiters) {
-        if (!this.#hasRoom(waiting)) break;
-        this.#drop(waiting, enter);
-        this.#begin(waiting);
+        if (!this.#shares.hasRoom({ workspace })) break;
+        this.#drop(workspace, enter);
+        this.#shares.begin({ workspace });
         enter();
       }
     }

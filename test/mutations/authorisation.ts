@@ -186,7 +186,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'refusals are not audited',
     file: PIPELINE,
-    from: "if (asked.kind !== 'options')\n    await record(asked, { what: command, ...defined({ target: asked.target }) }, 'refused');",
+    from: "if (asked.kind !== 'options') await record(asked, { what: command, target: asked.target }, 'refused');",
     to: '',
     tests: ['test/commands/admin/audit.test.ts'],
   },

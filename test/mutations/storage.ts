@@ -242,8 +242,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'one workspace may take all there is to run',
     file: 'src/core/shares.ts',
-    from: 'if (holding.running >= Math.min(share, this.#free)) return false;',
-    to: 'if (holding.running >= share + this.#free + this.#concurrency) return false;',
+    from: 'if (running >= Math.min(share, this.#mostOfOne, this.free)) return false;',
+    to: 'if (running >= share + this.#mostOfOne + this.free) return false;',
     tests: ['test/jobs/shares.test.ts'],
   },
 ];

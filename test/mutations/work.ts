@@ -24,8 +24,8 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a slow account takes all connections to the service',
     file: 'src/core/shares.ts',
-    from: 'return held < Math.min(share, mostOfKey, most - this.#total);',
-    to: 'return held + share + mostOfKey > 0 && this.#total < most;',
+    from: 'if (this.#shares.hasRoom({ workspace: key })) this',
+    to: 'if (this.#shares.free > 0) this',
     tests: ['test/core/locks.test.ts'],
   },
   {
