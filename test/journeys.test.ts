@@ -7,7 +7,7 @@ import { type Journey, measureJourney } from './support/journey.ts';
 import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
 
 /** Of a test's journey. They only ever go down. */
-const MOST_FILES = 64;
+const MOST_FILES = 63;
 const MOST_STATEMENTS = 25;
 
 const measured: Record<string, Journey> = {};
