@@ -2,7 +2,6 @@ import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, cpSync, mkdtempSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { createInterface, type Interface } from 'node:readline';
@@ -10,6 +9,10 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from './free-port.ts';
+import { folderWithRoom } from './temporary.ts';
+
+/** Several times what the databases of a whole run take. */
+const ROOM_BYTES = 4e9;
 
 /** A real Postgres with nothing in it that outlives it. */
 export interface PostgresServer {
@@ -22,7 +25,8 @@ export interface PostgresServer {
 
 export async function startPostgres(): Promise<PostgresServer> {
   const user = unprivilegedUser();
-  const folder = mkdtempSync(join(tmpdir(), 'deckhand-postgres-'));
+  // A new database is hundreds of files, which take ten times as much work on a disk.
+  const folder = mkdtempSync(join(folderWithRoom(ROOM_BYTES), 'deckhand-postgres-'));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const bin = join(reachable(nativeFolder(), folder, user), 'bin');
   const data = join(folder, 'data');

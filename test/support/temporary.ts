@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,12 @@ import { onTestFinished } from 'vitest';
 
 /** Where small files are in memory, on systems that have such a folder: a test then waits for no disk. */
 export const MEMORY_FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** The folder in memory where it has so much room; otherwise one on the disk. */
+export function folderWithRoom(bytes: number): string {
+  const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
+  return bavail * bsize < bytes ? tmpdir() : MEMORY_FOLDER;
+}
 
 /** A folder that goes away with the test. */
 export async function temporaryFolder(): Promise<string> {
