@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, cpSync, mkdtempSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { createInterface, type Interface } from 'node:readline';
@@ -25,11 +26,12 @@ export interface PostgresServer {
 
 export async function startPostgres(): Promise<PostgresServer> {
   const user = unprivilegedUser();
+  // Programs may not be run from a folder in memory.
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-postgres-'));
   // A new database is hundreds of files, which take ten times as much work on a disk.
-  const folder = mkdtempSync(join(folderWithRoom(ROOM_BYTES), 'deckhand-postgres-'));
-  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  const data = mkdtempSync(join(folderWithRoom(ROOM_BYTES), 'deckhand-postgres-'));
+  if (user !== undefined) for (const each of [folder, data]) chownSync(each, user.uid, user.gid);
   const bin = join(reachable(nativeFolder(), folder, user), 'bin');
-  const data = join(folder, 'data');
   const made = spawnSync(
     join(bin, 'initdb'),
     ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
@@ -83,11 +85,11 @@ const SETTINGS = [
 ];
 
 /** Ends and tidies up when its input closes, so also when the test process is killed; a line is a signal, or START. */
-const UNTIL_INPUT_ENDS = `folder=$1; shift; "$@" &
+const UNTIL_INPUT_ENDS = `folder=$1; data=$2; shift 2; "$@" &
   while read -r word; do
     if [ "$word" = START ]; then "$@" & else kill -"$word" $!; wait $!; fi
   done
-  kill -INT $!; wait $!; rm -rf "$folder"`;
+  kill -INT $!; wait $!; rm -rf "$folder" "$data"`;
 
 function launch(
   postgres: string,
@@ -98,7 +100,7 @@ function launch(
 ): ChildProcessByStdio<Writable, null, Readable> {
   const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
   const server = [postgres, '-D', data, '-p', String(port), ...settings];
-  return spawn('/bin/sh', ['-c', UNTIL_INPUT_ENDS, 'sh', folder, ...server], {
+  return spawn('/bin/sh', ['-c', UNTIL_INPUT_ENDS, 'sh', folder, data, ...server], {
     ...user,
     cwd: folder,
     env: {},
