@@ -40,15 +40,18 @@ const STANDS = 'SELECT 1 FROM keyv WHERE key = ? AND value = ?';
 /** Only while that stands which the job belongs to, where it belongs to anything. */
 const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
   SELECT ?, ?, ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (${STANDS}) ON CONFLICT DO NOTHING`;
-/** The first that are due, but for those of the workspaces that are left out. */
-const DUE = `SELECT seq FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now
-  AND workspace NOT IN (SELECT value FROM json_each(:left)) ORDER BY due, seq LIMIT :limit`;
+const DUE = 'SELECT seq FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now';
+/** But for those of the workspaces that are left out. To unfold the list takes longer than the rest, if it is empty too. */
+const DUE_BUT = `${DUE} AND workspace NOT IN (SELECT value FROM json_each(:left))`;
 const NEXT =
   'SELECT due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due > :now ORDER BY due LIMIT 1';
 /** Gives with each job when the next one falls due, which would take a statement of its own otherwise. */
-const CLAIM = `UPDATE deckhand_jobs SET state = 1, claims = claims + 1
-  WHERE seq IN (${DUE}) RETURNING CAST(seq AS TEXT) AS id, seq, queue, key, workspace, data, due, claims,
-    handed_back AS handedBack, failures, dead, traceparent, (${NEXT}) AS nextAt`;
+const [CLAIM, CLAIM_BUT] = [DUE, DUE_BUT].map(
+  (due) => `UPDATE deckhand_jobs SET state = 1, claims = claims + 1
+  WHERE seq IN (${due} ORDER BY due, seq LIMIT :limit)
+  RETURNING CAST(seq AS TEXT) AS id, seq, queue, key, workspace, data, due, claims, handed_back AS handedBack, failures,
+    dead, traceparent, (${NEXT}) AS nextAt`,
+) as [string, string];
 const OURS = 'seq = ? AND claims = ? AND state = 1';
 const SAVE = `UPDATE deckhand_jobs SET data = ?, failures = ?, handed_back = ?, dead = ? WHERE ${OURS}`;
 const RELEASE = `UPDATE deckhand_jobs SET data = ?, failures = ?, handed_back = ?, dead = ?, due = ?, set_at = ?,
@@ -157,6 +160,7 @@ type Changes = Pick<JobsBackend, 'claim' | 'save' | 'release' | 'finish' | 'setA
 
 function changes(db: DatabaseSync, clock: Clock, used: ReadonlySet<unknown>): Changes {
   const claim = db.prepare(CLAIM);
+  const claimOthers = db.prepare(CLAIM_BUT);
   const next = db.prepare(NEXT);
   const [save, release, finish, setAside] = [SAVE, RELEASE, FINISH, SET_ASIDE].map((sql) => {
     const statement = db.prepare(sql);
@@ -169,7 +173,9 @@ function changes(db: DatabaseSync, clock: Clock, used: ReadonlySet<unknown>): Ch
       if (!used.has(queue)) return { jobs: [], nextAt: undefined };
       const asked = { queue, now: clock.now() };
       const claimBut = (left: readonly string[], most: number): unknown[] =>
-        claim.all({ ...asked, limit: most, left: JSON.stringify(left) });
+        left.length === 0
+          ? claim.all({ ...asked, limit: most })
+          : claimOthers.all({ ...asked, limit: most, left: JSON.stringify(left) });
       const found = claimBut([...full, ...busy], limit);
       // Those of busy workspaces after all others, those of full ones not at all.
       if (busy.length > 0 && found.length < limit) found.push(...claimBut(full, limit - found.length));
