@@ -161,8 +161,9 @@ export function viewStateOf(view: View): ViewState {
   };
 }
 
+/** One that comes without its blocks cannot be drawn anew. */
 function messageOf({ message }: ActionBody): Message | undefined {
-  return message ? { text: message.text, blocks: message.blocks } : undefined;
+  return message?.blocks.length ? { text: message.text, blocks: message.blocks } : undefined;
 }
 
 /** An organisation's installation serves all its workspaces; otherwise each workspace has its own. */

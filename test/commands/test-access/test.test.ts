@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { briskClock } from '../../support/faults.ts';
 import { test } from '../../support/fixtures.ts';
+import { sendPayload } from '../../support/signed.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const STATUS = '/acme/projects/*/test_access/*';
@@ -129,6 +130,29 @@ describe('test access from a channel', () => {
     await rootSays(world, '2 of 2 reachable');
     await world.slack.until(() => privately(world, 'member').some((text) => /already/.test(text)));
     expect(roots(world)).toHaveLength(2);
+  });
+
+  test('test access from a channel leaves a clicked message alone whose blocks did not come', async ({
+    world,
+  }) => {
+    await run(world, 'test storefront');
+    await rootSays(world, '2 of 2 reachable');
+    const { ts = '' } = root(world) ?? {};
+    const value = JSON.stringify({
+      target: { account: ACCOUNT, project: { permalink: 'storefront', name: 'Storefront' } },
+    });
+    await sendPayload(world, {
+      type: 'block_actions',
+      team: { id: TEAM },
+      user: { id: PEOPLE.member, team_id: TEAM },
+      channel: { id: CHANNEL },
+      message: { ts },
+      trigger_id: '1.2.bare-message',
+      actions: [{ type: 'button', action_id: 'test:again', block_id: 'again', value, action_ts: '1.1' }],
+    });
+    await world.slack.until(() => roots(world).length === 2);
+    await rootSays(world, '2 of 2 reachable');
+    expect(world.logs.join()).not.toContain('redraw_failed');
   });
 
   test('test access from a channel tests one server again from its own button', async ({ world }) => {
