@@ -1,4 +1,5 @@
 import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
+import { ZodError } from 'zod';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import { createContext } from '../commands/resolve-target.ts';
 import { InstallationEnded } from '../core/errors.ts';
@@ -196,6 +197,7 @@ class StoringApp extends App {
     this.#events = events;
     this.#live = live;
     this.error(async (error) => {
+      if (error.original instanceof ZodError) return this.#logMalformed(error.original);
       parts.log.error({ event: 'bug', err: error }, 'a request of Slack failed without an answer');
     });
   }
@@ -231,8 +233,12 @@ class StoringApp extends App {
       await super.processEvent(event);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      const { log } = this.#parts;
-      log.warn({ event: 'payload_malformed', err: error }, 'a payload does not have the shape of its type');
+      this.#logMalformed(error);
     }
+  }
+
+  #logMalformed(error: Error): void {
+    const { log } = this.#parts;
+    log.warn({ event: 'payload_malformed', err: error }, 'a payload does not have the shape of its type');
   }
 }

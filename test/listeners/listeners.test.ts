@@ -163,8 +163,17 @@ describe('the front door', () => {
         { view: 7, actions: [null], team: 'T' },
       ])
         expect((await deliver({ type, ...parts })).status, JSON.stringify(parts)).toBe(400);
+      expect(world.logs.join()).toContain('"event":"payload_malformed"');
+      expect(world.logs.join()).not.toContain('"event":"bug"');
     },
   );
+
+  test('the front door answers a command without its person as malformed, too', async ({ world }) => {
+    const { send } = await signed(world);
+    expect((await send('command=%2Fdeckhand&text=help')).status).toBe(400);
+    await world.logged('"event":"payload_malformed"');
+    expect(world.logs.join()).not.toContain('"event":"bug"');
+  });
 
   test('the front door takes commands that come without the identifier of a request, each as a new one', async ({
     world,
