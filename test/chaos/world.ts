@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
@@ -10,6 +9,7 @@ import { type Disk, mountDisk } from '../support/disk.ts';
 import { openBrowser } from '../support/installing.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { startSlack } from '../support/start-slack.ts';
+import { MEMORY_FOLDER } from '../support/temporary.ts';
 import { environment, oauthEnvironment, PEOPLE } from '../support/test-world.ts';
 import { openBalancer } from './balancer.ts';
 import { createDiary, type Diary } from './diary.ts';
@@ -49,7 +49,7 @@ export async function openWorld(store: StoreKind, onLine: (line: string) => void
   const service = await startSimulatedService({ now });
   const app = appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml'));
   const slack = await startSlack({ app: { ...app, redirectUrls: undefined }, now, longestLog: 200_000 });
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-chaos-'));
+  const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-chaos-'));
   const data = join(folder, 'data');
   mkdirSync(data);
   const disk = store === 'sqlite' ? mountDisk(data) : undefined;

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
@@ -7,6 +6,7 @@ import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
+import { MEMORY_FOLDER } from '../support/temporary.ts';
 import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
 import { createMachineClock } from './machine-clock.ts';
 import { judge, postsOf, setUpDigests, untilPosted, type Verdict } from './slot-posts.ts';
@@ -37,7 +37,7 @@ interface Options {
 export async function runChaos({ kills, digests, amid, onSlot }: Options): Promise<ChaosResult> {
   const service = await startSimulatedService();
   const slack = await startSlack();
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-chaos-'));
+  const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-chaos-'));
   const { botToken } = furnish(slack);
   addTestAccount(service, undefined);
   const endedAt = Date.now();

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Product } from '../../sandbox/demo/product.ts';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
+import { MEMORY_FOLDER } from '../support/temporary.ts';
 import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
 import { setDatabaseClock } from './database-clock.ts';
 import { createMachineClock, type MachineClock } from './machine-clock.ts';
@@ -45,7 +45,7 @@ interface Options {
 export async function openReplicas({ url, digests, channels, cron, answerMs }: Options): Promise<Replicas> {
   const service = await startSimulatedService();
   const slack = await startSlack();
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-replicas-'));
+  const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-replicas-'));
   const { botToken } = furnish(slack);
   addTestAccount(service, undefined);
   service.world.addDeployment({

@@ -6,8 +6,8 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { openTestWorld, PEOPLE, type TestWorld, type TestWorldOptions } from '../support/test-world.ts';
 
 /** As many as starved the others once; `npm test` sends fewer. */
-const COMMANDS = byLength(80, 300);
-const SLOW_COMMANDS = byLength(60, 260);
+const COMMANDS = byLength(60, 300);
+const SLOW_COMMANDS = byLength(40, 260);
 const DIGESTS = byLength(100, 200);
 /**
  * So much of the busy workspace's work may be done while the other's is, however loaded the machine is: what runs of it at
