@@ -22,6 +22,13 @@ export interface HttpAnswer {
   tooLarge: boolean;
 }
 
+const THIS_MACHINE: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** Whether a URL's host is this machine, where http is allowed. */
+export function isThisMachine(hostname: string): boolean {
+  return THIS_MACHINE.has(hostname);
+}
+
 const NOTHING = Buffer.alloc(0);
 
 /**

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isThisMachine } from '../core/exchange.ts';
 import { type Page, pageOf } from '../views/blocks/page.ts';
 import { frontPage, privacyPage } from '../views/public/pages.ts';
 import type { Parts } from '../workspace/workspace.ts';
@@ -16,7 +17,6 @@ export function sendPage(
   sendText(response, status, pageOf(shown), 'text/html');
 }
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** Browsers take such a cookie from this very host over https alone, with the path `/`. */
 const HOST_PREFIX = '__Host-';
 
@@ -43,7 +43,7 @@ export function cookiesOf(request: IncomingMessage, url: URL): Record<string, st
 }
 
 function isPublic(url: URL): boolean {
-  return url.protocol === 'https:' || !LOOPBACK.has(url.hostname);
+  return url.protocol === 'https:' || !isThisMachine(url.hostname);
 }
 
 /** What a stranger sees: what Deckhand is, and what it stores. */

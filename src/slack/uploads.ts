@@ -1,5 +1,6 @@
 import type { FilesCompleteUploadExternalArguments } from '@slack/web-api';
 import type { Clock } from '../core/clock.ts';
+import { isThisMachine } from '../core/exchange.ts';
 import { fileDomainsOf, isWithin } from './domains.ts';
 import { isSlackFailure, SlackFailure } from './failure.ts';
 import { type Call, type RetryPolicy, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
@@ -84,13 +85,10 @@ function isSlacks(url: URL, apiOrigin: string): boolean {
   if (url.username !== '' || url.password !== '') return false;
   if (url.origin === apiOrigin) return true;
   // A Slack on this machine, as in tests, may take files on another port.
-  if (isThisMachine(new URL(apiOrigin)) && isThisMachine(url)) return url.protocol === 'http:';
-  const isHost = isWithin(url.hostname, fileDomainsOf(new URL(apiOrigin).hostname));
+  const { hostname } = new URL(apiOrigin);
+  if (isThisMachine(hostname) && isThisMachine(url.hostname)) return url.protocol === 'http:';
+  const isHost = isWithin(url.hostname, fileDomainsOf(hostname));
   return isHost && url.protocol === 'https:' && url.port === '';
-}
-
-function isThisMachine({ hostname }: URL): boolean {
-  return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
 }
 
 function completionOf(id: string, upload: Upload): FilesCompleteUploadExternalArguments {

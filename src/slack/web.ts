@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { stringify } from 'node:querystring';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../core/clock.ts';
-import { exchangeWithin, type HttpAnswer } from '../core/exchange.ts';
+import { exchangeWithin, type HttpAnswer, isThisMachine } from '../core/exchange.ts';
 import { createKeyedLock, type KeyedLock } from '../core/locks.ts';
 import type { Message } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
@@ -219,7 +219,7 @@ export async function postToResponseUrl(
 
 function isAllowed(parsed: URL, allowedHosts: readonly string[]): boolean {
   if (parsed.username !== '' || parsed.password !== '') return false;
-  const isLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(parsed.hostname);
+  const isLoopback = isThisMachine(parsed.hostname);
   if (parsed.protocol !== 'https:' && !(isLoopback && parsed.protocol === 'http:')) return false;
   const isUsualPort = parsed.port === '' || isLoopback;
   return allowedHosts.includes(parsed.host) || (isUsualPort && allowedHosts.includes(parsed.hostname));

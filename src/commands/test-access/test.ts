@@ -37,34 +37,11 @@ export const test = defineCommand({
     return start(context, target);
   },
   actions: [
-    {
-      // Stands on lists and previews, which stay: a second click points to the run that the first one began.
-      actionId: 'test:project',
-      role: 'member',
-      durable: true,
-      run: (value, context) => again(value, context),
-    },
-    {
-      actionId: 'test:again',
-      role: 'member',
-      once: true,
-      durable: true,
-      run: (value, context) => again(value, context),
-    },
-    {
-      actionId: 'test:server',
-      role: 'member',
-      once: true,
-      durable: true,
-      run: (value, context) => again(value, context),
-    },
-    {
-      actionId: 'test:check',
-      role: 'member',
-      once: true,
-      durable: true,
-      run: (value, context) => checkAgain(value, context),
-    },
+    // Stands on lists and previews, which stay: a second click points to the run that the first one began.
+    { actionId: 'test:project', role: 'member', durable: true, run: again },
+    { actionId: 'test:again', role: 'member', once: true, durable: true, run: again },
+    { actionId: 'test:server', role: 'member', once: true, durable: true, run: again },
+    { actionId: 'test:check', role: 'member', once: true, durable: true, run: checkAgain },
     ...testFormActions,
   ],
   submissions: [testFormSubmission],

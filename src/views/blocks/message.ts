@@ -1,4 +1,5 @@
 import type { Button, ConfirmationDialog } from '@slack/types';
+import { isThisMachine } from '../../core/exchange.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, cut, duration, markup, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
@@ -90,14 +91,12 @@ function confirmation(spec: NonNullable<ButtonSpec['confirm']>): ConfirmationDia
   };
 }
 
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
-
 /** A foreign address that a button may open: https, or a service on this machine; undefined for any other. */
 export function safeUrl(url: string | null | undefined): string | undefined {
   if (!url || url.length > LIMITS.buttonUrl || !URL.canParse(url)) return undefined;
   const { protocol, hostname, username, password } = new URL(url);
   if (username !== '' || password !== '') return undefined;
-  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname)) ? url : undefined;
+  return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname)) ? url : undefined;
 }
 
 /** The message with the note that it was posted again, below its first block; without it where there is no room. */
