@@ -211,7 +211,7 @@ export function toInsert({ workspace, key, data, delayMs, traceparent }: NewJob)
     throw new TypeError('The key of a job is no text that Postgres stores');
   return {
     id,
-    data: { workspace, data, ...(traceparent === undefined ? {} : { traceparent }) } satisfies Envelope,
+    data: { workspace, data, traceparent } satisfies Envelope,
     singletonKey: key === undefined ? id : `${KEYED}${key}`,
     group: { id: workspace },
     ...(delayMs > 0 ? { startAfter: seconds(delayMs) } : {}),

@@ -161,7 +161,7 @@ export async function isFirst(
 ): Promise<boolean> {
   const seen = store.collection('seen', Seen);
   const at = clock.now();
-  const entry = { at, ...(job === undefined ? {} : { job }) };
+  const entry = { at, job };
   if (await seen.create(requestId, entry, at + SEEN_MS)) return true;
   if (job === undefined) return false;
   const standing = await seen.get(requestId);

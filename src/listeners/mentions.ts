@@ -48,7 +48,7 @@ function readMention(body: EventBody): StoredRequest | undefined {
       channel,
       // Slack shows an ephemeral message only in a thread that exists, so others stand in the channel.
       ...(thread ? { threadTs: thread } : {}),
-      ...(team === undefined ? {} : { team }),
+      team,
       answerTs: thread ?? ts,
       // The event's own id marks the event as seen.
       requestId: `mention ${body.event_id}`,

@@ -90,8 +90,8 @@ function claimed(current: Run | undefined, run: Run, staleBefore: number): Run {
   return {
     ...standing,
     ...(steps.length === 0 ? {} : { steps }),
-    ...(keptUntil === undefined ? {} : { keptUntil }),
-    ...(tookMs === undefined ? {} : { tookMs }),
+    keptUntil,
+    tookMs,
   };
 }
 

@@ -45,9 +45,5 @@ async function pageOf(page: AuditPage, { workspace }: CommandContext): Promise<M
   const read = await workspace.audit.latest(first + page.size + 1, page.upTo);
   const shown = read.slice(first, first + page.size).map(({ entry }) => entry);
   const upTo = page.upTo ?? read[0]?.id;
-  return auditMessage(
-    shown,
-    { ...page, ...(upTo === undefined ? {} : { upTo }) },
-    read.length > first + page.size,
-  );
+  return auditMessage(shown, { ...page, upTo }, read.length > first + page.size);
 }

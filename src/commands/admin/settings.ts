@@ -55,7 +55,7 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
       ...bound,
       threads: threads === 'on',
       layout,
-      ...(zone === undefined ? {} : { zone }),
+      zone,
     }),
   );
   return {
@@ -81,7 +81,7 @@ async function boundTo(
   if (chosen === undefined) return {};
   const { account, project } = current;
   if (project?.permalink === chosen && (named === undefined || named === account))
-    return { ...(account === undefined ? {} : { account }), project };
+    return { account, project };
   const { caller, workspace } = context;
   const found: Account = await workspace.accounts.resolve(caller, named);
   return { account: found.name, project: await chosenProject(context, found, chosen) };

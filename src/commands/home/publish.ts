@@ -99,7 +99,7 @@ async function publish(
         throw error;
       });
       const at = openedAt ?? known?.openedAt ?? workspace.clock.now();
-      await viewers.put(user, { openedAt: at, ...(hash === undefined ? {} : { hash }) }, at + LATELY_MS);
+      await viewers.put(user, { openedAt: at, hash }, at + LATELY_MS);
     } catch (error) {
       if (!isSlackFailure(error) || isSlackFailure(error, 'busy', 'unreachable')) throw error;
       await viewers.delete(user);

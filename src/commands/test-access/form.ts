@@ -69,7 +69,7 @@ async function redraw(
   const origin: TestOrigin = {
     account: chosen.account ?? account,
     ...(project === undefined ? {} : { project: { permalink: project, name: project } }),
-    ...(channel === undefined ? {} : { channel }),
+    channel,
   };
   await context.updateModal(await drawn(context, origin), 'anyway');
   return { kind: 'nothing' };

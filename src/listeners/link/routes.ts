@@ -133,7 +133,7 @@ async function arrive(
   const { links, audit, jobs } = await parts.workspaces.enter(asker.workspace);
   const { linkedAt } = await links.keep(user, tokens, email);
   await audit.record({ who: user, what: 'link', result: 'done' });
-  await jobs.send(CONFIRM_LINK, { user, linkedAt, ...(email === undefined ? {} : { email }) });
+  await jobs.send(CONFIRM_LINK, { user, linkedAt, email });
   sendDone(parts, asker, response);
   return undefined;
 }

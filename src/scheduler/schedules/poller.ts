@@ -129,9 +129,9 @@ async function planNext(
       goesOn,
       dueAt: now + pauseMs(workspace, interval, pace),
       failures,
-      ...(retryAt === undefined ? {} : { retryAt }),
-      ...(notFound === undefined ? {} : { notFound }),
-      ...(lookedAt === undefined ? {} : { lookedAt }),
+      retryAt,
+      notFound,
+      lookedAt,
     };
   });
   if (standing === undefined) return;

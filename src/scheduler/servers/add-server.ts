@@ -112,15 +112,12 @@ function record(
   return audit.record({ who: user, what: 'server add', where: channel, target, result });
 }
 
-function targetOf({ draft }: ServerOrder, { identifier, name }: { identifier: string; name: string }) {
+function targetOf(
+  { draft }: ServerOrder,
+  { identifier, name }: { identifier: string; name: string },
+): ServerTarget {
   const { account, project, cost } = draft;
-  const target: ServerTarget = {
-    account,
-    project,
-    server: { identifier, name: name.slice(0, 200) },
-    ...(cost === undefined ? {} : { cost }),
-  };
-  return target;
+  return { account, project, server: { identifier, name: name.slice(0, 200) }, cost };
 }
 
 /** In the channel; in a direct message where Deckhand may not post there, because the server is created already. */

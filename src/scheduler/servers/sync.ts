@@ -43,8 +43,8 @@ export async function followSync(
     before: stateOf(resource),
     user,
     until: clock.now() + LONGEST_WAIT_MS,
-    ...(channel === undefined ? {} : { channel }),
-    ...(threadTs === undefined ? {} : { threadTs }),
+    channel,
+    threadTs,
   };
   const key = JSON.stringify([account, resource.identifier, user]);
   await jobs.send(FOLLOW_SYNC, followed, { key });

@@ -26,7 +26,7 @@ export function suggestionsMessage(
       ...suggestions.map(({ text, isDurable }, at) => ({
         label: text,
         actionId: `${isDurable ? 'start:run' : 'start:at-once'}#${at}`,
-        value: { text, ...(thread === undefined ? {} : { thread }) },
+        value: { text, thread },
       })),
     ),
     context(`${code(`${word} help`)} lists all commands.`),
@@ -39,7 +39,7 @@ export function openFormMessage(word: string, text: string, thread: string | und
     label: 'Open the form',
     actionId: 'start:at-once',
     style: 'primary',
-    value: { text, ...(thread === undefined ? {} : { thread }) },
+    value: { text, thread },
   } as const;
   return say(`${code(`${word} ${text}`)} goes on in a form.`, ...buttons(open));
 }

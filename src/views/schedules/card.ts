@@ -92,8 +92,7 @@ export function removedCard(
 ): Message {
   const { prefix } = removed[0]?.face ?? SCHEDULE_FACES.digest;
   const sentence = `${ICONS.removed} <@${user}> removed ${namesOf(removed)}.`;
-  const value = { removal, ...(list === undefined ? {} : { list }) };
-  const undo = buttons({ label: 'Undo', actionId: `${prefix}:undo`, value });
+  const undo = buttons({ label: 'Undo', actionId: `${prefix}:undo`, value: { removal, list } });
   return say([sentence, note].filter(Boolean).join(' '), ...undo);
 }
 
@@ -117,7 +116,7 @@ export function scheduleButtons(
   { face, id, isAsleep }: Pick<ShownSchedule, 'face' | 'id' | 'isAsleep'>,
   list?: string,
 ): KnownBlock[] {
-  const value = { id, ...(list === undefined ? {} : { list }) };
+  const value = { id, list };
   const { verb, label, confirm } = face.remove;
   const extras = Object.entries(face.extras).map(([extra, text]) => ({
     label: text,
