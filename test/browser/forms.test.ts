@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HOOK_TYPES, propertiesOf } from '../../src/service/integrations.ts';
-import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
 import { CHANNEL, openTestWorld, type TestWorld } from '../support/test-world.ts';
 import { connectDemo, README_SIZE, visit } from './workspace.ts';
@@ -96,19 +95,5 @@ describeInBrowser('forms, as a person fills them', () => {
     await takePicture(page, 'invoice-pdf');
     await preview.getByRole('button', { name: 'Close preview' }).click();
     await preview.waitFor({ state: 'detached' });
-  });
-
-  it('shows an activity feed in which axe finds nothing serious, light or dark', async () => {
-    const { page, type } = await visit(browser, world, 'admin', CHANNEL, {
-      colorScheme: 'light',
-    });
-    await type('/deckhand activity 30d stats');
-    await page
-      .getByText(/Success rate/i)
-      .first()
-      .waitFor();
-    expect(await seriousFaults(page)).toEqual([]);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await seriousColourFaults(page)).toEqual([]);
   });
 });
