@@ -16,6 +16,7 @@ const UNUSED = [
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'AimEnabled', 'LensOverlay'],
   ...['MediaRouter', 'OptimizationHints', 'NetworkTimeServiceQuerying', 'PreconnectToSearch'],
   ...['HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PaintHolding', 'DestroyProfileOnBrowserClose'],
+  ...['SpareRendererForSitePerProcess'],
 ];
 const args = [
   '--no-sandbox',
@@ -26,6 +27,8 @@ const args = [
   '--no-first-run',
   '--font-render-hinting=none',
   `--disable-features=${UNUSED.join(',')}`,
+  // A page of a test lives too short to win back what compiling ahead and optimizing cost.
+  '--js-flags=--max-lazy --no-maglev --no-opt',
 ];
 
 /**
