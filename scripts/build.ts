@@ -1,8 +1,8 @@
 import { copyFile, mkdir, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import process from 'node:process';
-import { rolldown } from 'rolldown';
+import { type Plugin, rolldown } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
@@ -29,6 +29,27 @@ const NOT_BUNDLED = [
   'cloudflare:sockets',
 ];
 
+/** What libraries load at once and Deckhand never uses, and what stands for it: Bolt's receiver, undici's HTTP/2. */
+const STAND_INS: Readonly<Record<string, string>> = { express: '{}', 'node:http2': '{ constants: {} }' };
+
+/**
+ * An import of a module of Node reads all that it exports, which loads what stands behind: `fetch` with `node:http`, the
+ * standard input with `node:process`. Taken as an object, it costs what is used.
+ */
+const modulesOfNode: Plugin = {
+  name: 'modules-of-node',
+  resolveId(source, _, { kind }) {
+    // The bundler itself needs `node:module`, before anything else.
+    const isTaken = kind === 'import-statement' && isBuiltin(source) && source !== 'node:module';
+    return isTaken || source in STAND_INS ? `\0${source}` : null;
+  },
+  load(id) {
+    const source = id.slice(1);
+    if (!id.startsWith('\0') || !(isBuiltin(source) || source in STAND_INS)) return null;
+    return `module.exports = ${STAND_INS[source] ?? `process.getBuiltinModule(${JSON.stringify(source)})`};`;
+  },
+};
+
 /** Bundles Deckhand into `dist/` for production: `npm run build`. */
 const folder = resolve(root, process.argv[2] ?? 'dist');
 await rm(folder, { recursive: true, force: true });
@@ -37,6 +58,7 @@ const bundle = await rolldown({
   input: ENTRIES,
   platform: 'node',
   external: NOT_BUNDLED,
+  plugins: [modulesOfNode],
   onLog: (level, log, next) => (log.code === 'EVAL' ? undefined : next(level, log)),
 });
 const { output } = await bundle.write({

@@ -42,7 +42,7 @@ const UPLOAD_TIMEOUT_MS = 60_000;
 
 /** Retries and rate limits are in `rate-limit.ts`: here, a call is made once. */
 export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
-  const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000 });
+  const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000, allowH2: false });
   const alone = createKeyedLock();
   const { origin, pathname } = new URL(apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`);
 

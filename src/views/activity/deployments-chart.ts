@@ -37,7 +37,6 @@ export const OUTCOME_NAMES = { succeeded: 'Succeeded', failed: 'Failed', cancell
 /** A line of fewer says nothing. */
 const FEWEST_RATES = 4;
 const MOST_ALT_TEXT = 1000;
-const GROUPED = new Intl.NumberFormat('en-US');
 
 export function totalOf({ bars }: Pick<DeploymentsData, 'bars'>, outcome?: Outcome): number {
   return bars.reduce((sum, bar) => sum + (outcome === undefined ? totalOfBar(bar) : bar[outcome]), 0);
@@ -119,7 +118,7 @@ export function barWords(bar: DeploymentsBar): string {
 
 /** "740,021" */
 function grouped(amount: number): string {
-  return amount < 1_000 ? String(amount) : GROUPED.format(amount);
+  return amount < 1_000 ? String(amount) : amount.toLocaleString('en-US');
 }
 
 function rateSentence(data: DeploymentsData): string[] {

@@ -12,8 +12,8 @@ export const RANGE_WORDS = {
   this_week: { name: 'this week', compared: 'the same part of last week' },
 } as const satisfies Record<ActivityRange, { name: string; compared: string }>;
 
-/** Made once: formatters are slow to make. */
-const ONE_DECIMAL = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+/** Made once, when it is first used: formatters are slow to make. */
+let oneDecimal: Intl.NumberFormat | undefined;
 
 /**
  * The figures as tiles. Null means that there is nothing to count or compare, shown as an em dash; what the service
@@ -91,5 +91,6 @@ function withDelta(value: string, change: string): string {
 }
 
 function rounded(value: number): string {
-  return ONE_DECIMAL.format(value);
+  oneDecimal ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+  return oneDecimal.format(value);
 }
