@@ -48,7 +48,7 @@ export interface Turns {
    * for goes before what runs by itself, of which little is begun until it has ended.
    */
   run<T>(key: string, isAwaited: boolean, work: () => Promise<T>): Promise<T>;
-  /** A request has come in. The returned function says that it is acknowledged. */
+  /** A request has come in. The returned function says, once, that it is acknowledged. */
   arrive(): () => void;
   /** A connection has come in: what it brings is not known before it is read. */
   connect(): void;
@@ -136,10 +136,8 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
 
   function arrive(): () => void {
     unacknowledged += 1;
-    let isOver = false;
     return () => {
-      if (!isOver) unacknowledged -= 1;
-      isOver = true;
+      unacknowledged -= 1;
     };
   }
 

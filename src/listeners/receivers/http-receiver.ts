@@ -94,7 +94,7 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
     stop: async () => undefined,
     async handler(request, response) {
       const acknowledged = options.turns.arrive();
-      response.once('finish', acknowledged).once('close', acknowledged);
+      response.once('close', acknowledged);
       await handle(request, response);
     },
   };

@@ -3,8 +3,12 @@ import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/observability/log.ts';
 import { openDeckhand } from '../../../src/open.ts';
+import { MIGRATE } from '../../../src/transfer/migrate.ts';
+import { carryOut } from '../../../src/transfer/program.ts';
 import { DATABASES } from '../../store/databases.ts';
 import { failingDatabase } from '../../support/failing-database.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { temporarySqlite } from '../../support/temporary.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const EVENT = JSON.stringify({
@@ -76,6 +80,19 @@ describe.each(DATABASES)('a signature of Slack, on $name', ({ name, fresh }) => 
       await other.close();
     }
   });
+});
+
+it('a signature that was taken on SQLite counts after the store was migrated to Postgres', async () => {
+  const [from, to] = await Promise.all([temporarySqlite(), freshDatabase()]);
+  const keys = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+  world = await openTestWorld({ env: { STORE_URL: from, ...keys } });
+  const sends = ['help', 'help test'].map((text) => signedOnce(helpAsked(text)));
+  expect(await Promise.all(sends.map((send) => send()))).toEqual([200, 200]);
+  await world.restart(async () => {
+    expect(await carryOut(MIGRATE, ['--from', from, '--to', to], keys)).toMatchObject({ code: 0 });
+    Object.assign(world.config, { STORE_URL: to });
+  });
+  expect(await Promise.all(sends.map((send) => send()))).toEqual([401, 401]);
 });
 
 describe('a signature that could not be stored', () => {
