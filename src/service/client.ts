@@ -4,7 +4,7 @@ import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observab
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
 import { type Address, type Call, type Endpoint, readValue, type SkippedRows } from './call.ts';
 import { createOauth, type ServiceOauth } from './oauth.ts';
-import { failureOf, headersOf, openPools, type Pools, pathOf, send, withRetries } from './transport.ts';
+import { openPools, type Pools, requestOf, send, withRetries } from './transport.ts';
 
 const DEFAULTS = {
   timeoutMs: 15_000,
@@ -110,21 +110,11 @@ function openEndpoint(pools: Pools, settings: Settings, address: Address, author
   return {
     reportSkipped: (rows) => settings.onSkipped?.(rows),
     async send(call, { signal, retries = DEFAULT_RETRIES } = {}) {
-      const outgoing = {
-        origin: address.origin,
-        caller: authorization ?? '',
-        path: pathOf(call, address),
-        method: call.method,
-        headers: headersOf(call, settings.version, authorization),
-        body: call.body === undefined ? undefined : JSON.stringify(call.body),
-        maxBytes: call.pdf ? settings.maxPdfBytes : settings.maxBytes,
-        timeoutMs,
-        signal,
-      };
+      const maxBytes = call.pdf ? settings.maxPdfBytes : settings.maxBytes;
+      const request = requestOf(call, address, { version: settings.version, authorization, maxBytes });
+      const caller = { operation: call.operation, caller: authorization ?? '', timeoutMs, signal };
       const sendOnce = async () => {
-        const answer = await send(pools, outgoing).catch((error: unknown) => {
-          throw signal?.aborted ? error : failureOf(call.operation, error);
-        });
+        const answer = await send(pools, request, caller);
         return { status: answer.status, value: readValue(call, answer, clock.now()) };
       };
       const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };

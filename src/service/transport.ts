@@ -12,18 +12,18 @@ import { classifyFailure } from './classify.ts';
 /** Longer error bodies are not the service's own. */
 const ERROR_BYTES = 64 * 1024;
 
-export interface Outgoing extends Omit<HttpRequest, 'mostBytes'> {
-  /** Whose call it is: each has its own share of the connections. */
+/** Whose call it is, and how long it may take. */
+interface Caller {
+  operation: string;
+  /** Each has its own share of the connections. */
   caller: string;
-  /** Most bytes of an answer's body. */
-  maxBytes: number;
   /** For the whole exchange, from the wait for a connection to the last byte. */
   timeoutMs: number;
   signal: AbortSignal | undefined;
 }
 
 /** The exchange took longer than its `timeoutMs`. */
-export class TimeoutError extends Error {
+class TimeoutError extends Error {
   readonly code = 'timeout';
 }
 
@@ -33,7 +33,7 @@ const FULL_CALLERS = 4;
 export interface Pools {
   agent: Agent;
   /** Waits for one of the origin's connections; resolves with what gives it back. */
-  enter(outgoing: Pick<Outgoing, 'origin' | 'caller'>, signal: AbortSignal): Promise<() => void>;
+  enter(origin: string, caller: string, signal: AbortSignal): Promise<() => void>;
 }
 
 /**
@@ -46,7 +46,7 @@ export function openPools(connections: number, connectTimeoutMs: number): Pools 
   const most = connections * FULL_CALLERS;
   return {
     agent: openAgent(most, connectTimeoutMs),
-    async enter({ origin, caller }, signal) {
+    async enter(origin, caller, signal) {
       const gate = gates.get(origin) ?? new FairGate({ most, mostOfKey: connections });
       gates.set(origin, gate);
       const leave = await gate.enter(caller, signal);
@@ -70,29 +70,35 @@ function openAgent(connections: number, connectTimeoutMs: number): Agent {
   });
 }
 
-/** Sends a request and reads its whole answer. Rejects with the signal's reason, a TimeoutError or undici's. */
-export async function send(pools: Pools, outgoing: Outgoing): Promise<HttpAnswer> {
-  outgoing.signal?.throwIfAborted();
+/** Sends a request and reads its whole answer. Rejects with the signal's reason, or a ServiceError. */
+export async function send(
+  pools: Pools,
+  request: HttpRequest,
+  { operation, caller, timeoutMs, signal }: Caller,
+): Promise<HttpAnswer> {
+  signal?.throwIfAborted();
   const stop = new AbortController();
-  const forward = (): void => stop.abort(outgoing.signal?.reason);
-  const timer = setTimeout(() => stop.abort(new TimeoutError('no answer in time')), outgoing.timeoutMs);
-  outgoing.signal?.addEventListener('abort', forward, { once: true });
+  const forward = (): void => stop.abort(signal?.reason);
+  const timer = setTimeout(() => stop.abort(new TimeoutError('no answer in time')), timeoutMs);
+  signal?.addEventListener('abort', forward, { once: true });
   let leave: (() => void) | undefined;
   try {
-    leave = await pools.enter(outgoing, stop.signal);
-    return await exchange(pools.agent, requestOf(outgoing), stop.signal);
+    leave = await pools.enter(request.origin, caller, stop.signal);
+    return await exchange(pools.agent, request, stop.signal);
+  } catch (error) {
+    throw signal?.aborted ? error : failureOf(operation, error);
   } finally {
     // By then undici counts the connection as free, and opens no other.
     if (leave !== undefined) setImmediate(leave);
     clearTimeout(timer);
-    outgoing.signal?.removeEventListener('abort', forward);
+    signal?.removeEventListener('abort', forward);
   }
 }
 
-function requestOf({ origin, path, method, headers, body, maxBytes }: Outgoing): HttpRequest {
-  const mostBytes = (status: number): number =>
-    status >= 200 && status < 300 ? maxBytes : Math.min(maxBytes, ERROR_BYTES);
-  return { origin, path, method, headers, body, mostBytes };
+/** The error of an exchange that brought no answer. */
+function failureOf(operation: string, error: unknown): ServiceError {
+  if (!(error instanceof TimeoutError)) return classifyFailure(operation, error);
+  return new ServiceError('unreachable', operation, { detail: error.message });
 }
 
 type LookupCallback = (
@@ -169,24 +175,36 @@ function isRetryable(method: string, error: ServiceError): boolean {
   return passing || (error.kind === 'unexpected' && (error.status ?? 0) >= 500);
 }
 
-/** Both JSON headers on every request; only a PDF is accepted as something else. API 1 (docs/service-api.md). */
-export function headersOf(
+/** Throws a ServiceError for a name or address that must not be requested. */
+export function requestOf(
   call: Call<unknown>,
-  version: string,
-  authorization?: string,
-): Record<string, string> {
+  address: Address,
+  {
+    version,
+    authorization,
+    maxBytes,
+  }: { version: string; authorization?: string | undefined; maxBytes: number },
+): HttpRequest {
   return {
-    accept: call.pdf ? 'application/pdf' : 'application/json',
-    'content-type': 'application/json',
-    // An encoded body could grow past the size limit only after it was received.
-    'accept-encoding': 'identity',
-    'user-agent': `deckhand/${version}`,
-    ...(authorization === undefined ? {} : { authorization }),
+    origin: address.origin,
+    path: pathOf(call, address),
+    method: call.method,
+    // Both JSON headers on every request; only a PDF is accepted as something else. API 1 (docs/service-api.md).
+    headers: {
+      accept: call.pdf ? 'application/pdf' : 'application/json',
+      'content-type': 'application/json',
+      // An encoded body could grow past the size limit only after it was received.
+      'accept-encoding': 'identity',
+      'user-agent': `deckhand/${version}`,
+      ...(authorization === undefined ? {} : { authorization }),
+    },
+    body: call.body === undefined ? undefined : JSON.stringify(call.body),
+    mostBytes: (status) => (status >= 200 && status < 300 ? maxBytes : Math.min(maxBytes, ERROR_BYTES)),
   };
 }
 
-/** Path and query of a call, encoded. Throws a ServiceError for a name or address that must not be requested. */
-export function pathOf(call: Call<unknown>, address: Address): string {
+/** Path and query of a call, encoded. */
+function pathOf(call: Call<unknown>, address: Address): string {
   if (call.path instanceof URL) return ownPath(call.path, address, call.operation);
   const segments = call.path.map((segment) => encodeSegment(segment, call.operation));
   const path = [address.path, ...segments].join('/');
@@ -213,10 +231,4 @@ function encodeSegment(segment: string, operation: string): string {
   const isName = segment !== '' && segment !== '.' && segment !== '..' && segment.length <= 255;
   if (isName && segment.isWellFormed()) return encodeURIComponent(segment);
   throw new ServiceError('record_not_found', operation, { detail: 'not a name', certainlyNotDone: true });
-}
-
-/** The error of an exchange that brought no answer. */
-export function failureOf(operation: string, error: unknown): ServiceError {
-  if (!(error instanceof TimeoutError)) return classifyFailure(operation, error);
-  return new ServiceError('unreachable', operation, { detail: error.message });
 }
