@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { judge, postsOf, untilPosted } from './slot-posts.ts';
 
 const MINUTE = 60_000;
-const DIGESTS = 20;
+const DIGESTS = byLength(12, 20);
+/** Beside the first one. */
+const OTHERS = byLength([1], [1, 2]);
 /** Few, so that a replica has more to post in each after its first post. */
 const CHANNELS = 2;
 /** Far longer than it takes to set up the digests and to start all replicas, so that none is due before. */
@@ -23,6 +26,7 @@ beforeEach(async () => {
     channels: CHANNELS,
     cron: `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`,
     answerMs: 200,
+    hasDeployments: byLength(false, true),
   });
 });
 afterEach(() => replicas.close());
@@ -30,7 +34,7 @@ afterEach(() => replicas.close());
 /** A short form of `npm run chaos -- replicas`. */
 it('posts each due slot once, though the replica that posts first is killed half-way', async () => {
   const { slack, ids } = replicas;
-  await Promise.all([1, 2].map((replica) => replicas.start(replica)));
+  await Promise.all(OTHERS.map((replica) => replicas.start(replica)));
   await replicas.shift(slot - Date.now());
   const expected = postsOf(ids, [slot]);
 

@@ -39,21 +39,21 @@ interface Options {
   cron?: string;
   /** How long Slack takes for a post. */
   answerMs: number;
+  /** Without deployments a digest is one post, without a picture and a thread. */
+  hasDeployments?: boolean;
 }
 
 /** Starts the first one, numbered 0. */
-export async function openReplicas({ url, digests, channels, cron, answerMs }: Options): Promise<Replicas> {
+export async function openReplicas(options: Options): Promise<Replicas> {
+  const { url, digests, channels, cron, answerMs, hasDeployments = true } = options;
   const service = await startSimulatedService();
   const slack = await startSlack();
   const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-replicas-'));
   const { botToken } = furnish(slack);
   addTestAccount(service, undefined);
-  service.world.addDeployment({
-    account: ACCOUNT,
-    project: 'storefront',
-    endedAt: Date.now(),
-    succeeded: false,
-  });
+  const endedAt = Date.now();
+  if (hasDeployments)
+    service.world.addDeployment({ account: ACCOUNT, project: 'storefront', endedAt, succeeded: false });
   const env = { ...environment(slack, service, botToken, folder), STORE_URL: url, LOG_LEVEL: 'info' };
   const running = new Map<number, { product: Product; clock: MachineClock }>();
   const postedBy: number[] = [];

@@ -8,12 +8,12 @@ import { openTestWorld, PEOPLE, type TestWorld, type TestWorldOptions } from '..
 /** As many as starved the others once; `npm test` sends fewer. */
 const COMMANDS = byLength(60, 300);
 const SLOW_COMMANDS = byLength(40, 260);
-const DIGESTS = byLength(100, 200);
+const DIGESTS = byLength(80, 200);
 /**
  * So much of the busy workspace's work may be done while the other's is, however loaded the machine is: what runs of it at
  * once, 20 commands of a channel and 25 digests, and a little more.
  */
-const MOST_BETWEEN = { commands: 30, digests: 75 } as const;
+const MOST_BETWEEN = { commands: 30, digests: 50 } as const;
 const NEVER_MS = 600_000;
 const CHANNELS = Array.from({ length: 10 }, (_, at) => `C0BUSY${at}`);
 const BUSY = 'T0SIDE1';
