@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
 import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts';
 import type { Project } from '../../service/projects.ts';
-import type { Account } from '../../workspace/accounts.ts';
+import { getServer } from '../../service/servers.ts';
+import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { isNamed, namedIn, ProjectNeeded, projectsWith } from '../../workspace/projects.ts';
 import { Target } from '../../workspace/test-runs.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf, boundProject, channelOf, projectOf, serverOf } from '../resolve-target.ts';
@@ -66,7 +68,7 @@ async function splitName(
   if (server !== undefined) return { named, server };
   const permalink = context.project ?? (await boundProject(context, account))?.permalink;
   const within = projects.filter((project) => permalink === undefined || project.permalink === permalink);
-  const having = await projectsWithServer(context, account, within, whole);
+  const having = await projectsWithServer(context, account, within, named);
   if (having.length > 1) throw new ProjectNeeded(having);
   return having[0] === undefined ? { named, server } : { named: having[0].permalink, server: named };
 }
@@ -78,14 +80,35 @@ async function projectsWithServer(
   { workspace }: CommandContext,
   account: Account,
   projects: readonly Project[],
-  wanted: string,
+  named: string,
 ): Promise<Project[]> {
   if (projects.length > MOST_SEARCHED) return [];
   const lists = await Promise.all(
     projects.map(({ permalink }) => workspace.hosting.servers(account, permalink)),
   );
-  return projects.filter((_, at) => lists[at]?.some((server) => isNamed(server, wanted)));
+  const [only, ...others] = projects;
+  if (only !== undefined && others.length === 0 && lists[0] === undefined)
+    return (await isServer(workspace, account, only, named)) ? [only] : [];
+  return projects.filter((_, at) => lists[at]?.some((server) => isNamed(server, named)));
 }
+
+/** Where the service lists no servers, what was typed may be the identifier of one. */
+async function isServer(
+  { accounts }: Pick<Workspace, 'accounts'>,
+  account: Account,
+  { permalink }: Project,
+  identifier: string,
+): Promise<boolean> {
+  try {
+    await accounts.use(account, (client) => getServer(client, permalink, identifier));
+    return true;
+  } catch (error) {
+    if (error instanceof AccountFailure && NOT_THERE.has(error.cause.kind)) return false;
+    throw error;
+  }
+}
+
+const NOT_THERE: ReadonlySet<string> = new Set(['record_not_found', 'forbidden']);
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {
   return start(context, ButtonValue.parse(JSON.parse(value ?? '{}')).target);

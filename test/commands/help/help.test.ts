@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import type { KnownBlock } from '../../../src/core/message.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
-import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const LONGEST = 15;
 
@@ -185,6 +185,20 @@ describe('what a bound channel implies', () => {
     await world.as('member').command(CHANNEL, '/deckhand test web-1');
     await world.slack.until(() =>
       world.slack.messages(TEAM, CHANNEL).some(({ text }) => /web-1/.test(text) && /Storefront/.test(text)),
+    );
+    expect(await ask(world, '/deckhand test nowhere-1')).toContain('There is no project `nowhere-1`');
+  });
+
+  test('test takes a single word for the identifier of a server, where the service lists none', async ({
+    world,
+  }) => {
+    const [, identifier = ''] =
+      /Identifier `([^`]+)`/.exec(await ask(world, '/deckhand server show web-1')) ?? [];
+    const path = `/${ACCOUNT}/projects/storefront/servers`;
+    world.service.faults.add({ method: 'GET', path, status: 404, body: {} });
+    await world.as('member').command(CHANNEL, `/deckhand test ${identifier}`);
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes(identifier)),
     );
     expect(await ask(world, '/deckhand test nowhere-1')).toContain('There is no project `nowhere-1`');
   });
