@@ -6,9 +6,9 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { openTestWorld, PEOPLE, type TestWorld, type TestWorldOptions } from '../support/test-world.ts';
 
 /** As many as starved the others once; `npm test` sends fewer. */
-const COMMANDS = byLength(60, 300);
-const SLOW_COMMANDS = byLength(40, 260);
-const DIGESTS = byLength(80, 200);
+const COMMANDS = byLength(50, 300);
+const SLOW_COMMANDS = byLength(30, 260);
+const DIGESTS = byLength(60, 200);
 /**
  * So much of the busy workspace's work may be done while the other's is, however loaded the machine is: what runs of it at
  * once, 20 commands of a channel and 25 digests, and a little more.
