@@ -87,8 +87,8 @@ const KEY = Buffer.alloc(32, 7).toString('base64');
 /** Read once: each test registers the app anew. */
 const MANIFEST_APP = appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml'));
 
-/** One process draws for all worlds of a worker: its libraries take longer to load than most tests. */
-const PICTURES: Pictures = { draw: createPictures().draw, close: () => undefined };
+/** One process draws for all worlds of a worker, to its end: its libraries take longer to load than most tests. */
+const PICTURES: Pictures = { draw: createPictures(A_DAY_MS).draw, close: () => undefined };
 
 export async function openTestWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
   const service = await startSimulatedService({
