@@ -29,8 +29,8 @@ describeInBrowser('messages on the page', () => {
     const page = await browser.openWorkspace(host.url);
     await page.getByRole('button', { name: /4 replies/ }).click();
     const thread = page.getByRole('complementary', { name: 'Thread' });
+    await thread.getByText('On it — the firewall again.').waitFor();
     expect(await thread.getByRole('article').allInnerTexts()).toHaveLength(5);
-    expect(await thread.getByText('On it — the firewall again.').isVisible()).toBe(true);
     await page.keyboard.press('Escape');
     await thread.waitFor({ state: 'detached' });
   });
