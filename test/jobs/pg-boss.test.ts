@@ -46,16 +46,18 @@ async function sql(url: string, text: string): Promise<unknown[]> {
 test('a job that another replica took over is stopped, and its outcome changes nothing', async () => {
   const url = await freshDatabase();
   const reasons: unknown[] = [];
+  const saved = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const handled = collect(async (job) => {
     await job.save({ ...job.data, n: 2 });
+    saved.resolve();
     await goOn.promise;
     await job.save({ ...job.data, n: 99 }).catch((error) => reasons.push(error));
     await untilAborted(job);
   });
   const engine = await replica(url, (e) => e.work('q', handled.handler, ONCE));
   await engine.send<TestData>('q', { workspace: 'T1', n: 1 });
-  await handled.given(1);
+  await saved.promise;
 
   const boss = await openBoss(url);
   const id = handled.jobs[0]?.id ?? '';
