@@ -11,7 +11,7 @@ export interface Caller {
   /** The message a button stands on, and the thread it is in. */
   messageTs?: string | undefined;
   threadTs?: string | undefined;
-  /** Where a mention is answered for all to see: the thread that it stands in, or that it begins. */
+  /** Where a mention is answered: the thread that it stands in, or that it begins. */
   answerTs?: string | undefined;
   /** Slack's single-use handle for opening a modal; expires after 3 s. Absent when a stored request is resumed. */
   triggerId?: string | undefined;

@@ -46,7 +46,6 @@ function readMention(body: EventBody): StoredRequest | undefined {
     caller: {
       user,
       channel,
-      // Slack shows an ephemeral message only in a thread that exists, so others stand in the channel.
       ...(thread ? { threadTs: thread } : {}),
       team,
       answerTs: thread ?? ts,

@@ -20,11 +20,14 @@ const answered = async (world: TestWorld, words: string, who: keyof typeof PEOPL
 const labels = (message: object | undefined) =>
   [...JSON.stringify(message).matchAll(/"type":"button".*?"text":"(.*?)"/g)].map(([, label]) => label);
 /** What everyone in the channel sees of Deckhand, in threads as well. */
-const posted = ({ slack }: TestWorld) =>
+const seen = ({ slack }: TestWorld) =>
   slack
     .messages(TEAM, CHANNEL)
     .flatMap((root) => [root, ...slack.thread(TEAM, CHANNEL, root.ts)])
     .filter(({ bot_id: bot }) => bot !== undefined);
+const FOR_ONE = 'only you can see the answer';
+/** The same without the line that begins the thread of an answer to one person. */
+const posted = (world: TestWorld) => seen(world).filter(({ text }) => !text.includes(FOR_ONE));
 const ended = (world: TestWorld) =>
   world.slack.until(() => posted(world).some(({ text }) => text.includes('2 of 2 reachable')), {
     what: 'the outcome',
@@ -99,11 +102,18 @@ describe('a mention', () => {
     expect(posted(world)[0]).toMatchObject({ thread_ts: ts, text: expect.stringContaining('*web-2*') });
   });
 
-  test('is answered to one person where the slash command is', async ({ world }) => {
+  test('is answered in its thread to one person where the slash command is, once all see that', async ({
+    world,
+  }) => {
+    const { ts } = await mention(world, '@deckhand projects');
+    expect(await answered(world, 'Storefront')).toMatchObject({ thread_ts: ts });
+    expect(seen(world)).toMatchObject([{ thread_ts: ts, text: expect.stringContaining(FOR_ONE) }]);
+  });
+
+  test('is answered in the channel to one person where no replies are taken', async ({ world }) => {
+    world.slack.policy(TEAM, { channel: CHANNEL, threads: 'restricted_action_non_threadable_channel' });
     await mention(world, '@deckhand projects');
-    // Slack shows it in a thread only where there is one already.
     expect(await answered(world, 'Storefront')).not.toHaveProperty('thread_ts');
-    expect(posted(world)).toEqual([]);
   });
 
   test.for([

@@ -4,6 +4,7 @@ import {
   changeMessage,
   deleteMessage,
   findMessage,
+  listMessages,
   type MessageParts,
   storeMessage,
 } from '../state/messages.ts';
@@ -145,7 +146,11 @@ function postEphemeral(call: Call, args: z.infer<typeof EphemeralArgs>): Json {
   refuseEphemeral(place, args.thread_ts || undefined);
   const content = readContent(workspace, args);
   if ([...content.text].length > LIMITS.postText) throw new SlackError('msg_too_long');
-  const parts = { ...content, thread_ts: args.thread_ts };
+  // Slack shows it in a thread that has begun, and takes it for any.
+  const thread = args.thread_ts || undefined;
+  const hasBegun = listMessages(workspace, channel.id).some(({ record }) => record.thread_ts === thread);
+  if (thread !== undefined && !hasBegun) return { message_ts: call.world.time.nextTs() };
+  const parts = { ...content, thread_ts: thread };
   const stored = storeMessage(call.world, workspace, channel, botOf(call, installation), parts, args.user);
   return { message_ts: stored.record.ts };
 }

@@ -7,7 +7,7 @@ import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
-import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
+import { answeredPrivately, context, workingMessage, workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
@@ -43,7 +43,22 @@ export async function respondPrivately(
   const mode = isWorkingShown ? 'replace' : 'ephemeral';
   caller.isWorkingShown = false;
   if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode))) return;
+  caller.threadTs ??= await beginThread(slack, caller);
   await notifyUser(slack, caller, message);
+}
+
+/** Slack shows a private answer only in a thread that has begun: the one of a mention begins with a line for all to see. */
+async function beginThread(slack: Workspace['slack'], caller: Caller): Promise<string | undefined> {
+  const { channel, user, answerTs } = caller;
+  if (channel === undefined || answerTs === undefined || !isMention(caller)) return answerTs;
+  try {
+    await slack.post({ channel, threadTs: answerTs, message: answeredPrivately(user) });
+    return answerTs;
+  } catch (error) {
+    // Where the channel takes no replies, the answer stands in the channel itself.
+    if (!isSlackFailure(error)) throw error;
+    return undefined;
+  }
 }
 
 /** Tells the person that their command or click is still being carried out. */

@@ -161,6 +161,18 @@ describe('other messages', () => {
     expect((await refusalOf(refused)).error).toBe('message_not_found');
   });
 
+  it('are shown to one person in a thread only once it has begun', async () => {
+    const { slack, token } = await startSetting();
+    const { chat } = clientOf(slack, token);
+    const root = await chat.postMessage({ channel: 'C0DEPLOY', text: 'root' });
+    const place = { channel: 'C0DEPLOY', thread_ts: root.ts ?? '' };
+    const unseen = await chat.postEphemeral({ ...place, user: 'U0MAX', text: 'early' });
+    await chat.postMessage({ ...place, text: 'reply' });
+    await chat.postEphemeral({ ...place, user: 'U0MAX', text: 'x' });
+    expect(unseen.ok).toBe(true);
+    expect(slack.ephemerals('T0ACME', 'U0MAX').map(({ text }) => text)).toEqual(['x']);
+  });
+
   it('cannot be whispered to somebody who is not there', async () => {
     const { slack, token } = await startSetting();
     slack.kick('T0ACME', 'deploys', 'U0MAX');
