@@ -1,5 +1,7 @@
 const QUARTER_MS = 900_000;
 const SECOND_MS = 1_000;
+/** There is no later instant. */
+const LAST_MS = 8.64e15;
 /** Of a zone: ten days. */
 const MOST_KEPT = 1_000;
 
@@ -20,7 +22,8 @@ export function byQuarter<T extends string | number>(
     if (before !== undefined) return before;
     const found = ask(zone, instant);
     const from = quarter * QUARTER_MS;
-    if (ask(zone, from) !== found || ask(zone, from + QUARTER_MS - SECOND_MS) !== found) return found;
+    const last = Math.min(from + QUARTER_MS - SECOND_MS, LAST_MS);
+    if (ask(zone, from) !== found || ask(zone, last) !== found) return found;
     if (kept.size >= MOST_KEPT) kept.clear();
     kept.set(quarter, found);
     return found;

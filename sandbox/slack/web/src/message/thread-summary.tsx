@@ -8,15 +8,16 @@ import { clockTime } from './time.ts';
 
 const FACES = 4;
 
-/** The line under a message that leads into its thread. */
+/** The line under a message that leads into its thread. What only the person sees there does not count. */
 export function ThreadSummary({
-  replies,
+  replies: all,
   onOpen,
 }: {
   replies: readonly Message[];
   onOpen: () => void;
 }): ReactNode {
   const directory = useDirectory();
+  const replies = all.filter(({ ephemeral }) => ephemeral !== true);
   const last = replies.at(-1);
   if (last === undefined) return null;
   const authors = new Map<string, Author>(
