@@ -1,20 +1,25 @@
-import type { RefObject } from 'react';
+import type { StreamEvent } from '../api/types.ts';
 
-const READ_AGAIN = 4;
+const MOST_READS = 4;
+
+/** How many events of each kind the stream brought. */
+export type Heard = Map<StreamEvent['type'], number>;
 
 /**
- * Reads and applies an answer. What came by the stream while the answer was under way may be newer than the answer:
- * then it is asked for again.
- * @param heard counts what the stream brought
+ * Reads and applies an answer. What the stream brought of these kinds while the answer was under way may be newer than
+ * the answer: then it is asked for again. Others do not count, or a busy stream would leave an old answer standing.
  */
 export async function readSettled<T>(
-  heard: RefObject<number>,
+  heard: Heard,
+  kinds: ReadonlyArray<StreamEvent['type']>,
   read: () => Promise<T>,
   apply: (answer: T) => void,
 ): Promise<void> {
-  for (let turn = 0; turn < READ_AGAIN; turn += 1) {
-    const before = heard.current;
-    apply(await read());
-    if (heard.current === before) return;
+  const count = (): number => kinds.reduce((sum, kind) => sum + (heard.get(kind) ?? 0), 0);
+  for (let reads = 1; ; reads += 1) {
+    const before = count();
+    const answer = await read();
+    const isSettled = count() === before;
+    if (isSettled || reads === MOST_READS) return apply(answer);
   }
 }

@@ -1,9 +1,9 @@
-import { type RefObject, useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import { type Client, createClient, readWorkspace } from '../api/client.ts';
 import { openStream } from '../api/stream.ts';
 import type { StreamEvent } from '../api/types.ts';
 import { type Place, writePlace } from './place.ts';
-import { readSettled } from './read-settled.ts';
+import { type Heard, readSettled } from './read-settled.ts';
 import { type Change, reduce } from './reducer.ts';
 import { emptyState, type State } from './state.ts';
 import { usePlace } from './use-place.ts';
@@ -28,15 +28,14 @@ export function useWorkspace(): WorkspaceModel {
   const reload = useCallback(async () => {
     dispatch({ type: 'loaded', workspace: await readWorkspace() });
   }, []);
-  const heard = useRef(0);
-  const homesHeard = useRef(0);
+  const [heard] = useState<Heard>(() => new Map());
   const refresh = useCallback(async () => {
     if (channel !== undefined) await loadMessages(client, channel, heard, dispatch);
-    if (app !== undefined) await loadHome(client, app, homesHeard, dispatch);
-  }, [client, channel, app]);
+    if (app !== undefined) await loadHome(client, app, heard, dispatch);
+  }, [client, channel, app, heard]);
 
   useEffect(() => void reload(), [reload]);
-  useStream({ team, user, client, heard, homesHeard, dispatch, reload });
+  useStream({ team, user, client, heard, dispatch, reload });
   useEffect(() => {
     dispatch({ type: 'opened', channel });
     if (state.connection === 'live') void refresh();
@@ -50,21 +49,17 @@ interface StreamOptions {
   team: string;
   user: string;
   client: Client;
-  /** Counts what the stream brought. */
-  heard: RefObject<number>;
-  /** Counts the Homes among it. */
-  homesHeard: RefObject<number>;
+  heard: Heard;
   dispatch: Dispatch;
   reload: () => Promise<void>;
 }
 
-function useStream({ team, user, client, heard, homesHeard, dispatch, reload }: StreamOptions): void {
+function useStream({ team, user, client, heard, dispatch, reload }: StreamOptions): void {
   useEffect(() => {
     if (team === '' || user === '') return;
     dispatch({ type: 'other_eyes' });
     const receive = (event: StreamEvent): void => {
-      heard.current += 1;
-      if (event.type === 'home') homesHeard.current += 1;
+      heard.set(event.type, (heard.get(event.type) ?? 0) + 1);
       if (event.type === 'workspace') void reload();
       else if (event.type === 'go')
         location.hash = writePlace({ team, user, at: event.at, thread: event.thread });
@@ -77,38 +72,31 @@ function useStream({ team, user, client, heard, homesHeard, dispatch, reload }: 
     };
     const lost = (): void => dispatch({ type: 'connection', connection: 'lost' });
     return openStream({ team, user }, { onEvent: receive, onOpen: open, onLost: lost });
-  }, [team, user, client, heard, homesHeard, dispatch, reload]);
+  }, [team, user, client, heard, dispatch, reload]);
 }
 
-function loadPerson(client: Client, heard: RefObject<number>, dispatch: Dispatch): Promise<void> {
-  const read = () => Promise.all([client.views(), client.deliveries(), client.calls()]);
-  return readSettled(heard, read, ([{ views }, { deliveries }, { calls }]) => {
-    if (views) dispatch({ type: 'views', views });
-    if (deliveries && calls) dispatch({ type: 'log', deliveries, calls });
-  });
+async function loadPerson(client: Client, heard: Heard, dispatch: Dispatch): Promise<void> {
+  const readLog = () => Promise.all([client.deliveries(), client.calls()]);
+  await Promise.all([
+    readSettled(heard, ['views'], client.views, ({ views }) => views && dispatch({ type: 'views', views })),
+    readSettled(heard, ['delivery', 'call'], readLog, ([{ deliveries }, { calls }]) => {
+      if (deliveries && calls) dispatch({ type: 'log', deliveries, calls });
+    }),
+  ]);
 }
 
-function loadMessages(
-  client: Client,
-  channel: string,
-  heard: RefObject<number>,
-  dispatch: Dispatch,
-): Promise<void> {
+function loadMessages(client: Client, channel: string, heard: Heard, dispatch: Dispatch): Promise<void> {
   return readSettled(
     heard,
+    ['message', 'message_deleted'],
     () => client.messages(channel),
     ({ messages }) => messages && dispatch({ type: 'messages', channel, messages }),
   );
 }
 
 /** What the stream brought meanwhile is newer: an app publishes its Home because this asks for it. */
-async function loadHome(
-  client: Client,
-  app: string,
-  homesHeard: RefObject<number>,
-  dispatch: Dispatch,
-): Promise<void> {
-  const before = homesHeard.current;
+async function loadHome(client: Client, app: string, heard: Heard, dispatch: Dispatch): Promise<void> {
+  const before = heard.get('home');
   const { view } = await client.home(app);
-  if (view !== undefined && homesHeard.current === before) dispatch({ type: 'home', app, view });
+  if (view !== undefined && heard.get('home') === before) dispatch({ type: 'home', app, view });
 }
