@@ -13,6 +13,13 @@ describe('a process that is told to end', () => {
     const { statusCode, body } = await request(`${world.origin}${path}`);
     return { status: statusCode, text: await body.text() };
   };
+  /** A person's command that waits for the service. */
+  const beginSlowAnswer = async (world: TestWorld): Promise<void> => {
+    world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 1_000, times: 1 });
+    const asked = world.service.requests.nextArrival(({ path }) => path.includes('profile'));
+    await world.as('member').command(CHANNEL, '/deckhand whoami');
+    await asked;
+  };
   /** Slack's own notice of a command that failed aside. */
   const answers = (world: TestWorld) =>
     world.slack
@@ -23,10 +30,7 @@ describe('a process that is told to end', () => {
   test('a process that is told to end says so until its end, takes nothing new, and finishes what it has begun', async ({
     world,
   }) => {
-    world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 1_000, times: 1 });
-    const asked = world.service.requests.nextArrival(({ path }) => path.includes('profile'));
-    await world.as('member').command(CHANNEL, '/deckhand whoami');
-    await asked;
+    await beginSlowAnswer(world);
 
     const stopped = world.app.stop(GRACE_MS);
     expect(await get(world, '/readyz')).toEqual({ status: 503, text: 'draining' });
@@ -46,10 +50,7 @@ describe('a process that is told to end', () => {
     test('a process that is told to end takes nothing new from Socket Mode, and finishes what it has begun', async ({
       world,
     }) => {
-      world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 1_000, times: 1 });
-      const asked = world.service.requests.nextArrival(({ path }) => path.includes('profile'));
-      await world.as('member').command(CHANNEL, '/deckhand whoami');
-      await asked;
+      await beginSlowAnswer(world);
 
       const stopped = world.app.stop(GRACE_MS);
       // Slack waits for its acknowledgement for long.
