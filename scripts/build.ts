@@ -12,7 +12,7 @@ const FONTS = '@expo-google-fonts/atkinson-hyperlegible';
 const ENTRIES = {
   main: 'src/main.ts',
   'picture-worker': 'src/pictures/picture-worker.ts',
-  'rotate-keys': 'src/store/rotate-keys.ts',
+  'rotate-keys': 'src/transfer/rotate-keys.ts',
   backup: 'src/transfer/backup.ts',
   restore: 'src/transfer/restore.ts',
   migrate: 'src/transfer/migrate.ts',

@@ -1,9 +1,7 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { type EncryptionKeys, EncryptionKeysError, parseEncryptionKeys } from './encryption-keys.ts';
+import type { EncryptionKeys } from './encryption-keys.ts';
 import { dropUnusedProofs, proveKeys } from './key-proofs.ts';
-import { openStore } from './open-store.ts';
 import { rewrap, wrappedKeys } from './sealer.ts';
-import { SealError, type Store, StoreError } from './store.ts';
+import type { Store } from './store.ts';
 
 export interface Rotation {
   rewrapped: number;
@@ -30,32 +28,4 @@ export async function rotateKeys(keys: EncryptionKeys, store: Store): Promise<Ro
   }
   await dropUnusedProofs(keys, store, await wrapped.list());
   return rotation;
-}
-
-/** `npm run rotate-keys`: reads `STORE_URL` and `ENCRYPTION_KEYS`. */
-async function main(env: NodeJS.ProcessEnv): Promise<number> {
-  try {
-    const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
-    const url = env.STORE_URL || 'sqlite://data/deckhand.sqlite';
-    const store = await openStore(url, { alone: false });
-    const { rewrapped, current } = await rotateKeys(keys, store).finally(() => store.close());
-    process.stdout.write(
-      `${rewrapped} data keys re-wrapped with ${keys[0].id}, ${current} were so already.\n`,
-    );
-    return 0;
-  } catch (error) {
-    if (!isExpected(error)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    return error instanceof EncryptionKeysError ? 78 : 1;
-  }
-}
-
-function isExpected(error: unknown): error is Error {
-  return error instanceof EncryptionKeysError || error instanceof SealError || error instanceof StoreError;
-}
-
-// The path may lead through a link, such as that of the current release.
-if (import.meta.filename === realpathSync(process.argv[1] ?? '.')) {
-  if (existsSync('.env')) process.loadEnvFile();
-  process.exitCode = await main(process.env);
 }

@@ -7,9 +7,8 @@ import { writeBackup } from './backup-file.ts';
 import { describeCounts, portableItems } from './items.ts';
 import { type Program, runProgram, UsageError } from './program.ts';
 import { openSide, type Side } from './side.ts';
-import { expectThere, fileOf } from './store-address.ts';
+import { DEFAULT_STORE, expectThere, fileOf } from './store-address.ts';
 
-const DEFAULT_STORE = 'sqlite://data/deckhand.sqlite';
 /** In one step: a copy in several would begin anew with each write of the running Deckhand. */
 const ALL_PAGES = 2 ** 31 - 1;
 

@@ -3,7 +3,7 @@ import { readBackup } from './backup-file.ts';
 import { fill } from './fill.ts';
 import { describeFilled, type Program, runProgram, UsageError } from './program.ts';
 import { openSide } from './side.ts';
-import { describeStore, expectStopped } from './store-address.ts';
+import { DEFAULT_STORE, describeStore, expectStopped } from './store-address.ts';
 
 export const RESTORE: Program = {
   name: 'restore',
@@ -17,7 +17,7 @@ it is interrupted, the store stays empty; run it again. Stop the Deckhand that t
     const [file, ...more] = words;
     if (file === undefined || more.length > 0) throw new UsageError('Give the one file to read');
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
-    const url = env.STORE_URL || 'sqlite://data/deckhand.sqlite';
+    const url = env.STORE_URL || DEFAULT_STORE;
     await expectStopped(url);
     const target = await openSide(url, { mode: 'write', alone: true });
     const name = describeStore(url);

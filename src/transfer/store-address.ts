@@ -7,6 +7,8 @@ import { realFile } from '../store/sqlite-guard.ts';
 import { StoreError } from '../store/store.ts';
 
 const SQLITE = 'sqlite://';
+/** Where STORE_URL names none. */
+export const DEFAULT_STORE = 'sqlite://data/deckhand.sqlite';
 
 /** The file of an SQLite address; undefined for Postgres. @throws StoreError for anything else */
 export function fileOf(url: string): string | undefined {

@@ -18,8 +18,10 @@ import { BACKUP } from '../../src/transfer/backup.ts';
 import { MIGRATE } from '../../src/transfer/migrate.ts';
 import { carryOut } from '../../src/transfer/program.ts';
 import { RESTORE } from '../../src/transfer/restore.ts';
+import { ROTATE_KEYS } from '../../src/transfer/rotate-keys.ts';
 import { collect, ONCE, type TestData, untilAborted } from '../jobs/fixtures.ts';
 import { DATABASES } from '../store/databases.ts';
+import { freePort } from '../support/free-port.ts';
 import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { programFile } from '../support/program.ts';
@@ -31,7 +33,7 @@ const Note = z.object({ text: z.string() });
 const Sealed = z.object({ sealedKey: z.string() });
 const FIELD = { workspace: 'T1', record: 'accounts/acme', field: 'apiKey' };
 
-const PROGRAMS = { backup: BACKUP, restore: RESTORE, migrate: MIGRATE };
+const PROGRAMS = { backup: BACKUP, restore: RESTORE, migrate: MIGRATE, 'rotate-keys': ROTATE_KEYS };
 type Run = (name: keyof typeof PROGRAMS, args: string[], env?: Record<string, string>) => Promise<Ended>;
 
 /** As a process of its own. */
@@ -206,14 +208,24 @@ describe('one sentence says what is wrong', () => {
 
   test('with what was typed', async () => {
     expectSentence(await run('backup', ['--nonsense']), 64, "'--nonsense'", 'npm run backup -- --help');
-    for (const name of ['restore', 'migrate'] as const) {
-      expectSentence(await run(name, []), 64, 'Give ');
+    for (const name of ['restore', 'migrate', 'rotate-keys'] as const) {
+      expectSentence(await run(name, name === 'rotate-keys' ? ['now'] : []), 64, 'Give ');
       expect(await run(name, ['--help'])).toMatchObject({
         code: 0,
         out: expect.stringContaining(`npm run ${name}`),
       });
     }
     expectSentence(await migrate(await temporarySqlite(), await temporarySqlite()), 78, 'There is no');
+  });
+
+  test('with the store whose keys are to be rotated', async () => {
+    expectSentence(await run('rotate-keys', [], { STORE_URL: await temporarySqlite() }), 78, 'There is no');
+    const down = `postgres://postgres@127.0.0.1:${await freePort()}/deckhand`;
+    expectSentence(await run('rotate-keys', [], { STORE_URL: down }), 75, '127.0.0.1');
+    const { url } = await backedUp();
+    const other = { STORE_URL: url, ENCRYPTION_KEYS: `k2:${Buffer.alloc(32, 8).toString('base64')}` };
+    expectSentence(await run('rotate-keys', [], other), 78, 'lacks');
+    expectSentence(await run('rotate-keys', [], { STORE_URL: url, ENCRYPTION_KEYS: 'k1' }), 78, 'no id');
   });
 });
 
