@@ -51,8 +51,8 @@ export interface DeckhandApp {
   workspaces: Workspaces;
   /** What the configuration allows, in the order of the help. */
   commands: readonly Command[];
-  /** Starts jobs and the listener. */
-  start(): Promise<Listener>;
+  /** Starts jobs and the listener. @param onListening called before Slack is reached, which may take long */
+  start(onListening?: (listener: Listener) => void): Promise<Listener>;
   /**
    * Readiness goes 503 and no new work is taken; work in flight ends within `graceMs` or is handed back.
    */
@@ -138,11 +138,12 @@ export function createApp(parts: AppParts): DeckhandApp {
     parts,
     workspaces,
     commands: registry.commands,
-    async start() {
+    async start(onListening) {
       await engine.start();
       const address = { host: config.HOST, port: config.PORT, sockets: parts.sockets };
       listener = await listen(routes, { ...address, log, onConnection: turns.connect });
       metricsListener = await listenForMetrics(parts, health);
+      onListening?.(listener);
       void checkTokens(parts, draining.signal);
       await receiver.start();
       return listener;

@@ -24,9 +24,10 @@ export async function run(env: Record<string, string | undefined>): Promise<void
     const version = readVersion();
     const tracing = await openTracing(config, version, log);
     const opened = await openDeckhand(config, { log, version, tracing });
-    const { port } = await opened.app.start();
-    endOnSignal(opened, tracing, log);
-    logPort(log, config, port);
+    await opened.app.start(({ port }) => {
+      endOnSignal(opened, tracing, log);
+      logPort(log, config, port);
+    });
     flushCompileCache();
   } catch (error) {
     endUnstarted(error, config, log);
@@ -60,7 +61,7 @@ async function openTracing({ tracing }: Config, version: string, log: Logger): P
 /** Logged at every level but `silent`: with `PORT=0` nothing else says where Deckhand listens. */
 function logPort(log: Logger, { LOG_LEVEL, HOST: host }: Config, port: number): void {
   const portLog = LOG_LEVEL === 'silent' ? log : log.child({}, { level: 'info' });
-  portLog.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand is ready');
+  portLog.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand takes requests');
 }
 
 function endOnSignal({ app, close }: Opened, tracing: Tracing, log: Logger): void {

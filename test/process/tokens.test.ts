@@ -50,6 +50,21 @@ describe('the tokens of the environment', () => {
     expect(await deckhand.ended).toBe(0);
   });
 
+  test('the port is logged, and SIGTERM ends in order, before Slack takes the first connection', async ({
+    world,
+  }) => {
+    const { service, slack } = world;
+    const deckhand = await startDeckhand({
+      ...environment(slack, service, 'xoxb-any', await temporaryFolder()),
+      SLACK_API_URL: `http://127.0.0.1:${await freePort()}/api/`,
+      SLACK_SIGNING_SECRET: '',
+      SLACK_APP_TOKEN: slack.appToken,
+    });
+    expect((await fetch(`${deckhand.origin}/healthz`)).status).toBe(200);
+    deckhand.signal('SIGTERM');
+    expect(await deckhand.ended).toBe(0);
+  });
+
   test('a right one is tried once, and said nothing about', async ({ world }) => {
     await world.slack.until(() => world.slack.calls.some(({ method }) => method === 'auth.test'));
     expect(await readyz(world)).toBe('ready');

@@ -122,7 +122,8 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
 
 async function start(context: CommandContext, target: Target): Promise<Reply> {
   const reply = await startTest(context.workspace, context.caller, channelOf(context), target);
-  return { ...reply, audit: { target: nameOf(target) } };
+  // Pointing to a run that goes on already changes nothing.
+  return reply.kind === 'private' ? reply : { ...reply, audit: { target: nameOf(target) } };
 }
 
 function nameOf({ account, project, server }: Target): string {

@@ -55,7 +55,6 @@ type FollowingTest = Following<FollowedTest, TestState> & { polling: Polling };
 
 async function follow(started: Following<FollowedTest, TestState>): Promise<void> {
   const { workspace, thread } = started;
-  const { target, layout } = thread.state;
   const polling = pollWhileFollowed(started, (trouble) => thread.show({ kind: 'running', trouble }));
   const following = { ...started, polling };
   const run = await start(following);
@@ -67,10 +66,11 @@ async function follow(started: Following<FollowedTest, TestState>): Promise<void
     return thread.show({ kind: 'lost', run });
   }
   await saveStanding(following, ended);
+  await nameServer(following, ended);
   // The target is free before the buttons appear; the root comes first, since it is what the channel sees.
   await close(following, { run: ended });
   await thread.show({ kind: 'ended', run: ended });
-  await thread.post(newsOf(target, ended, layout));
+  await thread.post(newsOf(thread.state.target, ended, thread.state.layout));
 }
 
 /**
@@ -149,6 +149,15 @@ async function saveStanding(
   return true;
 }
 
+/** A server that was asked for where none could be listed is known by its identifier; its results have its name. */
+async function nameServer({ thread }: FollowingTest, { results }: TestRun): Promise<void> {
+  const { target } = thread.state;
+  const { server } = target;
+  const tested = results?.servers.find(({ identifier }) => identifier === server?.identifier);
+  if (server === undefined || tested === undefined || tested.name === server.name) return;
+  await thread.save({ target: { ...target, server: { ...server, name: tested.name } } });
+}
+
 /** With whose key the service is asked. */
 function askerOf({ askedBy, resumedBy: user = askedBy }: FollowedTest): { user: string | undefined } {
   return { user };
@@ -168,6 +177,7 @@ export async function closeRun(
 ): Promise<void> {
   const endedAt = workspace.clock.now();
   const closed = await workspace.runs.change(run, (current) => ({
+    target: run.target,
     ...changeOf(ending),
     ...('run' in ending ? withDuration(current, timesOf(ending.run), endedAt) : {}),
     endedAt,

@@ -75,6 +75,18 @@ describe('test access from a channel', () => {
     expect(thread(world).join()).not.toContain('Repository');
   });
 
+  test('test access from a channel names a server by its results where the service lists no servers', async ({
+    world,
+  }) => {
+    world.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 404 });
+    const [server] = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers ?? [];
+    await run(world, `test storefront ${server?.identifier}`);
+    await rootSays(world, '1 of 1 reachable');
+    expect(root(world)?.text).toContain('*web-1* in *Storefront*');
+    const [kept] = await world.app.workspaces.open(TEAM).runs.list();
+    expect(kept?.target.server?.name).toBe('web-1');
+  });
+
   test('test access from a channel takes a name of two words without quotes for a project, before it takes the second for a server', async ({
     world,
   }) => {
@@ -111,6 +123,10 @@ describe('test access from a channel', () => {
     await world.slack.until(() => privately(world, 'admin').some((text) => text.includes('running already')));
     expect(roots(world)).toHaveLength(1);
     expect(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text).toMatch(/<http[^|]+\|See it here>/);
+    // Only the one that began a run is a change.
+    const { audit } = world.app.workspaces.open(TEAM);
+    const changes = (await audit.latest(10)).map(({ entry }) => entry).filter(({ what }) => what === 'test');
+    expect(changes).toMatchObject([{ who: PEOPLE.member, target: `${ACCOUNT}/storefront` }]);
   });
 
   test('test access from a channel shows a failed run as failed, also without results', async ({ world }) => {
