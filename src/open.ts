@@ -1,7 +1,7 @@
 import { createApp, type DeckhandApp } from './app.ts';
 import { type Config, oauthClientOf } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
-import type { SqliteFile } from './core/group-commit.ts';
+import type { SqliteFile } from './core/sqlite-file.ts';
 import type { Engine, JobOutcome, SetAside } from './jobs/jobs.ts';
 import type { JobsBackend } from './jobs/jobs-backend.ts';
 import { createJobs } from './jobs/runner.ts';

@@ -1,5 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
-
 const LONGEST_MS = 3_600_000;
 
 export interface BackoffOptions {
@@ -59,41 +57,4 @@ export function nextPollMs(timing: PollTiming): number {
   const pause = backoff(intervalMs, failures + 1, random, options);
   const shortestMs = intervalMs < SHORTEST_PAUSE_MS ? 0 : SHORTEST_PAUSE_MS;
   return Math.max(pause, shortestMs, retryAt === undefined ? 0 : Math.round(retryAt - now));
-}
-
-/** SQLITE_BUSY, the lower byte of all its kinds. */
-const BUSY = 5;
-
-const FIRST_RETRY_MS = 5;
-
-const LONGEST_RETRY_MS = 100;
-
-/** Leaves time to say so within Slack's three seconds. */
-const LONGEST_WAIT_MS = 2_000;
-
-/**
- * Work on an SQLite file, tried again while another process holds its lock. SQLite's own waiting would stop the event loop,
- * and with it everything that needs no lock.
- * @param work has no effect where it fails so
- */
-export async function whenFree<T>(work: () => T | Promise<T>): Promise<T> {
-  const end = performance.now() + LONGEST_WAIT_MS;
-  for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() >= end) throw error;
-    }
-    await wait(retryMs);
-  }
-}
-
-/** True where another process holds the lock of an SQLite file. */
-export function isBusy(error: unknown): boolean {
-  return isSqliteError(error) && (error.errcode & 0xff) === BUSY;
-}
-
-/** What the database itself refused. */
-export function isSqliteError(error: unknown): error is Error & { errcode: number } {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
 }

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../core/clock.ts';
-import type { SqliteFile } from '../core/group-commit.ts';
+import type { SqliteFile } from '../core/sqlite-file.ts';
 import type { Backend } from './backend.ts';
 import { createKeyvStore } from './keyv-store.ts';
 import type { QuarantinedRecord } from './quarantine.ts';

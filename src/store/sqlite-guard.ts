@@ -1,7 +1,7 @@
 import { existsSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isBusy } from '../core/retry.ts';
+import { isBusy } from '../core/sqlite-file.ts';
 import { databaseFault } from './database-fault.ts';
 import { StoreError } from './store.ts';
 

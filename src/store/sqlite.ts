@@ -4,9 +4,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { setTimeout as wait } from 'node:timers/promises';
 import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
-import { createGroupCommit, type GroupCommit, type SqliteFile } from '../core/group-commit.ts';
 import { createKeyedLock } from '../core/locks.ts';
-import { whenFree } from '../core/retry.ts';
+import { createGroupCommit, type GroupCommit, type SqliteFile, whenFree } from '../core/sqlite-file.ts';
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
 import { guardFile, keepGuard, realFile } from './sqlite-guard.ts';

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { createGroupCommit } from '../../src/core/group-commit.ts';
+import { createGroupCommit } from '../../src/core/sqlite-file.ts';
 
 function open() {
   const db = new DatabaseSync(':memory:');

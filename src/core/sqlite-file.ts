@@ -1,6 +1,6 @@
 import process from 'node:process';
 import type { DatabaseSync } from 'node:sqlite';
-import { isSqliteError, whenFree } from './retry.ts';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /**
  * Resolves with what `write` returns once that is committed; rejects with what it throws, after which nothing of it may
@@ -82,4 +82,41 @@ function attempt({ write, reject }: Waiting): () => void {
     if (isSqliteError(error)) throw error;
     return () => reject(error);
   }
+}
+
+/** SQLITE_BUSY, the lower byte of all its kinds. */
+const BUSY = 5;
+
+const FIRST_RETRY_MS = 5;
+
+const LONGEST_RETRY_MS = 100;
+
+/** Leaves time to say so within Slack's three seconds. */
+const LONGEST_WAIT_MS = 2_000;
+
+/**
+ * Work on an SQLite file, tried again while another process holds its lock. SQLite's own waiting would stop the event loop,
+ * and with it everything that needs no lock.
+ * @param work has no effect where it fails so
+ */
+export async function whenFree<T>(work: () => T | Promise<T>): Promise<T> {
+  const end = performance.now() + LONGEST_WAIT_MS;
+  for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= end) throw error;
+    }
+    await wait(retryMs);
+  }
+}
+
+/** True where another process holds the lock of an SQLite file. */
+export function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && (error.errcode & 0xff) === BUSY;
+}
+
+/** What the database itself refused. */
+export function isSqliteError(error: unknown): error is Error & { errcode: number } {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
 }
