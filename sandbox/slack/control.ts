@@ -90,7 +90,7 @@ const FUNCTIONS: Record<string, Run> = {
   },
   connections: (slack) => slack.connections(),
   refreshConnections: (slack, [options]) => slack.refreshConnections(anything.optional().parse(options)),
-  dropConnections: (slack, [connection]) => slack.dropConnections(z.string().optional().parse(connection)),
+  dropConnections: (slack, [options]) => slack.dropConnections(anything.optional().parse(options)),
   sendEvent: (slack, [team, event]) =>
     slack.sendEvent(z.string().parse(team), z.looseObject({ type: z.string() }).parse(event)),
   archiveChannel: (slack, args) => withTwo(args, slack.archiveChannel),

@@ -1,5 +1,5 @@
 import type { SlackEvent } from './deliver/events.ts';
-import type { RefreshOptions } from './deliver/socket-refresh.ts';
+import type { DropOptions, RefreshOptions } from './deliver/socket-refresh.ts';
 import type { RedeliverOptions } from './deliver/verify.ts';
 import type { Actor } from './people.ts';
 import type { RegisteredApp } from './registered-app.ts';
@@ -81,8 +81,8 @@ export interface LocalSlack {
   connections(): { id: string; ending: boolean }[];
   /** Slack renews connections: it warns, and closes them later. */
   refreshConnections(options?: RefreshOptions): void;
-  /** Connections end without a word: one by its id, or all. */
-  dropConnections(connection?: string): void;
+  /** Connections end without a word. */
+  dropConnections(options?: DropOptions): void;
   /** Sends any event; resolves with its first attempt. */
   sendEvent(teamId: string, event: SlackEvent): Promise<Delivery | undefined>;
   /** Posts Slack's url_verification challenge; true where the app answers it. */

@@ -5,7 +5,12 @@ import { Hono } from 'hono';
 import { createControl } from './control.ts';
 import { type SlackEvent, sendEvent } from './deliver/events.ts';
 import { serveSockets } from './deliver/socket-mode.ts';
-import { dropConnections, type RefreshOptions, refreshConnections } from './deliver/socket-refresh.ts';
+import {
+  type DropOptions,
+  dropConnections,
+  type RefreshOptions,
+  refreshConnections,
+} from './deliver/socket-refresh.ts';
 import { checkCertificate, type RedeliverOptions, redeliver, verifyRequestUrl } from './deliver/verify.ts';
 import { addFault } from './faults.ts';
 import { explainFault, ownSiteOnly } from './guard.ts';
@@ -103,7 +108,7 @@ function createHandle(world: World, server: Server): LocalSlack {
     advance: world.time.advance,
     connections: () => [...world.sockets].map(({ id, ending }) => ({ id, ending })),
     refreshConnections: (options?: RefreshOptions) => refreshConnections(world, options),
-    dropConnections: (connection?: string) => dropConnections(world, connection),
+    dropConnections: (options?: DropOptions) => dropConnections(world, options),
     stop: () => stop(world, server),
   };
 }

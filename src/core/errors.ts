@@ -44,6 +44,16 @@ export class InstallationEnded extends Error {
   }
 }
 
+/** The connection went before the ack of a form: Slack has not seen the outcome in it. */
+export class AckNotSent extends Error {
+  readonly code = 'ack_not_sent';
+
+  constructor() {
+    super('an acknowledgement could not be sent');
+    this.name = 'AckNotSent';
+  }
+}
+
 export const SERVICE_ERROR_KINDS = [
   'unauthorized',
   'api_access_restricted',

@@ -41,7 +41,7 @@ function welcome(world: World, socket: WebSocket): void {
     return;
   }
   const closed = Promise.withResolvers<void>();
-  const link: SocketLink = { id: newId('W'), socket, ending: false, closed: closed.promise };
+  const link: SocketLink = { id: newId('W'), socket, ending: false, resends: true, closed: closed.promise };
   world.sockets.add(link);
   socket.on('close', () => {
     world.sockets.delete(link);
@@ -117,7 +117,7 @@ type Answer = Pick<Delivery, 'status' | 'body' | 'outcome'>;
 
 /**
  * Sends one delivery over any one of the connections and waits for its ack; the body is what the app answered with it.
- * Where a connection ends before the ack, the same envelope goes over another.
+ * Where a connection ends before the ack, the same envelope goes over another, unless it was dropped for good.
  */
 export async function sendOverSocket(world: World, delivery: Delivery): Promise<Answer> {
   if (world.sockets.size === 0) return { status: 0, body: '', outcome: 'dispatch_failed' };
@@ -149,6 +149,7 @@ async function sendUntil(
     const ended = link ? link.closed : anyLink(world);
     const answer = await Promise.race([answered, ended]);
     if (answer) return answer;
+    if (link?.resends === false) return { status: 0, body: '', outcome: 'operation_timeout' };
   }
 }
 

@@ -32,9 +32,19 @@ async function closeLater(world: World, { socket }: SocketLink, ms: number): Pro
   if (isOver) socket.close(1000);
 }
 
+export interface DropOptions {
+  /** Only this connection, by its id; else all that are open. */
+  connection?: string;
+  /** False where what was not acknowledged is lost; else it is sent again over another connection. */
+  resend?: boolean;
+}
+
 /** Connections end without a word, as by a network that fails. */
-export function dropConnections(world: World, connection?: string): void {
-  for (const { socket } of pick(world, connection)) socket.terminate();
+export function dropConnections(world: World, { connection, resend = true }: DropOptions = {}): void {
+  for (const link of pick(world, connection)) {
+    link.resends = resend;
+    link.socket.terminate();
+  }
 }
 
 function pick(world: World, connection: string | undefined): SocketLink[] {

@@ -6,5 +6,7 @@ export interface SocketLink {
   socket: WebSocket;
   /** Whether Slack has said that it closes it soon. */
   ending: boolean;
+  /** Whether what was not acknowledged when it closed is sent over another one. */
+  resends: boolean;
   closed: Promise<void>;
 }

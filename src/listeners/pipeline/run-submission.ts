@@ -1,7 +1,7 @@
 import type { CommandContext, Submitted, ViewState } from '../../commands/command.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { withTimeout } from '../../core/clock.ts';
-import { outdated } from '../../core/errors.ts';
+import { AckNotSent, outdated } from '../../core/errors.ts';
 import type { Caller } from '../../core/reply.ts';
 import { countRepeated } from '../../observability/metrics.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -59,7 +59,7 @@ interface Sent {
 interface Waiting {
   caller: Caller;
   outcome: PromiseWithResolvers<Submitted>;
-  /** True where the ack was the outcome itself. */
+  /** True where the ack was the outcome itself, and could be sent. */
   answered: PromiseWithResolvers<boolean>;
 }
 
@@ -86,33 +86,40 @@ export function createSubmissions(registry: Registry): Submissions {
   async function take(workspace: Workspace, caller: Caller, state: ViewState, ack: Ack): Promise<void> {
     const id = formId(state);
     const standing = answers.get(id);
-    if (standing !== undefined) return ack(await standing);
-    const known = { caller, outcome: withResolvers<Submitted>(), answered: withResolvers<boolean>() };
+    if (standing !== undefined) return void (await isSent(ack, await standing));
+    const outcome = Promise.withResolvers<Submitted>();
+    const known = { caller, outcome, answered: Promise.withResolvers<boolean>() };
     waiting.set(caller.requestId, known);
     const first = withTimeout(workspace.clock, ACK_WITHIN_MS, known.outcome.promise);
     const stored = storeOnce(forms, workspace, caller, id, state);
     const answer = stored.then(async (fault) => fault ?? answerTo(await first, state));
     remember(answers, id, answer, known.outcome.promise);
-    const isFaulty = (await stored) !== undefined;
-    if (isFaulty) {
+    const isTaken = (await stored) === undefined;
+    if (!isTaken) {
       waiting.delete(caller.requestId);
       answers.delete(id);
     }
-    await ack(await answer);
-    if (!isFaulty) known.answered.resolve((await first) !== undefined);
+    const isSeen = await isSent(ack, await answer);
+    if (isTaken) known.answered.resolve(isSeen && (await first) !== undefined);
   }
 
   return { take, job: forms.job };
 }
 
-function withResolvers<T>(): PromiseWithResolvers<T> {
-  return Promise.withResolvers<T>();
+/** False where Slack has not seen it, although it may have it sent again. */
+async function isSent(ack: Ack, answer: SubmissionAck): Promise<boolean> {
+  try {
+    await ack(answer);
+    return true;
+  } catch (error) {
+    if (!(error instanceof AckNotSent)) throw error;
+    return false;
+  }
 }
 
 function sentOf(registry: Registry, workspace: Workspace, caller: Caller, state: ViewState): Sent {
-  const context = createContext(workspace, caller);
   const found = registry.submission(state.view.callback_id ?? '');
-  return { registry, workspace, caller, context, state, found };
+  return { registry, workspace, caller, context: createContext(workspace, caller), state, found };
 }
 
 /** Stores a form, unless it was taken before; the answer where it cannot be carried out. */
@@ -136,12 +143,11 @@ async function storeOnce(
 
 /** Carries out a form, and answers it: by its ack where that is still open, else in the modal or by a message. */
 async function runForm(sent: Sent, form: TakenForm, known: Waiting | undefined): Promise<void> {
-  const { workspace, caller } = sent;
-  if (form.isResumed) countRepeated(workspace, { channel: caller.channel, delivery: caller.requestId });
+  const { channel, requestId: delivery } = sent.caller;
+  if (form.isResumed) countRepeated(sent.workspace, { channel, delivery });
   const outcome = outcomeOf(sent, form);
-  if (known === undefined) return finish(sent, await outcome, await showLate(sent, outcome));
-  outcome.then(known.outcome.resolve, known.outcome.reject);
-  const isShown = (await known.answered.promise) || (await showLate(sent, outcome));
+  if (known !== undefined) outcome.then(known.outcome.resolve, known.outcome.reject);
+  const isShown = (await known?.answered.promise) || (await showLate(sent, outcome));
   await finish(sent, await outcome, isShown);
 }
 

@@ -1,4 +1,5 @@
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
+import { AckNotSent } from '../../core/errors.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { TokenHealth } from '../../slack/token-health.ts';
 import { createSocketConnections, type Pending } from './socket-connections.ts';
@@ -40,7 +41,7 @@ export function createSocketModeReceiver(options: SocketModeOptions): Receiver {
     if (known !== undefined) {
       known.send = event.ack;
       pending.add(known.acknowledged.promise);
-      return answer(known);
+      return void (await answer(known));
     }
     if (isStopping || app === undefined) return;
     const envelope: Envelope = { send: event.ack, acknowledged: Promise.withResolvers() };
@@ -59,9 +60,11 @@ export function createSocketModeReceiver(options: SocketModeOptions): Receiver {
     pending.add(acknowledged.promise);
     const ack: ReceiverEvent['ack'] = async (value) => {
       envelope.answer = { value };
-      await answer(envelope);
+      const isSent = await answer(envelope);
       onAck(performance.now() - arrived);
       acknowledged.resolve();
+      // Only a form has its outcome in the ack.
+      if (!isSent && event.body.type === 'view_submission') throw new AckNotSent();
     };
     try {
       await app.processEvent({ ...event, ack });
@@ -72,12 +75,14 @@ export function createSocketModeReceiver(options: SocketModeOptions): Receiver {
   }
 
   /** A connection that is gone takes no ack. What was asked is carried out all the same. */
-  async function answer({ send, answer }: Envelope): Promise<void> {
-    if (answer === undefined) return;
+  async function answer({ send, answer }: Envelope): Promise<boolean> {
+    if (answer === undefined) return false;
     try {
       await send(answer.value);
+      return true;
     } catch (error) {
       log.warn({ event: 'ack_not_sent', err: error }, 'an acknowledgement could not be sent');
+      return false;
     }
   }
 

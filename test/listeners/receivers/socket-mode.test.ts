@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { LocalSlack } from '../../../sandbox/slack/local-slack.ts';
 import { test } from '../../support/fixtures.ts';
-import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../../support/test-world.ts';
+import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const it = test.extend('worldOptions', () => ({ slackApp: { socketMode: true } }));
 
@@ -65,5 +65,42 @@ describe('Socket Mode', () => {
     );
     expect(service.requests.all.filter(({ path }) => path.includes('projects'))).toHaveLength(1);
     expect(world.logs.join('\n')).not.toContain('"event":"bug"');
+  });
+
+  async function refusedUnseen(world: TestWorld): Promise<void> {
+    const { slack, service } = world;
+    const path = `/${ACCOUNT}/projects`;
+    const gate = service.faults.add({ path, status: 401, body: {}, delayMs: 500 });
+    const asked = service.requests.nextArrival((request) => request.path.includes('projects'));
+    const form = { account: ACCOUNT, email: EMAIL, api_key: API_KEY };
+    const sent = world.as('admin').submit('connect', form);
+    await asked;
+    slack.dropConnections({ resend: false });
+    expect((await sent).outcome).toBe('operation_timeout');
+    expect(gate.hits()).toBe(1);
+  }
+
+  it('shows in the form why it was refused, where the connection with its ack was lost for good', async ({
+    world,
+  }) => {
+    const { slack } = world;
+    const admin = world.as('admin');
+    await admin.command(CHANNEL, '/deckhand connect');
+    await slack.until(() => admin.openView()?.content.callback_id === 'connect');
+    await refusedUnseen(world);
+    await slack.until(() => JSON.stringify(admin.openView()).includes('do not match'));
+    expect(world.logs.join('\n')).not.toContain('"event":"bug"');
+  });
+
+  it('says so privately where the form was closed meanwhile', async ({ world }) => {
+    const { slack } = world;
+    const admin = world.as('admin');
+    await admin.command(CHANNEL, '/deckhand connect');
+    await slack.until(() => admin.openView()?.content.callback_id === 'connect');
+    slack.fault({ method: 'views.update', error: 'not_found' });
+    await refusedUnseen(world);
+    const said = () => JSON.stringify(slack.ephemerals(TEAM, PEOPLE.admin));
+    await slack.until(() => said().includes('was not carried out'));
+    expect(said()).toContain('do not match');
   });
 });

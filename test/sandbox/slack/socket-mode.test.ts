@@ -124,7 +124,7 @@ describe('Socket Mode', () => {
     const two = await connect(slack);
     await two.next('hello');
     const [first] = slack.connections();
-    slack.dropConnections(first?.id);
+    slack.dropConnections({ connection: first?.id ?? '' });
     expect(await two.next('slash_commands')).toMatchObject({ envelope_id });
     two.ack(envelope_id, { text: 'found' });
     const { outcome, delivery } = await typed;
