@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { EventBody } from '../core/event.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import type { Audited, Caller, Reply } from '../core/reply.ts';
 import type { Settings } from '../core/settings.ts';
@@ -128,8 +127,17 @@ export function defineStep<Inputs>(step: WorkflowStep<Inputs>): WorkflowStep {
   return step as WorkflowStep;
 }
 
+/** What Slack's Events API sends; its handler parses `event`. */
+export interface SlackEvent {
+  event_id: string;
+  /** Seconds since the epoch. */
+  event_time: number;
+  event: { type: string; [field: string]: unknown };
+  [field: string]: unknown;
+}
+
 /** Handles one type of Slack's events; the event is stored, and retried where this throws. */
-export type EventHandler = (context: CommandContext, body: EventBody) => Promise<void>;
+export type EventHandler = (context: CommandContext, body: SlackEvent) => Promise<void>;
 
 /** By the event's type. */
 export type EventHandlers = Readonly<Record<string, EventHandler>>;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { ViewState } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
-import { EventBody } from '../core/event.ts';
 import type { Message } from '../core/message.ts';
 import type { Caller } from '../core/reply.ts';
 import { countRepeated } from '../observability/metrics.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { EventBody } from './payloads/schemas.ts';
 import type { Registry } from './registry.ts';
 
 const SEEN_MS = 60 * 60 * 1000;

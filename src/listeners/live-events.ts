@@ -2,7 +2,6 @@ import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
 import { createContext } from '../commands/resolve-target.ts';
 import { detailsOf } from '../commands/unfurls/details.ts';
-import { type EventBody, Id, MaybeId } from '../core/event.ts';
 import type { Audited, Caller } from '../core/reply.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';
@@ -10,6 +9,7 @@ import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import type { BackgroundWork } from './background-work.ts';
 import type { DurableRequests } from './durable-requests.ts';
 import { readEvent } from './payloads/payloads.ts';
+import { type EventBody, Id, MaybeId } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { EventHandler } from '../commands/command.ts';
+import type { EventHandler, SlackEvent } from '../commands/command.ts';
 import { cleanCommandText } from '../commands/command-router.ts';
-import { type EventBody, Id, MaybeId } from '../core/event.ts';
 import type { DurableRequests, StoredRequest } from './durable-requests.ts';
+import { Id, MaybeId } from './payloads/schemas.ts';
 
 /** Asks for a mention's words anew as a command, which waits for those of its channel alone and is tried again like them. */
 export function mentionHandler(requests: () => Pick<DurableRequests, 'store'>): EventHandler {
@@ -35,7 +35,7 @@ const Authorised = z.looseObject({
  * What a mention asks for, as if it had been typed after the slash word; undefined for those of apps, and for messages
  * that were edited, which asked already. Its words are those of the same line; inside a sentence they are an aside.
  */
-function readMention(body: EventBody): StoredRequest | undefined {
+function readMention(body: SlackEvent): StoredRequest | undefined {
   const { data: event } = Mention.safeParse(body.event);
   if (event === undefined || !SUBTYPES.has(event.subtype ?? '') || event.bot_id || event.edited)
     return undefined;
@@ -100,7 +100,7 @@ function lastLine(text: string): string {
 }
 
 /** Which of the names is Deckhand's. */
-function botOf(body: EventBody): string | undefined {
+function botOf(body: SlackEvent): string | undefined {
   const { data } = Authorised.safeParse(body);
   return data?.authorizations?.find(({ user_id: id }) => id !== undefined && /^[A-Z0-9]+$/.test(id))?.user_id;
 }

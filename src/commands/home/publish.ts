@@ -1,7 +1,6 @@
 import type { HomeView } from '@slack/types';
 import { z } from 'zod';
 import { withTimeout } from '../../core/clock.ts';
-import type { EventBody } from '../../core/event.ts';
 import type { KnownBlock } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -11,7 +10,7 @@ import { homeView, refusedHomeView, type ShownFigures } from '../../views/home/h
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, SlackEvent } from '../command.ts';
 import { exclusionOf } from '../permission.ts';
 import { figuresOf, loadHome } from './load-home.ts';
 
@@ -28,7 +27,7 @@ const Opened = z.object({
 });
 
 /** Shows what is known at once; the service's figures follow. */
-export async function homeOpened({ workspace }: CommandContext, { event }: EventBody): Promise<void> {
+export async function homeOpened({ workspace }: CommandContext, { event }: SlackEvent): Promise<void> {
   const { user, tab, view } = Opened.parse(event);
   if (tab === 'messages') return;
   const openedAt = workspace.clock.now();

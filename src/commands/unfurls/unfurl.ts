@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { EntityMetadata } from '@slack/types';
 import { z } from 'zod';
-import type { EventBody } from '../../core/event.ts';
 import type { KnownBlock } from '../../core/message.ts';
 import { type Addressed, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
@@ -11,7 +10,7 @@ import type { MessageRef } from '../../slack/slack.ts';
 import { projectCard, projectUnfurl, serverUnfurl } from '../../views/unfurls/unfurl.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, SlackEvent } from '../command.ts';
 import { linkedProject } from './details.ts';
 
 const LinkShared = z.object({
@@ -36,7 +35,7 @@ interface Known {
 }
 
 /** Shows the live state of linked projects and servers under a message. What fails is logged only. */
-export async function unfurlLinks(context: CommandContext, body: EventBody): Promise<void> {
+export async function unfurlLinks(context: CommandContext, body: SlackEvent): Promise<void> {
   const { workspace } = context;
   const parsed = LinkShared.safeParse(body.event);
   if (!parsed.success || parsed.data.source === 'composer') return;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { EventHandlers } from '../../commands/command.ts';
-import type { EventBody } from '../../core/event.ts';
+import type { EventHandlers, SlackEvent } from '../../commands/command.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { installationLock } from '../../workspace/installations.ts';
 import type { LinkRequests } from '../../workspace/link-requests.ts';
@@ -43,7 +42,7 @@ export function lifecycleHandlers(parts: EraseParts): EventHandlers {
 }
 
 /** Erases the workspace, unless it was installed again since. A token of the environment has no record of its install. */
-async function uninstalled(parts: EraseParts, { id, log }: Workspace, body: EventBody): Promise<void> {
+async function uninstalled(parts: EraseParts, { id, log }: Workspace, body: SlackEvent): Promise<void> {
   const isErased = await parts.store.exclusive(installationLock(id), async () => {
     const installation = await parts.installations.about(id);
     if (installation !== undefined && installation.installedAt > happenedAt(body)) return false;
@@ -67,7 +66,7 @@ async function isTokenGood({ slack }: Workspace): Promise<boolean> {
 async function noteTeams(
   { installations }: EraseParts,
   { id, audit }: Workspace,
-  body: EventBody,
+  body: SlackEvent,
   isGranted: boolean,
 ): Promise<void> {
   const { team_ids: teams } = Teams.parse(body.event);
@@ -78,7 +77,7 @@ async function noteTeams(
 }
 
 /** Milliseconds since the epoch. Where only the second is known, its end, since the event came after the install. */
-function happenedAt({ event, event_time: seconds }: EventBody): number {
+function happenedAt({ event, event_time: seconds }: SlackEvent): number {
   const precise = typeof event.event_ts === 'string' ? Number(event.event_ts) : Number.NaN;
   const isPrecise = Math.floor(precise) === seconds && !Number.isInteger(precise);
   return isPrecise ? Math.floor(precise * 1000) : seconds * 1000 + 999;

@@ -7,12 +7,12 @@ import { z } from 'zod';
 import { TOOLS, type Tool, type ToolResult } from '../../commands/mcp/tools.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { AccountNeeded } from '../../core/errors.ts';
-import { Id, MaybeId } from '../../core/event.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Audited, Caller } from '../../core/reply.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
+import { Id, MaybeId } from '../payloads/schemas.ts';
 import { carryOut } from '../pipeline/pipeline.ts';
 
 interface McpAnswer {

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ViewState } from '../../commands/command.ts';
 import { cleanCommandText } from '../../commands/command-router.ts';
-import { EventBody } from '../../core/event.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
 import { GLOBAL } from '../../store/store.ts';
 import { readState } from '../../views/blocks/modal.ts';
 import { type Live, type StoredEvent, type StoredRequest, storedCaller } from '../durable-requests.ts';
-import { ActionBody, type Interaction, ShortcutBody, SlashBody, type View } from './schemas.ts';
+import { ActionBody, EventBody, type Interaction, ShortcutBody, SlashBody, type View } from './schemas.ts';
 
 /** A modal's metadata says where it was opened, so that its outcome is shown there. */
 const Origin = z.looseObject({

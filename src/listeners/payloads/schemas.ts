@@ -1,8 +1,15 @@
 import { z } from 'zod';
-import { Id, MaybeId } from '../../core/event.ts';
 import type { KnownBlock } from '../../core/message.ts';
 
 /** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */
+
+/** Ids name records in the store, so only characters that are safe there are accepted. */
+export const Id = z.string().regex(/^[^/\s\p{Cc}]{1,64}$/u);
+/** Some senders leave a field empty rather than out. */
+export const MaybeId = z
+  .union([Id, z.literal('')])
+  .nullish()
+  .transform((id) => id || undefined);
 
 /** As many as Slack lets through in a field. */
 const MOST_TYPED = 3_000;
@@ -112,3 +119,19 @@ export const ShortcutBody = Interaction.extend({
 });
 export type ShortcutBody = z.infer<typeof ShortcutBody>;
 export type Interaction = z.infer<typeof Interaction>;
+
+const Installation = z.looseObject({
+  team_id: MaybeId,
+  enterprise_id: MaybeId,
+  is_enterprise_install: z.boolean().nullish(),
+});
+
+/** The envelope of the Events API; `event` is parsed by its handler. */
+export const EventBody = Installation.extend({
+  type: z.literal('event_callback'),
+  event_id: Id,
+  event_time: z.number(),
+  authorizations: z.array(Installation).nullish(),
+  event: z.looseObject({ type: z.string() }),
+});
+export type EventBody = z.infer<typeof EventBody>;
