@@ -21,9 +21,8 @@ import { checkKeys } from './store/key-proofs.ts';
 import { openStore } from './store/open-store.ts';
 import { takeOver } from './store/origin.ts';
 import type { QuarantinedRecord } from './store/quarantine.ts';
-import { createSealer } from './store/sealer.ts';
-import type { Sealer, Store } from './store/store.ts';
-import { askingBackend } from './workspace/bound.ts';
+import { createSealer, type Sealer } from './store/sealer.ts';
+import { asking, type Store } from './store/store.ts';
 import { createTenancies, type Installations, singleInstallation } from './workspace/installations.ts';
 import { createLinkRequests } from './workspace/link-requests.ts';
 import { createInstallations } from './workspace/oauth-installations.ts';
@@ -216,7 +215,7 @@ export async function openBackend(url: string, options: BackendOptions): Promise
     await backend.close();
     await store.close();
   };
-  return { store, engine: createJobs({ ...options, backend: askingBackend(backend) }), close };
+  return { store, engine: createJobs({ ...options, backend, asking }), close };
 }
 
 /** From here on the process has other work: SQLite itself never waits for a lock again, `whenFree` does. */

@@ -6,7 +6,8 @@ import { createLog, type Logger } from './observability/log.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { type Opened, openDeckhand } from './open.ts';
 import { databaseFault } from './store/database-fault.ts';
-import { SealError, StoreError } from './store/store.ts';
+import { SealError } from './store/sealer.ts';
+import { StoreError } from './store/store.ts';
 import { readVersion } from './version.ts';
 
 /** Kubernetes and systemd kill after 30 s, so SIGTERM ends within 25, even if something hangs. */

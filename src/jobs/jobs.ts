@@ -53,13 +53,19 @@ export interface Standing {
   text: string;
 }
 
+/** What a job or schedule belongs to. @throws InstallationEnded */
+export type AskStanding = () => Promise<Standing>;
+
 export interface SendOptions {
-  /** At most one job with this key waits or runs in the queue; `keyStaysMs` says for how long afterwards there is none. */
+  /**
+   * At most one job of the workspace with this key waits or runs in the queue; `keyStaysMs` says for how long afterwards
+   * there is none.
+   */
   key?: string;
   /** Milliseconds since the epoch; at once if left out or past. */
   startAfter?: number;
-  /** @throws InstallationEnded in `send` where it stands no more */
-  during?: Standing | undefined;
+  /** What the job belongs to. @throws InstallationEnded in `send` where it stands no more */
+  during?: AskStanding | undefined;
   /** What waits with it in its workspace, e.g. a channel or an account: jobs of other lanes have their own share. */
   lane?: string;
   /** Begins a trace of its own. What plans itself again and again would make one trace without an end. */
@@ -114,7 +120,7 @@ export interface Engine {
     workspace: string,
     key: string,
     schedule: Schedule<T>,
-    during?: Standing | undefined,
+    during?: AskStanding | undefined,
   ): Promise<void>;
   unschedule(workspace: string, key: string): Promise<void>;
   /** Deletes the workspace's jobs and schedules; running ones are aborted. */
@@ -128,6 +134,28 @@ export interface Engine {
   /** Rejects if the engine cannot take or run jobs. */
   ping(): Promise<void>;
   stats(): Promise<EngineStats>;
+}
+
+/** A schedule of one workspace: when its job is sent, and with what. */
+interface JobSchedule<Data> {
+  /** Five-field cron expression. */
+  cron: string;
+  /** IANA time zone the fields are meant in. */
+  zone: string;
+  job: JobType<Data>;
+  /** Its job gets the time of the occurrence as `slotAt` as well. */
+  data: Omit<Data, 'slotAt'>;
+  /** As in `SendOptions`, of its jobs. */
+  lane?: string | undefined;
+}
+
+/** The jobs and schedules of one workspace. */
+export interface WorkspaceJobs {
+  /** False if the key is taken in the queue. */
+  send<Data>(job: JobType<Data>, data: Data, options?: Omit<SendOptions, 'during'>): Promise<boolean>;
+  /** As `Engine.schedule`. @throws CronError if the expression or the zone is wrong */
+  schedule<Data>(key: string, schedule: JobSchedule<Data>): Promise<void>;
+  unschedule(key: string): Promise<void>;
 }
 
 /** A slot that is found late is still sent while it is younger than this. */

@@ -9,10 +9,14 @@ const BATCH = 200;
 /** How long occurrences that could not be stored wait to be tried again. */
 const RETRY_MS = 1_000;
 
+/** Passes on what the database gives, and its failures as the sender's own. */
+export type Asking = <T>(work: Promise<T>) => Promise<T>;
+
 export interface OccurrencesOptions {
   backend: JobsBackend;
   clock: Clock;
   log: RunContext['log'];
+  asking: Asking;
   /** Called with each queue that got a job. */
   onSent: (queue: string) => void;
   /** Called with each schedule that cannot be read. */
@@ -43,10 +47,11 @@ export class Occurrences {
   ): Promise<void> {
     const { cron, zone, queue, lane } = schedule;
     const data = JSON.stringify({ ...schedule.data, workspace, lane, tenancy: during?.text });
-    const { schedules } = this.#options.backend;
+    const { asking, backend } = this.#options;
+    const { schedules } = backend;
     // Refuses what is wrong before anything is stored.
-    const nextAt = nextSlot(cron, zone, await schedules.now());
-    await schedules.put({ workspace, key, cron, zone, queue, data, nextAt }, during);
+    const nextAt = nextSlot(cron, zone, await asking(schedules.now()));
+    await asking(schedules.put({ workspace, key, cron, zone, queue, data, nextAt }, during));
     this.#setAlarm(earliest(nextAt, this.#alarmAt));
   }
 

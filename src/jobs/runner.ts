@@ -1,6 +1,7 @@
 import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/clock.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import type {
+  AskStanding,
   Engine,
   EngineStats,
   Handler,
@@ -10,11 +11,10 @@ import type {
   Schedule,
   SendOptions,
   SetAside,
-  Standing,
   WorkOptions,
 } from './jobs.ts';
 import type { JobsBackend, Leases } from './jobs-backend.ts';
-import { Occurrences } from './occurrences.ts';
+import { type Asking, Occurrences } from './occurrences.ts';
 import { QueueRunner } from './queue-runner.ts';
 import type { RunContext, Worker } from './run-job.ts';
 
@@ -33,6 +33,8 @@ export interface JobsOptions {
   onJobEnd?: ((queue: string, outcome: JobOutcome) => void) | undefined;
   /** Called with each job and schedule that cannot be read. */
   onSetAside?: ((what: SetAside) => void) | undefined;
+  /** What is asked of the database for those who send, schedule and erase: its failures are made theirs. */
+  asking?: Asking;
 }
 
 /** Durable jobs and schedules on either database. */
@@ -44,6 +46,7 @@ class Runner implements Engine {
   readonly #backend: JobsBackend;
   readonly #clock: Clock;
   readonly #context: RunContext;
+  readonly #asking: Asking;
   readonly #workers = new Map<string, Worker>();
   readonly #queues = new Map<string, QueueRunner>();
   /** Queues that this process sends to or works on. */
@@ -60,6 +63,7 @@ class Runner implements Engine {
     const { backend, clock, random = Math.random, log, tracing = NO_TRACING, onJobEnd, onSetAside } = options;
     this.#backend = backend;
     this.#clock = clock;
+    this.#asking = options.asking ?? ((work) => work);
     const pause = (): Promise<void> => this.#pause();
     this.#context = { backend, random, log, tracing, onEnd: onJobEnd, onSetAside, pause };
     this.#alarm = createAlarm(clock, () => this.#wake());
@@ -68,6 +72,7 @@ class Runner implements Engine {
       backend,
       clock,
       log,
+      asking: this.#asking,
       onSent,
       onSetAside: (what) => {
         onJobEnd?.(what.queue, 'set_aside');
@@ -77,14 +82,17 @@ class Runner implements Engine {
   }
 
   async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
-    const { key, startAfter, newTrace, lane, during } = options;
+    const { startAfter, newTrace, lane } = options;
+    const { workspace } = data;
+    const during = await options.during?.();
+    const key = options.key && `${workspace} ${options.key}`;
     const traceparent = newTrace === true ? undefined : this.#context.tracing.traceparent;
     const now = this.#clock.now();
     const delayMs = Math.max(0, (startAfter ?? now) - now);
     const text = JSON.stringify({ ...data, lane, tenancy: during?.text });
-    const job = { workspace: data.workspace, key, data: text, delayMs, traceparent, during };
+    const job = { workspace, key, data: text, delayMs, traceparent, during };
     this.#known.add(queue);
-    const [isStored = false] = await this.#backend.insert(queue, [job]);
+    const [isStored = false] = await this.#asking(this.#backend.insert(queue, [job]));
     if (isStored) this.#queues.get(queue)?.expect(now + delayMs);
     return isStored;
   }
@@ -96,21 +104,21 @@ class Runner implements Engine {
     this.#known.add(queue);
   }
 
-  schedule<T extends JobData>(
+  async schedule<T extends JobData>(
     workspace: string,
     key: string,
     schedule: Schedule<T>,
-    during?: Standing,
+    during?: AskStanding,
   ): Promise<void> {
-    return this.#occurrences.set(workspace, key, schedule, during);
+    return this.#occurrences.set(workspace, key, schedule, await during?.());
   }
 
   unschedule(workspace: string, key: string): Promise<void> {
-    return this.#backend.schedules.remove(workspace, key);
+    return this.#asking(this.#backend.schedules.remove(workspace, key));
   }
 
   async erase(workspace: string): Promise<void> {
-    await this.#backend.erase(workspace);
+    await this.#asking(this.#backend.erase(workspace));
     for (const queue of this.#queues.values()) queue.abort('erased', workspace);
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
-import { decrypt, encrypt, opensWith, type WrappedKey, wrappedKeys } from './sealer.ts';
-import { type Collection, GLOBAL, SealError, type Store } from './store.ts';
+import { decrypt, encrypt, opensWith, SealError, type WrappedKey, wrappedKeys } from './sealer.ts';
+import { type Collection, GLOBAL, type Store } from './store.ts';
 
 /** A text sealed by a key of `ENCRYPTION_KEYS`, by the key's id: another key under that id does not open it. */
 const KeyProof = z.object({ proof: z.string() });

@@ -2,16 +2,38 @@ import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, rand
 import { z } from 'zod';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
-import {
-  type AskTenancy,
-  type Collection,
-  DATA_KEYS,
-  GLOBAL,
-  type Place,
-  SealError,
-  type Sealer,
-  type Store,
-} from './store.ts';
+import { type AskTenancy, type Collection, DATA_KEYS, GLOBAL, type Store } from './store.ts';
+
+/** Where a sealed value stands in its workspace; it opens nowhere else. */
+export interface Field {
+  record: string;
+  field: string;
+}
+
+/** Seals secrets with a data key per workspace, itself wrapped by a key of `ENCRYPTION_KEYS`. */
+export interface Sealer {
+  /** Where `during` is given, a data key is made only while that stands. */
+  of(workspace: string, during?: AskTenancy): WorkspaceSealer;
+  /** Lets go of the workspace's data key in memory. */
+  forget(workspace: string): void;
+}
+
+/** Seals secrets of one workspace. */
+export interface WorkspaceSealer {
+  seal(field: Field, secret: string): Promise<string>;
+  /** Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand. */
+  open(field: Field, sealed: string): Promise<string>;
+}
+
+/** A sealed value that does not open, or a key that is missing. Never holds the value or a key. */
+export class SealError extends Error {
+  readonly code = 'seal_error';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SealError';
+  }
+}
 
 const VERSION = 'v1';
 
@@ -25,19 +47,22 @@ const CACHE_MS = 60_000;
 export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = systemClock): Sealer {
   const cache = createCache(clock);
   return {
-    async seal(place, secret, during) {
-      // Always the key as it stands: one from memory may belong to an installation that was erased.
-      const dataKey = await ensureDataKey(store, keys, place.workspace, during);
-      cache.set(place.workspace, dataKey);
-      return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, contextOf(place), Buffer.from(secret))}`;
-    },
-    async open(place, sealed) {
-      const { id, body } = parseSealed(sealed);
-      const dataKey = cache.get(place.workspace, id) ?? (await readDataKey(store, keys, place.workspace));
-      const opened = openWith(dataKey, place, { id, body });
-      if (dataKey !== undefined) cache.set(place.workspace, dataKey);
-      return opened;
-    },
+    of: (workspace, during) => ({
+      async seal(field, secret) {
+        // Always the key as it stands: one from memory may belong to an installation that was erased.
+        const dataKey = await ensureDataKey(store, keys, workspace, during);
+        cache.set(workspace, dataKey);
+        const context = contextOf(workspace, field);
+        return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context, Buffer.from(secret))}`;
+      },
+      async open(field, sealed) {
+        const { id, body } = parseSealed(sealed);
+        const dataKey = cache.get(workspace, id) ?? (await readDataKey(store, keys, workspace));
+        const opened = openWith(dataKey, workspace, field, { id, body });
+        if (dataKey !== undefined) cache.set(workspace, dataKey);
+        return opened;
+      },
+    }),
     forget: (workspace) => cache.forget(workspace),
   };
 }
@@ -56,21 +81,31 @@ function parseSealed(sealed: string): Sealed {
 }
 
 /** Opens a value with the workspace's data key as it stands. @throws SealError */
-export function openSealed(dataKey: DataKey | undefined, place: Place, sealed: string): string {
-  return openWith(dataKey, place, parseSealed(sealed));
+export function openSealed(
+  dataKey: DataKey | undefined,
+  workspace: string,
+  field: Field,
+  sealed: string,
+): string {
+  return openWith(dataKey, workspace, field, parseSealed(sealed));
 }
 
-function openWith(dataKey: DataKey | undefined, place: Place, { id, body }: Sealed): string {
+function openWith(
+  dataKey: DataKey | undefined,
+  workspace: string,
+  field: Field,
+  { id, body }: Sealed,
+): string {
   if (dataKey?.id !== id) throw new SealError('The data key of this value is gone');
   try {
-    return decrypt(dataKey.key, contextOf(place), body).toString();
+    return decrypt(dataKey.key, contextOf(workspace, field), body).toString();
   } catch (cause) {
-    throw new SealError(`The sealed ${place.field} was changed or moved here from elsewhere`, { cause });
+    throw new SealError(`The sealed ${field.field} was changed or moved here from elsewhere`, { cause });
   }
 }
 
-function contextOf(place: Place): string[] {
-  return [VERSION, place.workspace, place.record, place.field];
+function contextOf(workspace: string, { record, field }: Field): string[] {
+  return [VERSION, workspace, record, field];
 }
 
 interface Cache {

@@ -102,32 +102,6 @@ export class StoreError extends Error {
   }
 }
 
-/** Where a sealed value stands; it opens nowhere else. */
-export interface Place {
-  workspace: string;
-  record: string;
-  field: string;
-}
-
-/** Seals secrets with a data key per workspace, itself wrapped by a key of `ENCRYPTION_KEYS`. */
-export interface Sealer {
-  seal(place: Place, secret: string, during?: AskTenancy | undefined): Promise<string>;
-  /** Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand. */
-  open(place: Place, sealed: string): Promise<string>;
-  /** Lets go of the workspace's data key in memory. */
-  forget(workspace: string): void;
-}
-
-/** A sealed value that does not open, or a key that is missing. Never holds the value or a key. */
-export class SealError extends Error {
-  readonly code = 'seal_error';
-
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'SealError';
-  }
-}
-
 /** The database did not answer or could not be written; what was asked of it can be tried again. */
 export class StoreUnavailable extends StoreError {
   override readonly code = 'store_unavailable';
@@ -149,6 +123,64 @@ export async function asking<T>(work: Promise<T>): Promise<T> {
     const isKnown = error instanceof StoreError || error instanceof InstallationEnded;
     throw isKnown ? error : new StoreUnavailable(error);
   }
+}
+
+/**
+ * The documents of a workspace for the length of one request: each is read once, and again after a write through here.
+ * An `update` changes what stands in the database, whatever was read before.
+ */
+export function readOnce(store: WorkspaceStore): WorkspaceStore {
+  return {
+    collection: (name, schema) => onceCollection(store.collection(name, schema)),
+    exclusive: store.exclusive,
+  };
+}
+
+function onceCollection<T>(stored: Collection<T>): Collection<T> {
+  const known = new Map<string, Promise<T | undefined>>();
+  let all: ReturnType<typeof stored.list> | undefined;
+
+  function forget(): void {
+    known.clear();
+    all = undefined;
+  }
+
+  /** Before the write, for what is read meanwhile, and after it. */
+  async function writing<R>(write: () => Promise<R>): Promise<R> {
+    forget();
+    try {
+      return await write();
+    } finally {
+      forget();
+    }
+  }
+
+  async function find(id: string): Promise<T | undefined> {
+    if (all === undefined) return stored.get(id);
+    return (await all).find((row) => row.id === id)?.doc;
+  }
+
+  return {
+    latest: (limit, upTo) => stored.latest(limit, upTo),
+    get(id) {
+      const read = known.get(id) ?? find(id);
+      known.set(id, read);
+      return read;
+    },
+    async first(ids) {
+      if (all === undefined) return stored.first(ids);
+      const rows = new Map((await all).map(({ id, doc }) => [id, doc]));
+      return ids.map((id) => rows.get(id)).find((doc) => doc !== undefined);
+    },
+    list() {
+      all ??= stored.list();
+      return all;
+    },
+    put: (...row) => writing(() => stored.put(...row)),
+    create: (...row) => writing(() => stored.create(...row)),
+    update: (id, change) => writing(() => stored.update(id, change)),
+    delete: (id) => writing(() => stored.delete(id)),
+  };
 }
 
 type Fields = Readonly<Record<string, unknown>>;

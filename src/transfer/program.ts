@@ -4,7 +4,8 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { CONFIG_EXIT_CODE, TEMPORARY_EXIT_CODE } from '../config.ts';
 import { databaseFault } from '../store/database-fault.ts';
 import { EncryptionKeysError } from '../store/encryption-keys.ts';
-import { SealError, StoreError } from '../store/store.ts';
+import { SealError } from '../store/sealer.ts';
+import { StoreError } from '../store/store.ts';
 import type { Filled } from './fill.ts';
 import { describeCounts } from './items.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EncryptionKeys } from '../store/encryption-keys.ts';
-import { type DataKey, openSealed, unwrap, WrappedKey } from '../store/sealer.ts';
-import { DATA_KEYS, GLOBAL, type Place, SealError } from '../store/store.ts';
+import { type DataKey, type Field, openSealed, SealError, unwrap, WrappedKey } from '../store/sealer.ts';
+import { DATA_KEYS, GLOBAL } from '../store/store.ts';
 import type { Item } from './items.ts';
 
 /** Where the documents of a collection have their sealed value, and the field that it is bound to. */
@@ -17,7 +17,8 @@ const Fields = z.record(z.string(), z.unknown());
 const SealedForm = z.object({ workspace: z.string(), form: z.string(), sealed: z.string() });
 
 interface SealedValue {
-  place: Place;
+  workspace: string;
+  field: Field;
   sealed: string;
 }
 
@@ -28,7 +29,7 @@ function sealedIn(workspace: string, collection: string, id: string, doc: unknow
   const sealed = at && fields?.[at.key];
   if (at === undefined || fields === undefined || typeof sealed !== 'string') return undefined;
   const owner = workspace === GLOBAL ? String(fields.workspace) : workspace;
-  return { place: { workspace: owner, record: `${collection}/${id}`, field: at.field }, sealed };
+  return { workspace: owner, field: { record: `${collection}/${id}`, field: at.field }, sealed };
 }
 
 /** The sealed value of a job, where it has one. */
@@ -36,7 +37,8 @@ function sealedInJob(queue: string, data: unknown): SealedValue | undefined {
   const form = queue === 'forms' ? SealedForm.safeParse(data).data : undefined;
   if (form === undefined) return undefined;
   return {
-    place: { workspace: form.workspace, record: `forms/${form.form}`, field: 'state' },
+    workspace: form.workspace,
+    field: { record: `forms/${form.form}`, field: 'state' },
     sealed: form.sealed,
   };
 }
@@ -75,13 +77,13 @@ export class SealCheck {
 
   #open(found: SealedValue | undefined): void {
     if (found === undefined) return;
-    const { place, sealed } = found;
+    const { workspace, field, sealed } = found;
     try {
-      openSealed(this.#dataKeys.get(place.workspace), place, sealed);
+      openSealed(this.#dataKeys.get(workspace), workspace, field, sealed);
       this.opened += 1;
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
-      this.shut.push(`${place.workspace} ${place.record}`);
+      this.shut.push(`${workspace} ${field.record}`);
     }
   }
 }

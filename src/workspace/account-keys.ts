@@ -1,6 +1,6 @@
 import { markId, QUARANTINE, type QuarantinedRecord, QuarantineMark } from '../store/quarantine.ts';
-import { SealError, type WorkspaceStore } from '../store/store.ts';
-import type { Field, WorkspaceSealer } from './bound.ts';
+import { type Field, SealError, type WorkspaceSealer } from '../store/sealer.ts';
+import type { WorkspaceStore } from '../store/store.ts';
 
 /**
  * What a key of an account is for.

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
-import type { JobType } from '../jobs/jobs.ts';
+import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
-import type { WorkspaceJobs } from './bound.ts';
 import { zoneOf } from './slack-people.ts';
 
 const NoData = z.object({});

@@ -3,15 +3,8 @@ import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { defined } from '../core/defined.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import {
-  type AskTenancy,
-  type Collection,
-  GLOBAL,
-  type Place,
-  type Sealer,
-  type Store,
-  type Tenancy,
-} from '../store/store.ts';
+import type { Field, Sealer } from '../store/sealer.ts';
+import { type AskTenancy, type Collection, GLOBAL, type Store, type Tenancy } from '../store/store.ts';
 
 /** The time from the command to the browser, and from there to the service and back. */
 const VALID_MS = 10 * 60_000;
@@ -132,7 +125,8 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       const id = digest(state);
       const at = clock.now();
       const during = (): Promise<Tenancy> => standing(store, asker.workspace);
-      const sealedVerifier = verifier && (await sealer.seal(fieldOf(asker, id), verifier, during));
+      const sealedVerifier =
+        verifier && (await sealer.of(asker.workspace, during).seal(fieldOf(id), verifier));
       const doc = { ...asker, at, ticket: digest(ticket), browser: digest(cookie.value) };
       const stored = store.of(GLOBAL, during).collection('link-states', State);
       await stored.put(id, { ...doc, ...defined({ sealedVerifier }) }, at + REMEMBERED_MS);
@@ -147,8 +141,9 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       if (!isSame(digest(cookies[cookieName(id)] ?? ''), found.browser)) return 'other browser';
       // The first valid return uses up the ticket.
       if (!(await claim(found.ticket, now))) return 'used';
-      const sealed = found.sealedVerifier;
-      return { asker: askerOf(found), verifier: sealed && (await sealer.open(fieldOf(found, id), sealed)) };
+      const { workspace, sealedVerifier: sealed } = found;
+      const verifier = sealed && (await sealer.of(workspace).open(fieldOf(id), sealed));
+      return { asker: askerOf(found), verifier };
     },
   };
 }
@@ -182,8 +177,8 @@ function tokenOf(ticket: string, cookie: string): string {
   return digest(JSON.stringify([ticket, cookie]));
 }
 
-function fieldOf({ workspace }: Asker, id: string): Place {
-  return { workspace, record: `link-states/${id}`, field: 'verifier' };
+function fieldOf(id: string): Field {
+  return { record: `link-states/${id}`, field: 'verifier' };
 }
 
 function randomText(): string {

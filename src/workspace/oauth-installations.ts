@@ -4,7 +4,8 @@ import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { SlackOauth, Tokens } from '../slack/oauth.ts';
-import type { AskTenancy, Collection, Place, Sealer, Store, Tenancy } from '../store/store.ts';
+import type { Sealer } from '../store/sealer.ts';
+import type { AskTenancy, Collection, Store, Tenancy } from '../store/store.ts';
 import { type Installations, installationLock, type OauthInstallations } from './installations.ts';
 
 const Stored = z.object({
@@ -29,6 +30,7 @@ const Secret = z.object({
 type Secret = z.infer<typeof Secret>;
 
 const ID = 'installation';
+const FIELD = { record: `installations/${ID}`, field: 'installation' };
 /** A call that begins now must not outlive its token. */
 const REFRESH_BEFORE_MS = 5 * 60_000;
 
@@ -48,13 +50,13 @@ export function createInstallations(parts: InstallationsParts): Installations {
   const storedOf: StoredOf = (workspace) => store.of(workspace).collection('installations', Stored);
 
   const seal = (workspace: string, secret: Secret, during?: AskTenancy): Promise<string> =>
-    sealer.seal(placeOf(workspace), JSON.stringify(secret), during);
+    sealer.of(workspace, during).seal(FIELD, JSON.stringify(secret));
 
   /** A token is asked for with each call. */
   const opened = new TtlCache<Secret>(clock);
   const open = (workspace: string, { sealed }: Stored): Promise<Secret> =>
     opened.get([workspace, sealed], async () =>
-      Secret.parse(JSON.parse(await sealer.open(placeOf(workspace), sealed))),
+      Secret.parse(JSON.parse(await sealer.of(workspace).open(FIELD, sealed))),
     );
 
   async function secretOf(workspace: string): Promise<Secret | undefined> {
@@ -156,8 +158,4 @@ function createOauthInstallations(
       return isNews;
     },
   };
-}
-
-function placeOf(workspace: string): Place {
-  return { workspace, record: `installations/${ID}`, field: 'installation' };
 }

@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
-import type { JobType } from '../jobs/jobs.ts';
+import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { SkippedRows } from '../service/call.ts';
-import type { WorkspaceJobs } from './bound.ts';
 
 /**
  * Why a schedule posts nothing.

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { defined } from '../core/defined.ts';
 import type { Tokens } from '../service/oauth.ts';
+import type { Field, WorkspaceSealer } from '../store/sealer.ts';
 import type { WorkspaceStore } from '../store/store.ts';
-import type { Field, WorkspaceSealer } from './bound.ts';
 import type { Asker } from './link-requests.ts';
 
 /** A person's link to their own user at the service. API 5.3 (docs/service-api.md). */

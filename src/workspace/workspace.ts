@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Settings } from '../core/settings.ts';
-import type { Engine } from '../jobs/jobs.ts';
+import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -8,10 +8,11 @@ import type { Pictures } from '../pictures/pictures.ts';
 import type { Service } from '../service/client.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
 import type { RefusedToken, TokenHealth } from '../slack/token-health.ts';
+import type { Sealer, WorkspaceSealer } from '../store/sealer.ts';
 import {
   type AskTenancy,
   GLOBAL,
-  type Sealer,
+  readOnce,
   type Store,
   StoreUnavailable,
   type Tenancy,
@@ -19,7 +20,6 @@ import {
 } from '../store/store.ts';
 import { type Accounts, type AccountsParts, createAccounts } from './accounts.ts';
 import { type Audit, createAudit } from './audit.ts';
-import { bindJobs, bindSealer, readOnce, type WorkspaceJobs, type WorkspaceSealer } from './bound.ts';
 import { type Channels, createChannels } from './channels.ts';
 import { type ChartFiles, createChartFiles } from './chart-files.ts';
 import { createDigests, type Digests } from './digests.ts';
@@ -160,10 +160,10 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const { clock, metrics, tracing, service, installations, pictures, config } = parts;
   const log = parts.log.child({ workspace: id });
   const store = parts.store.of(id, during);
-  const jobs = bindJobs(parts.engine, id, during);
+  const jobs = jobsOf(parts.engine, id, during);
   const newBlocks = createNewBlocks({ store, clock, log });
   const slack = withFallbacks(parts.slack.of(id), newBlocks);
-  const sealer = bindSealer(parts.sealer, id, during);
+  const sealer = parts.sealer.of(id, during);
   const home = createHome({ store, jobs, clock, log, slack });
   const shared: RecordParts = {
     sealer,
@@ -220,6 +220,16 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     ...createExplaining({ config, clock, log }),
   };
   return workspace;
+}
+
+/** What is sent once the tenancy `during` has ended is refused. */
+function jobsOf(engine: Engine, workspace: string, during: AskTenancy | undefined): WorkspaceJobs {
+  return {
+    send: ({ queue }, data, options) => engine.send(queue, { ...data, workspace }, { ...options, during }),
+    schedule: (key, { job: { queue }, data, ...times }) =>
+      engine.schedule(workspace, key, { ...times, queue, data: { ...data, workspace } }, during),
+    unschedule: (key) => engine.unschedule(workspace, key),
+  };
 }
 
 type RecordParts = Omit<AccountsParts & RolesParts, 'store' | 'linkedEmail'>;

@@ -82,7 +82,7 @@ describe.each(ENGINES)('the jobs that $name keeps', ({ site: open }) => {
       (_, outcome) => outcomes.push(outcome),
     );
     const unreadable = ['not JSON', '"no object"', '{"n":1}'].map((data, n) =>
-      job('T1', n, { data, key: `k${n}` }),
+      job('T1', n, { data, key: `T1 k${n}` }),
     );
     await backend.insert('q', unreadable);
     await engine.send<TestData>('q', { workspace: 'T2', n: 1 });

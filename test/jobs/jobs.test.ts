@@ -50,7 +50,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     expect(await send()).toBe(false);
     await site.advance(15 * SECOND);
     await handled.given(2);
-    expect(handled.jobs[1]?.key).toBe('k');
+    expect(handled.jobs[1]?.key).toBe('T1 k');
   });
 
   test('keeps a key taken for as long after the end of its job as the queue wants, whatever dies meanwhile', async () => {
@@ -186,7 +186,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       const replica = await started(site, (e) => e.work('q', handled.handler, ONCE));
       if (life === 1) await replica.engine.send<TestData>('q', { workspace: 'T1', n: 0 }, { key: 'k' });
       await takenOver(site, saved.promise);
-      expect(handled.jobs[0]).toMatchObject({ key: 'k', attempt: life });
+      expect(handled.jobs[0]).toMatchObject({ key: 'T1 k', attempt: life });
       await replica.kill();
     }
 
@@ -220,7 +220,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const again = collect();
     await started(site, (e) => e.work('q', again.handler, ONCE));
     await takenOver(site, again.given(1));
-    expect(again.jobs[0]).toMatchObject({ attempt: 1, key: 'k', data: { workspace: 'T1', n: 7 } });
+    expect(again.jobs[0]).toMatchObject({ attempt: 1, key: 'T1 k', data: { workspace: 'T1', n: 7 } });
   });
 
   test('hands back at once at a stop what may be stopped at any time, and waits for the rest', async () => {
@@ -247,7 +247,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const again = collect();
     await started(site, (e) => e.work('q', again.handler, ONCE));
     await takenOver(site, again.given(1));
-    expect(again.jobs[0]).toMatchObject({ attempt: 1, key: 'k', data: { workspace: 'T1', n: 2 } });
+    expect(again.jobs[0]).toMatchObject({ attempt: 1, key: 'T1 k', data: { workspace: 'T1', n: 2 } });
   });
 
   test('waits at a stop for what ends in time', async () => {

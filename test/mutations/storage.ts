@@ -55,15 +55,15 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a seal opens in another record',
     file: SEALER,
-    from: 'return [VERSION, place.workspace, place.record, place.field];',
-    to: 'return [VERSION, place.workspace, place.field];',
+    from: 'return [VERSION, workspace, record, field];',
+    to: 'return [VERSION, workspace, field];',
     tests: [SEALING_TEST],
   },
   {
     name: 'a seal opens in another field',
     file: SEALER,
-    from: 'return [VERSION, place.workspace, place.record, place.field];',
-    to: 'return [VERSION, place.workspace, place.record];',
+    from: 'return [VERSION, workspace, record, field];',
+    to: 'return [VERSION, workspace, record];',
     tests: [SEALING_TEST],
   },
   {

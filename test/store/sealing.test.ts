@@ -4,20 +4,26 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import type { Clock } from '../../src/core/clock.ts';
 import { type EncryptionKeys, parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
 import { checkKeys } from '../../src/store/key-proofs.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { rotateKeys } from '../../src/store/rotate-keys.ts';
-import { createSealer } from '../../src/store/sealer.ts';
-import type { Place, Store } from '../../src/store/store.ts';
+import { createSealer, type Field, type WorkspaceSealer } from '../../src/store/sealer.ts';
+import type { Store } from '../../src/store/store.ts';
 import { byLength } from '../support/length.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 import { DATABASES } from './databases.ts';
 
-const PLACE: Place = { workspace: 'T1', record: 'accounts/acme', field: 'api_key' };
+const FIELD: Field = { record: 'accounts/acme', field: 'api_key' };
 const OLD = `old:${randomBytes(32).toString('base64')}`;
 const NEW = `new:${randomBytes(32).toString('base64')}`;
+
+/** Of a workspace in a process of its own. */
+function sealerOf(keys: EncryptionKeys, store: Store, clock?: Clock): WorkspaceSealer {
+  return createSealer(keys, store, clock).of('T1');
+}
 
 function keysOf(...entries: string[]): EncryptionKeys {
   return parseEncryptionKeys(entries.join(','));
@@ -31,10 +37,10 @@ async function open(url: string): Promise<Store> {
 
 describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
   test('opens what it sealed, whatever the secret', async () => {
-    const sealer = createSealer(keysOf(OLD), await open(await fresh()));
+    const sealer = sealerOf(keysOf(OLD), await open(await fresh()));
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (secret) => {
-        expect(await sealer.open(PLACE, await sealer.seal(PLACE, secret))).toBe(secret);
+        expect(await sealer.open(FIELD, await sealer.seal(FIELD, secret))).toBe(secret);
       }),
       { numRuns: byLength(20, 200) },
     );
@@ -46,7 +52,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     await checkKeys(keysOf(OLD), store);
 
     for (const keys of [keysOf(other), keysOf(NEW, other)]) {
-      await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
+      await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
       const refused = await checkKeys(keys, store).catch((error: unknown) => error);
       expect(refused).toMatchObject({ code: 'seal_error' });
       expect(inspect(refused)).toContain('under the id old');
@@ -57,7 +63,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
 
   test('proves the keys of a store that has none yet by the data keys in it', async () => {
     const store = await open(await fresh());
-    await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
+    await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
 
     const other = keysOf(`old:${randomBytes(32).toString('base64')}`);
     await expect(checkKeys(other, store)).rejects.toThrow('under the id old');
@@ -66,7 +72,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
 
   test('frees the id of a key that was rotated away, and keeps the proof of the new one', async () => {
     const store = await open(await fresh());
-    await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
+    await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
     await checkKeys(keysOf(OLD), store);
     await rotateKeys(keysOf(NEW, OLD), store);
 
@@ -80,40 +86,40 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
   });
 
   test.each([
-    ['workspace', { ...PLACE, workspace: 'T2' }],
-    ['record', { ...PLACE, record: 'accounts/acme2' }],
-    ['field', { ...PLACE, field: 'password' }],
-    ['record and field, shifted', { ...PLACE, record: 'accounts/acmeapi_key', field: '' }],
-  ])('does not open in another %s', async (_, elsewhere) => {
+    ['workspace', 'T2', FIELD],
+    ['record', 'T1', { ...FIELD, record: 'accounts/acme2' }],
+    ['field', 'T1', { ...FIELD, field: 'password' }],
+    ['record and field, shifted', 'T1', { ...FIELD, record: 'accounts/acmeapi_key', field: '' }],
+  ])('does not open in another %s', async (_, workspace, elsewhere) => {
     const sealer = createSealer(keysOf(OLD), await open(await fresh()));
-    const sealed = await sealer.seal(PLACE, 'secret');
-    await sealer.seal({ ...PLACE, workspace: 'T2' }, 'other');
+    const sealed = await sealer.of('T1').seal(FIELD, 'secret');
+    await sealer.of('T2').seal(FIELD, 'other');
 
-    await expect(sealer.open(elsewhere, sealed)).rejects.toThrow(
+    await expect(sealer.of(workspace).open(elsewhere, sealed)).rejects.toThrow(
       expect.objectContaining({ code: 'seal_error' }),
     );
   });
 
   test('does not open once a single character was changed', async () => {
-    const sealer = createSealer(keysOf(OLD), await open(await fresh()));
-    const sealed = await sealer.seal(PLACE, 'secret');
+    const sealer = sealerOf(keysOf(OLD), await open(await fresh()));
+    const sealed = await sealer.seal(FIELD, 'secret');
 
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
       // The last character carries spare bits, so another one may spell the same bytes.
-      const opened = await sealer.open(PLACE, changed).catch(() => 'refused');
+      const opened = await sealer.open(FIELD, changed).catch(() => 'refused');
       expect([at, opened]).toEqual([
         at,
         at === sealed.length - 1 && opened === 'secret' ? 'secret' : 'refused',
       ]);
     }
-    await expect(sealer.open(PLACE, 'plain text')).rejects.toThrow('no sealed value');
+    await expect(sealer.open(FIELD, 'plain text')).rejects.toThrow('no sealed value');
   });
 
   test('two sealings of one secret differ, and neither shows it', async () => {
-    const sealer = createSealer(keysOf(OLD), await open(await fresh()));
+    const sealer = sealerOf(keysOf(OLD), await open(await fresh()));
 
-    const [first, second] = [await sealer.seal(PLACE, 'hunter2'), await sealer.seal(PLACE, 'hunter2')];
+    const [first, second] = [await sealer.seal(FIELD, 'hunter2'), await sealer.seal(FIELD, 'hunter2')];
 
     expect(first).not.toBe(second);
     expect(Buffer.from(first.split('.')[2] ?? '', 'base64url').includes('hunter2')).toBe(false);
@@ -122,28 +128,28 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
   test('after an erase nothing sealed before opens, also where the key was in memory', async () => {
     const clock = createManualClock();
     const store = await open(await fresh());
-    const here = createSealer(keysOf(OLD), store, clock);
-    const elsewhere = createSealer(keysOf(OLD), store, clock);
-    const before = await here.seal(PLACE, 'before');
-    await elsewhere.open(PLACE, before);
+    const here = sealerOf(keysOf(OLD), store, clock);
+    const elsewhere = sealerOf(keysOf(OLD), store, clock);
+    const before = await here.seal(FIELD, 'before');
+    await elsewhere.open(FIELD, before);
 
     await store.erase('T1');
-    const again = await elsewhere.seal(PLACE, 'after');
+    const again = await elsewhere.seal(FIELD, 'after');
 
     await clock.advance(60_000);
-    await expect(here.open(PLACE, before)).rejects.toThrow('gone');
-    await expect(elsewhere.open(PLACE, before)).rejects.toThrow('gone');
-    expect(await here.open(PLACE, again)).toBe('after');
+    await expect(here.open(FIELD, before)).rejects.toThrow('gone');
+    await expect(elsewhere.open(FIELD, before)).rejects.toThrow('gone');
+    expect(await here.open(FIELD, again)).toBe('after');
   });
 
   test('two replicas that seal first at once agree on one data key', async () => {
     const store = await open(await fresh());
-    const sealers = Array.from({ length: 5 }, () => createSealer(keysOf(OLD), store));
+    const sealers = Array.from({ length: 5 }, () => sealerOf(keysOf(OLD), store));
 
-    const sealed = await Promise.all(sealers.map((sealer, n) => sealer.seal(PLACE, String(n))));
+    const sealed = await Promise.all(sealers.map((sealer, n) => sealer.seal(FIELD, String(n))));
 
-    const reader = createSealer(keysOf(OLD), store);
-    expect(await Promise.all(sealed.map((text) => reader.open(PLACE, text)))).toEqual([
+    const reader = sealerOf(keysOf(OLD), store);
+    expect(await Promise.all(sealed.map((text) => reader.open(FIELD, text)))).toEqual([
       '0',
       '1',
       '2',
@@ -155,42 +161,40 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
   test('keys rotate while the bot runs, and the old one can then be taken away', async () => {
     const store = await open(await fresh());
     const running = createSealer(keysOf(OLD), store);
-    const places = ['T1', 'T2', 'T3'].map((workspace) => ({ ...PLACE, workspace }));
-    const sealed = await Promise.all(places.map((place) => running.seal(place, `of ${place.workspace}`)));
+    const workspaces = ['T1', 'T2', 'T3'];
+    const sealed = await Promise.all(workspaces.map((id) => running.of(id).seal(FIELD, `of ${id}`)));
 
-    const restarted = createSealer(keysOf(NEW, OLD), store);
+    const restarted = sealerOf(keysOf(NEW, OLD), store);
     await checkKeys(keysOf(NEW, OLD), store);
     const [rotation, duringRotation] = await Promise.all([
       rotateKeys(keysOf(NEW, OLD), store),
-      restarted.seal(PLACE, 'meanwhile'),
+      restarted.seal(FIELD, 'meanwhile'),
     ]);
 
     expect(rotation).toEqual({ rewrapped: 3, current: 0 });
     expect(await rotateKeys(keysOf(NEW, OLD), store)).toEqual({ rewrapped: 0, current: 3 });
     const later = createSealer(keysOf(NEW), store);
     await checkKeys(keysOf(NEW), store);
-    expect(await later.open(PLACE, duringRotation)).toBe('meanwhile');
-    for (const [n, place] of places.entries())
-      expect(await later.open(place, sealed[n] ?? '')).toBe(`of ${place.workspace}`);
+    expect(await later.of('T1').open(FIELD, duringRotation)).toBe('meanwhile');
+    for (const [n, id] of workspaces.entries())
+      expect(await later.of(id).open(FIELD, sealed[n] ?? '')).toBe(`of ${id}`);
   });
 
   test('a missing key is reported by its id at the start', async () => {
     const store = await open(await fresh());
-    await createSealer(keysOf(OLD), store).seal(PLACE, 'secret');
+    await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
 
     await expect(checkKeys(keysOf(NEW), store)).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
     await expect(rotateKeys(keysOf(NEW), store)).rejects.toThrow('lacks the key old');
     const impostor = keysOf(`old:${randomBytes(32).toString('base64')}`);
-    await expect(createSealer(impostor, store).seal(PLACE, 'x')).rejects.toThrow(
-      'replaced under the same id',
-    );
+    await expect(sealerOf(impostor, store).seal(FIELD, 'x')).rejects.toThrow('replaced under the same id');
   });
 });
 
 test('nothing of a secret or of a key stands in the SQLite file', async () => {
   const url = await temporarySqlite();
   const store = await openStore(url);
-  const sealed = await createSealer(keysOf(OLD), store).seal(PLACE, 'canary-3f9a');
+  const sealed = await sealerOf(keysOf(OLD), store).seal(FIELD, 'canary-3f9a');
   await store
     .of('T1')
     .collection('accounts', z.object({ sealed: z.string() }))

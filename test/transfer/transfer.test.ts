@@ -31,7 +31,7 @@ import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
 const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 const Note = z.object({ text: z.string() });
 const Sealed = z.object({ sealedKey: z.string() });
-const FIELD = { workspace: 'T1', record: 'accounts/acme', field: 'apiKey' };
+const FIELD = { record: 'accounts/acme', field: 'apiKey' };
 
 const PROGRAMS = { backup: BACKUP, restore: RESTORE, migrate: MIGRATE, 'rotate-keys': ROTATE_KEYS };
 type Run = (name: keyof typeof PROGRAMS, args: string[], env?: Record<string, string>) => Promise<Ended>;
@@ -61,7 +61,7 @@ async function furnish(url: string, notes = 1): Promise<string | undefined> {
     .of('T1')
     .collection('notes', Note)
     .put('over', { text: 'old' }, Date.now() - 1_000);
-  const sealer = createSealer(parseEncryptionKeys(ENCRYPTION_KEYS), store);
+  const sealer = createSealer(parseEncryptionKeys(ENCRYPTION_KEYS), store).of('T1');
   const sealedKey = await sealer.seal(FIELD, 'the key');
   await store.of('T1').collection('accounts', Sealed).put('acme', { sealedKey });
   await engine.schedule<TestData>('T1', 'daily', {
@@ -94,7 +94,12 @@ async function expectFurnished(url: string, cutId: string | undefined, notes = 1
   engine.work('q', q.handler, ONCE);
   await engine.start();
   await Promise.all([cut.given(1), q.given(1)]);
-  expect(cut.jobs[0]).toMatchObject({ data: { workspace: 'T1', n: 4 }, attempt: 1, key: 'cut', id: cutId });
+  expect(cut.jobs[0]).toMatchObject({
+    data: { workspace: 'T1', n: 4 },
+    attempt: 1,
+    key: 'T1 cut',
+    id: cutId,
+  });
   expect(Object.keys(cut.jobs[0]?.data ?? {}).sort()).toEqual(['n', 'workspace']);
   expect(q.jobs.map(({ data }) => data.n)).toEqual([1]);
   expect(await engine.send<TestData>('later', { workspace: 'T1', n: 0 })).toBe(true);
@@ -105,7 +110,7 @@ async function expectFurnished(url: string, cutId: string | undefined, notes = 1
   const { sealedKey } = (await store.of('T1').collection('accounts', Sealed).get('acme')) ?? {
     sealedKey: '',
   };
-  const sealer = createSealer(parseEncryptionKeys(ENCRYPTION_KEYS), store);
+  const sealer = createSealer(parseEncryptionKeys(ENCRYPTION_KEYS), store).of('T1');
   expect(await sealer.open(FIELD, sealedKey)).toBe('the key');
   await close();
 }

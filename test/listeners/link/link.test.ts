@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseEncryptionKeys } from '../../../src/store/encryption-keys.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { createSealer } from '../../../src/store/sealer.ts';
-import { bindSealer } from '../../../src/workspace/bound.ts';
 import { createUserLinks } from '../../../src/workspace/user-links.ts';
 import { ask } from '../../support/asking.ts';
 import {
@@ -431,7 +430,7 @@ it('opens a person’s tokens for that person only, wherever in the database the
   const store = await openStore(await temporarySqlite());
   try {
     const keys = parseEncryptionKeys(`k:${Buffer.alloc(32, 1).toString('base64')}`);
-    const sealer = bindSealer(createSealer(keys, store), TEAM, undefined);
+    const sealer = createSealer(keys, store).of(TEAM);
     const links = createUserLinks({
       store: store.of(TEAM),
       sealer,
