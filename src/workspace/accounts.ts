@@ -98,7 +98,7 @@ export interface Accounts {
    * @throws AccountFailure for a ServiceError
    */
   use<T>(account: Account, work: (client: AccountClient) => Promise<T>, sought?: Sought): Promise<T>;
-  /** For what polls: who acts is as it was within the last second, so that runs of one account read it once. */
+  /** For what polls: who acts counts for a second, so that runs of one account read it, and open its key, once. */
   resolveForPoll(asker: Asker, named: string): Promise<Account>;
 }
 
@@ -120,24 +120,13 @@ export function createAccounts(parts: AccountsParts): Accounts {
 
   const sealedKeys = createSealedKeys(parts);
   const polled = new TtlCache<Account>(parts.clock, POLLED_MS);
+  const clientsOfPolled = new WeakMap<Account, AccountClient>();
+  const changeState = stateChanges(stored, parts.onState);
 
-  async function changeState(
-    account: Account,
-    state: Account['state'],
-    isUnreadable: boolean = false,
-  ): Promise<void> {
-    if (account.state === state && (account.isUnreadable ?? false) === isUnreadable) return;
-    const changed = await stored.update(keyId(account), (current) =>
-      current === undefined || current.sealedKey !== account.sealedKey
-        ? current
-        : { ...current, state, isUnreadable },
-    );
-    if (changed?.sealedKey === account.sealedKey) await parts.onState?.(changed);
-  }
-
-  async function openKey(account: Account): Promise<string> {
+  async function open(account: Account): Promise<AccountClient> {
     try {
-      return await sealedKeys.open(account);
+      const apiKey = await sealedKeys.open(account);
+      return parts.service.account({ account: account.name, email: account.email, apiKey });
     } catch (error) {
       if (error instanceof AccountKeyUnreadable) await changeState(account, 'broken', true);
       throw error;
@@ -147,7 +136,11 @@ export function createAccounts(parts: AccountsParts): Accounts {
   return {
     ...reader,
     resolveForPoll: (asker, named) =>
-      polled.get([named, JSON.stringify(asker)], () => reader.resolve(asker, named)),
+      polled.get([named, JSON.stringify(asker)], async () => {
+        const account = await reader.resolve(asker, named);
+        clientsOfPolled.set(account, await open(account));
+        return account;
+      }),
     async connect({ apiKey, purpose = 'shared', ...shown }) {
       const key = { ...shown, purpose };
       const sealedKey = await sealedKeys.seal(key, apiKey);
@@ -171,8 +164,7 @@ export function createAccounts(parts: AccountsParts): Accounts {
       return wasThere;
     },
     async use(account, work, sought) {
-      const apiKey = await openKey(account);
-      const client = parts.service.account({ account: account.name, email: account.email, apiKey });
+      const client = clientsOfPolled.get(account) ?? (await open(account));
       try {
         const result = await work(client);
         await changeState(account, 'ok');
@@ -185,6 +177,17 @@ export function createAccounts(parts: AccountsParts): Accounts {
         throw new AccountFailure({ ...account, state: 'broken' }, error, sought);
       }
     },
+  };
+}
+
+/** Remembers how a key stands, unless it was replaced meanwhile. */
+function stateChanges(stored: Collection<Account>, onState: AccountsParts['onState']) {
+  return async (account: Account, state: Account['state'], isUnreadable = false): Promise<void> => {
+    if (account.state === state && (account.isUnreadable ?? false) === isUnreadable) return;
+    const changed = await stored.update(keyId(account), (current) =>
+      current?.sealedKey === account.sealedKey ? { ...current, state, isUnreadable } : current,
+    );
+    if (changed?.sealedKey === account.sealedKey) await onState?.(changed);
   };
 }
 
