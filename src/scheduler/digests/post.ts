@@ -1,4 +1,5 @@
 import type { Message } from '../../core/message.ts';
+import type { Job } from '../../jobs/jobs.ts';
 import { isFileRefused, isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import { withRetries } from '../../slack/rate-limit.ts';
 import type { MessageRef } from '../../slack/slack.ts';
@@ -6,17 +7,38 @@ import type { Upload } from '../../slack/uploads.ts';
 import { altText, chartTitle, totalOf } from '../../views/activity/deployments-chart.ts';
 import { type DigestFrame, digestMessage, type ReportedAccount } from '../../views/digests/digest.ts';
 import { pictureLeftOutMessage, threadMessages } from '../../views/digests/thread.ts';
-import { type Digest, nextOf } from '../../workspace/digests.ts';
+import { type Digest, nextOf, type SlotResult } from '../../workspace/digests.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, deliverReply } from '../deliver.ts';
-import { deliveryId, type OccurrenceRun, recordOccurrence } from './occurrence.ts';
 import { type Gathered, reportedOf } from './reports.ts';
+import type { SlotJob } from './schedule.ts';
+
+/** An occurrence of a digest that is being posted. */
+export interface OccurrenceRun {
+  workspace: Workspace;
+  digest: Digest;
+  slot: SlotJob;
+  job: Job<SlotJob>;
+  /** When it was due, where it comes late. */
+  lateSince: number | undefined;
+}
+
+/** The same for each attempt, so that the message is posted once. */
+export function deliveryId({ digest, slotAt }: SlotJob): string {
+  return `digest ${digest} ${slotAt}`;
+}
+
+/** How the occurrence ended, for the list of digests. */
+export interface OccurrenceResult extends Pick<SlotResult, 'outcome' | 'reason'> {
+  /** The success rates that it showed, by account. */
+  rates?: Record<string, number | null>;
+}
 
 /** Slack may need a moment before it shows a file that was just uploaded. */
 const PICTURE_PAUSES_MS = [0, 1_500, 3_000];
 
 /**
- * Posts the occurrence's message and thread, and records that.
+ * Posts the occurrence's message and thread.
  * @param isShown true where the message was posted already, before a kill
  * @throws SlackFailure
  */
@@ -24,8 +46,8 @@ export async function postDigest(
   run: OccurrenceRun,
   reports: readonly Gathered[],
   isShown: boolean,
-): Promise<void> {
-  const { workspace, digest, slot, job } = run;
+): Promise<OccurrenceResult> {
+  const { workspace, job } = run;
   const reported = reportedOf(reports);
   const uploads = isShown ? NO_PICTURES : await uploadPictures(workspace, reported, job.signal);
   const { shown, left, refused = uploads.refused } = await postRoot(run, reports, uploads.pictures);
@@ -35,9 +57,7 @@ export async function postDigest(
   }
   const rates = reported.map(({ account, activity }) => [account, activity.stats?.success_rate ?? null]);
   const outcome = run.lateSince === undefined ? 'posted' : 'late';
-  await recordOccurrence(workspace, slot, { outcome, rates: Object.fromEntries(rates) });
-  const { id, channel } = digest;
-  workspace.log.info({ event: 'digest_posted', channel, digest: id }, 'Digest posted');
+  return { outcome, rates: Object.fromEntries(rates) };
 }
 
 /**

@@ -2,21 +2,14 @@ import { asClause } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS, type Job } from '../../jobs/jobs.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
+import type { SlotResult } from '../../workspace/digests.ts';
 import { accountsChanged, type Paused } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliveryOf, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import { notifyOwner, type Pausing, pauseAndNotify } from '../schedules/notify-owner.ts';
-import {
-  DIGEST,
-  deliveryId,
-  lateSince,
-  type OccurrenceRun,
-  recordOccurrence,
-  type SlotJob,
-} from './occurrence.ts';
-import { postDigest } from './post.ts';
+import { deliveryId, type OccurrenceResult, type OccurrenceRun, postDigest } from './post.ts';
 import { failuresOf, type Gathered, gatherReports, isPassing, isQuiet } from './reports.ts';
-import { asSchedule, DIGESTS, dropOrphan } from './schedule.ts';
+import { asSchedule, DIGEST, DIGESTS, dropOrphan, type SlotJob } from './schedule.ts';
 
 /** How long a service that gives no answer is asked again before the digest says so. */
 const LONGEST_RETRY_MS = 10 * 60_000;
@@ -49,6 +42,17 @@ async function runDigest(workspace: Workspace, job: Job<SlotJob>, startedAt: num
   await post(run, reports, false);
 }
 
+/** Later than this is late. */
+const PUNCTUAL_MS = 60_000;
+/** An occurrence from before the start certainly waited for it. */
+const PUNCTUAL_AT_START_MS = 5_000;
+
+/** @param startedAt when this process started; all in milliseconds since the epoch */
+function lateSince({ slotAt }: SlotJob, now: number, startedAt: number): number | undefined {
+  const allowed = slotAt < startedAt ? PUNCTUAL_AT_START_MS : PUNCTUAL_MS;
+  return now - slotAt >= allowed ? slotAt : undefined;
+}
+
 /** The last attempt failed: the list of digests says so, and its owner is notified. */
 async function digestFailed(workspace: Workspace, slot: SlotJob): Promise<void> {
   const digest = await workspace.digests.get(slot.digest);
@@ -65,12 +69,36 @@ function gather({ workspace, digest, job }: OccurrenceRun): Promise<Gathered[]> 
 }
 
 async function post(run: OccurrenceRun, reports: readonly Gathered[], isShown: boolean): Promise<void> {
+  const { workspace, digest, slot } = run;
   try {
-    await postDigest(run, reports, isShown);
+    await recordOccurrence(workspace, slot, await postDigest(run, reports, isShown));
+    const { id, channel } = digest;
+    workspace.log.info({ event: 'digest_posted', channel, digest: id }, 'Digest posted');
   } catch (error) {
     if (!isUndeliverable(error)) throw error;
     await pause(run, { cause: 'slack', reason: undeliverableReason(error) });
   }
+}
+
+const MOST_PAST_RATES = 30;
+
+/** For the list of digests. */
+async function recordOccurrence(
+  { clock, digests, metrics }: Pick<Workspace, 'clock' | 'digests' | 'metrics'>,
+  { digest, slotAt }: SlotJob,
+  { rates, ...rest }: OccurrenceResult,
+): Promise<void> {
+  const last: SlotResult = { slotAt, at: clock.now(), ...rest };
+  await digests.change(digest, (current) => {
+    const others = current.pastRates.filter((past) => past.slotAt !== slotAt);
+    const pastRates = rates === undefined ? others : [...others, { slotAt, rates }];
+    // A late occurrence may end after a younger one.
+    const isLatest = (current.last?.slotAt ?? 0) <= slotAt;
+    const { snoozedUntil = 0, ...awake } = current;
+    const standing = snoozedUntil > slotAt ? current : awake;
+    return { ...standing, ...(isLatest ? { last } : {}), pastRates: pastRates.slice(-MOST_PAST_RATES) };
+  });
+  metrics.slot('digest', rest.outcome, last.at - slotAt);
 }
 
 /** Pauses the digest and notifies its owner, once. */

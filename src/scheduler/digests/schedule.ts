@@ -1,12 +1,26 @@
+import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
+import type { JobType } from '../../jobs/jobs.ts';
 import { SCHEDULES } from '../../workspace/account-keys.ts';
 import { cronOf, Digest } from '../../workspace/digests.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule, type ScheduleKind } from '../schedules/lifecycle.ts';
 import { isServed } from '../schedules/reconcile-schedules.ts';
-import { DIGEST } from './occurrence.ts';
+
+/** The job of an occurrence. */
+export const SlotJob = z.object({
+  digest: z.string(),
+  slotAt: z.number(),
+  /** When the accounts were first asked, if none answered. */
+  askedSince: z.number().optional(),
+  /** Attempts in a row that met `record_not_found`. */
+  notFound: z.number().optional(),
+});
+export type SlotJob = z.infer<typeof SlotJob>;
+
+export const DIGEST: JobType<SlotJob> = { queue: 'digest', schema: SlotJob };
 
 export const DIGESTS: ScheduleKind<Digest> = {
   asker: SCHEDULES,
