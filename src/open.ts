@@ -5,7 +5,7 @@ import type { SqliteFile } from './core/sqlite-file.ts';
 import type { Engine, JobOutcome, SetAside } from './jobs/jobs.ts';
 import type { JobsBackend } from './jobs/jobs-backend.ts';
 import { createJobs } from './jobs/runner.ts';
-import { createSqliteJobs, waitingJobs } from './jobs/sqlite-jobs.ts';
+import { createSqliteJobs } from './jobs/sqlite-jobs.ts';
 import { openSignatures } from './listeners/receivers/signatures.ts';
 import type { Logger } from './observability/log.ts';
 import { countRepeated, createMetrics, type Metrics } from './observability/metrics.ts';
@@ -222,7 +222,7 @@ export async function openBackend(url: string, options: BackendOptions): Promise
 function openSqliteJobs(file: SqliteFile, clock: Clock): JobsBackend {
   const jobs = createSqliteJobs(file, clock);
   file.database.exec('PRAGMA busy_timeout = 0');
-  return waitingJobs(jobs);
+  return jobs;
 }
 
 /** Loaded where it is used, since most installations never do. */

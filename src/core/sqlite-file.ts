@@ -49,7 +49,7 @@ export function createGroupCommit(db: DatabaseSync): GroupCommit {
 
 async function commit(db: DatabaseSync, group: readonly Waiting[]): Promise<void> {
   try {
-    if (group.length > 1) return settle(await whenFree(() => writeTogether(db, group)));
+    if (group.length > 1) return settle(await inTransaction(db, () => group.map(attempt)));
   } catch (error) {
     // The database took none of it. Each is tried by itself, so that only what cannot be written fails.
     if (!isSqliteError(error)) throw error;
@@ -61,17 +61,19 @@ function settle(outcomes: ReadonlyArray<() => void>): void {
   for (const outcome of outcomes) outcome();
 }
 
-/** Not asynchronous: nothing else comes in between on the one connection. */
-function writeTogether(db: DatabaseSync, group: readonly Waiting[]): Array<() => void> {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const outcomes = group.map(attempt);
-    db.exec('COMMIT');
-    return outcomes;
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
+/** @param work is not asynchronous: nothing else comes in between on the one connection */
+export function inTransaction<T>(db: DatabaseSync, work: () => T): Promise<T> {
+  return whenFree(() => {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  });
 }
 
 /** What a writer refuses concerns itself alone; what the database refuses ends the transaction. */

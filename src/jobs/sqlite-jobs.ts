@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import { type SqliteFile, whenFree } from '../core/sqlite-file.ts';
+import { inTransaction, type SqliteFile, whenFree } from '../core/sqlite-file.ts';
 import { JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, JobsBackend, NewJob, ScheduleTable } from './jobs-backend.ts';
 import { CREATE_SCHEDULES, createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
@@ -94,7 +94,7 @@ const CountRows = z.array(
 
 /**
  * Jobs and schedules in two tables of an SQLite file that this process alone works on, beside its documents. Nothing
- * of them is held in memory.
+ * of them is held in memory. What is written waits while another process holds the file's lock.
  */
 export function createSqliteJobs({ database: db, commit }: SqliteFile, clock: Clock): JobsBackend {
   db.exec(CREATE_TABLES);
@@ -121,38 +121,24 @@ export function createSqliteJobs({ database: db, commit }: SqliteFile, clock: Cl
   return {
     schedules: { ...createSchedules(db, insert), now: async () => clock.now() },
     start: async () => undefined,
-    insert: async (queue, jobs) => {
+    insert: (queue, jobs) => {
       const store = (): boolean[] => jobs.map((job) => insert(queue, job));
       return jobs.length === 1 ? commit(store) : inTransaction(db, store);
     },
     ...changes(db, clock, used),
-    erase: async (workspace) => {
+    erase: (workspace) =>
       inTransaction(db, () => {
         for (const statement of erasing) statement.run({ $1: workspace });
-      });
+      }),
+    clockSetBack: async () => void (await whenFree(() => setBack.run({ $1: clock.now() }))),
+    count: async () => {
+      const rows = await whenFree(() => count.all({ now: clock.now() }));
+      return Object.fromEntries(CountRows.parse(rows).map(({ queue, ...counts }) => [queue, counts]));
     },
-    clockSetBack: async () => void setBack.run({ $1: clock.now() }),
-    count: async () =>
-      Object.fromEntries(
-        CountRows.parse(count.all({ now: clock.now() })).map(({ queue, ...counts }) => [queue, counts]),
-      ),
     // Sees that another process holds the file; that the disk has room is seen by the store's own ping.
-    ping: async () => inTransaction(db, () => undefined),
+    ping: () => inTransaction(db, () => undefined),
     close: async () => undefined,
   };
-}
-
-/** Not asynchronous: nothing else comes in between on the one connection. */
-function inTransaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
 }
 
 type Changes = Pick<JobsBackend, 'claim' | 'save' | 'release' | 'finish' | 'setAside'>;
@@ -164,23 +150,27 @@ function changes(db: DatabaseSync, clock: Clock, used: ReadonlySet<unknown>): Ch
   const [save, release, finish, setAside] = [SAVE, RELEASE, FINISH, SET_ASIDE].map((sql) => {
     const statement = db.prepare(sql);
     return async (...values: Array<string | number | null>): Promise<void> => {
-      if (statement.run(...values).changes === 0) throw new JobAborted('erased');
+      const { changes } = await whenFree(() => statement.run(...values));
+      if (changes === 0) throw new JobAborted('erased');
     };
   }) as [Change, Change, Change, Change];
   return {
     claim: async (queue, limit, { full, busy }) => {
       if (!used.has(queue)) return { jobs: [], nextAt: undefined };
       const asked = { queue, now: clock.now() };
-      const claimBut = (left: readonly string[], most: number): unknown[] =>
-        left.length === 0
-          ? claim.all({ ...asked, limit: most })
-          : claimOthers.all({ ...asked, limit: most, left: JSON.stringify(left) });
-      const found = claimBut([...full, ...busy], limit);
+      const claimBut = (left: readonly string[], most: number): Promise<unknown[]> =>
+        whenFree(() =>
+          left.length === 0
+            ? claim.all({ ...asked, limit: most })
+            : claimOthers.all({ ...asked, limit: most, left: JSON.stringify(left) }),
+        );
+      const found = await claimBut([...full, ...busy], limit);
       // Those of busy workspaces after all others, those of full ones not at all.
-      if (busy.length > 0 && found.length < limit) found.push(...claimBut(full, limit - found.length));
+      if (busy.length > 0 && found.length < limit)
+        found.push(...(await claimBut(full, limit - found.length)));
       const jobs = ClaimedRows.parse(found).sort((a, b) => a.due - b.due || a.seq - b.seq);
-      const nextAt = jobs[0] === undefined ? NextRow.parse(next.get(asked))?.due : jobs[0].nextAt;
-      return { jobs, nextAt: nextAt ?? undefined };
+      if (jobs[0] !== undefined) return { jobs, nextAt: jobs[0].nextAt ?? undefined };
+      return { jobs, nextAt: NextRow.parse(await whenFree(() => next.get(asked)))?.due };
     },
     save: (job) => save(...stateOf(job), job.id, job.claims),
     release: (job, delayMs) => {
@@ -203,8 +193,8 @@ function createSchedules(
   insert: (queue: string, job: NewJob) => boolean,
 ): Omit<ScheduleTable, 'now'> {
   const one = db.prepare(ADVANCE);
-  const query = async (sql: string, values: Array<string | number>): Promise<unknown[]> =>
-    db.prepare(sql).all(Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value])));
+  const query = (sql: string, values: Array<string | number>): Promise<unknown[]> =>
+    whenFree(() => db.prepare(sql).all(Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value]))));
   const advance = ({ schedule, nextAt, job }: Advance): void => {
     const { workspace, key, cron, zone, queue, nextAt: from } = schedule;
     const isOurs = one.run(nextAt ?? null, workspace, key, cron, zone, from).changes > 0;
@@ -213,33 +203,6 @@ function createSchedules(
   };
   return {
     ...createScheduleTable(query, ''),
-    advance: async (advances) => inTransaction(db, () => advances.forEach(advance)),
-  };
-}
-
-/** The jobs of an SQLite file: each method is one write, and waits while another process holds the file's lock. */
-export function waitingJobs(backend: JobsBackend): JobsBackend {
-  const { schedules } = backend;
-  const { clockSetBack } = backend;
-  return {
-    ...backend,
-    insert: (queue, jobs) => whenFree(() => backend.insert(queue, jobs)),
-    claim: (queue, limit, busy) => whenFree(() => backend.claim(queue, limit, busy)),
-    save: (job) => whenFree(() => backend.save(job)),
-    release: (job, delayMs) => whenFree(() => backend.release(job, delayMs)),
-    finish: (job) => whenFree(() => backend.finish(job)),
-    setAside: (job) => whenFree(() => backend.setAside(job)),
-    erase: (workspace) => whenFree(() => backend.erase(workspace)),
-    count: () => whenFree(() => backend.count()),
-    ping: () => whenFree(() => backend.ping()),
-    ...(clockSetBack === undefined ? {} : { clockSetBack: () => whenFree(clockSetBack) }),
-    schedules: {
-      now: schedules.now,
-      put: (schedule, during) => whenFree(() => schedules.put(schedule, during)),
-      remove: (workspace, key) => whenFree(() => schedules.remove(workspace, key)),
-      due: (now, limit) => whenFree(() => schedules.due(now, limit)),
-      advance: (advances) => whenFree(() => schedules.advance(advances)),
-      nextAt: () => whenFree(() => schedules.nextAt()),
-    },
+    advance: (advances) => inTransaction(db, () => advances.forEach(advance)),
   };
 }

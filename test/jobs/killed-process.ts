@@ -2,7 +2,7 @@ import process from 'node:process';
 import { systemClock } from '../../src/core/clock.ts';
 import type { JobData } from '../../src/jobs/jobs.ts';
 import { createJobs } from '../../src/jobs/runner.ts';
-import { createSqliteJobs, waitingJobs } from '../../src/jobs/sqlite-jobs.ts';
+import { createSqliteJobs } from '../../src/jobs/sqlite-jobs.ts';
 import { openStore } from '../../src/store/open-store.ts';
 
 /** A process that is to be killed: works on jobs of five steps each and says what it does, line by line. */
@@ -18,7 +18,7 @@ function say(line: string): Promise<void> {
 const { sqlite } = await openStore(url);
 if (sqlite === undefined) throw new Error(`${url} is no SQLite file`);
 const engine = createJobs({
-  backend: waitingJobs(createSqliteJobs(sqlite, systemClock)),
+  backend: createSqliteJobs(sqlite, systemClock),
   clock: systemClock,
 });
 engine.work<Steps>(

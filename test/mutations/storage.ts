@@ -220,7 +220,7 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a slot is marked done before its job is stored, on SQLite',
     file: 'src/jobs/sqlite-jobs.ts',
-    from: 'advance: async (advances) => inTransaction(db, () => advances.forEach(advance)),',
+    from: 'advance: (advances) => inTransaction(db, () => advances.forEach(advance)),',
     to: 'advance: async (advances) => advances.forEach(advance),',
     tests: ['test/jobs/backend.test.ts'],
   },
