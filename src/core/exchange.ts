@@ -7,7 +7,7 @@ export interface HttpRequest {
   path: string;
   method: 'GET' | 'POST' | 'PATCH';
   headers: Record<string, string>;
-  body: string | Uint8Array | undefined;
+  body: string | Uint8Array | null;
   /** Most bytes that are received of an answer with this status. */
   mostBytes(status: number): number;
   /** Called once all of it has left. */
@@ -31,63 +31,126 @@ export function isThisMachine(hostname: string): boolean {
 
 const NOTHING = Buffer.alloc(0);
 
+/** The exchange took longer than its `timeoutMs`. */
+export class TimeoutError extends Error {
+  readonly code = 'timeout';
+}
+
+export interface ExchangeOptions {
+  /** From now to the last byte. */
+  timeoutMs: number;
+  /** Ends it early. */
+  signal?: AbortSignal | undefined;
+  /** Calls `begin` when it may begin. What it returns is called at the end, also where it had not begun. */
+  enter?: (begin: () => void) => () => void;
+}
+
 /**
- * Sends a request and reads its whole answer; follows no redirect, decodes nothing. Rejects with the signal's reason, or
- * with undici's error. Not undici's `request`: its answer is a stream, which costs as much as all checks of the service's
- * client.
+ * Sends a request and reads its whole answer; follows no redirect, decodes nothing. Rejects with the signal's reason, a
+ * `TimeoutError`, or undici's error. Not undici's `request`: its answer is a stream, which costs as much as all checks of
+ * the service's client.
  */
 export function exchange(
   dispatcher: Dispatcher,
-  { mostBytes, body, onSent, ...request }: HttpRequest,
-  signal: AbortSignal,
+  request: HttpRequest,
+  options: ExchangeOptions,
 ): Promise<HttpAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
-  let sent: Dispatcher.DispatchController | undefined;
-  let head = { status: 0, headers: {} };
-  let most = 0;
-  let size = 0;
-  const chunks: Buffer[] = [];
-  const stop = (): void => {
-    reject(signal.reason);
-    sent?.abort(signal.reason);
-  };
-  signal.addEventListener('abort', stop, { once: true });
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(controller) {
-      sent = controller;
-      if (signal.aborted) stop();
-    },
-    onRequestSent: () => onSent?.(),
-    // Also for each answer that only announces another.
-    onResponseStart(_, status, headers) {
-      head = { status, headers };
-      most = mostBytes(status);
-    },
-    onResponseData(controller, chunk) {
-      size += chunk.length;
-      if (size <= most) return void chunks.push(chunk);
-      resolve({ ...head, body: NOTHING, tooLarge: true });
-      // Ends the connection: nothing more is received.
-      controller.abort(new Error('the answer is too large'));
-    },
-    onResponseEnd: () => resolve({ ...head, body: Buffer.concat(chunks), tooLarge: false }),
-    onResponseError: (_, error) => reject(error),
-  };
-  dispatcher.dispatch({ ...request, body: body ?? null }, handler);
-  return promise.finally(() => signal.removeEventListener('abort', stop));
+  return new Promise((resolve, reject) => {
+    new Exchange(request, options, resolve, reject).enter(dispatcher);
+  });
 }
 
-/** The same within a time. */
-export async function exchangeWithin(
-  timeoutMs: number,
-  dispatcher: Dispatcher,
-  request: HttpRequest,
-): Promise<HttpAnswer> {
-  const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(new Error('there was no answer in time')), timeoutMs);
-  try {
-    return await exchange(dispatcher, request, stop.signal);
-  } finally {
-    clearTimeout(timer);
+/** One object and no signal of its own, since there are thousands a second. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: HttpRequest;
+  readonly #options: ExchangeOptions;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #leave: (() => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isOver = false;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #size = 0;
+  readonly #chunks: Buffer[] = [];
+
+  constructor(
+    request: HttpRequest,
+    options: ExchangeOptions,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#request = request;
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => this.#stop(new TimeoutError('no answer in time')), options.timeoutMs);
+    options.signal?.addEventListener('abort', this);
+  }
+
+  enter(dispatcher: Dispatcher): void {
+    const begin = (): void => {
+      if (!this.#isOver) dispatcher.dispatch(this.#request, this);
+    };
+    if (this.#options.enter === undefined) begin();
+    else this.#leave = this.#options.enter(begin);
+  }
+
+  /** The caller's signal has aborted. */
+  handleEvent(): void {
+    this.#stop(this.#options.signal?.reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(new Error('the request is no longer wanted'));
+  }
+
+  onRequestSent(): void {
+    this.#request.onSent?.();
+  }
+
+  /** Also for each answer that only announces another. */
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size <= this.#request.mostBytes(this.#status)) return void this.#chunks.push(chunk);
+    this.#answer(NOTHING, true);
+    // Ends the connection: nothing more is received.
+    controller.abort(new Error('the answer is too large'));
+  }
+
+  onResponseEnd(): void {
+    const [first = NOTHING] = this.#chunks;
+    this.#answer(this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first, false);
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#end();
+    this.#reject(error);
+  }
+
+  #answer(body: Buffer, tooLarge: boolean): void {
+    this.#end();
+    this.#resolve({ status: this.#status, headers: this.#headers, body, tooLarge });
+  }
+
+  #stop(reason: unknown): void {
+    this.#end();
+    this.#reject(reason);
+    this.#controller?.abort(reason instanceof Error ? reason : new Error('the request was ended'));
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#options.signal?.removeEventListener('abort', this);
+    this.#leave?.();
   }
 }

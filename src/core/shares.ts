@@ -134,28 +134,19 @@ export class FairGate {
     return this.#shares.isEmpty && this.#waiting.size === 0;
   }
 
-  /** Resolves inside, with the way out. Rejects with the signal's reason. */
-  async enter(key: string, signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
-    if (this.#shares.hasRoom({ workspace: key })) this.#shares.begin({ workspace: key });
-    else await this.#wait(key, signal);
-    return () => this.#leave(key);
-  }
-
-  #wait(key: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        this.#drop(key, enter);
-        reject(signal.reason);
-      };
-      const enter = (): void => {
-        signal.removeEventListener('abort', giveUp);
-        resolve();
-      };
-      const waiters = this.#waiting.get(key) ?? new Set();
-      this.#waiting.set(key, waiters.add(enter));
-      signal.addEventListener('abort', giveUp, { once: true });
-    });
+  /** Calls `begin` inside, now or later. Returns what leaves, or waits no longer. */
+  enter(key: string, begin: () => void): () => void {
+    if (this.#shares.hasRoom({ workspace: key })) {
+      this.#shares.begin({ workspace: key });
+      begin();
+      return () => this.#leave(key);
+    }
+    const waiters = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, waiters.add(begin));
+    return () => {
+      if (waiters.has(begin)) this.#drop(key, begin);
+      else this.#leave(key);
+    };
   }
 
   #drop(key: string, waiter: () => void): void {
@@ -168,11 +159,11 @@ export class FairGate {
     this.#shares.end({ workspace: key });
     for (const [workspace, waiters] of this.#waiting) {
       if (this.#shares.free <= 0) return;
-      for (const enter of waiters) {
+      for (const begin of waiters) {
         if (!this.#shares.hasRoom({ workspace })) break;
-        this.#drop(workspace, enter);
+        this.#drop(workspace, begin);
         this.#shares.begin({ workspace });
-        enter();
+        begin();
       }
     }
   }

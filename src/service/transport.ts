@@ -1,8 +1,9 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import process from 'node:process';
 import { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
-import { exchange, type HttpAnswer, type HttpRequest } from '../core/exchange.ts';
+import { exchange, type HttpAnswer, type HttpRequest, TimeoutError } from '../core/exchange.ts';
 import { backoff } from '../core/retry.ts';
 import { FairGate } from '../core/shares.ts';
 import { isLocalName } from './addresses.ts';
@@ -22,18 +23,13 @@ interface Caller {
   signal: AbortSignal | undefined;
 }
 
-/** The exchange took longer than its `timeoutMs`. */
-class TimeoutError extends Error {
-  readonly code = 'timeout';
-}
-
 /** How many callers at their limit an origin's pool has room for, before they share it. */
 const FULL_CALLERS = 4;
 
 export interface Pools {
   agent: Agent;
-  /** Waits for one of the origin's connections; resolves with what gives it back. */
-  enter(origin: string, caller: string, signal: AbortSignal): Promise<() => void>;
+  /** Calls `begin` when one of the origin's connections is free; returns what gives it back, or waits no longer. */
+  enter(origin: string, caller: string, begin: () => void): () => void;
 }
 
 /**
@@ -46,14 +42,16 @@ export function openPools(connections: number, connectTimeoutMs: number): Pools 
   const most = connections * FULL_CALLERS;
   return {
     agent: openAgent(most, connectTimeoutMs),
-    async enter(origin, caller, signal) {
+    enter(origin, caller, begin) {
       const gate = gates.get(origin) ?? new FairGate({ most, mostOfKey: connections });
       gates.set(origin, gate);
-      const leave = await gate.enter(caller, signal);
-      return () => {
+      const leave = gate.enter(caller, begin);
+      const leaveGate = (): void => {
         leave();
         if (gate.isEmpty) gates.delete(origin);
       };
+      // By then undici counts the connection as free, and opens no other: it sets an immediate for that after the answer.
+      return () => process.nextTick(setImmediate, leaveGate);
     },
   };
 }
@@ -77,21 +75,11 @@ export async function send(
   { operation, caller, timeoutMs, signal }: Caller,
 ): Promise<HttpAnswer> {
   signal?.throwIfAborted();
-  const stop = new AbortController();
-  const forward = (): void => stop.abort(signal?.reason);
-  const timer = setTimeout(() => stop.abort(new TimeoutError('no answer in time')), timeoutMs);
-  signal?.addEventListener('abort', forward, { once: true });
-  let leave: (() => void) | undefined;
+  const enter = (begin: () => void) => pools.enter(request.origin, caller, begin);
   try {
-    leave = await pools.enter(request.origin, caller, stop.signal);
-    return await exchange(pools.agent, request, stop.signal);
+    return await exchange(pools.agent, request, { timeoutMs, signal, enter });
   } catch (error) {
     throw signal?.aborted ? error : failureOf(operation, error);
-  } finally {
-    // By then undici counts the connection as free, and opens no other.
-    if (leave !== undefined) setImmediate(leave);
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', forward);
   }
 }
 
@@ -198,7 +186,7 @@ export function requestOf(
       'user-agent': `deckhand/${version}`,
       ...(authorization === undefined ? {} : { authorization }),
     },
-    body: call.body === undefined ? undefined : JSON.stringify(call.body),
+    body: call.body === undefined ? null : JSON.stringify(call.body),
     mostBytes: (status) => (status >= 200 && status < 300 ? maxBytes : Math.min(maxBytes, ERROR_BYTES)),
   };
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { stringify } from 'node:querystring';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../core/clock.ts';
-import { exchangeWithin, type HttpAnswer, isThisMachine } from '../core/exchange.ts';
+import { exchange, type HttpAnswer, isThisMachine } from '../core/exchange.ts';
 import { createKeyedLock, type KeyedLock } from '../core/locks.ts';
 import type { Message } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
@@ -69,7 +69,7 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
       mostBytes: () => Number.POSITIVE_INFINITY,
     } as const;
     const start = (onSent?: () => void): Promise<HttpAnswer> =>
-      exchangeWithin(TIMEOUT_MS, agent, { ...request, onSent });
+      exchange(agent, { ...request, onSent }, { timeoutMs: TIMEOUT_MS });
     return intend === undefined ? start() : sendStored(alone, intend, start);
   }
 
@@ -160,14 +160,15 @@ function parse<T>(body: Buffer): (T & Said) | undefined {
 }
 
 async function sendBytes(dispatcher: Dispatcher, url: URL, body: Uint8Array): Promise<number> {
-  const { status } = await exchangeWithin(UPLOAD_TIMEOUT_MS, dispatcher, {
+  const request = {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method: 'POST',
     headers: { 'content-type': 'application/octet-stream' },
     body,
     mostBytes: () => MOST_OF_RESPONSE,
-  });
+  } as const;
+  const { status } = await exchange(dispatcher, request, { timeoutMs: UPLOAD_TIMEOUT_MS });
   return status;
 }
 
@@ -199,14 +200,15 @@ export async function postToResponseUrl(
   }
   try {
     const { origin, pathname, search } = address;
-    const { status, body } = await exchangeWithin(TIMEOUT_MS, agent, {
+    const request = {
       origin,
       path: `${pathname}${search}`,
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(bodyOf(message, mode)),
       mostBytes: () => MOST_OF_RESPONSE,
-    });
+    } as const;
+    const { status, body } = await exchange(agent, request, { timeoutMs: TIMEOUT_MS });
     if (status === 200 && !REFUSAL.test(body.toString())) return true;
     log.warn({ event: 'response_url_failed', status }, 'a response_url did not take the answer');
     return false;

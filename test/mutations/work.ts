@@ -24,8 +24,8 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a slow account takes all connections to the service',
     file: 'src/core/shares.ts',
-    from: 'if (this.#shares.hasRoom({ workspace: key })) this',
-    to: 'if (this.#shares.free > 0) this',
+    from: 'if (this.#shares.hasRoom({ workspace: key })) {',
+    to: 'if (this.#shares.free > 0) {',
     tests: ['test/core/locks.test.ts'],
   },
   {
