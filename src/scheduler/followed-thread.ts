@@ -25,14 +25,18 @@ export interface FollowedThread<State, Shown> {
 }
 
 /** What is kept of it. */
-export type FollowedJob<State> = Pick<Job<State>, 'data' | 'save'> & { signal?: AbortSignal };
+type FollowedJob<State> = Pick<Job<State>, 'data' | 'save'> & { signal?: AbortSignal };
 
 /** How it looks. */
 export interface FollowedViews<State, Shown> {
-  root(state: State, shown: Shown): Message;
-  /** Left out where the thread has no progress reply. */
-  progress?: ((state: State, shown: Shown) => Message) | undefined;
+  /** Makes the root message. */
+  draw: Draw<State, Shown>;
+  /** Makes the first reply, which is edited while it runs; left out where there is none. */
+  drawProgress?: Draw<State, Shown>;
 }
+
+/** @param now milliseconds since the epoch */
+type Draw<State, Shown> = (state: State, now: number, shown: Shown) => Message;
 
 type Context = Pick<Workspace, 'clock' | 'slack' | 'log' | 'metrics' | 'channels'>;
 
@@ -47,7 +51,7 @@ function isDue(now: number, shownAt: number, startedAt: number): boolean {
 /** A message that is edited; it has no `ref` where it is not shown, or not known. */
 interface Edited<State, Shown> {
   ref(): MessageRef | undefined;
-  draw(state: State, shown: Shown): Message;
+  draw: Draw<State, Shown>;
   /** When it was last edited, milliseconds since the epoch. */
   shownAt: number;
 }
@@ -55,7 +59,7 @@ interface Edited<State, Shown> {
 export function openFollowedThread<State extends FollowedState, Shown extends { kind: string }>(
   context: Context,
   job: FollowedJob<State>,
-  views: FollowedViews<State, Shown>,
+  { draw, drawProgress }: FollowedViews<State, Shown>,
 ): FollowedThread<State, Shown> {
   const { clock, slack } = context;
   const { signal } = job;
@@ -68,20 +72,20 @@ export function openFollowedThread<State extends FollowedState, Shown extends { 
 
   const record = { read: () => state, keep, signal };
   const reply = (news: News) => replyOnce(context, record, news);
-  const edited = (ts: () => string | undefined, draw: (state: State, shown: Shown) => Message) =>
-    ({ ref: () => refOf(state.channel, ts()), draw, shownAt: state.startedAt }) satisfies Edited<
-      State,
-      Shown
-    >;
-  const root = edited(() => state.rootTs, views.root);
-  const progress = views.progress && edited(() => state.progressTs, views.progress);
+  const { startedAt: shownAt } = state;
+  const root: Edited<State, Shown> = { ref: () => refOf(state.channel, state.rootTs), draw, shownAt };
+  const progress: Edited<State, Shown> | undefined = drawProgress && {
+    ref: () => refOf(state.channel, state.progressTs),
+    draw: drawProgress,
+    shownAt,
+  };
 
   /** @returns the message that Slack refused as an edit, because it must stay as it is */
   async function edit(one: Edited<State, Shown>, shown: Shown): Promise<Message | undefined> {
     one.shownAt = clock.now();
     const ref = one.ref();
     if (ref === undefined) return undefined;
-    const message = one.draw(state, shown);
+    const message = one.draw(state, one.shownAt, shown);
     try {
       await slack.update(ref, message, signal);
       return undefined;
@@ -129,7 +133,7 @@ export function openFollowedThread<State extends FollowedState, Shown extends { 
       const isTime = isDue(clock.now(), one.shownAt, state.startedAt);
       if (ref === undefined || !isTime || !slack.mayRefresh(ref.channel)) return;
       try {
-        if (await slack.refresh(ref, one.draw(state, shown))) one.shownAt = clock.now();
+        if (await slack.refresh(ref, one.draw(state, clock.now(), shown))) one.shownAt = clock.now();
       } catch (error) {
         if (!isEditRefused(error) && !(isProgress && isSlackFailure(error, 'gone'))) throw error;
         one.shownAt = clock.now();
@@ -137,7 +141,8 @@ export function openFollowedThread<State extends FollowedState, Shown extends { 
       }
     },
     async postProgress(shown) {
-      if (progress !== undefined) await reply({ key: PROGRESS, message: progress.draw(state, shown) });
+      if (progress !== undefined)
+        await reply({ key: PROGRESS, message: progress.draw(state, clock.now(), shown) });
     },
     async post(news) {
       for (const item of news) if (!(await reply(item))) return;

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { defined } from '../core/defined.ts';
 import { type ServiceError, type ServiceErrorKind, UserError } from '../core/errors.ts';
-import type { Message } from '../core/message.ts';
 import { dateTime } from '../core/mrkdwn.ts';
 import { nextPollMs, type PollState, STEADY } from '../core/retry.ts';
 import type { Settings } from '../core/settings.ts';
@@ -14,9 +13,9 @@ import { AccountFailure } from '../workspace/accounts.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import {
-  type FollowedJob,
   type FollowedState,
   type FollowedThread,
+  type FollowedViews,
   openFollowedThread,
 } from './followed-thread.ts';
 
@@ -24,14 +23,10 @@ import {
 export const FOLLOWED_AT_ONCE = 20_000;
 
 /** Something at the service that is followed in a root message and its thread. */
-export interface FollowedKind<State, Shown> {
+export interface FollowedKind<State, Shown> extends FollowedViews<State, Shown | Stopped> {
   queue: string;
   schema: z.ZodType<State>;
   keyStaysMs?: number;
-  /** Makes the root message. */
-  draw(state: State, now: number, shown: Shown | Stopped): Message;
-  /** Makes the first reply, which is edited while it runs; left out where there is none. */
-  drawProgress?(state: State, now: number, shown: Shown | Stopped): Message;
   /** What the log says of it. */
   fields(state: State): Record<string, unknown>;
   /** Follows to the end, and shows it. */
@@ -66,17 +61,6 @@ export function defineFollowJob<State extends FollowedState, Shown extends { kin
     return failureWords(workspace.report(error, { job: queue, ...kind.fields(state) }));
   }
 
-  function openThread(workspace: Workspace, job: FollowedJob<State>): FollowedThread<State, Shown | Stopped> {
-    const { draw, drawProgress } = kind;
-    const { now } = workspace.clock;
-    return openFollowedThread(workspace, job, {
-      root: (state, shown: Shown | Stopped) => draw(state, now(), shown),
-      ...(drawProgress === undefined
-        ? {}
-        : { progress: (state, shown: Shown | Stopped) => drawProgress(state, now(), shown) }),
-    });
-  }
-
   /** The root message has the reason where the service, or what a person did, ends it. */
   async function followOrExplain(following: Following<State, Shown>): Promise<void> {
     const { workspace, thread, signal } = following;
@@ -97,7 +81,7 @@ export function defineFollowJob<State extends FollowedState, Shown extends { kin
 
   async function run(workspace: Workspace, job: Job<State>): Promise<void> {
     const { metrics, log } = workspace;
-    const thread = openThread(workspace, job);
+    const thread = openFollowedThread(workspace, job, kind);
     metrics.followed(1);
     try {
       await followOrExplain({ workspace, thread, signal: job.signal });
@@ -115,7 +99,8 @@ export function defineFollowJob<State extends FollowedState, Shown extends { kin
   async function onDeadLetter(workspace: Workspace, data: State, error: unknown): Promise<void> {
     const reason = reasonOf(workspace, data, error);
     await kind.onStop?.(workspace, data, { status: 'stopped', reason });
-    await openThread(workspace, { data, save: async () => undefined }).show({ kind: 'stopped', reason });
+    const thread = openFollowedThread(workspace, { data, save: async () => undefined }, kind);
+    await thread.show({ kind: 'stopped', reason });
   }
 
   const options = { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, resumable: true };
