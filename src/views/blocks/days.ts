@@ -38,8 +38,10 @@ export function hourOf(zone: string, at: number | string): { day: string; hour: 
 /** "2026-11-20 09" */
 const textOf = byQuarter((zone, at) => {
   // "11/20/2026, 09": its parts one by one take four times as long.
-  const [month, day, year, hour] = formatterOf(zone).format(at).split(/\D+/);
-  return `${year?.padStart(4, '0')}-${month}-${day} ${hour}`;
+  const [month, day, year = '', hour] = formatterOf(zone).format(at).split(/\D+/);
+  // Years of more than four digits have a sign and six digits: without them they are read in this machine's zone.
+  const iso = year.length > 4 ? `+${year.padStart(6, '0')}` : year.padStart(4, '0');
+  return `${iso}-${month}-${day} ${hour}`;
 });
 
 /** All days from one to another, both included, at most the latest `most`. */
