@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ann } from './commands/integrations/support.ts';
 import { openDigestWorld } from './scheduler/digests/digest-world.ts';
@@ -15,6 +17,13 @@ const MOST_FILES = {
 } as const;
 const MOST_STATEMENTS = 25;
 
+const ARCHITECTURE = readFileSync(join(import.meta.dirname, '..', 'docs', 'architecture.md'), 'utf8');
+const [, BELOW = ''] = /### Below every journey\n(.*?)\n### /s.exec(ARCHITECTURE) ?? [];
+/** Of the table, whose rows end with them. */
+const SHARED = [...BELOW.matchAll(/^\|.*\|(.*)\|$/gm)].flatMap(([, cell = '']) =>
+  [...cell.matchAll(/`(.+?)`/g)].map(([, file]) => file),
+);
+
 const measured: Record<string, Journey> = {};
 afterAll(() => print(measured));
 
@@ -22,6 +31,8 @@ async function measure(name: keyof typeof MOST_FILES, travel: () => Promise<void
   const journey = await measureJourney(travel);
   measured[name] = journey;
   expect(journey.files.length).toBeLessThanOrEqual(MOST_FILES[name]);
+  expect(SHARED).toHaveLength(31);
+  expect(journey.files).toEqual(expect.arrayContaining(SHARED));
   return journey;
 }
 
