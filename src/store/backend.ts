@@ -1,4 +1,4 @@
-import type { Keyv } from 'keyv';
+import { jsonSerializer, type Keyv } from 'keyv';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { asking, StoreError, type Tenancy } from './store.ts';
@@ -78,7 +78,8 @@ export function guardBackend(backend: Backend): GuardedBackend {
     write: Promise<boolean>,
     during: Tenancy | undefined,
   ): Promise<boolean> {
-    const isWritten = await asking(guarded(backend, write, during));
+    const isWritten = await asking(write);
+    if (!isWritten && during !== undefined) await checkStands(backend, during);
     written.delete(key);
     const [oldest] = written.size >= MOST_REMEMBERED ? written.keys() : [];
     if (oldest !== undefined) written.delete(oldest);
@@ -137,15 +138,8 @@ function joinReads(backend: Backend): Backend['read'] {
 }
 
 /** What was not written may not have been for the installation's end. @throws InstallationEnded */
-async function guarded(
-  backend: Backend,
-  write: Promise<boolean>,
-  during: Tenancy | undefined,
-): Promise<boolean> {
-  const isWritten = await write;
-  if (isWritten || during === undefined) return isWritten;
-  if ((await backend.read(during.key)) !== during.text) throw new InstallationEnded();
-  return false;
+async function checkStands(backend: Backend, during: Tenancy): Promise<void> {
+  if ((await asking(backend.read(during.key))) !== during.text) throw new InstallationEnded();
 }
 
 /** What is stored: the document, and when it ends by the process's own clock. */
@@ -157,14 +151,13 @@ export interface Envelope {
 }
 
 /** The database reclaims rows by its own clock, which a test's clock may be far from. */
-export async function rowOf(
-  backend: Backend,
+export function rowOf(
   clock: Clock,
   key: string,
   doc: unknown,
   expiresAt: number | undefined,
   version = 1,
-): Promise<Row> {
+): Row {
   const expires = expiresAt === undefined ? undefined : Date.now() + (expiresAt - clock.now());
   const value: Envelope = {
     doc,
@@ -173,7 +166,7 @@ export async function rowOf(
   };
   return {
     key,
-    text: await encode(backend, expires === undefined ? { value } : { value, expires }),
+    text: encode(expires === undefined ? { value } : { value, expires }),
     expires,
   };
 }
@@ -184,9 +177,9 @@ export async function rowOf(
  */
 const MARKED = /[:,[]":/;
 
-async function encode(backend: Backend, row: { value: Envelope; expires?: number }): Promise<string> {
+function encode(row: { value: Envelope; expires?: number }): string {
   const text = JSON.stringify(row);
-  return MARKED.test(text) ? String(await backend.keyv.encode(row)) : text;
+  return MARKED.test(text) ? jsonSerializer.stringify(row) : text;
 }
 
 export function isAlive(envelope: Envelope, clock: Clock): boolean {
@@ -194,10 +187,10 @@ export function isAlive(envelope: Envelope, clock: Clock): boolean {
 }
 
 /** A row that is no envelope has no document that any schema reads. */
-export async function decode(backend: Backend, text: string): Promise<Envelope> {
+export function decode(text: string): Envelope {
   try {
     const row: { value?: Envelope } | undefined = MARKED.test(text)
-      ? await backend.keyv.decode<Envelope>(text)
+      ? jsonSerializer.parse(text)
       : JSON.parse(text);
     return typeof row?.value === 'object' && row.value !== null ? row.value : { doc: undefined };
   } catch {

@@ -122,7 +122,7 @@ class KeyvCollection<T> implements Collection<T> {
 
   async put(id: string, doc: T, expiresAt?: number): Promise<void> {
     const during = await this.#ask?.();
-    const row = await this.#rowOf(this.#keyOf(id), doc, expiresAt);
+    const row = this.#rowOf(this.#keyOf(id), doc, expiresAt);
     // One that has ended already is stored so that what stood there is gone, and swept later.
     if (!(await this.#context.backend.put(row, during)))
       throw new StoreError('The database did not take a document');
@@ -131,12 +131,12 @@ class KeyvCollection<T> implements Collection<T> {
   async create(id: string, doc: T, expiresAt?: number): Promise<boolean> {
     const { backend, clock } = this.#context;
     const during = await this.#ask?.();
-    const row = await this.#rowOf(this.#keyOf(id), doc, expiresAt);
+    const row = this.#rowOf(this.#keyOf(id), doc, expiresAt);
     if (await backend.insert(row, during)) return true;
     const standing = await backend.read(row.key);
     if (standing === undefined) return backend.insert(row, during);
     // A row that ended by our clock but not yet by the database's may be taken over, by one of us.
-    return isAlive(await decode(backend, standing), clock) ? false : backend.replace(standing, row, during);
+    return isAlive(decode(standing), clock) ? false : backend.replace(standing, row, during);
   }
 
   update(id: string, change: Change<T>): Promise<T | undefined> {
@@ -150,7 +150,7 @@ class KeyvCollection<T> implements Collection<T> {
     for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
       const standing = await backend.read(key);
       if (standing === undefined) return false;
-      if (await backend.remove(key, standing, during)) return isAlive(await decode(backend, standing), clock);
+      if (await backend.remove(key, standing, during)) return isAlive(decode(standing), clock);
     }
     throw new StoreError('A document changed too often to be deleted');
   }
@@ -187,10 +187,10 @@ class KeyvCollection<T> implements Collection<T> {
     from: string | undefined,
     change: Change<T>,
   ): Promise<{ doc: T | undefined; row: Row | undefined }> {
-    const current = await this.#decode(from);
+    const current = this.#decode(from);
     const doc = await change(current && (await this.#parse(id, current)));
     const key = this.#keyOf(id);
-    return { doc, row: doc === undefined ? undefined : await this.#rowOf(key, doc, current?.expiresAt) };
+    return { doc, row: doc === undefined ? undefined : this.#rowOf(key, doc, current?.expiresAt) };
   }
 
   #keyOf(id: string): string {
@@ -201,19 +201,18 @@ class KeyvCollection<T> implements Collection<T> {
     return `${part(this.#workspace)}/${part(this.#name)}/`;
   }
 
-  #rowOf(key: string, doc: T, expiresAt: number | undefined): Promise<Row> {
-    const { backend, clock } = this.#context;
-    return rowOf(backend, clock, key, doc, expiresAt, versionOf(this.#shape));
+  #rowOf(key: string, doc: T, expiresAt: number | undefined): Row {
+    return rowOf(this.#context.clock, key, doc, expiresAt, versionOf(this.#shape));
   }
 
   /** Undefined for a document that has ended. */
-  async #decode(text: string | undefined): Promise<Envelope | undefined> {
-    const envelope = text === undefined ? undefined : await decode(this.#context.backend, text);
+  #decode(text: string | undefined): Envelope | undefined {
+    const envelope = text === undefined ? undefined : decode(text);
     return envelope && isAlive(envelope, this.#context.clock) ? envelope : undefined;
   }
 
   async #read(id: string, text: string | undefined): Promise<T | undefined> {
-    const envelope = await this.#decode(text);
+    const envelope = this.#decode(text);
     return envelope && this.#parse(id, envelope);
   }
 
@@ -226,7 +225,7 @@ class KeyvCollection<T> implements Collection<T> {
   /** Nothing where the document ended, or cannot be read. */
   async #readRow(id: string, text: string): Promise<Found<T>> {
     try {
-      const envelope = await this.#decode(text);
+      const envelope = this.#decode(text);
       return envelope === undefined ? [] : [{ id, doc: await this.#parse(id, envelope) }];
     } catch (error) {
       if (error instanceof DocumentUnreadable) return [];
@@ -238,11 +237,7 @@ class KeyvCollection<T> implements Collection<T> {
   async #parse(id: string, { doc, version = 1 }: Envelope): Promise<T> {
     const parsed = parseVersion(this.#shape, doc, version);
     if (parsed.success) return parsed.data;
-    const { backend, clock, onQuarantined } = this.#context;
-    const rowOfMark = (key: string, mark: object): Promise<Row> =>
-      rowOf(backend, clock, key, mark, undefined);
-    const options = { backend, rowOf: rowOfMark, now: clock.now, onQuarantined };
-    await quarantine(options, { workspace: this.#workspace, collection: this.#name, id }, doc);
+    await quarantine(this.#context, { workspace: this.#workspace, collection: this.#name, id }, doc);
     throw new DocumentUnreadable(this.#name, { cause: parsed.error });
   }
 }

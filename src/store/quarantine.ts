@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Backend, Row } from './backend.ts';
+import type { Clock } from '../core/clock.ts';
+import { type Backend, rowOf } from './backend.ts';
 import { StoreError } from './store.ts';
 
 /** Something stored that cannot be read. It stays where it is, for a release that can read it. */
@@ -42,21 +43,20 @@ export class DocumentUnreadable extends StoreError {
 
 export interface QuarantineOptions {
   backend: Pick<Backend, 'insert'>;
-  rowOf: (key: string, mark: QuarantineMark) => Promise<Row>;
-  now: () => number;
+  clock: Clock;
   /** Called once for each record, however many replicas meet it. */
   onQuarantined: ((record: QuarantinedRecord) => void) | undefined;
 }
 
 /** Marks a record as unreadable; the first to do so reports it. */
 export async function quarantine(
-  { backend, rowOf, now, onQuarantined }: QuarantineOptions,
+  { backend, clock, onQuarantined }: QuarantineOptions,
   { workspace, collection, id }: Pick<QuarantinedRecord, 'workspace' | 'collection' | 'id'>,
   doc: unknown,
 ): Promise<void> {
-  const mark: QuarantineMark = { kind: 'document', collection, id, at: now() };
+  const mark: QuarantineMark = { kind: 'document', collection, id, at: clock.now() };
   const key = `${workspace}/${QUARANTINE}/${markId(mark)}`;
-  const isFirst = await backend.insert(await rowOf(key, mark));
+  const isFirst = await backend.insert(rowOf(clock, key, mark, undefined));
   if (isFirst) onQuarantined?.({ kind: 'document', workspace, collection, id, owner: ownerOf(doc) });
 }
 
