@@ -180,6 +180,8 @@ class StoringApp extends App {
   readonly #parts: ListenerParts;
   readonly #requests: DurableRequests;
   readonly #events: EventHandlers;
+  /** With those that are answered at once. */
+  readonly #named: Readonly<Record<string, unknown>>;
   readonly #live: LiveEvents;
 
   constructor(parts: ListenerParts, requests: DurableRequests, events: EventHandlers, live: LiveEvents) {
@@ -195,6 +197,7 @@ class StoringApp extends App {
     this.#parts = parts;
     this.#requests = requests;
     this.#events = events;
+    this.#named = { ...events, ...LIVE_EVENTS };
     this.#live = live;
     this.error(async (error) => {
       if (error.original instanceof ZodError) return this.#logMalformed(error.original);
@@ -203,9 +206,7 @@ class StoringApp extends App {
   }
 
   override processEvent(event: ReceiverEvent): Promise<void> {
-    return this.#parts.tracing.run(payloadSpan(event.body, { ...this.#events, ...LIVE_EVENTS }), () =>
-      this.#take(event),
-    );
+    return this.#parts.tracing.run(payloadSpan(event.body, this.#named), () => this.#take(event));
   }
 
   async #take(event: ReceiverEvent): Promise<void> {

@@ -34,9 +34,11 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
     const arrived = performance.now();
     const raw = await readBody(request);
     if (raw === undefined) return refuse(response, 413, 'too_large');
-    if (isCertificateCheck(raw, header(request, 'content-type'))) return send(response, '');
     const fault = await signatures.take(request, raw);
-    if (fault !== undefined) return refuse(response, 401, fault);
+    if (fault !== undefined)
+      return isCertificateCheck(raw, header(request, 'content-type'))
+        ? send(response, '')
+        : refuse(response, 401, fault);
     try {
       await take(request, response, raw, arrived);
     } finally {
@@ -53,6 +55,7 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
   ): Promise<void> {
     const body = parseBody(raw.toString('utf8'), header(request, 'content-type'));
     if (body === undefined) return refuse(response, 400, 'malformed');
+    if (body.ssl_check === '1') return send(response, '');
     if (body.type === 'url_verification') return send(response, { challenge: String(body.challenge) });
     const retryNum = numberOf(header(request, 'x-slack-retry-num'));
     await app?.processEvent(eventOf(body, response, arrived, retryNum));

@@ -1,6 +1,5 @@
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -40,6 +39,7 @@ export async function openSignatures({
   log,
 }: SignaturesParts): Promise<Signatures> {
   const taken = await openTaken(store, clock);
+  const secret = createSecretKey(signingSecret, 'utf8');
 
   async function isNew(signature: string): Promise<boolean> {
     try {
@@ -58,7 +58,7 @@ export async function openSignatures({
       const timestamp = header(request, 'x-slack-request-timestamp') ?? '';
       if (signature === undefined || !/^\d{1,12}$/.test(timestamp)) return 'missing';
       if (Math.abs(clock.now() / 1000 - Number(timestamp)) > WINDOW_S) return 'stale';
-      if (!isSame(signatureFor(signingSecret, timestamp, body), signature)) return 'wrong';
+      if (!isSame(signatureFor(secret, timestamp, body), signature)) return 'wrong';
       return (await isNew(signature)) ? undefined : 'replayed';
     },
     async release(request) {
@@ -79,8 +79,8 @@ export function header(request: IncomingMessage, name: string): string | undefin
 }
 
 /** Slack's `v0` signature over the raw body. */
-function signatureFor(signingSecret: string, timestamp: string, body: Buffer): string {
-  const hmac = createHmac('sha256', signingSecret).update(`v0:${timestamp}:`).update(body);
+function signatureFor(secret: KeyObject, timestamp: string, body: Buffer): string {
+  const hmac = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body);
   return `v0=${hmac.digest('hex')}`;
 }
 
@@ -104,7 +104,7 @@ const Several = z.object({ digests: z.array(z.string()) });
 interface Group {
   id: string;
   digests: string[];
-  stored: Promise<boolean>;
+  stored: PromiseWithResolvers<void>;
 }
 
 /**
@@ -122,22 +122,20 @@ async function openTaken(store: Store, clock: Clock): Promise<Taken> {
 
   function begin(first: string): Group {
     const at = clock.now();
-    const id = `${at}-${first}`;
-    const digests: string[] = [];
-    async function put(): Promise<boolean> {
-      await nextTurn();
+    const group: Group = { id: `${at}-${first}`, digests: [], stored: Promise.withResolvers() };
+    setImmediate(() => {
       open = undefined;
-      await groups.put(id, { digests }, at + VALID_MS);
-      return true;
-    }
-    return { id, digests, stored: put() };
+      group.stored.resolve(groups.put(group.id, { digests: group.digests }, at + VALID_MS));
+    });
+    return group;
   }
 
-  function addToGroup(digest: string): Promise<boolean> {
+  async function addToGroup(digest: string): Promise<boolean> {
     open ??= begin(digest);
     open.digests.push(digest);
     known.set(digest, open.id);
-    return open.stored;
+    await open.stored.promise;
+    return true;
   }
 
   return {
