@@ -6,6 +6,7 @@ import type { Choice } from '../views/blocks/inputs.ts';
 import { type Asker, forInvoices } from '../workspace/account-keys.ts';
 import type { Account } from '../workspace/accounts.ts';
 import { zoneOf } from '../workspace/slack-people.ts';
+import { fromForm } from './carried.ts';
 import type { OptionContext, OptionSource } from './command.ts';
 import { splitWords } from './command-router.ts';
 import { accountOf } from './resolve-target.ts';
@@ -189,7 +190,7 @@ const MenuTarget = z.object({
 
 /** The account and project that the menu is about: from its form, or from the command that its message asks about. */
 function targetOf({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarget> {
-  if (metadata !== '') return MenuTarget.parse(JSON.parse(metadata));
+  if (metadata !== '') return fromForm(MenuTarget, metadata);
   const menu = menuTarget(blockId);
   if (menu !== undefined) return menu;
   const { account } = splitWords(chosenText(blockId) ?? '').flags;

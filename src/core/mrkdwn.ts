@@ -8,7 +8,8 @@ import type { Message } from './message.ts';
 const ELLIPSIS = '…';
 
 // Control characters, halves of characters, and the marks that turn or hide the direction of what follows.
-const INVISIBLE = /[\p{Cc}\p{Cs}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+const INVISIBLE =
+  /[\p{Cc}\p{Cs}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
 const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

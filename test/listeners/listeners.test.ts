@@ -75,34 +75,40 @@ describe('the front door', () => {
     expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(0);
   });
 
-  test('the front door answers a button and a form that it does not know', async ({ world }) => {
+  test.for([
+    ['a button that it does not know', 'gone:button', '{}'],
+    ['a button that another version made', 'test:again', '{"project":7}'],
+    ['a button with a value that is no JSON', 'test:again', 'storefront'],
+  ] as const)('the front door answers %s', async ([_, action_id, value], { world }) => {
     const { deliver } = await signed(world);
-    const action = await deliver({
+    const { status } = await deliver({
       type: 'block_actions',
       team: { id: TEAM },
       user: { id: PEOPLE.member },
       channel: { id: CHANNEL },
-      trigger_id: 'unknown-action',
-      actions: [{ action_id: 'gone:button', block_id: 'b', type: 'button', action_ts: '1' }],
+      trigger_id: 'old-action',
+      actions: [{ action_id, value, block_id: 'b', type: 'button', action_ts: '1' }],
     });
-    expect(action.status).toBe(200);
+    expect(status).toBe(200);
     await told(world, 'member', 'older version');
-    const view = {
-      id: 'V1',
-      hash: 'h',
-      type: 'modal',
-      callback_id: 'gone',
-      title: { type: 'plain_text', text: 'Old' },
-    };
-    const submission = await deliver({
+    expect(world.logs.join()).not.toContain('"event":"bug"');
+  });
+
+  test.for([
+    ['a form that it does not know', 'gone', ''],
+    ['a form that another version made', 'settings', '{"channel":7}'],
+  ] as const)('the front door answers %s', async ([_, callback_id, private_metadata], { world }) => {
+    const { deliver } = await signed(world);
+    const view = { id: 'V1', hash: 'h', type: 'modal', callback_id, private_metadata, blocks: [] };
+    const { status, text } = await deliver({
       type: 'view_submission',
       team: { id: TEAM },
-      user: { id: PEOPLE.member },
-      trigger_id: 'unknown-view',
-      view: { ...view, private_metadata: '', blocks: [], state: { values: {} } },
+      user: { id: PEOPLE.admin },
+      trigger_id: 'old-view',
+      view: { ...view, title: { type: 'plain_text', text: 'Old' }, state: { values: {} } },
     });
-    expect(submission.status).toBe(200);
-    expect(submission.text).toContain('older version');
+    expect(status).toBe(200);
+    expect(text).toContain('older version');
   });
 
   test.for([

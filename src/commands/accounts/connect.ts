@@ -17,6 +17,7 @@ import { say } from '../../views/blocks/message.ts';
 import { messagesByField, refill, withBanner } from '../../views/blocks/modal.ts';
 import { keyTarget, PURPOSES, type Purpose } from '../../workspace/account-keys.ts';
 import type { Account } from '../../workspace/accounts.ts';
+import { fromButton, fromForm } from '../carried.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { lacking } from '../permission.ts';
 
@@ -53,7 +54,7 @@ export const connect = defineCommand({
     {
       actionId: 'connect:open',
       role: 'member',
-      run: async (value, context) => openForm(context, Origin.parse(JSON.parse(value ?? '{}'))),
+      run: async (value, context) => openForm(context, fromButton(Origin, value)),
     },
   ],
   shortcuts: [
@@ -98,7 +99,7 @@ async function purposeChoice(
 
 async function submitConnect(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { caller, workspace } = context;
-  const origin = Origin.parse(JSON.parse(state.metadata || '{}'));
+  const origin = fromForm(Origin, state.metadata);
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const account = parseAccountName(fields.data.account, workspace.config.SERVICE_BASE_URL);

@@ -8,6 +8,7 @@ import { keyId, keyTarget } from '../../workspace/account-keys.ts';
 import { type Account, unknownAccount } from '../../workspace/accounts.ts';
 import { accountsChanged } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { fromButton } from '../carried.ts';
 import type { ActionContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { lacking } from '../permission.ts';
@@ -49,7 +50,7 @@ export const disconnect = defineCommand({
 
 async function confirmDisconnect(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { workspace } = context;
-  const { id } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+  const { id } = fromButton(ButtonValue, value);
   const key = await keyToRemove(context, id);
   const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
   // In any case, because the process may have been killed between the two.

@@ -10,6 +10,7 @@ import {
   unlinkedMessage,
 } from '../../views/accounts/link.ts';
 import { startAddress } from '../../workspace/link-requests.ts';
+import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 
@@ -44,7 +45,7 @@ const UndoValue = z.object({ linkedAt: z.number() });
 
 /** Removes the link that the message was about, and no later one. */
 async function undoLink(value: string | undefined, { caller, workspace }: ActionContext): Promise<Reply> {
-  const { linkedAt } = UndoValue.parse(JSON.parse(value ?? '{}'));
+  const { linkedAt } = fromButton(UndoValue, value);
   if (!(await workspace.links.remove(caller.user, linkedAt)))
     return { kind: 'replace', message: linkGoneMessage(workspace.config.SLACK_COMMAND) };
   return { kind: 'replace', message: unlinkedMessage(), audit: { what: 'unlink' } };

@@ -3,6 +3,7 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { claimsMessage } from '../../views/accounts/claims.ts';
 import { say } from '../../views/blocks/message.ts';
+import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
@@ -47,7 +48,7 @@ async function showClaims({ caller, workspace }: CommandContext, account: string
 const ReleaseButton = z.object({ account: z.string(), user: z.string(), at: z.number() });
 
 async function release(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { account, user, at } = ReleaseButton.parse(JSON.parse(value ?? '{}'));
+  const { account, user, at } = fromButton(ReleaseButton, value);
   const wasThere = await context.workspace.names.release(account, user, at);
   const text = wasThere
     ? `The name of <@${user}> at ${code(account)} is free again, and watches do not mention them any more.`

@@ -18,6 +18,7 @@ import type { Account } from '../../workspace/accounts.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { fromButton } from '../carried.ts';
 import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, boundProject, isEverything } from '../resolve-target.ts';
 import { readActivityWords } from './parse-activity-arguments.ts';
@@ -92,7 +93,7 @@ async function namedProject(
 }
 
 async function turnPage(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const ask = Ask.parse(JSON.parse(value ?? '{}'));
+  const ask = fromButton(Ask, value);
   return { kind: 'replace', message: await messageOf(ask, await fetchOf(ask, context), TO_ASKER, context) };
 }
 
@@ -101,7 +102,7 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const { caller, workspace } = context;
   const { channel, user } = caller;
   if (channel === undefined) throw new UserError('Use this in a channel, where it can be shared.');
-  const ask = Ask.parse(JSON.parse(value ?? '{}'));
+  const ask = fromButton(Ask, value);
   const feed = await fetchOf(ask, context);
   // Posted before the reply, so that where Slack refuses the button can be pressed again.
   const message = await messageOf(ask, feed, { kind: 'channel', sharedBy: user }, context);

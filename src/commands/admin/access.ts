@@ -17,6 +17,7 @@ import {
 } from '../../views/admin/access.ts';
 import { GIVEN_ROLES, type Roles } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { fromButton } from '../carried.ts';
 import type { Action, ActionContext } from '../command.ts';
 
 const AskValue = z.object({ role: z.enum(GIVEN_ROLES), command: z.string().max(80) });
@@ -49,7 +50,7 @@ export const accessActions: Action[] = [
 ];
 
 async function askForAccess(value: string | undefined, { caller, workspace }: ActionContext): Promise<Reply> {
-  const wish: Wish = { user: caller.user, ...AskValue.parse(JSON.parse(value ?? '{}')) };
+  const wish: Wish = { user: caller.user, ...fromButton(AskValue, value) };
   const { role } = wish;
   const requests = createAccessRequests(workspace);
   if (await workspace.roles.holds(wish.user, role))
@@ -103,7 +104,7 @@ async function answer(
   { caller, workspace }: ActionContext,
   isAllowed: boolean,
 ): Promise<Reply> {
-  const { id } = AnswerValue.parse(JSON.parse(value ?? '{}'));
+  const { id } = fromButton(AnswerValue, value);
   const { user: by, requestId } = caller;
   const { config, roles, slack } = workspace;
   const requests = createAccessRequests(workspace);

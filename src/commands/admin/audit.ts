@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
 import { type AuditPage, auditMessage } from '../../views/admin/audit.ts';
+import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 const USUAL = 20;
@@ -34,7 +35,7 @@ export const audit = defineCommand({
       role: 'admin',
       run: async (value, context) => ({
         kind: 'replace',
-        message: await pageOf(Page.parse(JSON.parse(value ?? '{}')), context),
+        message: await pageOf(fromButton(Page, value), context),
       }),
     },
   ],

@@ -9,6 +9,7 @@ import {
   rolesModal,
 } from '../../views/admin/roles.ts';
 import { GIVEN_ROLES, type Grants, type Holders } from '../../workspace/roles.ts';
+import { fromForm } from '../carried.ts';
 import type { Command, CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { isAlwaysAllowed } from '../permission.ts';
@@ -133,7 +134,7 @@ async function restrictChannel(
   { workspace }: CommandContext,
   restrictable: readonly string[],
 ): Promise<string[] | undefined> {
-  const { channel } = Origin.parse(JSON.parse(metadata || '{}'));
+  const { channel } = fromForm(Origin, metadata);
   if (channel === undefined) return undefined;
   const chosen = Chosen.parse(values[COMMANDS_FIELD]).filter((name) => restrictable.includes(name));
   await workspace.channels.change(channel, ({ commands: _, ...rest }) =>

@@ -6,6 +6,7 @@ import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/sett
 import { messagesByField } from '../../views/blocks/modal.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import type { Channel } from '../../workspace/channels.ts';
+import { fromForm } from '../carried.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
 import { accountOf, chosenProject } from '../resolve-target.ts';
@@ -42,7 +43,7 @@ async function openSettings(context: CommandContext): Promise<Reply> {
 
 async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;
-  const origin = Origin.parse(JSON.parse(state.metadata));
+  const origin = fromForm(Origin, state.metadata);
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const { threads, layout, project: chosen, zone } = fields.data;

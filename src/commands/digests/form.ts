@@ -12,6 +12,7 @@ import { type DigestForm, DigestOrigin, digestModal } from '../../views/digests/
 import { SCHEDULES } from '../../workspace/account-keys.ts';
 import { Cadence, nextTimes } from '../../workspace/digests.ts';
 import { findProject } from '../../workspace/projects.ts';
+import { fromForm } from '../carried.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import { isEverything } from '../resolve-target.ts';
 import { readTime } from './parse-digest-arguments.ts';
@@ -142,5 +143,5 @@ export async function choicesOf({ workspace }: CommandContext, asked: FilledDige
 }
 
 export function originOf(state: ViewState): DigestOrigin {
-  return DigestOrigin.parse(JSON.parse(state.metadata));
+  return fromForm(DigestOrigin, state.metadata);
 }

@@ -5,6 +5,7 @@ import { filesOf, frameOf, uploadPictures } from '../../scheduler/digests/post.t
 import { gatherReports, reportedOf } from '../../scheduler/digests/reports.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { digestMessage } from '../../views/digests/digest.ts';
+import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { resolveSchedule } from '../schedules/feature.ts';
 import { ScheduleButton } from '../schedules/lifecycle.ts';
@@ -23,7 +24,7 @@ export const digestPreview = defineCommand({
     {
       actionId: 'digest:preview',
       role: 'operator',
-      run: (value, context) => preview(context, ScheduleButton.parse(JSON.parse(value ?? '{}')).id),
+      run: (value, context) => preview(context, fromButton(ScheduleButton, value).id),
     },
   ],
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { helpAllMessage, helpCommandMessage, helpGroupMessage, helpMessage } from '../../views/help/help.ts';
+import { fromButton } from '../carried.ts';
 import { type Command, type CommandContext, type CommandGroup, defineCommand } from '../command.ts';
 import { routeCommand, unknownCommand } from '../command-router.ts';
 import { runnable } from '../permission.ts';
@@ -37,7 +38,7 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
         actionId: 'help:group',
         role: 'member',
         async run(value, context) {
-          const chosen = Chosen.parse(JSON.parse(value ?? '{}'));
+          const chosen = fromButton(Chosen, value);
           const own = await ownGroups(groups(), context);
           const group = own.find(({ id }) => id === chosen.group);
           if (group === undefined) throw new UserError('There is no such group of commands.', 'help');

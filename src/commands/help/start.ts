@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { startMessage } from '../../views/help/start.ts';
 import { askAccessAction } from '../admin/access.ts';
+import { fromButton } from '../carried.ts';
 import { defineCommand } from '../command.ts';
 
 /** @see suggestionsMessage for the thread, that of the mention which the button answers. */
@@ -27,13 +28,13 @@ export const start = defineCommand({
       role: 'member',
       durable: true,
       // Only what a person could type: the command's own role is checked when it runs.
-      run: async (value) => ({ kind: 'run', ...Typed.parse(JSON.parse(value ?? '{}')) }),
+      run: async (value) => ({ kind: 'run', ...fromButton(Typed, value) }),
     },
     {
       // For commands that open a form, which cannot wait until they are stored, and for those that only read.
       actionId: 'start:at-once',
       role: 'member',
-      run: async (value) => ({ kind: 'run', ...Typed.parse(JSON.parse(value ?? '{}')) }),
+      run: async (value) => ({ kind: 'run', ...fromButton(Typed, value) }),
     },
   ],
 });

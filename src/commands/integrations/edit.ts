@@ -11,6 +11,7 @@ import {
   shownName,
 } from '../../views/integrations/form.ts';
 import type { RememberedIntegration } from '../../workspace/integrations.ts';
+import { fromButton } from '../carried.ts';
 import {
   type ActionContext,
   type CommandContext,
@@ -40,7 +41,7 @@ export const integrationEdit = defineCommand({
     {
       actionId: 'integration:edit',
       role: 'operator',
-      run: (value, context) => openForm(context, ButtonValue.parse(JSON.parse(value ?? '{}')).id, undefined),
+      run: (value, context) => openForm(context, fromButton(ButtonValue, value).id, undefined),
     },
     { actionId: INTEGRATION_FIELD, role: 'operator', run: pick },
   ],

@@ -12,13 +12,14 @@ import {
   shownName,
 } from '../../views/integrations/form.ts';
 import type { RememberedIntegration } from '../../workspace/integrations.ts';
+import { fromForm } from '../carried.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import type { FormProject } from '../resolve-target.ts';
 
 /** What both forms of an integration have in common: their view, and what is remembered of what they save. */
 
 export function originOf(state: ViewState): IntegrationOrigin {
-  return IntegrationOrigin.parse(JSON.parse(state.metadata));
+  return fromForm(IntegrationOrigin, state.metadata);
 }
 
 /** The fields of the form that hold a secret: never put back. */

@@ -16,6 +16,7 @@ import { forInvoices } from '../../workspace/account-keys.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { isBillingChannel } from '../../workspace/billing.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
+import { fromButton } from '../carried.ts';
 import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
@@ -54,7 +55,7 @@ async function list(account: Account, { caller, workspace }: CommandContext): Pr
 }
 
 async function sendPressed(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { account: named, number } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+  const { account: named, number } = fromButton(ButtonValue, value);
   const { caller, workspace } = context;
   return send(await workspace.accounts.resolve(forInvoices(caller), named), number, context);
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
+import { fromButton } from '../carried.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { expectAllowedThere, resolveSchedule, type ScheduleFeature } from './feature.ts';
 import { ScheduleButton } from './lifecycle.ts';
@@ -34,7 +35,7 @@ export function editCommand<R>(
       {
         actionId: `${face.prefix}:edit`,
         role,
-        run: (value, context) => open(context, ScheduleButton.parse(JSON.parse(value ?? '{}')).id),
+        run: (value, context) => open(context, fromButton(ScheduleButton, value).id),
       },
     ],
   };

@@ -10,6 +10,7 @@ import {
 import { nameOf, restoredCard, type ScheduleChange } from '../../views/schedules/card.ts';
 import { LIST_SCOPES } from '../../views/schedules/list.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
+import { fromButton } from '../carried.ts';
 import type { Action, Command, CommandContext } from '../command.ts';
 import {
   announce,
@@ -93,7 +94,7 @@ export function actionOf<R>(
     durable: true,
     change: command,
     async run(value, context) {
-      const { id, list } = ScheduleButton.parse(JSON.parse(value ?? '{}'));
+      const { id, list } = fromButton(ScheduleButton, value);
       const schedule = await resolveSchedule(feature, context, id);
       await expectAllowedThere(feature, context, schedule, command);
       const changed = await change(context, schedule);
@@ -208,7 +209,7 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
     durable: true,
     change,
     async run(value, context) {
-      const { removal, list } = UndoButton.parse(JSON.parse(value ?? '{}'));
+      const { removal, list } = fromButton(UndoButton, value);
       const restored = await undoRemoval(context.workspace, kind, removal, (there) =>
         expectAllowedThere(feature, context, there, face.commands.remove),
       );

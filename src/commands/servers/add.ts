@@ -6,6 +6,7 @@ import { ServerTarget, sendToFollow } from '../../scheduler/servers/provisioning
 import { isAnyHidden } from '../../views/blocks/modal.ts';
 import { confirmServerModal, creatingNotice } from '../../views/servers/confirm.ts';
 import { Draft, Protocol, readServerForm, SERVER_ADD } from '../../views/servers/form.ts';
+import { fromButton } from '../carried.ts';
 import {
   type ActionContext,
   type CommandContext,
@@ -106,7 +107,7 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
   const { caller, workspace } = context;
   const { messageTs } = caller;
   const channel = channelOf(context);
-  const known = CheckValue.parse(JSON.parse(value ?? '{}'));
+  const known = fromButton(CheckValue, value);
   const settings = await workspace.channels.get(channel);
   if (messageTs === undefined) return { kind: 'nothing' };
   const followed = {

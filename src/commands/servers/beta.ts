@@ -15,6 +15,7 @@ import {
   handOverOf,
 } from '../../views/servers/beta.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
+import { fromButton } from '../carried.ts';
 import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -78,7 +79,7 @@ export const betaEnroll = defineCommand({
       once: true,
       durable: true,
       async run(value, context) {
-        const { account: name, protocol } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+        const { account: name, protocol } = fromButton(ButtonValue, value);
         const account = await context.workspace.accounts.resolve(context.caller, name);
         return { kind: 'replace', ...(await enroll(context, account, protocol)) };
       },

@@ -16,12 +16,13 @@ import {
   type Wanted,
 } from '../../views/servers/form.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
+import { fromForm } from '../carried.ts';
 import type { Action, ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
 
 /** The form of `server add`: its view with what the service offers, and what is clicked in it. */
 
 export function draftOf(state: ViewState): Draft {
-  return Draft.parse(JSON.parse(state.metadata));
+  return fromForm(Draft, state.metadata);
 }
 
 export type FilledForm = Pick<ServerForm, 'draft' | 'values' | 'typedProject'>;

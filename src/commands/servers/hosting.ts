@@ -22,6 +22,7 @@ import {
 } from '../../views/servers/hosting.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { currencyOf, findResource } from '../../workspace/hosting-catalog.ts';
+import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -144,7 +145,7 @@ export const hostingSync = defineCommand({
       once: true,
       durable: true,
       async run(value, context) {
-        const { account: name, id } = ButtonValue.parse(JSON.parse(value ?? '{}'));
+        const { account: name, id } = fromButton(ButtonValue, value);
         const account = await context.workspace.accounts.resolve(context.caller, name);
         return { kind: 'replace', ...(await sync(context, account, id)) };
       },

@@ -6,6 +6,7 @@ import { isSlackFailure } from '../../slack/failure.ts';
 import { messagesByField, noticeOf } from '../../views/blocks/modal.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
 import { ServerNeeded } from '../../workspace/projects.ts';
+import { fromForm } from '../carried.ts';
 import type { Action, ActionContext, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
 import { accountOf, chosenProject, serverOf } from '../resolve-target.ts';
 
@@ -64,7 +65,7 @@ async function redraw(
 ): Promise<Reply> {
   const { state } = context;
   if (state === undefined) return { kind: 'nothing' };
-  const { account, channel } = TestOrigin.parse(JSON.parse(state.metadata));
+  const { account, channel } = fromForm(TestOrigin, state.metadata);
   const { project } = chosen;
   const origin: TestOrigin = {
     account: chosen.account ?? account,
@@ -88,7 +89,7 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const { channel, server } = fields.data;
-  const named = fields.data.account ?? TestOrigin.parse(JSON.parse(state.metadata)).account;
+  const named = fields.data.account ?? fromForm(TestOrigin, state.metadata).account;
   const account = await workspace.accounts.resolve(caller, named);
   const project = await chosenProject(context, account, fields.data.project);
   try {

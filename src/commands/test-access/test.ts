@@ -7,6 +7,7 @@ import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { isNamed, namedIn, ProjectNeeded, projectsWith } from '../../workspace/projects.ts';
 import { Target } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { accountOf, boundProject, channelOf, projectOf, serverOf } from '../resolve-target.ts';
@@ -111,11 +112,11 @@ async function isServer(
 const NOT_THERE: ReadonlySet<string> = new Set(['record_not_found', 'forbidden']);
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {
-  return start(context, ButtonValue.parse(JSON.parse(value ?? '{}')).target);
+  return start(context, fromButton(ButtonValue, value).target);
 }
 
 async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { target, run } = CheckValue.parse(JSON.parse(value ?? '{}'));
+  const { target, run } = fromButton(CheckValue, value);
   const reply = await resumeTest(context.workspace, context.caller, channelOf(context), target, run);
   return { ...reply, audit: { target: nameOf(target) } };
 }

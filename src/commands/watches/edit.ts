@@ -9,6 +9,7 @@ import { findProject, ServerNeeded } from '../../workspace/projects.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import type { PlacedWatch, Watch } from '../../workspace/watches.ts';
+import { fromForm } from '../carried.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { serverOf } from '../resolve-target.ts';
 import { editCommand } from '../schedules/edit.ts';
@@ -33,7 +34,7 @@ export const watchEdit = defineCommand({
 });
 
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { id } = WatchOrigin.parse(JSON.parse(state.metadata));
+  const { id } = fromForm(WatchOrigin, state.metadata);
   const schedule = await resolveSchedule(WATCH_FEATURE, context, id);
   await expectAllowedThere(WATCH_FEATURE, context, schedule, watchEdit.name);
   const fields = Fields.safeParse(state.values);

@@ -1,0 +1,31 @@
+import type { z } from 'zod';
+import { outdated } from '../core/errors.ts';
+
+/** What a button carries in its value. @throws UserError where it is of another version, which made it otherwise */
+export function fromButton<Schema extends z.ZodType>(schema: Schema, value = '{}'): z.output<Schema> {
+  return read(schema, value, 'button');
+}
+
+/** What a form carries in its `private_metadata`. @throws UserError as above */
+export function fromForm<Schema extends z.ZodType>(schema: Schema, metadata: string): z.output<Schema> {
+  return read(schema, metadata || '{}', 'form');
+}
+
+function read<Schema extends z.ZodType>(
+  schema: Schema,
+  text: string,
+  what: 'button' | 'form',
+): z.output<Schema> {
+  const parsed = schema.safeParse(parseJson(text));
+  if (!parsed.success) throw outdated(what);
+  return parsed.data;
+}
+
+/** Undefined for what is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
