@@ -83,7 +83,6 @@ async function readVisit(incoming: Request, origin: string, remote: string): Pro
 
 function describe({ address, request, body, contentType }: Visit, at: number) {
   const query = [...new URL(request.url).searchParams].map(([key, value]) => [key, value]);
-  const parsed: unknown = isJson(body) ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
   return {
     at,
     method: request.method,
@@ -94,8 +93,12 @@ function describe({ address, request, body, contentType }: Visit, at: number) {
     userAgent: request.headers.get('user-agent') ?? undefined,
     accept: request.headers.get('accept') ?? undefined,
     contentType,
-    body: body === '' ? undefined : withoutSecrets(parsed),
+    body: body === '' ? undefined : withoutSecrets(parse(body)),
   };
+}
+
+function parse(body: string): unknown {
+  return isJson(body) ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
 }
 
 /** True once the time is over, false when the service stopped first. */

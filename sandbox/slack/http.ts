@@ -1,32 +1,27 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { answerResponseUrl } from './deliver/response-url.ts';
 import { decideInstall, readInstallAsk } from './oauth.ts';
 import { installFault, installPage } from './oauth-page.ts';
 import { findToken, workspacesOf } from './web-api/call.ts';
 import { SlackError } from './web-api/errors.ts';
-import { handleApiCall } from './web-api/handle.ts';
+import { type ApiAnswer, handleApiCall } from './web-api/handle.ts';
 import type { World } from './world.ts';
 
 export interface HttpEnv {
-  Bindings: { incoming: IncomingMessage };
+  Bindings: { incoming: IncomingMessage; outgoing: ServerResponse };
 }
 
 /** The addresses that Slack serves to apps and to browsers on their way through an install. */
 export function createHttp(world: World): Hono<HttpEnv> {
   const http = new Hono<HttpEnv>();
   http.on(['GET', 'POST'], '/api/:method{[A-Za-z0-9.]+}', async (context) => {
-    const answer = await handleApiCall(world, context.req.param('method'), context.req.raw);
-    if (answer.status === 0) return dropConnection(context.env.incoming);
-    return new Response(answer.body, { status: answer.status, headers: answer.headers });
+    return send(context.env, await handleApiCall(world, context.req.param('method'), context.req.raw));
   });
   http.on('POST', ['/commands/*', '/actions/*'], async (context) => {
     const answer = await answerResponseUrl(world, context.req.path, await context.req.text());
-    if (answer.status === 0) return dropConnection(context.env.incoming);
-    return new Response(answer.body, {
-      status: answer.status,
-      headers: { 'content-type': 'application/json; charset=utf-8' },
-    });
+    return send(context.env, { ...answer, headers: { 'content-type': 'application/json; charset=utf-8' } });
   });
   http.on(['POST', 'PUT'], '/upload/v1/:key', (context) =>
     takeUpload(world, context, context.req.param('key')),
@@ -43,10 +38,11 @@ export function createHttp(world: World): Hono<HttpEnv> {
   return http;
 }
 
-/** Cuts the connection as a network would; the answer made here reaches nobody. */
-function dropConnection(incoming: IncomingMessage): Response {
-  incoming.socket.destroy();
-  return new Response(null, { status: 500 });
+/** Answers past the adapter, whose way through a stream takes longer than the call; or cuts the connection as a network would. */
+function send({ outgoing }: HttpEnv['Bindings'], { status, headers, body }: ApiAnswer): Response {
+  if (status === 0) outgoing.destroy();
+  else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  return RESPONSE_ALREADY_SENT;
 }
 
 /** Takes a file's bytes, raw or as the one file of a multipart form. */

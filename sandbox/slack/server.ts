@@ -156,5 +156,4 @@ async function stop(world: World, server: Server): Promise<void> {
     server.close((error) => (error ? reject(error) : resolve()));
   });
   await Promise.allSettled(world.background);
-  await world.agent.destroy();
 }

@@ -1,4 +1,3 @@
-import { Agent } from 'undici';
 import { type AppOptions, type RegisteredApp, registerApp } from './registered-app.ts';
 import type { ApiCall } from './state/api-call.ts';
 import { type Changes, createChanges } from './state/changes.ts';
@@ -113,7 +112,6 @@ export interface World {
   callTimes: Map<string, number[]>;
   /** Work that goes on after an answer: event retries and such. */
   background: Set<Promise<unknown>>;
-  agent: Agent;
   /** Socket Mode: open connections, unused tickets with their time, and who waits for which ack. */
   sockets: Set<SocketLink>;
   socketTickets: Map<string, number>;
@@ -156,8 +154,6 @@ export function createWorld(options: WorldOptions): World {
     samples: options.samples ?? {},
     callTimes: new Map(),
     background: new Set(),
-    // A new connection each time: an app that was killed and restarted is reached at once.
-    agent: new Agent({ pipelining: 0, connect: { timeout: 2000 } }),
     sockets: new Set(),
     socketTickets: new Map(),
     socketAcks: new Map(),

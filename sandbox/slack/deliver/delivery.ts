@@ -1,4 +1,6 @@
-import { request } from 'undici';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
 import type { Delivery, DeliveryKind, DeliveryOutcome } from '../state/delivery.ts';
 import { newId } from '../state/ids.ts';
 import type { Json } from '../state/types.ts';
@@ -83,32 +85,44 @@ async function send(
   signedAt: number | undefined,
 ): Promise<Answer> {
   if (!world.requestUrl) return { status: 0, body: '', outcome: 'dispatch_failed' };
-  const timeout = AbortSignal.timeout(world.ackTimeoutMs);
+  const start = world.requestUrl.startsWith('https:') ? httpsRequest : httpRequest;
+  const sent = start(world.requestUrl, {
+    method: 'POST',
+    // A new connection each time: an app that was killed and restarted is reached at once.
+    agent: false,
+    headers: {
+      'content-type': type,
+      accept: 'application/json,*/*',
+      'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
+      ...(signedAt === undefined ? {} : signatureHeaders(world.app.signingSecret, body, signedAt)),
+      ...extra,
+    },
+    signal: world.stopping.signal,
+  });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    sent.destroy();
+  }, world.ackTimeoutMs);
   try {
-    const response = await request(world.requestUrl, {
-      method: 'POST',
-      headers: {
-        'content-type': type,
-        accept: 'application/json,*/*',
-        'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
-        ...(signedAt === undefined ? {} : signatureHeaders(world.app.signingSecret, body, signedAt)),
-        ...extra,
-      },
-      body,
-      dispatcher: world.agent,
-      signal: AbortSignal.any([timeout, world.stopping.signal]),
-    });
-    const text = await response.body.text();
+    const response = await answerOf(sent.end(body));
+    const status = response.statusCode ?? 0;
     return {
-      status: response.statusCode,
-      body: text.slice(0, LONGEST_BODY),
-      outcome: judge(response.statusCode),
+      status,
+      body: (await text(response)).slice(0, LONGEST_BODY),
+      outcome: judge(status),
       noRetry: response.headers['x-slack-no-retry'] === '1',
     };
   } catch {
     // Refused, reset or too late: all the person learns is which of the two it was.
-    return { status: 0, body: '', outcome: timeout.aborted ? 'operation_timeout' : 'dispatch_failed' };
+    return { status: 0, body: '', outcome: isLate ? 'operation_timeout' : 'dispatch_failed' };
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+function answerOf(sent: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => void sent.once('response', resolve).on('error', reject));
 }
 
 function judge(status: number): DeliveryOutcome {
