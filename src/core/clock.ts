@@ -11,16 +11,11 @@ const LONGEST_TIMER = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: sleepInSteps,
+  sleep: (ms, signal) => (ms > LONGEST_TIMER ? sleepInSteps(ms, signal) : sleepOnce(ms, signal)),
 };
 
 async function sleepInSteps(ms: number, signal?: AbortSignal): Promise<void> {
-  let left = Math.max(0, ms);
-  do {
-    const step = Math.min(left, LONGEST_TIMER);
-    await sleepOnce(step, signal);
-    left -= step;
-  } while (left > 0);
+  for (let left = ms; left > 0; left -= LONGEST_TIMER) await sleepOnce(Math.min(left, LONGEST_TIMER), signal);
 }
 
 function sleepOnce(ms: number, signal?: AbortSignal): Promise<void> {

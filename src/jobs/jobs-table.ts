@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { parseData } from './jobs.ts';
 import type { NewJob } from './jobs-backend.ts';
-import { parseData, takePast, withPast } from './run-job.ts';
+import { takePast, withPast } from './run-job.ts';
 import { ScheduleRow } from './schedule-table.ts';
 
 /** A job as it goes from one store to another, whatever keeps it there. */

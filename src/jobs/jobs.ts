@@ -47,6 +47,22 @@ export type JobData = {
   tenancy?: string | undefined;
 } & Record<string, unknown>;
 
+/** Undefined if it is not what was sent, as after a fault of the disk or a hand in the database. */
+export function parseData(text: string): JobData | undefined {
+  try {
+    const data: unknown = JSON.parse(text);
+    return isJobData(data) ? data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isJobData(data: unknown): data is JobData {
+  return (
+    typeof data === 'object' && data !== null && 'workspace' in data && typeof data.workspace === 'string'
+  );
+}
+
 /** A row of the documents beside the jobs: what belongs to it is stored only while it stands as it was read. */
 export interface Standing {
   key: string;

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Shares, type Turn } from '../core/shares.ts';
-import { JobAborted } from './jobs.ts';
+import { JobAborted, parseData } from './jobs.ts';
 import type { ClaimedJob } from './jobs-backend.ts';
-import { parseData, type RunContext, runJob, type Worker } from './run-job.ts';
+import { type RunContext, runJob, type Worker } from './run-job.ts';
 
 /** How many jobs are claimed at once. */
 const MOST_CLAIMED = 200;

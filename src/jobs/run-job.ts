@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { backoff } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Tracing } from '../observability/tracing.ts';
+import type { Span, Tracing } from '../observability/tracing.ts';
 import {
   type Handler,
   JobAborted,
   type JobData,
   type JobOutcome,
   JobUnreadable,
+  parseData,
   type SetAside,
   type WorkOptions,
 } from './jobs.ts';
@@ -51,14 +52,8 @@ export function runJob(
     'deckhand.workspace': workspace,
     'deckhand.attempt': attemptOf(job),
   });
-  return context.tracing.run({ name: `process ${queue}`, kind: 'consumer', attributes, parent }, (span) => {
-    const onEnd: RunContext['onEnd'] = (name, outcome) => {
-      span.set({ 'deckhand.outcome': outcome });
-      if (outcome !== 'done' && outcome !== 'handed_back') span.fail(outcome);
-      context.onEnd?.(name, outcome);
-    };
-    return new JobRun(job, worker, abort, { ...context, onEnd }).run();
-  });
+  const start = { name: `process ${queue}`, kind: 'consumer', attributes, parent } as const;
+  return context.tracing.run(start, (span) => new JobRun(job, worker, abort, context, span).run());
 }
 
 class JobRun {
@@ -67,16 +62,19 @@ class JobRun {
   readonly #worker: Worker;
   readonly #abort: AbortController;
   readonly #context: RunContext;
+  readonly #span: Span;
   #past: Past = NO_PAST;
 
-  constructor(job: ClaimedJob, worker: Worker, abort: AbortController, context: RunContext) {
+  constructor(job: ClaimedJob, worker: Worker, abort: AbortController, context: RunContext, span: Span) {
     this.#job = job;
     this.#worker = worker;
     this.#abort = abort;
     this.#context = context;
+    this.#span = span;
   }
 
-  async run(): Promise<number | undefined> {
+  /** Not asynchronous, or what it reads would be kept as long as the job runs. */
+  run(): Promise<number | undefined> {
     const stored = parseData(this.#job.data);
     if (stored === undefined) return this.#setAside();
     const { data, past } = takePast(stored);
@@ -86,28 +84,32 @@ class JobRun {
     const dead = attempt > MOST_ATTEMPTS ? 'started too often' : (this.#job.dead ?? past.dead);
     if (dead !== undefined) return this.#endDead(new Error(dead));
     const { signal } = this.#abort;
+    const save = (saved: JobData): Promise<void> => this.#save(saved);
+    const job = { id: past.id ?? this.#job.id, key: this.#job.key, data, attempt, signal, save };
+    return this.#untilEnded(this.#worker.handler(job));
+  }
+
+  async #untilEnded(handling: Promise<void>): Promise<number | undefined> {
     try {
-      const { key } = this.#job;
-      const id = past.id ?? this.#job.id;
-      const save = (saved: JobData): Promise<void> => this.#save(saved);
-      await this.#worker.handler({ id, key, data, attempt, signal, save });
+      await handling;
     } catch (error) {
       if (error instanceof JobUnreadable) return this.#setAside();
-      return signal.aborted ? this.#stopped() : this.#failed(error);
+      return this.#abort.signal.aborted ? this.#stopped() : this.#failed(error);
     }
     this.#end('done');
     return this.#finish();
   }
 
   async #save(data: JobData): Promise<void> {
-    const job = { ...this.#job, data: JSON.stringify(withPast(data, this.#past)) };
+    const text = JSON.stringify(withPast(data, this.#past));
     try {
-      await this.#context.backend.save(job);
+      await this.#context.backend.save({ ...this.#job, data: text });
     } catch (error) {
       if (error instanceof JobAborted) this.#abort.abort(error);
       throw error;
     }
-    this.#job = job;
+    // In place: the queue holds the job too, and would keep the old text.
+    this.#job.data = text;
   }
 
   /** Only a job that is still ours is handed back. */
@@ -164,14 +166,18 @@ class JobRun {
   async #setAside(): Promise<undefined> {
     const { log, backend, onSetAside } = this.#context;
     const { workspace, queue, id, data } = this.#job;
-    const fields = { event: 'job_set_aside', workspace, ...this.#names };
-    log?.error(fields, 'a job that cannot be read was set aside');
+    log?.error(
+      { event: 'job_set_aside', workspace, ...this.#names },
+      'a job that cannot be read was set aside',
+    );
     this.#end('set_aside');
     await this.#write(() => backend.setAside(this.#job));
     onSetAside?.({ kind: 'job', workspace, queue, id, data });
   }
 
   #end(outcome: JobOutcome): void {
+    this.#span.set({ 'deckhand.outcome': outcome });
+    if (outcome !== 'done' && outcome !== 'handed_back') this.#span.fail(outcome);
     this.#context.onEnd?.(this.#job.queue, outcome);
   }
 
@@ -202,22 +208,6 @@ class JobRun {
 
 function attemptOf({ claims, handedBack }: ClaimedJob): number {
   return claims - handedBack;
-}
-
-/** Undefined if it is not what was sent, as after a fault of the disk or a hand in the database. */
-export function parseData(text: string): JobData | undefined {
-  try {
-    const data: unknown = JSON.parse(text);
-    return isJobData(data) ? data : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isJobData(data: unknown): data is JobData {
-  return (
-    typeof data === 'object' && data !== null && 'workspace' in data && typeof data.workspace === 'string'
-  );
 }
 
 /** What a job was in the store that it came from. It is kept with its data, so that it goes on as the same job. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { InstallationEnded } from '../core/errors.ts';
 import { Line } from '../core/locks.ts';
-import { type Engine, JobUnreadable } from '../jobs/jobs.ts';
+import { type Engine, type Job, type JobData, JobUnreadable } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
@@ -178,17 +178,23 @@ export function workInTurns<Data>(
     ({ data: { workspace: id, lane, tenancy, ...data }, ...job }) =>
       turns.run(id, isAwaited, async () => {
         const workspace = await workspaces.enter(id, tenancy);
-        const save = (next: Data): Promise<void> => job.save({ ...next, workspace: id, lane, tenancy });
-        await untilEnded(workspace, () => run(workspace, { ...job, data: readData(schema, data), save }));
+        const save = savingWith(job.save, { workspace: id, lane, tenancy });
+        // Not awaited here, where what the job came with would be kept as long as it runs.
+        return untilEnded(workspace, run(workspace, { ...job, data: readData(schema, data), save }));
       }),
     {
       ...options,
       async onDeadLetter({ workspace: id, lane: _, tenancy: __, ...data }, error) {
         const workspace = await workspaces.enter(id);
-        await untilEnded(workspace, async () => onDeadLetter?.(workspace, schema.parse(data), error));
+        await untilEnded(workspace, onDeadLetter?.(workspace, schema.parse(data), error));
       },
     },
   );
+}
+
+/** Saves with what a job carries beside its own data. */
+function savingWith<Data>(save: Job<JobData>['save'], envelope: JobData): Job<Data>['save'] {
+  return (next) => save({ ...next, ...envelope });
 }
 
 /** @throws JobUnreadable */
@@ -199,9 +205,9 @@ function readData<Data>(schema: z.ZodType<Data>, data: unknown): Data {
 }
 
 /** What a workspace had under way ends with its installation, and is not tried again. */
-async function untilEnded({ log }: Workspace, work: () => Promise<void>): Promise<void> {
+async function untilEnded({ log }: Workspace, work: Promise<void> | undefined): Promise<void> {
   try {
-    await work();
+    await work;
   } catch (error) {
     if (!(error instanceof InstallationEnded)) throw error;
     log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
