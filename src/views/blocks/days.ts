@@ -1,3 +1,4 @@
+import { mrkdwn } from '../../core/mrkdwn.ts';
 import { byQuarter } from '../../core/quarters.ts';
 
 const DAY_MS = 86_400_000;
@@ -13,6 +14,11 @@ export const dayAndMonth = dayFormat({ day: 'numeric', month: 'short' });
 
 /** "Fri" */
 export const weekday = dayFormat({ weekday: 'short' });
+
+/** "America/New York"; mrkdwn. */
+export function zoneName(zone: string): string {
+  return mrkdwn(zone.replaceAll('_', ' '), 60);
+}
 
 /** Formats a day such as `2026-11-20`, in the order in which Slack's tokens have it. */
 function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string {

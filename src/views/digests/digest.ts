@@ -12,10 +12,11 @@ import {
 } from '../activity/deployments-chart.ts';
 import { outcomeOf } from '../activity/outcomes.ts';
 import { RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
+import { zoneName } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
-import { type ShownDigest, zoneWords } from './words.ts';
+import type { ShownDigest } from './words.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
 export type AccountReport =
@@ -169,7 +170,7 @@ export interface FooterChange {
 function footerOf({ digest, next, isPreview }: DigestFrame, change?: FooterChange): KnownBlock[] {
   const notes = context(
     `${code(digest.id)} by <@${digest.setUpBy}>`,
-    zoneWords(digest.zone),
+    zoneName(digest.zone),
     ...(next === undefined ? [] : [`next ${dateTime(next)}`]),
     ...(change === undefined ? [] : [change.said]),
     ...(isPreview ? ['preview'] : []),

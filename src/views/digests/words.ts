@@ -1,7 +1,8 @@
-import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
 import type { Weekday } from '../../core/schedule-choices.ts';
 import type { ActivityRange } from '../../service/activity.ts';
 import { RANGE_WORDS } from '../activity/stats.ts';
+import { zoneName } from '../blocks/days.ts';
 
 /** How often something is posted; times as `09:00`, in a zone of its own. */
 export type ShownCadence =
@@ -39,12 +40,7 @@ export function digestWords({ cadence, zone, range, account, project, skipQuiet 
   const of = account === undefined ? 'every connected account' : code(account);
   const coverage = project === undefined ? of : `${bold(project.name)} in ${of}`;
   const quiet = skipQuiet ? ', skipped without deployments' : '';
-  return `${timesOf(cadence)}, ${zoneWords(zone)}: ${RANGE_WORDS[range].name} of ${coverage}${quiet}`;
-}
-
-/** "America/New York"; mrkdwn. */
-export function zoneWords(zone: string): string {
-  return mrkdwn(zone.replaceAll('_', ' '), 60);
+  return `${timesOf(cadence)}, ${zoneName(zone)}: ${RANGE_WORDS[range].name} of ${coverage}${quiet}`;
 }
 
 function timesOf(cadence: ShownCadence): string {
