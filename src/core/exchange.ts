@@ -90,11 +90,22 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   enter(dispatcher: Dispatcher): void {
+    const { signal, enter } = this.#options;
+    if (signal?.aborted) {
+      this.#stop(signal.reason);
+      return;
+    }
     const begin = (): void => {
       if (!this.#isOver) dispatcher.dispatch(this.#request, this);
     };
-    if (this.#options.enter === undefined) begin();
-    else this.#leave = this.#options.enter(begin);
+    if (enter === undefined) {
+      begin();
+      return;
+    }
+    const leave = enter(begin);
+    // A request that cannot be written is over before `enter` returns.
+    if (this.#isOver) leave();
+    else this.#leave = leave;
   }
 
   /** The caller's signal has aborted. */

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Agent } from 'undici';
+import { expect, it, onTestFinished } from 'vitest';
+import { exchange, type HttpRequest } from '../../src/core/exchange.ts';
+
+interface Server {
+  agent: Agent;
+  /** The paths that it was asked for, all answered with 200. */
+  asked: string[];
+  request: HttpRequest;
+}
+
+async function startServer(): Promise<Server> {
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    response.end('fine');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const agent = new Agent();
+  onTestFinished(async () => {
+    await agent.close();
+    server.close();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    agent,
+    asked,
+    request: { origin, path: '/', method: 'GET', headers: {}, body: null, mostBytes: () => 100 },
+  };
+}
+
+it('a request that cannot be written gives back its room', async () => {
+  const { request, agent } = await startServer();
+  let inside = 0;
+  const enter = (begin: () => void): (() => void) => {
+    inside += 1;
+    begin();
+    return () => {
+      inside -= 1;
+    };
+  };
+  const unwritable = { ...request, headers: { 'x-key': 'two\nlines' } };
+  await expect(exchange(agent, unwritable, { timeoutMs: 60_000, enter })).rejects.toThrow('invalid');
+  expect(inside).toBe(0);
+  const answer = await exchange(agent, request, { timeoutMs: 60_000, enter });
+  expect([answer.status, answer.body.toString(), inside]).toEqual([200, 'fine', 0]);
+});
+
+it('a request whose caller has left already is not sent', async () => {
+  const { request, asked, agent } = await startServer();
+  const signal = AbortSignal.abort(new Error('draining'));
+  await expect(exchange(agent, request, { timeoutMs: 60_000, signal })).rejects.toThrow('draining');
+  expect(asked).toEqual([]);
+});
