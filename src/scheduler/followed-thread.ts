@@ -7,23 +7,6 @@ import { postId } from '../slack/web.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type AskedState, sendToAsker } from './send-to-asker.ts';
 
-/** The root message and thread of something that is followed, with the state that its job keeps. */
-export interface FollowedThread<State, Shown> {
-  readonly state: State;
-  save(change: Partial<State>): Promise<void>;
-  /**
-   * Edits the root message, and the progress reply at the end. Where Slack refuses that, an outcome is posted in the
-   * thread, else in the channel, else sent to the one who asked.
-   */
-  show(shown: Shown): Promise<void>;
-  /** Shows how long it has taken, in the root message and the progress reply in turn, when that is due. */
-  refresh(shown: Shown): Promise<void>;
-  /** Posts the reply that is edited from then on. */
-  postProgress(shown: Shown): Promise<void>;
-  /** Posts news in the thread, each piece at most once, until Slack refuses one. */
-  post(news: readonly News[]): Promise<void>;
-}
-
 /** What is kept of it. */
 type FollowedJob<State> = Pick<Job<State>, 'data' | 'save'> & { signal?: AbortSignal };
 
@@ -48,114 +31,184 @@ function isDue(now: number, shownAt: number, startedAt: number): boolean {
   return now - shownAt >= pauseMs;
 }
 
-/** A message that is edited; it has no `ref` where it is not shown, or not known. */
+/** A message that is edited. */
 interface Edited<State, Shown> {
-  ref(): MessageRef | undefined;
+  /** Which part of the state says where it is; nothing does where it is not shown, or not known. */
+  ts: 'rootTs' | 'progressTs';
   draw: Draw<State, Shown>;
   /** When it was last edited, milliseconds since the epoch. */
   shownAt: number;
 }
 
-export function openFollowedThread<State extends FollowedState, Shown extends { kind: string }>(
-  context: Context,
-  job: FollowedJob<State>,
-  { draw, drawProgress }: FollowedViews<State, Shown>,
-): FollowedThread<State, Shown> {
-  const { clock, slack } = context;
-  const { signal } = job;
-  let state = job.data;
+/** The root message and thread of something that is followed, with the state that its job keeps. */
+export class FollowedThread<State extends FollowedState, Shown extends { kind: string }> {
+  readonly #context: Context;
+  readonly #save: Job<State>['save'];
+  readonly #signal: AbortSignal | undefined;
+  readonly #root: Edited<State, Shown>;
+  readonly #progress: Edited<State, Shown> | undefined;
+  #state: State;
 
-  async function keep(next: State): Promise<void> {
-    state = next;
-    await job.save(next);
+  constructor(
+    context: Context,
+    { data, save, signal }: FollowedJob<State>,
+    { draw, drawProgress }: FollowedViews<State, Shown>,
+  ) {
+    const { startedAt: shownAt } = data;
+    this.#context = context;
+    this.#save = save;
+    this.#signal = signal;
+    this.#root = { ts: 'rootTs', draw, shownAt };
+    this.#progress = drawProgress && { ts: 'progressTs', draw: drawProgress, shownAt };
+    this.#state = data;
   }
 
-  const record = { read: () => state, keep, signal };
-  const reply = (news: News) => replyOnce(context, record, news);
-  const { startedAt: shownAt } = state;
-  const root: Edited<State, Shown> = { ref: () => refOf(state.channel, state.rootTs), draw, shownAt };
-  const progress: Edited<State, Shown> | undefined = drawProgress && {
-    ref: () => refOf(state.channel, state.progressTs),
-    draw: drawProgress,
-    shownAt,
-  };
+  get state(): State {
+    return this.#state;
+  }
+
+  save(change: Partial<State>): Promise<void> {
+    return this.#keep({ ...this.#state, ...change });
+  }
+
+  /**
+   * Edits the root message, and the progress reply at the end. Where Slack refuses that, an outcome is posted in the
+   * thread, else in the channel, else sent to the one who asked.
+   */
+  async show(shown: Shown): Promise<void> {
+    // First, because the root message then has buttons, which may follow it again.
+    if (shown.kind !== 'running') await this.#endProgress(shown);
+    const message = await this.#edit(this.#root, shown);
+    // What is still running is shown again soon; the outcome is not.
+    if (message === undefined || shown.kind === 'running') return;
+    const news = { key: `outcome:${shown.kind}`, message };
+    try {
+      if (!(await this.#reply(news))) await this.#postOnce(news, undefined);
+    } catch (error) {
+      const record = { read: () => this.#state, keep: (state: State) => this.#keep(state) };
+      await sendToAsker(this.#context, record, news, error);
+    }
+  }
+
+  /** Shows how long it has taken, in the root message and the progress reply in turn, when that is due. */
+  async refresh(shown: Shown): Promise<void> {
+    const { clock, slack } = this.#context;
+    const root = this.#root;
+    const progress = this.#state.progressTs === undefined ? undefined : this.#progress;
+    const one = progress !== undefined && progress.shownAt < root.shownAt ? progress : root;
+    const ref = this.#refOf(one);
+    const isTime = isDue(clock.now(), one.shownAt, this.#state.startedAt);
+    if (ref === undefined || !isTime || !slack.mayRefresh(ref.channel)) return;
+    try {
+      const message = one.draw(this.#state, clock.now(), shown);
+      if (await slack.refresh(ref, message)) one.shownAt = clock.now();
+    } catch (error) {
+      if (!isEditRefused(error) && !(one === progress && isSlackFailure(error, 'gone'))) throw error;
+      one.shownAt = clock.now();
+      this.#logRefused(error.reason);
+    }
+  }
+
+  /** Posts the reply that is edited from then on. */
+  async postProgress(shown: Shown): Promise<void> {
+    const message = this.#progress?.draw(this.#state, this.#context.clock.now(), shown);
+    if (message !== undefined) await this.#reply({ key: PROGRESS, message });
+  }
+
+  /** Posts news in the thread, each piece at most once, until Slack refuses one. */
+  async post(news: readonly News[]): Promise<void> {
+    for (const item of news) if (!(await this.#reply(item))) return;
+  }
+
+  async #keep(next: State): Promise<void> {
+    this.#state = next;
+    await this.#save(next);
+  }
+
+  #refOf({ ts }: Edited<State, Shown>): MessageRef | undefined {
+    const { channel, [ts]: at } = this.#state;
+    return channel === undefined || at === undefined ? undefined : { channel, ts: at };
+  }
 
   /** @returns the message that Slack refused as an edit, because it must stay as it is */
-  async function edit(one: Edited<State, Shown>, shown: Shown): Promise<Message | undefined> {
+  async #edit(one: Edited<State, Shown>, shown: Shown): Promise<Message | undefined> {
+    const { clock, slack } = this.#context;
     one.shownAt = clock.now();
-    const ref = one.ref();
+    const ref = this.#refOf(one);
     if (ref === undefined) return undefined;
-    const message = one.draw(state, one.shownAt, shown);
+    const message = one.draw(this.#state, one.shownAt, shown);
     try {
-      await slack.update(ref, message, signal);
+      await slack.update(ref, message, this.#signal);
       return undefined;
     } catch (error) {
       if (!isEditRefused(error)) throw error;
-      logRefused(context, state.channel, error.reason);
+      this.#logRefused(error.reason);
       return message;
     }
   }
 
   /** It must not say that something goes on that has ended; where the reply was deleted, it does not. */
-  async function endProgress(shown: Shown): Promise<void> {
-    if (progress === undefined) return;
+  async #endProgress(shown: Shown): Promise<void> {
+    if (this.#progress === undefined) return;
     try {
-      const refused = await edit(progress, shown);
-      if (refused !== undefined) await reply({ key: `progress:${shown.kind}`, message: refused });
+      const refused = await this.#edit(this.#progress, shown);
+      if (refused !== undefined) await this.#reply({ key: `progress:${shown.kind}`, message: refused });
     } catch (error) {
       if (!isSlackFailure(error, 'gone', 'rejected')) throw error;
-      logRefused(context, state.channel, error.reason);
+      this.#logRefused(error.reason);
     }
   }
 
-  return {
-    get state() {
-      return state;
-    },
-    save: (change) => keep({ ...state, ...change }),
-    async show(shown) {
-      // First, because the root message then has buttons, which may follow it again.
-      if (shown.kind !== 'running') await endProgress(shown);
-      const message = await edit(root, shown);
-      // What is still running is shown again soon; the outcome is not.
-      if (message === undefined || shown.kind === 'running') return;
-      const news = { key: `outcome:${shown.kind}`, message };
-      try {
-        if (!(await reply(news))) await postOnce(context, record, news, undefined);
-      } catch (error) {
-        await sendToAsker(context, record, news, error);
-      }
-    },
-    async refresh(shown) {
-      const isProgress = progress?.ref() !== undefined && progress.shownAt < root.shownAt;
-      const one = isProgress ? progress : root;
-      const ref = one.ref();
-      const isTime = isDue(clock.now(), one.shownAt, state.startedAt);
-      if (ref === undefined || !isTime || !slack.mayRefresh(ref.channel)) return;
-      try {
-        if (await slack.refresh(ref, one.draw(state, clock.now(), shown))) one.shownAt = clock.now();
-      } catch (error) {
-        if (!isEditRefused(error) && !(isProgress && isSlackFailure(error, 'gone'))) throw error;
-        one.shownAt = clock.now();
-        logRefused(context, state.channel, error.reason);
-      }
-    },
-    async postProgress(shown) {
-      if (progress !== undefined)
-        await reply({ key: PROGRESS, message: progress.draw(state, clock.now(), shown) });
-    },
-    async post(news) {
-      for (const item of news) if (!(await reply(item))) return;
-    },
-  };
-}
+  /** False where threads are off, or Slack refuses replies there: then they are off from now on. */
+  async #reply(news: News): Promise<boolean> {
+    const { channel, rootTs, threadTs = rootTs, threads } = this.#state;
+    if (!threads || channel === undefined || threadTs === undefined) return false;
+    try {
+      await this.#postOnce(news, threadTs);
+      return true;
+    } catch (error) {
+      if (!isThreadRefused(error)) throw error;
+      const fields = { event: 'threads_refused', channel, reason: error.reason };
+      this.#context.log.warn(fields, 'Slack refused a reply: threads are off there');
+      await this.#context.channels.turnThreadsOff(channel);
+      await this.#keep({ ...this.#state, threads: false });
+      return false;
+    }
+  }
 
-function refOf(channel: string | undefined, ts: string | undefined): MessageRef | undefined {
-  return channel === undefined || ts === undefined ? undefined : { channel, ts };
-}
+  /**
+   * Stores the intent before the post and the fact after it. A process that died in between leaves the intent alone,
+   * and then the news counts as posted: Slack cannot be asked without reading the channel's history, the root message
+   * shows it anyway, and a reply is never doubled.
+   * @param threadTs undefined: as a message of its own
+   */
+  async #postOnce({ key, message }: News, threadTs: string | undefined): Promise<void> {
+    const { channel, rootTs, told, telling } = this.#state;
+    if (channel === undefined || rootTs === undefined || told.includes(key)) return;
+    const clientMsgId = postId(rootTs, channel, key);
+    if (telling === key) {
+      countWithheld(this.#context, { channel, delivery: clientMsgId });
+      return this.#keep({ ...this.#state, told: [...told, key], telling: undefined });
+    }
+    await this.#context.slack.withChannelLock(channel, async (send) => {
+      const intend = (): Promise<void> => this.#keep({ ...this.#state, telling: key });
+      let posted: MessageRef;
+      try {
+        posted = await send({ channel, threadTs, message, clientMsgId, intend }, this.#signal);
+      } catch (error) {
+        // Slack refused or did not answer while this process lived: the next attempt posts it.
+        await this.#keep({ ...this.#state, telling: undefined });
+        throw error;
+      }
+      const progress = key === PROGRESS ? { progressTs: posted.ts } : {};
+      await this.#keep({ ...this.#state, told: [...told, key], telling: undefined, ...progress });
+    });
+  }
 
-function logRefused({ log }: Context, channel: string | undefined, reason: string): void {
-  log.warn({ event: 'edit_refused', channel, reason }, 'Slack refused an edit');
+  #logRefused(reason: string): void {
+    const { channel } = this.#state;
+    this.#context.log.warn({ event: 'edit_refused', channel, reason }, 'Slack refused an edit');
+  }
 }
 
 /** The part of a followed job's data that says where it is shown, and what its thread has. */
@@ -177,72 +230,5 @@ export interface FollowedState extends AskedState {
   telling?: string | undefined;
 }
 
-/** The stored state, as it changes. */
-interface FollowedRecord<State> {
-  read(): State;
-  keep(state: State): Promise<void>;
-  signal: AbortSignal | undefined;
-}
-
 /** The key of the reply that is edited while it runs. */
 const PROGRESS = 'progress';
-
-type ReplyContext = Pick<Workspace, 'slack' | 'log' | 'metrics' | 'channels'>;
-
-/** False where threads are off, or Slack refuses replies there: then they are off from now on. */
-async function replyOnce<State extends FollowedState>(
-  context: ReplyContext,
-  record: FollowedRecord<State>,
-  news: News,
-): Promise<boolean> {
-  const { channel, rootTs, threadTs = rootTs, threads } = record.read();
-  if (!threads || channel === undefined || threadTs === undefined) return false;
-  try {
-    await postOnce(context, record, news, threadTs);
-    return true;
-  } catch (error) {
-    if (!isThreadRefused(error)) throw error;
-    const { reason } = error;
-    context.log.warn(
-      { event: 'threads_refused', channel, reason },
-      'Slack refused a reply: threads are off there',
-    );
-    await context.channels.turnThreadsOff(channel);
-    await record.keep({ ...record.read(), threads: false });
-    return false;
-  }
-}
-
-/**
- * Stores the intent before the post and the fact after it. A process that died in between leaves the intent alone,
- * and then the news counts as posted: Slack cannot be asked without reading the channel's history, the root message
- * shows it anyway, and a reply is never doubled.
- * @param threadTs undefined: as a message of its own
- */
-export async function postOnce<State extends FollowedState>(
-  { slack, log, metrics }: ReplyContext,
-  { read, keep, signal }: FollowedRecord<State>,
-  { key, message }: News,
-  threadTs: string | undefined,
-): Promise<void> {
-  const { channel, rootTs, told, telling } = read();
-  if (channel === undefined || rootTs === undefined || told.includes(key)) return;
-  const clientMsgId = postId(rootTs, channel, key);
-  if (telling === key) {
-    countWithheld({ log, metrics }, { channel, delivery: clientMsgId });
-    return keep({ ...read(), told: [...told, key], telling: undefined });
-  }
-  await slack.withChannelLock(channel, async (send) => {
-    const intend = (): Promise<void> => keep({ ...read(), telling: key });
-    let posted: MessageRef;
-    try {
-      posted = await send({ channel, threadTs, message, clientMsgId, intend }, signal);
-    } catch (error) {
-      // Slack refused or did not answer while this process lived: the next attempt posts it.
-      await keep({ ...read(), telling: undefined });
-      throw error;
-    }
-    const progress = key === PROGRESS ? { progressTs: posted.ts } : {};
-    await keep({ ...read(), told: [...told, key], telling: undefined, ...progress });
-  });
-}

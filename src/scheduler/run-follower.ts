@@ -12,18 +12,14 @@ import { AccountKeyUnreadable } from '../workspace/account-keys.ts';
 import { AccountFailure } from '../workspace/accounts.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import {
-  type FollowedState,
-  type FollowedThread,
-  type FollowedViews,
-  openFollowedThread,
-} from './followed-thread.ts';
+import { type FollowedState, FollowedThread, type FollowedViews } from './followed-thread.ts';
 
 /** Jobs of one queue at once: followed runs are mostly asleep. */
 export const FOLLOWED_AT_ONCE = 20_000;
 
 /** Something at the service that is followed in a root message and its thread. */
-export interface FollowedKind<State, Shown> extends FollowedViews<State, Shown | Stopped> {
+export interface FollowedKind<State extends FollowedState, Shown extends { kind: string }>
+  extends FollowedViews<State, Shown | Stopped> {
   queue: string;
   schema: z.ZodType<State>;
   keyStaysMs?: number;
@@ -45,7 +41,7 @@ interface Stopped {
   reason: string;
 }
 
-export interface Following<State, Shown> {
+export interface Following<State extends FollowedState, Shown extends { kind: string }> {
   workspace: Workspace;
   thread: FollowedThread<State, Shown | Stopped>;
   signal: AbortSignal;
@@ -61,45 +57,56 @@ export function defineFollowJob<State extends FollowedState, Shown extends { kin
     return failureWords(workspace.report(error, { job: queue, ...kind.fields(state) }));
   }
 
-  /** The root message has the reason where the service, or what a person did, ends it. */
-  async function followOrExplain(following: Following<State, Shown>): Promise<void> {
-    const { workspace, thread, signal } = following;
+  async function follow(following: Following<State, Shown>): Promise<void> {
+    const { metrics } = following.workspace;
+    metrics.followed(1);
     try {
       await kind.follow(following);
     } catch (error) {
-      const isExplained = [AccountFailure, AccountKeyUnreadable, UserError].some(
-        (kind) => error instanceof kind,
-      );
-      if (!isExplained || signal.aborted) throw error;
-      const reason = reasonOf(workspace, thread.state, error);
-      await kind.onStop?.(workspace, thread.state, { status: 'stopped', reason });
-      const event = 'follow_ended';
-      workspace.log.info({ event, ...kind.fields(thread.state), status: 'stopped' }, 'following ended early');
-      await thread.show({ kind: 'stopped', reason });
-    }
-  }
-
-  async function run(workspace: Workspace, job: Job<State>): Promise<void> {
-    const { metrics, log } = workspace;
-    const thread = openFollowedThread(workspace, job, kind);
-    metrics.followed(1);
-    try {
-      await followOrExplain({ workspace, thread, signal: job.signal });
-    } catch (error) {
-      if (!isSlackFailure(error, 'gone', 'revoked')) throw error;
-      await kind.onStop?.(workspace, thread.state, { status: 'lost', reason: MESSAGE_GONE });
-      const event = 'follow_abandoned';
-      log.warn({ event, ...kind.fields(thread.state), reason: error.reason }, 'a followed message is gone');
+      await endEarly(following, error);
     } finally {
       metrics.followed(-1);
     }
+  }
+
+  async function endEarly(following: Following<State, Shown>, failure: unknown): Promise<void> {
+    const { workspace, thread } = following;
+    try {
+      await explain(following, failure);
+    } catch (error) {
+      if (!isSlackFailure(error, 'gone', 'revoked')) throw error;
+      await kind.onStop?.(workspace, thread.state, { status: 'lost', reason: MESSAGE_GONE });
+      const fields = { event: 'follow_abandoned', ...kind.fields(thread.state), reason: error.reason };
+      workspace.log.warn(fields, 'a followed message is gone');
+    }
+  }
+
+  /** The root message has the reason where the service, or what a person did, ends it. @throws any other failure */
+  async function explain(
+    { workspace, thread, signal }: Following<State, Shown>,
+    error: unknown,
+  ): Promise<void> {
+    const isExplained = [AccountFailure, AccountKeyUnreadable, UserError].some(
+      (kind) => error instanceof kind,
+    );
+    if (!isExplained || signal.aborted) throw error;
+    const reason = reasonOf(workspace, thread.state, error);
+    await kind.onStop?.(workspace, thread.state, { status: 'stopped', reason });
+    const fields = { event: 'follow_ended', ...kind.fields(thread.state), status: 'stopped' };
+    workspace.log.info(fields, 'following ended early');
+    await thread.show({ kind: 'stopped', reason });
+  }
+
+  /** Not asynchronous, or the job as it began would be kept as long as it is followed. */
+  function run(workspace: Workspace, job: Job<State>): Promise<void> {
+    return follow({ workspace, thread: new FollowedThread(workspace, job, kind), signal: job.signal });
   }
 
   /** The root message must not say that it goes on from then on. */
   async function onDeadLetter(workspace: Workspace, data: State, error: unknown): Promise<void> {
     const reason = reasonOf(workspace, data, error);
     await kind.onStop?.(workspace, data, { status: 'stopped', reason });
-    const thread = openFollowedThread(workspace, { data, save: async () => undefined }, kind);
+    const thread = new FollowedThread(workspace, { data, save: async () => undefined }, kind);
     await thread.show({ kind: 'stopped', reason });
   }
 
@@ -117,13 +124,13 @@ const MESSAGE_GONE = 'The message that showed it is gone, so Deckhand no longer 
 
 /** Polls for as long as one thing is followed. */
 export function pollWhileFollowed(
-  { workspace, signal }: Pick<Following<unknown, unknown>, 'workspace' | 'signal'>,
+  { workspace, signal }: { workspace: Workspace; signal: AbortSignal },
   onTrouble: (words: string) => Promise<void>,
 ): Polling {
   const { clock, config } = workspace;
   // Each process counts anew: the clock of the one before may have been another.
   const deadline = clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000;
-  return createPolling(workspace, { signal, deadline, onTrouble });
+  return new Polling(workspace, { signal, deadline, onTrouble });
 }
 
 /** People are told of a pause from here on, rather than see nothing move. */
@@ -153,75 +160,85 @@ interface PollingOptions {
   onTrouble?(words: string): Promise<void>;
 }
 
-export interface Polling {
-  /** Waits for the next poll; false once the deadline has passed. */
-  wait(state: PollState): Promise<boolean>;
-  /** The state after a failed call. @throws the failure itself where waiting will not change it */
-  slowDown(error: unknown, state: PollState, isFinal?: (cause: ServiceError) => boolean): Promise<PollState>;
+/**
+ * Asks the service every interval, less often while it fails, and never before it asks to be tried again. Not p-retry,
+ * which keeps real time: a clock that was set, or a machine that slept, must not use up the deadline.
+ */
+export class Polling {
+  readonly #clock: Clock;
+  readonly #intervalMs: number;
+  readonly #options: PollingOptions;
+  #deadline: number;
+  #seenAt: number;
+
+  constructor(parts: { clock: Clock; config: Pick<Settings, 'POLL_INTERVAL_MS'> }, options: PollingOptions) {
+    const { clock, config } = parts;
+    this.#clock = clock;
+    this.#intervalMs = config.POLL_INTERVAL_MS;
+    this.#options = options;
+    this.#deadline = options.deadline;
+    this.#seenAt = clock.now();
+  }
+
   /**
    * Polls until `poll` returns something; undefined where the deadline passed first. `recovered` is true after failed
    * polls.
    * @throws what waiting will not change
    */
-  until<T>(poll: (recovered: boolean) => Promise<T | undefined>): Promise<T | undefined>;
-}
-
-interface PollingParts {
-  clock: Clock;
-  config: Pick<Settings, 'POLL_INTERVAL_MS'>;
-}
-
-/**
- * Asks the service every interval, less often while it fails, and never before it asks to be tried again. Not p-retry,
- * which keeps real time: a clock that was set, or a machine that slept, must not use up the deadline.
- */
-export function createPolling({ clock, config }: PollingParts, options: PollingOptions): Polling {
-  const { signal } = options;
-  let { deadline } = options;
-  let seenAt = clock.now();
-
-  /** Moves the deadline along with a clock that jumped, and returns the time. */
-  function pass(sleptMs: number): number {
-    const now = clock.now();
-    const jumpedMs = now - seenAt - sleptMs;
-    if (jumpedMs < 0 || jumpedMs > LONGEST_POLL_MS) deadline += jumpedMs;
-    seenAt = now;
-    return now;
-  }
-
-  async function wait({ failures, retryAt }: PollState): Promise<boolean> {
-    const now = pass(0);
-    const intervalMs = config.POLL_INTERVAL_MS;
-    const ms = nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random() });
-    const pauseMs = Math.min(ms, Math.max(0, deadline - now));
-    await clock.sleep(pauseMs, signal);
-    return pass(pauseMs) < deadline;
-  }
-
-  const slowDown: Polling['slowDown'] = async (error, state, isFinal = ({ kind }) => FINAL.has(kind)) => {
-    if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
-    const next = { failures: state.failures + 1, retryAt: error.cause.retryAt };
-    const isLong = (next.retryAt ?? 0) - clock.now() > LONG_PAUSE_MS;
-    if (next.failures === 2 || (next.failures === 1 && isLong)) await options.onTrouble?.(troubleWords(next));
-    return next;
-  };
-
-  const until: Polling['until'] = async (poll) => {
+  async until<T>(poll: (recovered: boolean) => Promise<T | undefined>): Promise<T | undefined> {
     for (let state = STEADY; ; ) {
+      // Not `wait`: one step less that waits, for each of thousands.
+      const pauseMs = this.#pauseMs(state);
+      await this.#clock.sleep(pauseMs, this.#options.signal);
       // One poll after the deadline too: it may have passed, and the work ended, while Deckhand was down.
-      const isInTime = await wait(state);
+      const isInTime = this.#pass(pauseMs) < this.#deadline;
       try {
         const seen = await poll(state !== STEADY);
         if (seen !== undefined) return seen;
         state = STEADY;
       } catch (error) {
-        state = await slowDown(error, state);
+        state = await this.slowDown(error, state);
       }
       if (!isInTime) return undefined;
     }
-  };
+  }
 
-  return { wait, slowDown, until };
+  /** Waits for the next poll; false once the deadline has passed. */
+  async wait(state: PollState): Promise<boolean> {
+    const pauseMs = this.#pauseMs(state);
+    await this.#clock.sleep(pauseMs, this.#options.signal);
+    return this.#pass(pauseMs) < this.#deadline;
+  }
+
+  /** The state after a failed call. @throws the failure itself where waiting will not change it */
+  async slowDown(
+    error: unknown,
+    state: PollState,
+    isFinal = ({ kind }: ServiceError) => FINAL.has(kind),
+  ): Promise<PollState> {
+    const { signal, onTrouble } = this.#options;
+    if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
+    const next = { failures: state.failures + 1, retryAt: error.cause.retryAt };
+    const isLong = (next.retryAt ?? 0) - this.#clock.now() > LONG_PAUSE_MS;
+    if (next.failures === 2 || (next.failures === 1 && isLong)) await onTrouble?.(troubleWords(next));
+    return next;
+  }
+
+  #pauseMs({ failures, retryAt }: PollState): number {
+    const now = this.#pass(0);
+    const intervalMs = this.#intervalMs;
+    const ms = nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random() });
+    return Math.min(ms, Math.max(0, this.#deadline - now));
+  }
+
+  /** Moves the deadline along with a clock that jumped, and returns the time. */
+  #pass(sleptMs: number): number {
+    const now = this.#clock.now();
+    const jumpedMs = now - this.#seenAt - sleptMs;
+    if (jumpedMs < 0 || jumpedMs > LONGEST_POLL_MS) this.#deadline += jumpedMs;
+    this.#seenAt = now;
+    return now;
+  }
 }
 
 function troubleWords({ retryAt }: PollState): string {

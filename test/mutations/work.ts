@@ -184,8 +184,8 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a reply that may be missing is not counted',
     file: 'src/scheduler/followed-thread.ts',
-    from: 'countWithheld({ log, metrics }, { channel, delivery: clientMsgId });',
-    to: 'void [countWithheld, log, metrics];',
+    from: 'countWithheld(this.#context, { channel, delivery: clientMsgId });',
+    to: 'void countWithheld;',
     tests: [ADD_TEST],
     only: 'picked up after a kill',
   },

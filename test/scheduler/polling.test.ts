@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPolling } from '../../src/scheduler/run-follower.ts';
+import { Polling } from '../../src/scheduler/run-follower.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
 const MINUTE = 60_000;
@@ -8,7 +8,7 @@ const config = { POLL_INTERVAL_MS: 1_000 };
 
 /** Looks for ten minutes; `onLook` may find something. */
 function start(clock: ManualClock, onLook: () => string | undefined) {
-  const polling = createPolling(
+  const polling = new Polling(
     { clock, config },
     {
       signal: new AbortController().signal,

@@ -12,7 +12,7 @@ import { AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { currencyOf } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { createPolling, FOLLOWED_AT_ONCE } from '../run-follower.ts';
+import { FOLLOWED_AT_ONCE, Polling } from '../run-follower.ts';
 
 /** A requested sync, as its job keeps it. */
 const FollowedSync = z.object({
@@ -72,7 +72,7 @@ async function outcomeOf(
 ): Promise<Message> {
   const { account: name, resource: id, user } = followed;
   const word = workspace.config.SLACK_COMMAND;
-  const polling = createPolling(workspace, { signal, deadline: followed.until });
+  const polling = new Polling(workspace, { signal, deadline: followed.until });
   try {
     const resource = await polling.until(async () => {
       const account = await workspace.accounts.resolve({ user }, name);
