@@ -71,7 +71,11 @@ export function capacityOf({ replicas, postgresCores }: Fleet): Amounts {
 }
 
 /** What falls due in each minute of the day (UTC), as a share of the day. */
-export function sharesOf(when: Work['when']): number[] {
+export function sharesOf(when: Work['when']): readonly number[] {
+  return SHARES[when];
+}
+
+function computeShares(when: Work['when']): readonly number[] {
   return Array.from({ length: MINUTES }, (_, minute) => {
     if (when === 'all day') return 1 / MINUTES;
     return ZONES.reduce((sum, [offset, share]) => {
@@ -94,6 +98,13 @@ const OFFICE_SUM = OFFICE_WEIGHTS.reduce((sum, one) => sum + one, 0);
 function officeShare(local: number): number {
   return (OFFICE_WEIGHTS[Math.floor(local / 60)] ?? 0) / OFFICE_SUM / 60;
 }
+
+/** Every simulation asks for them. */
+const SHARES: Readonly<Record<Work['when'], readonly number[]>> = {
+  'office hours': computeShares('office hours'),
+  'all day': computeShares('all day'),
+  'on the hour': computeShares('on the hour'),
+};
 
 /**
  * A day by minutes. In each, every kind takes what the kinds before it left of each resource; what does not fit waits,
@@ -136,6 +147,7 @@ function serve(
   left: Record<Resource, number>,
   now: number,
 ): number {
+  if (waiting.length === 0) return 0;
   let fits = Number.POSITIVE_INFINITY;
   for (const [name, ms] of needs) fits = Math.min(fits, left[name] / ms);
   let served = 0;
