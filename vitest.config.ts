@@ -24,6 +24,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/support/shared.ts',
+    setupFiles: 'test/support/imports.ts',
     include: ['test/**/*.test.ts'],
     restoreMocks: true,
     unstubEnvs: true,
