@@ -1,15 +1,20 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { defined } from '../core/defined.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Field, Sealer } from '../store/sealer.ts';
-import { type AskTenancy, type Collection, GLOBAL, type Store, type Tenancy } from '../store/store.ts';
-
-/** The time from the command to the browser, and from there to the service and back. */
-const VALID_MS = 10 * 60_000;
-/** How long used and expired requests are remembered, so that the page can say so. */
-const REMEMBERED_MS = 60 * 60_000;
+import { type AskTenancy, GLOBAL, type Store, type Tenancy } from '../store/store.ts';
+import {
+  type Cookies,
+  createBrowserStates,
+  type Departure,
+  digest,
+  forgottenAt,
+  isOver,
+  isSame,
+  randomText,
+  type StateFault,
+} from './browser-states.ts';
 
 /** The person who asked to be linked, with their name and their workspace's in Slack. */
 const Asker = z.object({
@@ -21,128 +26,88 @@ const Asker = z.object({
 export type Asker = z.infer<typeof Asker>;
 
 const Ticket = Asker.extend({ at: z.number() });
-const State = Asker.extend({
-  at: z.number(),
-  ticket: z.string(),
-  /** Digest of the cookie that the browser was given. */
-  browser: z.string(),
-  sealedVerifier: z.string().optional(),
-});
-const Used = z.object({ at: z.number() });
-
-export type Refusal = 'unknown' | 'expired' | 'used' | 'other browser';
-
-/** What a browser takes with it to the service and back to us. */
-export interface Departure {
-  state: string;
-  cookie: Cookie;
-}
-
-interface Cookie {
-  name: string;
-  value: string;
-}
+const Kept = Asker.extend({ ticket: z.string(), sealedVerifier: z.string().optional() });
 
 /** What our page asks with: the browser keeps the cookie, and its form sends the token. */
-export interface Question {
-  cookie: Cookie;
+interface Question {
+  cookie: Departure['cookie'];
   token: string;
 }
 
-/** What it comes back with. */
-export interface Arrival {
-  state: string;
-  /** The browser's cookies by name. */
-  cookies: Readonly<Record<string, string | undefined>>;
-}
+export type LinkRequests = ReturnType<typeof createLinkRequests>;
 
 /**
  * The two short-lived steps of linking. A ticket opens our page in the browser of the person who ran the command; a state,
  * bound to that browser by a cookie, comes back from the service and works once. The store has only digests.
  */
-export interface LinkRequests {
-  /** @throws InstallationEnded once the tenancy `during` has */
-  ask(asker: Asker, during?: AskTenancy | undefined): Promise<string>;
-  /** The ticket's owner; it may be opened again until the link is made. */
-  open(ticket: string): Promise<Asker | Refusal>;
-  /** Binds our page to the browser that shows it. */
-  question(ticket: string): Question;
-  /** True if the form was sent by the page that this browser was shown for the ticket, and not by another site. */
-  isAnswer(ticket: string, token: string, cookies: Arrival['cookies']): boolean;
-  depart(): Departure;
-  /** Stores a departure until it comes back. */
-  keep(ticket: string, asker: Asker, departure: Departure, verifier: string | undefined): Promise<void>;
-  /** Deletes the open requests of a workspace. */
-  erase(workspace: string): Promise<void>;
-  /** Takes a state, once, whatever the result. */
-  arrive(arrival: Arrival): Promise<{ asker: Asker; verifier: string | undefined } | Refusal>;
-}
-
-export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock: Clock }): LinkRequests {
+export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock: Clock }) {
   const { store, sealer, clock } = parts;
-  const tickets = store.of(GLOBAL).collection('link-tickets', Ticket);
-  const states = store.of(GLOBAL).collection('link-states', State);
-  const used = store.of(GLOBAL).collection('link-used', Used);
-  const claim = (id: string, at: number) => used.create(id, { at }, at + REMEMBERED_MS);
+  const ticketsIn = (during?: AskTenancy) => store.of(GLOBAL, during).collection('link-tickets', Ticket);
+  const tickets = ticketsIn();
+  const { claim, isUsed, ...states } = createBrowserStates(parts, 'link', Kept);
 
-  async function eraseOf(requests: Collection<Asker>, workspace: string): Promise<void> {
+  async function eraseOf(collection: string, workspace: string): Promise<void> {
+    const requests = store.of(GLOBAL).collection(collection, Asker);
     for (const { id, doc } of await requests.list())
       if (doc.workspace === workspace) await requests.delete(id);
   }
 
   return {
-    async erase(workspace) {
-      await eraseOf(store.of(GLOBAL).collection('link-tickets', Asker), workspace);
-      await eraseOf(store.of(GLOBAL).collection('link-states', Asker), workspace);
+    /** Deletes the open requests of a workspace. */
+    async erase(workspace: string): Promise<void> {
+      await eraseOf('link-tickets', workspace);
+      await eraseOf('link-states', workspace);
     },
-    async ask(asker, during) {
+    /** @throws InstallationEnded once the tenancy `during` has */
+    async ask(asker: Asker, during?: AskTenancy): Promise<string> {
       const ticket = randomText();
       const at = clock.now();
-      const stored = store.of(GLOBAL, during).collection('link-tickets', Ticket);
-      await stored.put(digest(ticket), { ...asker, at }, at + REMEMBERED_MS);
+      await ticketsIn(during).put(digest(ticket), { ...asker, at }, forgottenAt(at));
       return ticket;
     },
-    async open(ticket) {
+    /** The ticket's owner; it may be opened again until the link is made. */
+    async open(ticket: string): Promise<Asker | StateFault> {
       const id = digest(ticket);
       const found = await tickets.get(id);
       if (found === undefined) return 'unknown';
-      if ((await used.get(id)) !== undefined) return 'used';
+      if (await isUsed(id)) return 'used';
       return isOver(found.at, clock.now()) ? 'expired' : askerOf(found);
     },
-    question(ticket) {
+    /** Binds our page to the browser that shows it. */
+    question(ticket: string): Question {
       const cookie = { name: pageCookie(digest(ticket)), value: randomText() };
       return { cookie, token: tokenOf(ticket, cookie.value) };
     },
-    isAnswer(ticket, token, cookies) {
+    /** True if the form was sent by the page that this browser was shown for the ticket, and not by another site. */
+    isAnswer(ticket: string, token: string, cookies: Cookies): boolean {
       const cookie = cookies[pageCookie(digest(ticket))];
       return cookie !== undefined && isSame(digest(token), digest(tokenOf(ticket, cookie)));
     },
-    depart() {
-      const state = randomText();
-      return { state, cookie: { name: cookieName(digest(state)), value: randomText() } };
-    },
-    async keep(ticket, asker, { state, cookie }, verifier) {
-      const id = digest(state);
-      const at = clock.now();
+    depart: states.depart,
+    /** Stores a departure until it comes back. */
+    async keep(
+      ticket: string,
+      asker: Asker,
+      departure: Departure,
+      verifier: string | undefined,
+    ): Promise<void> {
       const during = (): Promise<Tenancy> => standing(store, asker.workspace);
-      const sealedVerifier =
-        verifier && (await sealer.of(asker.workspace, during).seal(fieldOf(id), verifier));
-      const doc = { ...asker, at, ticket: digest(ticket), browser: digest(cookie.value) };
-      const stored = store.of(GLOBAL, during).collection('link-states', State);
-      await stored.put(id, { ...doc, ...defined({ sealedVerifier }) }, at + REMEMBERED_MS);
+      const field = fieldOf(digest(departure.state));
+      const sealedVerifier = verifier && (await sealer.of(asker.workspace, during).seal(field, verifier));
+      const doc = { ...asker, ticket: digest(ticket), ...defined({ sealedVerifier }) };
+      await states.keep(departure, doc, during);
     },
-    async arrive({ state, cookies }) {
-      const id = digest(state);
-      const now = clock.now();
-      const found = await states.get(id);
-      if (found === undefined) return 'unknown';
-      if (!(await claim(id, now))) return 'used';
-      if (isOver(found.at, now)) return 'expired';
-      if (!isSame(digest(cookies[cookieName(id)] ?? ''), found.browser)) return 'other browser';
+    /** Takes a state, once, whatever the result. */
+    async arrive(
+      state: string,
+      cookies: Cookies,
+    ): Promise<{ asker: Asker; verifier: string | undefined } | StateFault> {
+      const found = await states.arrive(state, cookies);
+      if (typeof found === 'string') return found;
       // The first valid return uses up the ticket.
-      if (!(await claim(found.ticket, now))) return 'used';
+      if (!(await claim(found.ticket))) return 'used';
       const { workspace, sealedVerifier: sealed } = found;
-      const verifier = sealed && (await sealer.of(workspace).open(fieldOf(id), sealed));
+      const verifier = sealed && (await sealer.of(workspace).open(fieldOf(digest(state)), sealed));
       return { asker: askerOf(found), verifier };
     },
   };
@@ -159,15 +124,6 @@ function askerOf({ workspace, user, name, workspaceName }: Asker): Asker {
   return { workspace, user, name, ...defined({ workspaceName }) };
 }
 
-function isOver(at: number, now: number): boolean {
-  return now - at >= VALID_MS;
-}
-
-/** A cookie for each state, so that two tabs do not disturb each other. */
-function cookieName(stateId: string): string {
-  return `deckhand-link-${stateId.slice(0, 12)}`;
-}
-
 function pageCookie(ticketId: string): string {
   return `deckhand-ask-${ticketId.slice(0, 12)}`;
 }
@@ -179,18 +135,6 @@ function tokenOf(ticket: string, cookie: string): string {
 
 function fieldOf(id: string): Field {
   return { record: `link-states/${id}`, field: 'verifier' };
-}
-
-function randomText(): string {
-  return randomBytes(32).toString('base64url');
-}
-
-function digest(text: string): string {
-  return hash('sha256', text, 'base64url');
-}
-
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
 export const START_PATH = '/service/oauth/start';

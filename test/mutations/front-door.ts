@@ -4,7 +4,7 @@ const RECEIVER = 'src/listeners/receivers/http-receiver.ts';
 const SIGNATURES = 'src/listeners/receivers/signatures.ts';
 const REQUESTS = 'src/listeners/durable-requests.ts';
 const LINK = 'src/workspace/link-requests.ts';
-const STATES = 'src/listeners/install/states.ts';
+const STATES = 'src/workspace/browser-states.ts';
 const FRONT_DOOR = 'test/listeners/listeners.test.ts';
 const SIGNATURES_TEST = 'test/listeners/receivers/signatures.test.ts';
 const DOORS = 'test/listeners/doors.test.ts';
@@ -157,15 +157,15 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'a state of a link comes back from any browser',
-    file: LINK,
+    file: STATES,
     from: "if (!isSame(digest(cookies[cookieName(id)] ?? ''), found.browser)) return 'other browser';",
     to: 'void cookies;',
-    tests: [LINK_TEST],
+    tests: [LINK_TEST, INSTALL_TEST],
   },
   {
     name: 'a link begins without the form of our page',
     file: 'src/listeners/link/routes.ts',
-    from: "if (!parts.linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';",
+    from: "if (!linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';",
     to: '',
     tests: [LINK_TEST],
   },
@@ -180,36 +180,22 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a ticket links more than once',
     file: LINK,
-    from: "if (!(await claim(found.ticket, now))) return 'used';",
+    from: "if (!(await claim(found.ticket))) return 'used';",
     to: '',
     tests: [LINK_TEST],
   },
   {
-    name: 'a state of a link counts more than once',
-    file: LINK,
-    from: "if (!(await claim(id, now))) return 'used';",
+    name: 'a state of a link or an install counts more than once',
+    file: STATES,
+    from: "if (!(await claim(id))) return 'used';",
     to: '',
-    tests: [LINK_TEST],
+    tests: [LINK_TEST, INSTALL_TEST],
   },
   {
     name: 'tickets and states of a link never run out',
-    file: LINK,
+    file: STATES,
     from: 'return now - at >= VALID_MS;',
     to: 'return now < at;',
     tests: [LINK_TEST],
-  },
-  {
-    name: 'an install comes back from any browser',
-    file: STATES,
-    from: "return isSame(digest(cookies[cookieName(id)] ?? ''), found.browser) ? undefined : 'other browser';",
-    to: 'void [isSame, cookies];\n      return undefined;',
-    tests: [INSTALL_TEST],
-  },
-  {
-    name: 'a state of an install counts more than once',
-    file: STATES,
-    from: "if (!(await used.create(id, { at: now }, now + REMEMBERED_MS))) return 'used';",
-    to: '',
-    tests: [INSTALL_TEST],
   },
 ];

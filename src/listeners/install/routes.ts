@@ -12,12 +12,12 @@ import {
 } from '../../views/accounts/browser-pages.ts';
 import type { Page } from '../../views/blocks/page.ts';
 import { welcomeMessage } from '../../views/help/start.ts';
+import { type BrowserStates, createBrowserStates } from '../../workspace/browser-states.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { OauthInstallations } from '../../workspace/installations.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
 import type { Routes } from '../receivers/http-server.ts';
-import { createInstallStates, type InstallStates } from './states.ts';
 
 const CALLBACK_PATH = '/slack/oauth_redirect';
 
@@ -30,23 +30,21 @@ interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log' | '
 interface Install {
   parts: InstallParts;
   byOauth: OauthInstallations;
-  states: InstallStates;
+  states: BrowserStates<object>;
 }
 
 /** Installing into a workspace through the browser; none where the environment holds the one token. */
 export function installRoutes(parts: InstallParts): Routes {
   const { byOauth } = parts.installations;
   if (byOauth === undefined) return {};
-  const install: Install = { parts, byOauth, states: createInstallStates(parts) };
+  const states = createBrowserStates(parts, 'install', z.object({}));
+  const install: Install = { parts, byOauth, states };
   return {
     'GET /slack/install': (request, response) => begin(install, request, response),
     [`GET ${CALLBACK_PATH}`]: async (request, response, url) => {
       const end = await arrive(install, request, url);
-      if (typeof end === 'string') {
-        const page = installFailedPage(end);
-        return sendPage(response, page.status, page, parts.config);
-      }
-      return sendPage(response, 200, end, parts.config);
+      const page = typeof end === 'string' ? installFailedPage(end) : { status: 200, ...end };
+      return sendPage(response, page.status, page, parts.config);
     },
   };
 }
@@ -54,7 +52,9 @@ export function installRoutes(parts: InstallParts): Routes {
 /** Binds this browser by a cookie and shows the way to Slack. */
 async function begin(install: Install, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { parts, states } = install;
-  const { state, cookie } = await states.depart();
+  const departure = states.depart();
+  await states.keep(departure, {});
+  const { state, cookie } = departure;
   response.setHeader('set-cookie', cookieLine(cookie, callbackUrl(parts, request)));
   const plain = authorizeUrl(install, state, SCOPE_NAMES);
   const page = installPage(plain, authorizeUrl(install, state, [...SCOPE_NAMES, GROUPS_SCOPE]));
@@ -78,8 +78,8 @@ async function arrive(
   url: URL,
 ): Promise<BrowserEnd | Page> {
   const cookies = cookiesOf(request, callbackUrl(parts, request));
-  const fault = await states.arrive(url.searchParams.get('state') ?? '', cookies);
-  if (fault !== undefined) return refuse(parts, fault);
+  const arrived = await states.arrive(url.searchParams.get('state') ?? '', cookies);
+  if (typeof arrived === 'string') return refuse(parts, arrived);
   const code = url.searchParams.get('code');
   if (code === null || url.searchParams.has('error')) return refuse(parts, 'denied');
   try {

@@ -10,7 +10,6 @@ import {
 import { linkedMessage } from '../../views/accounts/link.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import {
-  type Asker,
   CALLBACK_PATH,
   callbackAddress,
   type LinkRequests,
@@ -20,7 +19,7 @@ import {
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
 import { readBody } from '../receivers/http-receiver.ts';
-import type { Routes } from '../receivers/http-server.ts';
+import type { Handler, Routes } from '../receivers/http-server.ts';
 
 const Linked = z.object({
   user: z.string(),
@@ -43,43 +42,65 @@ export interface LinkParts extends Pick<Parts, 'config' | 'log' | 'service'> {
   linkRequests: LinkRequests;
 }
 
+/** A step of the way through the browser. */
+interface Visit extends LinkParts {
+  oauth: ServiceOauth;
+  /** Where the service sends the browser back. */
+  callback: string;
+  request: IncomingMessage;
+  response: ServerResponse;
+  url: URL;
+}
+
 /** Both ends of the way through the browser; none where linking is not configured. */
 export function linkRoutes(parts: LinkParts): Routes {
   const { oauth } = parts.service;
   const { PUBLIC_URL } = parts.config;
   if (oauth === undefined || PUBLIC_URL === undefined) return {};
   const callback = callbackAddress(PUBLIC_URL);
+  const route = (step: Step): Handler => {
+    return (request, response, url) => take(step, { ...parts, oauth, callback, request, response, url });
+  };
   return {
-    [`GET ${START_PATH}`]: (_, response, url) =>
-      ending(parts, response, () => question(parts, oauth, callback, url, response)),
-    [`POST ${START_PATH}`]: (request, response) =>
-      ending(parts, response, () => start(parts, oauth, callback, request, response)),
-    [`GET ${CALLBACK_PATH}`]: (request, response, url) =>
-      ending(parts, response, () => arrive(parts, oauth, callback, url, request, response)),
+    [`GET ${START_PATH}`]: route(question),
+    [`POST ${START_PATH}`]: route(start),
+    [`GET ${CALLBACK_PATH}`]: route(arrive),
   };
 }
 
+/** @returns why it ended without success; undefined where it has answered */
+type Step = (visit: Visit) => Promise<BrowserEnd | undefined>;
+
+/** Every way it can fail has its page, and none shows what the service or the address said. */
+async function take(step: Step, visit: Visit): Promise<void> {
+  const { config, log, response } = visit;
+  const end = await step(visit).catch((error: unknown) => {
+    if (!(error instanceof OauthError)) throw error;
+    const { kind, message: reason } = error;
+    log.warn({ event: 'link_failed', kind, reason }, 'a person could not be linked');
+    return kind;
+  });
+  if (end === undefined) return;
+  const page = linkFailedPage(end, config.SLACK_COMMAND);
+  sendPage(response, page.status, page, config);
+}
+
 /** Names who asked, and begins nothing: what a link alone opens may have been sent by another person. */
-async function question(
-  parts: LinkParts,
-  oauth: ServiceOauth,
-  callback: string,
-  url: URL,
-  response: ServerResponse,
-): Promise<BrowserEnd | undefined> {
+async function question(visit: Visit): Promise<BrowserEnd | undefined> {
+  const { linkRequests, oauth, callback, config, response, url } = visit;
   const ticket = url.searchParams.get('ticket') ?? '';
-  const asker = await parts.linkRequests.open(ticket);
+  const asker = await linkRequests.open(ticket);
   if (typeof asker === 'string') return asker;
-  const { PUBLIC_URL = '', SLACK_COMMAND } = parts.config;
+  const { PUBLIC_URL = '', SLACK_COMMAND } = config;
   // A service that cannot be reached is known before the person decides.
-  const { url: target } = await oauth.begin(callback, parts.linkRequests.depart().state);
+  const { url: target } = await oauth.begin(callback, linkRequests.depart().state);
   const page = new URL(pageAddress(PUBLIC_URL));
-  const { cookie, token } = parts.linkRequests.question(ticket);
+  const { cookie, token } = linkRequests.question(ticket);
   const form = { action: page.pathname, fields: { ticket, token } };
   const named = { name: asker.name, workspace: asker.workspaceName ?? asker.workspace };
   response.setHeader('set-cookie', cookieLine(cookie, page));
   allowForm(response, target);
-  sendPage(response, 200, linkQuestionPage(named, form, SLACK_COMMAND), parts.config);
+  sendPage(response, 200, linkQuestionPage(named, form, SLACK_COMMAND), config);
   return undefined;
 }
 
@@ -92,58 +113,43 @@ function allowForm(response: ServerResponse, { protocol, origin }: URL): void {
 }
 
 /** Binds this browser by a cookie and sends it on to the service. */
-async function start(
-  parts: LinkParts,
-  oauth: ServiceOauth,
-  callback: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<BrowserEnd | undefined> {
+async function start(visit: Visit): Promise<BrowserEnd | undefined> {
+  const { linkRequests, oauth, callback, request, response } = visit;
   const form = new URLSearchParams((await readBody(request))?.toString('utf8'));
   const ticket = form.get('ticket') ?? '';
-  const asker = await parts.linkRequests.open(ticket);
+  const asker = await linkRequests.open(ticket);
   if (typeof asker === 'string') return asker;
   const cookies = cookiesOf(request, new URL(callback));
-  if (!parts.linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';
-  const departure = parts.linkRequests.depart();
+  if (!linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';
+  const departure = linkRequests.depart();
   const { url: target, verifier } = await oauth.begin(callback, departure.state);
-  await parts.linkRequests.keep(ticket, asker, departure, verifier);
+  await linkRequests.keep(ticket, asker, departure, verifier);
   response.setHeader('set-cookie', cookieLine(departure.cookie, new URL(callback)));
   response.writeHead(303, { location: target.href }).end();
   return undefined;
 }
 
-async function arrive(
-  parts: LinkParts,
-  oauth: ServiceOauth,
-  callback: string,
-  url: URL,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<BrowserEnd | undefined> {
+async function arrive(visit: Visit): Promise<BrowserEnd | undefined> {
+  const { linkRequests, oauth, callback, config, workspaces, request, response, url } = visit;
+  const address = new URL(callback);
   const state = url.searchParams.get('state') ?? '';
-  const arrived = await parts.linkRequests.arrive({ state, cookies: cookiesOf(request, new URL(callback)) });
+  const arrived = await linkRequests.arrive(state, cookiesOf(request, address));
   if (typeof arrived === 'string') return arrived;
   const { asker, verifier } = arrived;
-  const address = new URL(callback);
   address.search = url.search;
   const tokens = await oauth.exchange(address, { state, verifier });
-  const email = await identify(parts, oauth, tokens);
-  const { user } = asker;
-  const { links, audit, jobs } = await parts.workspaces.enter(asker.workspace);
+  const email = await identify(visit, tokens);
+  const { user, workspace } = asker;
+  const { links, audit, jobs } = await workspaces.enter(workspace);
   const { linkedAt } = await links.keep(user, tokens, email);
   await audit.record({ who: user, what: 'link', result: 'done' });
   await jobs.send(CONFIRM_LINK, { user, linkedAt, email });
-  sendDone(parts, asker, response);
+  sendPage(response, 200, linkedPage(workspace, asker.name, config.SLACK_COMMAND), config);
   return undefined;
 }
 
 /** A link stands without it: then it changes nothing but what `whoami` says. */
-async function identify(
-  { log }: LinkParts,
-  oauth: ServiceOauth,
-  tokens: Tokens,
-): Promise<string | undefined> {
+async function identify({ log, oauth }: Visit, tokens: Tokens): Promise<string | undefined> {
   try {
     return await oauth.identify(tokens);
   } catch (error) {
@@ -152,27 +158,4 @@ async function identify(
     log.warn(fields, 'The service did not say who a linked person is');
     return undefined;
   }
-}
-
-function sendDone({ config }: LinkParts, { workspace, name }: Asker, response: ServerResponse): void {
-  sendPage(response, 200, linkedPage(workspace, name, config.SLACK_COMMAND), config);
-}
-
-/** Every way it can fail has its page, and none shows what the service or the address said. */
-async function ending(
-  parts: LinkParts,
-  response: ServerResponse,
-  work: () => Promise<BrowserEnd | undefined>,
-): Promise<void> {
-  const end = await work().catch((error: unknown) => {
-    if (!(error instanceof OauthError)) throw error;
-    parts.log.warn(
-      { event: 'link_failed', kind: error.kind, reason: error.message },
-      'a person could not be linked',
-    );
-    return error.kind;
-  });
-  if (end === undefined) return;
-  const page = linkFailedPage(end, parts.config.SLACK_COMMAND);
-  sendPage(response, page.status, page, parts.config);
 }
