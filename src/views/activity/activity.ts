@@ -2,7 +2,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, firstOf, mrkdwn, plain, timeOnly } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityEvent, ActivityRange } from '../../service/activity.ts';
 import { dayName, dayOf } from '../blocks/days.ts';
-import { LIMITS } from '../blocks/limits.ts';
+import { packed } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, header, section } from '../blocks/message.ts';
 import { type DeploymentsData, deploymentBars } from './deployments-chart.ts';
 import { outcomeIcon } from './outcomes.ts';
@@ -130,17 +130,6 @@ export function eventLine(
 function serverNames(servers: readonly string[]): string {
   const { kept, more } = firstOf(servers, 3);
   return [...kept.map((server) => mrkdwn(server, 24)), ...(more === undefined ? [] : [more])].join(', ');
-}
-
-/** Lines in as few texts as Slack's limit allows; none is lost. */
-export function packed(lines: readonly string[]): string[] {
-  const texts: string[] = [];
-  for (const line of lines) {
-    const last = texts.at(-1);
-    if (last === undefined || last.length + 1 + line.length > LIMITS.sectionText) texts.push(line);
-    else texts[texts.length - 1] = `${last}\n${line}`;
-  }
-  return texts;
 }
 
 function notesOf(

@@ -1,5 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { count } from '../../core/mrkdwn.ts';
+import { inPages } from '../blocks/lists.ts';
 import { header, section } from '../blocks/message.ts';
 
 /** `limited`: nothing is broken, but something is not allowed or not known. */
@@ -26,8 +27,6 @@ export function doctorMessage(findings: readonly Finding[]): Message {
   const faults = findings.filter(({ health }) => health === 'broken').length;
   const title = faults === 0 ? 'Everything works' : `${count(faults, 'problem')} found`;
   const lines = findings.map(({ what, health, said }) => `${MARKS[health]} *${what}*  ${said}`);
-  const sections = [];
-  for (let at = 0; at < lines.length; at += LINES_A_SECTION)
-    sections.push(section(lines.slice(at, at + LINES_A_SECTION).join('\n')));
-  return { text: title, blocks: [header(title), ...sections.slice(0, MOST_SECTIONS)] };
+  const pages = inPages(lines, { most: LINES_A_SECTION }).slice(0, MOST_SECTIONS);
+  return { text: title, blocks: [header(title), ...pages.map((page) => section(page.join('\n')))] };
 }

@@ -12,27 +12,44 @@ const MOST_CELL = 120;
 /** A table with more rows has pages of so many. */
 const PAGE = 10;
 
-/** Lines of safe mrkdwn in as few sections as hold them, with "and N more" where these are not enough. */
-export function listBlocks(lines: readonly string[], noun?: string): KnownBlock[] {
-  const blocks: KnownBlock[] = [];
-  let left = lines;
-  while (left.length > 0 && blocks.length < MOST_SECTIONS - 1) {
-    const fitting = countWithin(left, LIMITS.sectionText);
-    if (fitting === 0) break;
-    blocks.push(section(left.slice(0, fitting).join('\n')));
-    left = left.slice(fitting);
+/**
+ * In as few pages as hold them, in their order; what is larger than a page has one to itself.
+ * @param sizeOf what one takes of the room of a page
+ */
+export function inPages<T>(
+  items: readonly T[],
+  { most = Number.POSITIVE_INFINITY, room = 0 }: { most?: number; room?: number },
+  sizeOf: (item: T) => number = () => 0,
+): T[][] {
+  const pages: T[][] = [];
+  let left = 0;
+  for (const item of items) {
+    const size = sizeOf(item);
+    const page = pages.at(-1);
+    if (page === undefined || page.length >= most || size > left) {
+      pages.push([item]);
+      left = room - size;
+    } else {
+      page.push(item);
+      left -= size;
+    }
   }
-  if (left.length > 0) blocks.push(section(linesWithin(left, LIMITS.sectionText, noun)));
-  return blocks;
+  return pages;
 }
 
-function countWithin(lines: readonly string[], max: number): number {
-  let used = 0;
-  const over = lines.findIndex((line) => {
-    used += line.length + 1;
-    return used > max;
-  });
-  return over === -1 ? lines.length : over;
+/** Lines in as few texts as Slack's limit allows; none is lost. */
+export function packed(lines: readonly string[], room: number = LIMITS.sectionText): string[] {
+  // The last line has no break after it.
+  const pages = inPages(lines, { room: room + 1 }, ({ length }) => length + 1);
+  return pages.map((page) => page.join('\n'));
+}
+
+/** Lines of safe mrkdwn in as few sections as hold them, with "and N more" where these are not enough. */
+export function listBlocks(lines: readonly string[], noun?: string): KnownBlock[] {
+  const pages = inPages(lines, { room: LIMITS.sectionText }, ({ length }) => length + 1);
+  const rest = pages.splice(MOST_SECTIONS - 1).flat();
+  const last = rest.length === 0 ? [] : [linesWithin(rest, LIMITS.sectionText, noun)];
+  return [...pages.map((page) => page.join('\n')), ...last].map((text) => section(text));
 }
 
 export interface Column {

@@ -2,7 +2,7 @@ import type { ServiceError, ServiceErrorKind } from '../../core/errors.ts';
 import { code, mrkdwn } from '../../core/mrkdwn.ts';
 
 /** One sentence and one next step, both mrkdwn of our own making. */
-interface Sentences {
+export interface Sentences {
   text: string;
   next: string;
 }

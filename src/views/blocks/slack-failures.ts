@@ -1,10 +1,5 @@
 import type { SlackFailureKind } from '../../core/errors.ts';
-
-/** One sentence and one next step, both mrkdwn of our own making. */
-interface Sentences {
-  text: string;
-  next: string;
-}
+import type { Sentences } from './service-failures.ts';
 
 /** What the person reads whose answer Slack refused. */
 export function explainSlackFailure(failure: { kind: SlackFailureKind; reason: string }): Sentences {
@@ -31,81 +26,53 @@ const NO_THREADS: Sentences = {
 };
 
 /** No sentence begins with a name: it also stands within another, in lower case. */
-const BY_WORD: ReadonlyMap<string, Sentences> = new Map([
-  [
-    'file_uploads_disabled',
-    {
+const BY_WORD: ReadonlyMap<string, Sentences> = new Map(
+  Object.entries({
+    file_uploads_disabled: {
       text: 'The workspace does not allow file uploads.',
       next: 'Ask a workspace admin to allow them.',
     },
-  ],
-  [
-    'file_uploads_except_images_disabled',
-    {
+    file_uploads_except_images_disabled: {
       text: 'The workspace allows uploads of images only.',
       next: 'Ask a workspace admin to allow other files.',
     },
-  ],
-  [
-    'storage_limit_reached',
-    {
+    storage_limit_reached: {
       text: 'The workspace’s storage for files is full.',
       next: 'Ask a workspace admin to delete files or to change the plan of the workspace.',
     },
-  ],
-  [
-    'file_type_not_allowed',
-    {
+    file_type_not_allowed: {
       text: 'The workspace does not allow files of this type.',
       next: 'Ask a workspace admin to allow it.',
     },
-  ],
-  [
-    'posting_to_channel_denied',
-    {
+    posting_to_channel_denied: {
       text: 'The channel does not allow Deckhand to post there.',
       next: 'Use another channel, or ask a workspace admin who may post in this one.',
     },
-  ],
-  [
-    'enterprise_is_restricted',
-    {
+    enterprise_is_restricted: {
       text: 'The Slack organisation of this workspace restricts Deckhand.',
       next: 'Ask an admin of the organisation to lift the restriction.',
     },
-  ],
-  [
-    'team_access_not_granted',
-    {
+    team_access_not_granted: {
       text: 'The Slack organisation has not given Deckhand access to this workspace.',
       next: 'Ask an admin of the organisation to add the workspace to the app.',
     },
-  ],
-  [
-    'msg_blocks_too_long',
-    {
+    msg_blocks_too_long: {
       text: 'The message is longer than Slack accepts.',
       next: 'Ask for less, for example for one project or a shorter time.',
     },
-  ],
-  [
-    'user_disabled',
-    {
+    user_disabled: {
       text: 'The person’s Slack account is deactivated.',
       next: 'Choose somebody else, or ask a workspace admin to activate it.',
     },
-  ],
-  ['restricted_action_non_threadable_channel', NO_THREADS],
-  ['restricted_action_thread_locked', NO_THREADS],
-  ['cannot_reply_to_message', NO_THREADS],
-  [
-    'restricted_action_thread_only_channel',
-    {
+    restricted_action_non_threadable_channel: NO_THREADS,
+    restricted_action_thread_locked: NO_THREADS,
+    cannot_reply_to_message: NO_THREADS,
+    restricted_action_thread_only_channel: {
       text: 'The channel allows replies in threads only.',
       next: 'Run the command in another channel.',
     },
-  ],
-]);
+  }),
+);
 
 const BY_KIND: Readonly<Record<SlackFailureKind, Sentences>> = {
   gone: {

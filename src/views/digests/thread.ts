@@ -1,6 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { asClause, bold, code, count } from '../../core/mrkdwn.ts';
 import { feedBlocks } from '../activity/activity.ts';
+import { inPages } from '../blocks/lists.ts';
 import { say, section } from '../blocks/message.ts';
 import { explainPolicy } from '../blocks/slack-failures.ts';
 import type { AccountReport } from './digest.ts';
@@ -28,7 +29,8 @@ export function threadMessages(
     const of =
       project === undefined ? code(report.account) : `${bold(project.name)} in ${code(report.account)}`;
     const title = `${count(events.length, 'event')} of ${of}${report.data.isCut ? ', the latest that the service lists' : ''}`;
-    const pages = paged([section(`*Events*  ${title}`), ...feedBlocks(events, zone)]);
+    const blocks = [section(`*Events*  ${title}`), ...feedBlocks(events, zone)];
+    const pages = inPages(blocks, { most: MOST_BLOCKS, room: MOST_CHARACTERS }, lengthOf);
     return pages.slice(0, MOST_REPLIES).map((blocks, at): Message => {
       const isCut = at === MOST_REPLIES - 1 && pages.length > MOST_REPLIES;
       return { text: title, blocks: isCut ? [...blocks, section('_and more, earlier_')] : blocks };
@@ -36,19 +38,6 @@ export function threadMessages(
   });
 }
 
-function paged(blocks: readonly KnownBlock[]): KnownBlock[][] {
-  const pages: KnownBlock[][] = [];
-  let room = 0;
-  for (const block of blocks) {
-    const length = JSON.stringify(block).length;
-    const last = pages.at(-1);
-    if (last === undefined || length > room || last.length >= MOST_BLOCKS) {
-      pages.push([block]);
-      room = MOST_CHARACTERS - length;
-    } else {
-      last.push(block);
-      room -= length;
-    }
-  }
-  return pages;
+function lengthOf(block: KnownBlock): number {
+  return JSON.stringify(block).length;
 }

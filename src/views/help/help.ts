@@ -1,6 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, linesWithin } from '../../core/mrkdwn.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
+import { packed } from '../blocks/lists.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
 
 /** What the help says of a command. */
@@ -108,21 +109,5 @@ function table(commands: readonly HelpEntry[], word: string): KnownBlock[] {
   const lines = commands.map(
     (command) => `${code(`${word} ${usageLine(command)}`, 120)}  ${command.summary}`,
   );
-  return chunk(lines).map((text) => section(text));
-}
-
-/** Lines in as few sections as their limit allows. */
-function chunk(lines: readonly string[]): string[] {
-  const chunks: string[][] = [];
-  let room = 0;
-  for (const line of lines) {
-    room -= line.length + 1;
-    if (room >= 0) {
-      chunks.at(-1)?.push(line);
-      continue;
-    }
-    chunks.push([line]);
-    room = LIMITS.sectionText - 100 - line.length;
-  }
-  return chunks.map((some) => linesWithin(some, LIMITS.sectionText));
+  return packed(lines, LIMITS.sectionText - 100).map((text) => section(text));
 }

@@ -3,7 +3,7 @@ import { code, count, cut, dateOnly, dateTime, linesWithin, mrkdwn } from '../..
 import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { UNREAD, withSkipped } from '../blocks/lists.ts';
+import { inPages, UNREAD, withSkipped } from '../blocks/lists.ts';
 import { button, context, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
 import { polledLines, type ShownPolling, type ShownState } from '../schedules/list.ts';
@@ -26,10 +26,9 @@ export function invoiceNotices(
   news: readonly InvoiceNews[],
   skipped: readonly SkippedRows[] = [],
 ): { root: Message; replies: Message[] } {
-  const pages: Message[] = [];
-  for (let at = 0; at < news.length; at += MOST_AT_ONCE)
-    pages.push(noticeMessage(account, news.slice(at, at + MOST_AT_ONCE)));
-  const [root = noticeMessage(account, []), ...replies] = pages;
+  const [first = [], ...rest] = inPages(news, { most: MOST_AT_ONCE });
+  const root = noticeMessage(account, first);
+  const replies = rest.map((page) => noticeMessage(account, page));
   return { root: withSkipped(root, skipped), replies };
 }
 

@@ -2,7 +2,7 @@ import type { Message, News } from '../../core/message.ts';
 import { bold, cut, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import { hasEnded, type TestOutcome, type TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { table } from '../blocks/lists.ts';
+import { inPages, packed, table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, say, section } from '../blocks/message.ts';
 import type { TestTarget } from '../projects/test-button.ts';
 import { outcomeOf, outcomeWords, passed, statusWord, type TestView, usualBar } from './test-run.ts';
@@ -22,6 +22,8 @@ const MOST_FAILING = 50;
 /** Sections of one reply: a longer list names its first items and counts the rest. */
 const MOST_SECTIONS = 10;
 const MOST_IN_SENTENCE = 10;
+/** Of a section, without the words before the first item. */
+const ROOM = LIMITS.sectionText - 60;
 
 /**
  * All news of the run so far, in the order of the thread: what is reachable in one reply, or with the layout `full` a
@@ -106,7 +108,7 @@ function newsOfItem({ key, name, status, message, again }: Item): News {
 function reachableNews(items: readonly Item[]): News[] {
   if (items.length === 0) return [];
   const names = items.map(({ name }) => name);
-  const pages = packed(names, ', ');
+  const pages = inPages(names, { room: ROOM }, ({ length }) => length + 2);
   const kept = pages.slice(0, MOST_SECTIONS);
   const left = pages.slice(MOST_SECTIONS).reduce((sum, page) => sum + page.length, 0);
   const more = left === 0 ? [] : [section(`_and ${left} more_`)];
@@ -132,28 +134,7 @@ function listedNews(items: readonly Item[]): News[] {
   const lines = items.map(
     ({ name, message }) => `:x: ${name} not reachable: ${mrkdwn(message ?? 'no reason given', 300)}`,
   );
-  return packed(lines, '\n').map((page, at) => ({ key: `failing:${at}`, message: say(page.join('\n')) }));
-}
-
-/** Room for the words before the first of them. */
-const RESERVE = 60;
-
-/** In pages that fit a section each, in their order. */
-function packed(texts: readonly string[], separator: string): string[][] {
-  const pages: string[][] = [];
-  let used = 0;
-  for (const text of texts) {
-    const size = text.length + separator.length;
-    const page = pages.at(-1);
-    if (page === undefined || used + size > LIMITS.sectionText - RESERVE) {
-      pages.push([text]);
-      used = size;
-    } else {
-      page.push(text);
-      used += size;
-    }
-  }
-  return pages;
+  return packed(lines, ROOM).map((page, at) => ({ key: `failing:${at}`, message: say(page) }));
 }
 
 function serverButton(target: TestTarget, server: { identifier: string; name: string }): ButtonSpec {

@@ -2,9 +2,9 @@ import type { Message } from '../../core/message.ts';
 import { bold, code, count, cut, dateTime, firstOf, mrkdwn } from '../../core/mrkdwn.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { eventLine, packed } from '../activity/activity.ts';
+import { eventLine } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { skippedWords, UNREAD } from '../blocks/lists.ts';
+import { inPages, packed, skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, section } from '../blocks/message.ts';
 
 /** An event to post, with the change that it made where transitions are watched. */
@@ -48,6 +48,10 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
   const texts = packed(lines);
   const isMuch = lines.length > MOST_AT_ONCE || texts.length > MOST_SECTIONS;
   const summary = summaryOf(found);
+  const pages = inPages(
+    texts.map((text) => section(text)),
+    { most: MOST_SECTIONS },
+  );
   const shown = isMuch
     ? [`${summary}. The thread has them.`]
     : [...(found.kept && lines.length > 0 ? [`${summary}.`] : []), ...texts];
@@ -63,7 +67,7 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
         context(...(found.skipped?.length ? [skippedWords(found.skipped)] : []), sourceOf(found)),
       ],
     },
-    replies: isMuch ? pagesOf(texts, found) : [],
+    replies: isMuch ? pages.map((page) => ({ text: headline(found), blocks: page })) : [],
   };
 }
 
@@ -130,14 +134,4 @@ function sourceOf({ account, ids }: WatchedNews): string {
   const named = kept.map((id) => code(id)).join(', ');
   const by = ids.length === 0 ? '' : `, ${ids.length === 1 ? 'watch' : 'watches'} ${named}`;
   return `Activity of ${code(account)}${by}${more === undefined ? '' : ` ${more}`}`;
-}
-
-function pagesOf(texts: readonly string[], found: WatchedNews): Message[] {
-  const pages: Message[] = [];
-  for (let at = 0; at < texts.length; at += MOST_SECTIONS)
-    pages.push({
-      text: headline(found),
-      blocks: texts.slice(at, at + MOST_SECTIONS).map((text) => section(text)),
-    });
-  return pages;
 }
