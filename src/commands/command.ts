@@ -89,11 +89,8 @@ export interface ActionContext extends CommandContext {
   blockId: string;
   /** The message the element stands on. */
   message: Message | undefined;
-  /**
-   * Replaces the modal the element stands in, unless it was replaced since the click; `anyway` for what only draws
-   * the form again, where the latest choice wins.
-   */
-  updateModal(view: ModalView, anyway?: 'anyway'): Promise<void>;
+  /** Draws the modal the element stands in again; the latest choice wins. */
+  updateModal(view: ModalView): Promise<void>;
 }
 
 /** Answers an external select while the person types; must be quick. */
@@ -176,7 +173,7 @@ export interface Command<Args = unknown> {
    * stored first, because Slack's handle expires.
    */
   durable?: boolean | ((words: readonly string[]) => boolean);
-  /** Names of the words in their order; with `rest` the last takes all that remain. */
+  /** Names of the words in their order, all of `args` but flags; with `rest` the last takes all that remain. */
   positionals: readonly string[];
   rest?: boolean;
   /** Flags beside `--account`; those that take no value are `switches`. */
@@ -203,12 +200,14 @@ export interface CommandGroup {
 }
 
 /** A command as it is written down: what most commands do not need may be left out. */
-type CommandSpec<Args> = Omit<Command<Args>, keyof typeof DEFAULTS> &
-  Partial<Pick<Command<Args>, keyof typeof DEFAULTS>>;
+export type CommandSpec<Args> = Omit<Command<Args>, 'positionals' | keyof typeof DEFAULTS> &
+  Partial<Pick<Command<Args>, keyof typeof DEFAULTS>> & { args?: z.ZodObject & z.ZodType<Args> };
 
-const DEFAULTS = { usage: '', needsAccount: false, positionals: [], args: z.object({}) };
+const DEFAULTS = { usage: '', needsAccount: false, args: z.object({}) };
 
 /** Keeps the types of `args` and `run` together, and drops them outside, where the registry mixes commands. */
 export function defineCommand<Args = unknown>(command: CommandSpec<Args>): Command {
-  return { ...DEFAULTS, ...command } as Command;
+  const { args = DEFAULTS.args, flags = [], switches = [] } = command;
+  const positionals = Object.keys(args.shape).filter((name) => ![...flags, ...switches].includes(name));
+  return { ...DEFAULTS, ...command, positionals } as Command;
 }

@@ -79,9 +79,8 @@ export async function serverOf(
   if (named === undefined) throw new ServerNeeded('Which server do you mean?', here);
   // Not from the cache, because a server may have been added a moment ago.
   const skipped: SkippedRows[] = [];
-  const onSkipped = (rows: SkippedRows) => skipped.push(rows);
   const servers = await workspace.accounts.use(account, (client) =>
-    listServers(client, project, { onSkipped }),
+    listServers(client, project, { skipped }),
   );
   if (servers === undefined) return { identifier: named, name: named };
   const wanted = named.toLowerCase();

@@ -199,8 +199,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 export interface ListOptions extends CallOptions {
-  /** Called where rows could not be read, so that the list can say so. */
-  onSkipped?: ((rows: SkippedRows) => unknown) | undefined;
+  /** Gets the rows that could not be read, so that the list can say so. */
+  skipped?: SkippedRows[];
 }
 
 /** The rows of a list that can be read. The answer is `unexpected` only where it is no list. */
@@ -221,7 +221,7 @@ export function readRows<T>(
   schema: z.ZodType<T>,
   rows: readonly unknown[],
   operation: string,
-  { onSkipped }: ListOptions = {},
+  { skipped: kept }: ListOptions = {},
 ): T[] {
   const parsed = rows.map((row) => schema.safeParse(row));
   const faults = parsed.flatMap(({ error }) => (error === undefined ? [] : [describeIssues(error)]));
@@ -229,7 +229,7 @@ export function readRows<T>(
   if (reason !== undefined) {
     const skipped = { operation, count: faults.length, reference: newReference(), reason };
     endpoint.reportSkipped(skipped);
-    onSkipped?.(skipped);
+    kept?.push(skipped);
   }
   return parsed.flatMap(({ success, data }) => (success ? [data] : []));
 }

@@ -91,9 +91,8 @@ function readRun(
   const isRunning = !hasEnded(run);
   const reader = isRunning ? { reportSkipped: () => undefined } : endpoint;
   const skipped: SkippedRows[] = [];
-  const onSkipped = (rows: SkippedRows) => skipped.push(rows);
   const read = <T extends z.infer<typeof Outcome>>(schema: z.ZodType<T>, items: unknown) =>
-    decided(readRows(reader, schema, itemsIn(items), operation, { onSkipped }), isRunning);
+    decided(readRows(reader, schema, itemsIn(items), operation, { skipped }), isRunning);
   const [repository] = read(Outcome, results.repository);
   const servers = read(ServerOutcome, results.servers);
   const isWhole = isRunning || skipped.length === 0;

@@ -65,8 +65,7 @@ export function createHostingCatalog({
 
 async function weekFigures(client: AccountClient): Promise<WeekFigures> {
   const skipped: SkippedRows[] = [];
-  const onSkipped = (rows: SkippedRows) => skipped.push(rows);
-  const activity = await getActivity(client, { range: 'this_week', stats: true }, { onSkipped });
+  const activity = await getActivity(client, { range: 'this_week', stats: true }, { skipped });
   return { activity, skipped };
 }
 

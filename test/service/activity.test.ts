@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { getActivity } from '../../src/service/activity.ts';
+import type { SkippedRows } from '../../src/service/call.ts';
 import { failure, openAccount, startWire } from './wire.ts';
 
 const EVENT = {
@@ -84,9 +85,8 @@ test('an event without a date costs itself alone, and is counted', async () => {
   const json = [{ ...EVENT, created_at: 'today' }, EVENT];
   await using wire = await startWire({ 'GET /acme/activity': [{ json }] });
   await using client = openAccount(wire.origin);
-  const skipped: number[] = [];
-  const options = { onSkipped: ({ count }: { count: number }) => skipped.push(count) };
-  const { events } = await getActivity(client.account, {}, options);
+  const skipped: SkippedRows[] = [];
+  const { events } = await getActivity(client.account, {}, { skipped });
   expect(events).toHaveLength(1);
-  expect(skipped).toEqual([1]);
+  expect(skipped.map(({ count }) => count)).toEqual([1]);
 });

@@ -47,7 +47,6 @@ export const connect = defineCommand({
   examples: ['connect', 'connect acme'],
   // A key of one's own; all else is for admins.
   role: 'member',
-  positionals: ['account'],
   args: z.object({ account: z.string().optional() }),
   run: ({ account }, context) => openForm(context, { account }),
   actions: [

@@ -14,7 +14,6 @@ export const accountsDefault = defineCommand({
   role: 'admin',
   needsAccount: true,
   durable: true,
-  positionals: ['account'],
   args: z.object({ account: z.string().toLowerCase() }),
   async run({ account }, { workspace }) {
     const { accounts, home, config } = workspace;

@@ -22,7 +22,6 @@ export const disconnect = defineCommand({
   // One's own key; all others are for admins.
   role: 'member',
   needsAccount: true,
-  positionals: ['account'],
   args: z.object({ account: z.string().toLowerCase() }),
   async run({ account }, { caller, workspace }) {
     const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);

@@ -16,7 +16,6 @@ export const me = defineCommand({
   role: 'member',
   needsAccount: true,
   durable: (words) => words.length > 0,
-  positionals: ['name'],
   rest: true,
   args: z.object({ name: z.string().optional() }),
   async run({ name }, context) {

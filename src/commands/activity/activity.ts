@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
-import type { ListOptions, SkippedRows } from '../../service/call.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
 import {
   type ActivityAsk,
@@ -44,7 +44,6 @@ export const activity = defineCommand({
   examples: ['activity', 'activity today', 'activity 30d stats', 'activity week storefront'],
   role: 'member',
   needsAccount: true,
-  positionals: ['words'],
   rest: true,
   flags: ['project'],
   switches: ['stats'],
@@ -132,9 +131,8 @@ async function messageOf(
 async function fetchOf(ask: ActivityAsk, { caller, workspace }: CommandContext): Promise<Fetched> {
   const account = await workspace.accounts.resolve(caller, ask.account);
   const skipped: SkippedRows[] = [];
-  const options: ListOptions = { onSkipped: (rows) => skipped.push(rows) };
   const feed = await workspace.accounts.use(account, (client) =>
-    getActivity(client, { range: ask.range, stats: ask.stats }, options),
+    getActivity(client, { range: ask.range, stats: ask.stats }, { skipped }),
   );
   return { ...feed, skipped };
 }

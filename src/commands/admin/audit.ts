@@ -19,7 +19,6 @@ export const audit = defineCommand({
   usage: '[n]',
   examples: ['audit', 'audit 50'],
   role: 'admin',
-  positionals: ['n'],
   args: z.object({
     n: z.coerce
       .number({ error: 'is how many entries a page has' })

@@ -40,7 +40,6 @@ export const digestAdd = defineCommand({
   role: 'operator',
   needsAccount: true,
   durable: (words) => words.length > 0,
-  positionals: ['words'],
   rest: true,
   flags: ['project'],
   switches: ['skip-quiet'],

@@ -119,7 +119,7 @@ async function redraw(field: string, value: string | undefined, context: ActionC
   const account = typeof values.account === 'string' ? values.account : undefined;
   const now = workspace.clock.now();
   const view = digestModal({ origin: { ...origin, account }, values, next: nextInForm(values, now) });
-  await context.updateModal(view, 'anyway');
+  await context.updateModal(view);
   return { kind: 'nothing' };
 }
 

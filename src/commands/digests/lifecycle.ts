@@ -107,8 +107,6 @@ export const digestList = defineCommand({
   usage: '[all]',
   examples: ['digest list', 'digest list all'],
   role: 'operator',
-  needsAccount: false,
-  positionals: ['scope'],
   args: z.object({
     scope: z.string().toLowerCase().pipe(z.literal('all')).optional(),
   }),

@@ -17,7 +17,6 @@ export const digestPreview = defineCommand({
   usage: '[id]',
   role: 'operator',
   needsAccount: true,
-  positionals: ['id'],
   args: z.object({ id: z.string().optional() }),
   run: ({ id }, context) => preview(context, id),
   actions: [

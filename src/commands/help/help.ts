@@ -15,7 +15,6 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
     summary: 'Shows what Deckhand can do, or how one command is used',
     usage: '[command|all]',
     role: 'member',
-    positionals: ['command'],
     rest: true,
     args: z.object({ command: z.string().optional() }),
     async run(args, context) {

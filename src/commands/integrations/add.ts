@@ -28,7 +28,6 @@ export const integrationAdd = defineCommand({
   examples: ['integration add', 'integration add storefront'],
   role: 'operator',
   needsAccount: true,
-  positionals: ['project'],
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
     const { caller, workspace } = context;

@@ -34,7 +34,6 @@ export const integrationEdit = defineCommand({
   examples: ['integration edit', 'integration edit k3m9x'],
   role: 'operator',
   needsAccount: true,
-  positionals: ['id', 'project'],
   args: z.object({ id: z.string().optional(), project: z.string().optional() }),
   run: ({ id, project }, context) => openForm(context, id, project),
   actions: [
@@ -113,8 +112,8 @@ async function pick(value: string | undefined, context: ActionContext): Promise<
   const values = { [INTEGRATION_FIELD]: value };
   const last = originOf(state);
   if (last.identifier !== undefined || last.shown !== undefined)
-    await context.updateModal(drawn(context, state, { origin: before, values }), 'anyway');
-  await context.updateModal(drawn(context, state, { origin, values }), 'anyway');
+    await context.updateModal(drawn(context, state, { origin: before, values }));
+  await context.updateModal(drawn(context, state, { origin, values }));
   return { kind: 'nothing' };
 }
 

@@ -53,7 +53,7 @@ export const redrawActions: readonly Action[] = ['hook_type', 'properties.hook_v
 async function redraw(field: string, value: string | undefined, context: ActionContext): Promise<Reply> {
   const { state } = context;
   if (state === undefined) return { kind: 'nothing' };
-  await context.updateModal(drawn(context, state, { values: { ...state.values, [field]: value } }), 'anyway');
+  await context.updateModal(drawn(context, state, { values: { ...state.values, [field]: value } }));
   return { kind: 'nothing' };
 }
 

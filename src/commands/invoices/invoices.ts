@@ -30,7 +30,6 @@ export const invoices = defineCommand({
   examples: ['invoices', 'invoices 1001'],
   role: 'billing',
   needsAccount: true,
-  positionals: ['number'],
   args: z.object({ number: z.string().optional() }),
   async run({ number }, context) {
     const account = await accountOf(context, forInvoices(context.caller));
@@ -46,9 +45,8 @@ export const invoices = defineCommand({
 async function list(account: Account, { caller, workspace }: CommandContext): Promise<Reply> {
   const { user } = caller;
   const skipped: SkippedRows[] = [];
-  const onSkipped = (rows: SkippedRows) => skipped.push(rows);
   const [all, zone] = await Promise.all([
-    workspace.accounts.use(account, (client) => listInvoices(client, { onSkipped })),
+    workspace.accounts.use(account, (client) => listInvoices(client, { skipped })),
     zoneOf(workspace, user),
   ]);
   return { kind: 'private', message: withSkipped(invoicesMessage(account.name, all, zone), skipped) };

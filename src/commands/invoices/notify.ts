@@ -32,7 +32,6 @@ export const invoicesNotify = defineCommand({
   role: 'billing',
   needsAccount: true,
   durable: true,
-  positionals: ['what'],
   args: z.object({
     what: z
       .string()

@@ -8,7 +8,6 @@ export const deploy = defineCommand({
   name: 'deploy',
   summary: 'Says where deployments and rollbacks are started: Deckhand starts none',
   role: 'member',
-  positionals: ['words'],
   rest: true,
   args: z.object({ words: z.string().optional() }),
   async run(_, { caller, workspace, account: named }) {

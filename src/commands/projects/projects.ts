@@ -15,14 +15,12 @@ export const projects = defineCommand({
   examples: ['projects shop'],
   role: 'member',
   needsAccount: true,
-  positionals: ['filter'],
   rest: true,
   args: z.object({ filter: z.string().optional() }),
   async run({ filter }, context) {
     const account = await accountOf(context);
     const skipped: SkippedRows[] = [];
-    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
-    const all = await context.workspace.projects.look(account, { onSkipped });
+    const all = await context.workspace.projects.look(account, { skipped });
     const wanted = filter?.toLowerCase() ?? '';
     const shown = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
     return { kind: 'private', message: withSkipped(projectsMessage(account.name, shown, filter), skipped) };

@@ -14,7 +14,6 @@ export const use = defineCommand({
   role: 'operator',
   needsAccount: true,
   durable: true,
-  positionals: ['project'],
   rest: true,
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {

@@ -3,7 +3,7 @@ import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
 import { fromButton } from '../carried.ts';
-import type { Command, CommandContext } from '../command.ts';
+import type { CommandContext, CommandSpec } from '../command.ts';
 import { expectAllowedThere, resolveSchedule, type ScheduleFeature } from './feature.ts';
 import { ScheduleButton } from './lifecycle.ts';
 
@@ -13,7 +13,7 @@ const Args = z.object({ named: z.string().optional() });
 export function editCommand<R>(
   feature: ScheduleFeature<R>,
   formOf: (context: CommandContext, schedule: Schedule<R>) => Promise<ModalView>,
-): Command<z.infer<typeof Args>> {
+): CommandSpec<z.infer<typeof Args>> {
   const { face, role } = feature;
   const name = `${face.prefix} edit`;
   const open = async (context: CommandContext, named: string | undefined): Promise<Reply> => {
@@ -27,7 +27,6 @@ export function editCommand<R>(
     usage: feature.matches === undefined ? '[id]' : '[id|project]',
     role,
     needsAccount: true,
-    positionals: ['named'],
     rest: true,
     args: Args,
     run: ({ named }, context) => open(context, named),

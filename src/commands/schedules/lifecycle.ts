@@ -11,7 +11,7 @@ import { nameOf, restoredCard, type ScheduleChange } from '../../views/schedules
 import { LIST_SCOPES } from '../../views/schedules/list.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
 import { fromButton } from '../carried.ts';
-import type { Action, Command, CommandContext } from '../command.ts';
+import type { Action, CommandContext, CommandSpec } from '../command.ts';
 import {
   announce,
   cardOf,
@@ -45,14 +45,12 @@ export interface Operation<R> {
 /** `pause`, `resume` and `remove` of a kind, with their buttons and "Undo". */
 export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
   const { noun } = feature.face;
-  const commandOf = (operation: Operation<R>, summary: string): Command<z.infer<typeof Args>> => ({
+  const commandOf = (operation: Operation<R>, summary: string): CommandSpec<z.infer<typeof Args>> => ({
     name: operation.command,
     summary: `${summary}; the id may be left out where the channel has one`,
     usage: feature.matches === undefined ? '[id]' : '[id|project]',
     role: feature.role,
-    needsAccount: false,
     durable: true,
-    positionals: ['named'],
     rest: true,
     args: Args,
     run: ({ named }, context) => changeNamed(feature, operation, context, named),

@@ -31,7 +31,6 @@ export const serverAdd = defineCommand({
   examples: ['server add', 'server add storefront'],
   role: 'operator',
   needsAccount: true,
-  positionals: ['project'],
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
     const channel = channelOf(context);

@@ -66,7 +66,6 @@ export const betaEnroll = defineCommand({
   examples: ['beta enroll', 'beta enroll static_hosting'],
   role: 'admin',
   needsAccount: true,
-  positionals: ['protocol'],
   args: z.object({ protocol: z.string().optional() }),
   async run({ protocol }, context) {
     const { name } = await accountOf(context);

@@ -19,16 +19,14 @@ export const build = defineCommand({
   examples: ['build 5f8a2c31 storefront'],
   role: 'member',
   needsAccount: true,
-  positionals: ['id', 'project'],
   args: z.object({ id: z.string().optional(), project: z.string().optional() }),
   async run({ id, project: named }, context) {
     if (id === undefined) throw new UserError(WHERE_IDENTIFIERS_ARE, 'build <id> [project]');
     const { account, project } = await projectOf(context, named);
     const skipped: SkippedRows[] = [];
-    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
     const configuration = await context.workspace.accounts.use(
       account,
-      (client) => getBuildConfiguration(client, project.permalink, id, { onSkipped }),
+      (client) => getBuildConfiguration(client, project.permalink, id, { skipped }),
       { what: `build configuration ${code(id)} in ${code(project.permalink)}`, list: 'projects' },
     );
     const message = buildMessage({ configuration, account: account.name, project });

@@ -94,7 +94,7 @@ async function previewAddress(context: ActionContext): Promise<Reply> {
   const { state } = context;
   if (state === undefined) return { kind: 'nothing' };
   const form = { draft: draftOf(state), values: state.values };
-  await context.updateModal(openServerForm(context, form), 'anyway');
+  await context.updateModal(openServerForm(context, form));
   return { kind: 'nothing' };
 }
 
@@ -123,15 +123,15 @@ async function enroll(context: ActionContext): Promise<Reply> {
     change = { what: 'beta enroll', where: draft.channel, target: account.name };
     return drawServerForm(context, { draft, values: {} });
   });
-  await context.updateModal(next, 'anyway');
+  await context.updateModal(next);
   return { kind: 'nothing', audit: change };
 }
 
 /** At once with what is known, then with what the service offers. */
 async function redraw(context: ActionContext, draft: Draft, values: Values): Promise<Reply> {
   const form = { draft, values };
-  await context.updateModal(openServerForm(context, form), 'anyway');
-  await context.updateModal(await drawOrBanner(context, form), 'anyway');
+  await context.updateModal(openServerForm(context, form));
+  await context.updateModal(await drawOrBanner(context, form));
   return { kind: 'nothing' };
 }
 

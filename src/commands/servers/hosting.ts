@@ -4,7 +4,7 @@ import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Change } from '../../core/reply.ts';
 import { followSync } from '../../scheduler/servers/sync.ts';
-import type { ListOptions, SkippedRows } from '../../service/call.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import {
   listHostedResources,
   listRegions,
@@ -37,7 +37,6 @@ export const hosting = defineCommand({
   examples: ['hosting', 'hosting show 1c9e44d0', 'hosting sizes'],
   role: 'member',
   needsAccount: true,
-  positionals: ['what', 'id'],
   rest: true,
   args: Args,
   async run({ what, id }, context) {
@@ -48,7 +47,7 @@ export const hosting = defineCommand({
     if (what === 'show' && id === undefined)
       return { kind: 'private', message: await chooseOne(context, account, 'hosting show') };
     const skipped: SkippedRows[] = [];
-    const message = await answer(context, account, { what, id, onSkipped: (rows) => skipped.push(rows) });
+    const message = await answer(context, account, { what, id, skipped });
     return { kind: 'private', message: withSkipped(message, skipped) };
   },
   actions: [
@@ -83,22 +82,22 @@ async function chooseOne({ workspace }: CommandContext, account: Account, text: 
 async function answer(
   context: CommandContext,
   account: Account,
-  { what, id, onSkipped }: z.infer<typeof Args> & Pick<ListOptions, 'onSkipped'>,
+  { what, id, skipped }: z.infer<typeof Args> & { skipped: SkippedRows[] },
 ): Promise<Message> {
   const { accounts, config } = context.workspace;
   if (id !== undefined) return showOne(context, account, id);
   if (what === 'regions')
     return regionsMessage(
       account.name,
-      await accounts.use(account, (client) => listRegions(client, { onSkipped })),
+      await accounts.use(account, (client) => listRegions(client, { skipped })),
     );
   if (what === 'sizes')
     return sizesMessage(
       account.name,
-      await accounts.use(account, (client) => listSizes(client, { onSkipped })),
+      await accounts.use(account, (client) => listSizes(client, { skipped })),
     );
   const [resources, currency] = await Promise.all([
-    accounts.use(account, (client) => listHostedResources(client, { onSkipped })),
+    accounts.use(account, (client) => listHostedResources(client, { skipped })),
     currencyOf(context.workspace, account),
   ]);
   return hostingMessage(account.name, resources, currency, config.SLACK_COMMAND);
@@ -129,7 +128,6 @@ export const hostingSync = defineCommand({
   role: 'operator',
   needsAccount: true,
   durable: true,
-  positionals: ['id'],
   rest: true,
   args: z.object({ id: z.string().optional() }),
   async run({ id }, context) {

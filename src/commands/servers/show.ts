@@ -16,7 +16,6 @@ export const serverShow = defineCommand({
   examples: ['server show', 'server show web-1', 'server show web-1 storefront'],
   role: 'member',
   needsAccount: true,
-  positionals: ['server', 'project'],
   args: z.object({ server: z.string().optional(), project: z.string().optional() }),
   async run({ server: named, project: inProject }, context) {
     const { account, project, server: typed } = await placeOf(context, named, inProject);

@@ -72,7 +72,7 @@ async function redraw(
     ...(project === undefined ? {} : { project: { permalink: project, name: project } }),
     channel,
   };
-  await context.updateModal(await drawn(context, origin), 'anyway');
+  await context.updateModal(await drawn(context, origin));
   return { kind: 'nothing' };
 }
 

@@ -25,7 +25,6 @@ export const test = defineCommand({
   role: 'member',
   needsAccount: true,
   durable: true,
-  positionals: ['project', 'server'],
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
   async run({ project: typed, server: rest }, context) {
     const { named, server } = await splitName(context, typed, rest);

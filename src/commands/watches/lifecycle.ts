@@ -60,8 +60,6 @@ export const watchList = defineCommand({
   summary: 'Lists this channel’s watches: who set them up, when, and what came of them',
   usage: '[all]',
   role: 'operator',
-  needsAccount: false,
-  positionals: ['scope'],
   args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).optional() }),
   async run({ scope }, context) {
     return { kind: 'channel', message: await listWatchesOf(context, scope ?? 'here') };

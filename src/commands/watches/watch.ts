@@ -30,7 +30,6 @@ export const watch = defineCommand({
   role: 'operator',
   needsAccount: true,
   durable: true,
-  positionals: ['words'],
   rest: true,
   flags: ['server', 'hours'],
   args: z.object({

@@ -81,10 +81,9 @@ function actionContext({ workspace, caller, request, live }: Interaction<'action
     blockId: request.blockId ?? '',
     state,
     message,
-    async updateModal(view, anyway) {
+    async updateModal(view) {
       if (state === undefined) return;
-      const drawn = answeredIn(view, caller.answerTs);
-      await workspace.slack.updateModal(state.view.id, drawn, anyway ? undefined : state.view.hash);
+      await workspace.slack.updateModal(state.view.id, answeredIn(view, caller.answerTs));
     },
   };
 }

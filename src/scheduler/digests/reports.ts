@@ -43,9 +43,8 @@ async function reportOf(
   try {
     const { range, zone, project } = digest;
     const skipped: SkippedRows[] = [];
-    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
     const whole = await workspace.accounts.use(account, (client) =>
-      getActivity(client, { range, stats: true }, { signal, onSkipped }),
+      getActivity(client, { range, stats: true }, { signal, skipped }),
     );
     const events = project === undefined ? whole.events : eventsOf(whole.events, project.permalink);
     const cut = isCut(whole);

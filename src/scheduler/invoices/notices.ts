@@ -35,8 +35,7 @@ export const INVOICE_FEED: Feed<BillingChannel, InvoicePage> = {
   },
   async fetch(client, signal) {
     const skipped: SkippedRows[] = [];
-    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
-    const invoices = await listInvoices(client, { onSkipped, ...(signal === undefined ? {} : { signal }) });
+    const invoices = await listInvoices(client, { skipped, ...(signal === undefined ? {} : { signal }) });
     return { invoices, skipped };
   },
   after: afterInvoices,

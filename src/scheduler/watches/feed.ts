@@ -49,9 +49,8 @@ export const WATCH_FEED: Feed<WatchedChannel, FeedPage> = {
   },
   async fetch(client, signal) {
     const skipped: SkippedRows[] = [];
-    const onSkipped = (rows: SkippedRows) => skipped.push(rows);
     const poll = signal === undefined ? {} : { signal, retries: 0 };
-    const { events, unread } = await getActivity(client, { range: RANGE }, { onSkipped, ...poll });
+    const { events, unread } = await getActivity(client, { range: RANGE }, { skipped, ...poll });
     return { events, skipped, ...(unread === undefined ? {} : { unread }) };
   },
   after: afterPage,
