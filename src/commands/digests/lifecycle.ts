@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import type { Message } from '../../core/message.ts';
 import { code, dateTime } from '../../core/mrkdwn.ts';
 import { daysLater } from '../../jobs/zone.ts';
 import { asSchedule, DIGESTS } from '../../scheduler/digests/schedule.ts';
@@ -7,12 +5,17 @@ import { withFooterChange } from '../../views/digests/digest.ts';
 import { digestListMessage, type ListedDigest } from '../../views/digests/list.ts';
 import { digestCommand, digestWords } from '../../views/digests/words.ts';
 import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/card.ts';
-import type { ListScope } from '../../views/schedules/list.ts';
 import { type Digest, nextOf, nextTimes } from '../../workspace/digests.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { recordChange, type ScheduleFeature } from '../schedules/feature.ts';
-import { actionOf, type Operation, removedSince, scheduleCommands } from '../schedules/lifecycle.ts';
+import {
+  actionOf,
+  listCommand,
+  type Operation,
+  removedSince,
+  scheduleCommands,
+} from '../schedules/lifecycle.ts';
 
 /** Digests, as people meet them. */
 export const DIGEST_FEATURE: ScheduleFeature<Digest> = {
@@ -22,7 +25,10 @@ export const DIGEST_FEATURE: ScheduleFeature<Digest> = {
   words: digestWords,
   note: noteOf,
   isSnoozed: ({ snoozedUntil }) => snoozedUntil !== undefined,
-  list: listDigests,
+  async list(digests, listing, { clock }) {
+    const listed = digests.map((digest) => shownInList(digest, clock.now()));
+    return digestListMessage(listed, listing);
+  },
   redraw(message, digest, { done, user }, { workspace }) {
     const isAsleep = digest.state.kind === 'paused' || digest.snoozedUntil !== undefined;
     const frame = { digest, next: nextOf(digest, workspace.clock.now()) };
@@ -51,20 +57,6 @@ function noteOf(
       return next === undefined ? undefined : `Next: ${dateTime(next)}.`;
     }
   }
-}
-
-async function listDigests(
-  { caller, workspace }: CommandContext,
-  scope: ListScope,
-  removed?: Message,
-): Promise<Message> {
-  const all = await workspace.digests.list();
-  const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
-  const now = workspace.clock.now();
-  return digestListMessage(
-    listed.map((digest) => shownInList(digest, now)),
-    { scope, elsewhere: all.length - listed.length, word: workspace.config.SLACK_COMMAND, removed },
-  );
 }
 
 function shownInList(digest: Digest, now: number): ListedDigest {
@@ -102,15 +94,7 @@ async function snooze(context: CommandContext, schedule: Schedule<Digest>): Prom
 }
 
 export const digestList = defineCommand({
-  name: 'digest list',
+  ...listCommand(DIGEST_FEATURE),
   summary: 'Lists this channel’s digests: when they come next, how the last went, who set them up',
-  usage: '[all]',
   examples: ['digest list', 'digest list all'],
-  role: 'operator',
-  args: z.object({
-    scope: z.string().toLowerCase().pipe(z.literal('all')).optional(),
-  }),
-  async run({ scope }, context) {
-    return { kind: 'channel', message: await listDigests(context, scope ?? 'here') };
-  },
 });

@@ -10,7 +10,7 @@ import type { BillingChannel } from '../../workspace/billing.ts';
 import { ACTIVE, type Schedule } from '../../workspace/schedules.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, channelOf } from '../resolve-target.ts';
-import { announce, cardOf, recordChange, type ScheduleFeature } from '../schedules/feature.ts';
+import { announce, cardOf, listOf, recordChange, type ScheduleFeature } from '../schedules/feature.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
 
 /** Invoice notices, as people meet them: a channel has one schedule an account. */
@@ -20,6 +20,13 @@ const NOTICES_FEATURE: ScheduleFeature<BillingChannel> = {
   role: 'billing',
   command: 'invoices notify',
   words: () => NOTICE_WORDS,
+  async list(channels, { word }, { store }) {
+    const polled = channels.map(async (channel) => ({
+      ...channel,
+      ...(await pollStatus(store, INVOICE_FEED.interval, channel.account)),
+    }));
+    return notifyStateMessage(await Promise.all(polled), word);
+  },
 };
 
 const { pause, resume, remove } = scheduleCommands(NOTICES_FEATURE);
@@ -55,8 +62,8 @@ async function begin(context: CommandContext): Promise<Reply> {
   const channel = channelOf(context);
   // With the key that the notices will be read with.
   const account = await accountOf(context, INVOICE_SCHEDULES);
-  const here = await noticesHere(context);
-  const standing = here.find((one) => one.account === account.name);
+  const all = await INVOICE_NOTICES.list(workspace);
+  const standing = all.find((one) => one.channel === channel && one.account === account.name);
   if (standing?.state.kind === 'paused') return resumeHere(context, standing);
   if (standing !== undefined && standing.record.requestId !== requestId) return showState(context);
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICE_FEED.fetch(client));
@@ -84,18 +91,5 @@ async function resumeHere(context: CommandContext, schedule: Schedule<BillingCha
 }
 
 async function showState(context: CommandContext): Promise<Reply> {
-  const { store, config } = context.workspace;
-  const here = await noticesHere(context);
-  const shown = await Promise.all(
-    here.map(async ({ record }) => ({
-      ...record,
-      ...(await pollStatus(store, INVOICE_FEED.interval, record.account)),
-    })),
-  );
-  return { kind: 'private', message: notifyStateMessage(shown, config.SLACK_COMMAND) };
-}
-
-async function noticesHere({ caller, workspace }: CommandContext): Promise<Schedule<BillingChannel>[]> {
-  const all = await INVOICE_NOTICES.list(workspace);
-  return all.filter(({ channel }) => channel === caller.channel);
+  return { kind: 'private', message: await listOf(NOTICES_FEATURE, context, 'here') };
 }

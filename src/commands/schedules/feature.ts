@@ -12,9 +12,10 @@ import {
   type ShownSchedule,
   scheduleCard,
 } from '../../views/schedules/card.ts';
-import type { ListScope } from '../../views/schedules/list.ts';
+import type { ListScope, ScheduleListing } from '../../views/schedules/list.ts';
 import type { Role } from '../../workspace/roles.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { refusalOf } from '../permission.ts';
 
@@ -33,8 +34,8 @@ export interface ScheduleFeature<R> {
   isSnoozed?(record: R): boolean;
   /** True where a word other than its id means it, in its own channel. */
   matches?(record: R, wanted: string): boolean;
-  /** @param removed what a button of the list has removed */
-  list?(context: CommandContext, scope: ListScope, removed?: Message): Promise<Message>;
+  /** Lists some of them. */
+  list(records: readonly R[], listing: ScheduleListing, workspace: Workspace): Promise<Message>;
   /** What it posted, after one of its buttons was used; undefined where the message is a card. */
   redraw?(message: Message, record: R, change: ScheduleChange, context: ActionContext): Message | undefined;
 }
@@ -47,6 +48,20 @@ export function shown<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): Sh
   const { id, name, record } = schedule;
   const { face, words } = feature;
   return { face, id, name, words: words(record), isAsleep: isAsleep(feature, schedule) };
+}
+
+/** Lists this channel's, or all of a kind. @param removed what a button of the list has removed */
+export async function listOf<R>(
+  { kind, list }: ScheduleFeature<R>,
+  { caller, workspace }: CommandContext,
+  scope: ListScope,
+  removed?: Message,
+): Promise<Message> {
+  const all = await kind.list(workspace);
+  const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
+  const records = listed.map(({ record }) => record);
+  const word = workspace.config.SLACK_COMMAND;
+  return list(records, { scope, elsewhere: all.length - listed.length, word, removed }, workspace);
 }
 
 /** What the channel reads of a change. @param list the list whose button did it */

@@ -8,7 +8,7 @@ import {
   undoRemoval,
 } from '../../scheduler/schedules/lifecycle.ts';
 import { nameOf, restoredCard, type ScheduleChange } from '../../views/schedules/card.ts';
-import { LIST_SCOPES } from '../../views/schedules/list.ts';
+import { LIST_SCOPES, type ListScope } from '../../views/schedules/list.ts';
 import type { Schedule } from '../../workspace/schedules.ts';
 import { fromButton } from '../carried.ts';
 import type { Action, CommandContext, CommandSpec } from '../command.ts';
@@ -17,6 +17,7 @@ import {
   cardOf,
   expectAllowedThere,
   isAsleep,
+  listOf,
   recordChange,
   removedCardOf,
   resolveSchedule,
@@ -67,6 +68,19 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
   };
 }
 
+/** `list` of a kind. */
+export function listCommand<R>(feature: ScheduleFeature<R>) {
+  return {
+    name: feature.face.commands.list,
+    usage: '[all]',
+    role: feature.role,
+    args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
+    async run({ scope }: { scope: ListScope }, context: CommandContext): Promise<Reply> {
+      return { kind: 'channel', message: await listOf(feature, context, scope) };
+    },
+  };
+}
+
 async function changeNamed<R>(
   feature: ScheduleFeature<R>,
   { command, change, done, fits }: Operation<R>,
@@ -85,7 +99,7 @@ export function actionOf<R>(
   feature: ScheduleFeature<R>,
   { verb, command, done, change }: Operation<R>,
 ): Action {
-  const { face, role, list: draw, note, redraw } = feature;
+  const { face, role, note, redraw } = feature;
   return {
     actionId: `${face.prefix}:${verb}`,
     role,
@@ -98,8 +112,9 @@ export function actionOf<R>(
       const changed = await change(context, schedule);
       const card = cardOf(feature, changed, done, context, list);
       if (changed.channel !== context.caller.channel) await announce(context, changed, card, true);
-      if (list !== undefined && draw !== undefined)
-        return { kind: 'replace', message: await draw(context, list, done === 'removed' ? card : undefined) };
+      const removed = done === 'removed' ? card : undefined;
+      if (list !== undefined)
+        return { kind: 'replace', message: await listOf(feature, context, list, removed) };
       const { record } = changed;
       const made = { done, user: context.caller.user, note: note?.(record, done, context) };
       const redrawn = context.message && redraw?.(context.message, record, made, context);
@@ -199,7 +214,7 @@ export function removedSince<R>(feature: ScheduleFeature<R>, schedule: Schedule<
 }
 
 function undoAction<R>(feature: ScheduleFeature<R>): Action {
-  const { face, role, kind, list: draw } = feature;
+  const { face, role, kind } = feature;
   const change = `${face.prefix} undo`;
   return {
     actionId: `${face.prefix}:undo`,
@@ -214,10 +229,9 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
       if (restored === undefined)
         throw new UserError('A removal can be undone for 10 minutes only.', face.commands.add);
       for (const schedule of restored) await recordChange(context, change, schedule);
-      if (list !== undefined && draw !== undefined)
-        return { kind: 'replace', message: await draw(context, list) };
       const all = restored.map((schedule) => shown(feature, schedule));
-      return { kind: 'replace', message: restoredCard(all, context.caller.user) };
+      const card = restoredCard(all, context.caller.user);
+      return { kind: 'replace', message: list === undefined ? card : await listOf(feature, context, list) };
     },
   };
 }
