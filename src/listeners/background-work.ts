@@ -7,20 +7,9 @@ import type { JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 
 /** Work that continues after its ack. Bolt's `stop()` does not wait for it; ours does. */
-export interface BackgroundWork {
-  /**
-   * Begins `work` after the acks of what has come in by then, so that under load the work of some requests does not
-   * delay the acks of others: Slack waits three seconds for each. Those of one key, a workspace, take its turns. `work`
-   * must answer its own failures.
-   */
-  begin(key: string, work: () => Promise<void>): void;
-  /** Waits for work that has begun already, because its ack depends on it. */
-  track(work: Promise<void>): void;
-  /** Resolves when everything has ended. */
-  idle(): Promise<void>;
-}
+export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
 
-export function createBackgroundWork(log: Logger, turns: Pick<Turns, 'run'>): BackgroundWork {
+export function createBackgroundWork(log: Logger, turns: Pick<Turns, 'run'>) {
   const running = new Set<Promise<void>>();
 
   function track(work: Promise<void>): void {
@@ -33,9 +22,16 @@ export function createBackgroundWork(log: Logger, turns: Pick<Turns, 'run'>): Ba
   }
 
   return {
-    begin: (key, work) => track(turns.run(key, true, work)),
+    /**
+     * Begins `work` after the acks of what has come in by then, so that under load the work of some requests does not
+     * delay the acks of others: Slack waits three seconds for each. Those of one key, a workspace, take its turns. `work`
+     * must answer its own failures.
+     */
+    begin: (key: string, work: () => Promise<void>) => track(turns.run(key, true, work)),
+    /** Waits for work that has begun already, because its ack depends on it. */
     track,
-    async idle() {
+    /** Resolves when everything has ended. */
+    async idle(): Promise<void> {
       while (running.size > 0) await Promise.all(running);
     },
   };

@@ -4,7 +4,7 @@ import type { Submitted, ViewState } from '../commands/command.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Collection } from '../store/store.ts';
 import { notice } from '../views/blocks/modal.ts';
-import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
+import { defineJob } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { StoredCaller, storedCaller } from './durable-requests.ts';
 import type { Claim } from './pipeline/pipeline.ts';
@@ -34,11 +34,7 @@ export interface TakenForm {
   markDone(): Promise<void>;
 }
 
-export interface DurableForms {
-  /** @throws StoreUnavailable where it was not stored */
-  store(workspace: Workspace, caller: Caller, form: string, state: ViewState): Promise<void>;
-  job: JobDefinition<StoredForm>;
-}
+export type DurableForms = ReturnType<typeof createDurableForms>;
 
 interface FormHandlers {
   run(workspace: Workspace, form: TakenForm): Promise<void>;
@@ -47,7 +43,7 @@ interface FormHandlers {
 }
 
 /** Where forms are stored before their ack, in one write, and carried out from. */
-export function createDurableForms({ run, fail }: FormHandlers): DurableForms {
+export function createDurableForms({ run, fail }: FormHandlers) {
   const job = defineJob({
     queue: 'forms',
     schema: StoredForm,
@@ -68,7 +64,8 @@ export function createDurableForms({ run, fail }: FormHandlers): DurableForms {
   });
   return {
     job,
-    async store(workspace, caller, form, state) {
+    /** @throws StoreUnavailable where it was not stored */
+    async store(workspace: Workspace, caller: Caller, form: string, state: ViewState): Promise<void> {
       const sealed = await workspace.sealer.seal(fieldOf(form), JSON.stringify(state));
       const data = { caller: storedCaller(caller), form, sealed };
       await workspace.jobs.send(job, data, { key: caller.requestId });

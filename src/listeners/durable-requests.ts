@@ -4,7 +4,7 @@ import { isDurable, routeCommand } from '../commands/command-router.ts';
 import type { Message } from '../core/message.ts';
 import type { Caller } from '../core/reply.ts';
 import { countRepeated } from '../observability/metrics.ts';
-import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
+import { defineJob } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { EventBody } from './payloads/schemas.ts';
 import type { Registry } from './registry.ts';
@@ -82,14 +82,7 @@ const MOST_LIVE = 2_000;
 const Seen = z.object({ at: z.number(), job: z.string().optional() });
 
 /** Where what changes something is stored before its ack, and carried out from: one write holds the whole request. */
-export interface DurableRequests {
-  /** False where the very same request is waiting or running. @throws StoreUnavailable where it was not stored */
-  store(workspace: Workspace, request: StoredRequest, live: Live): Promise<boolean>;
-  storeEvent(workspace: Workspace, event: StoredEvent): Promise<boolean>;
-  /** True the first time, across replicas and restarts; for what is not stored. */
-  isNew(workspace: Workspace, requestId: string): Promise<boolean>;
-  jobs: readonly JobDefinition<unknown>[];
-}
+export type DurableRequests = ReturnType<typeof createDurableRequests>;
 
 export interface Handlers {
   run(workspace: Workspace, request: StoredRequest, live: Live): Promise<void>;
@@ -98,7 +91,7 @@ export interface Handlers {
   runEvent(event: StoredEvent): Promise<void>;
 }
 
-export function createDurableRequests({ run, fail, runEvent }: Handlers): DurableRequests {
+export function createDurableRequests({ run, fail, runEvent }: Handlers) {
   const live = new Map<string, Live>();
   const requests = defineJob({
     queue: 'requests',
@@ -131,15 +124,18 @@ export function createDurableRequests({ run, fail, runEvent }: Handlers): Durabl
   });
   return {
     jobs: [requests, events],
-    store(workspace, request, hints) {
+    /** False where the very same request is waiting or running. @throws StoreUnavailable where it was not stored */
+    store(workspace: Workspace, request: StoredRequest, hints: Live): Promise<boolean> {
       const { requestId } = request.caller;
       const [oldest] = live.size >= MOST_LIVE ? live.keys() : [];
       if (oldest !== undefined) live.delete(oldest);
       if (!live.has(requestId)) live.set(requestId, hints);
       return workspace.jobs.send(requests, request, { key: requestId, lane: laneOf(request) });
     },
-    storeEvent: (workspace, event) => workspace.jobs.send(events, event, { key: event.body.event_id }),
-    isNew: (workspace, requestId) => isFirst(workspace, requestId, undefined),
+    storeEvent: (workspace: Workspace, event: StoredEvent) =>
+      workspace.jobs.send(events, event, { key: event.body.event_id }),
+    /** True the first time, across replicas and restarts; for what is not stored. */
+    isNew: (workspace: Workspace, requestId: string) => isFirst(workspace, requestId, undefined),
   };
 }
 

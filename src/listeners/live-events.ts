@@ -21,10 +21,7 @@ export const LIVE_EVENTS: Readonly<Record<string, (workspace: Workspace, body: E
     entity_details_requested: showDetails,
   };
 
-export interface LiveEvents {
-  /** False for any other payload. */
-  begin(raw: unknown): boolean;
-}
+export type LiveEvents = ReturnType<typeof createLiveEvents>;
 
 export function createLiveEvents({
   workspaces,
@@ -34,9 +31,10 @@ export function createLiveEvents({
   workspaces: Workspaces;
   background: BackgroundWork;
   requests: DurableRequests;
-}): LiveEvents {
+}) {
   return {
-    begin(raw) {
+    /** False for any other payload. */
+    begin(raw: unknown): boolean {
       const known = readEvent(raw, LIVE_EVENTS);
       if (known === undefined) return false;
       const { about, body } = known.event;

@@ -1,18 +1,9 @@
 import type { Action, Command, OptionSource, Shortcut, Submission } from '../commands/command.ts';
 
 /** The commands that the configuration allows, and what their messages and modals come back with. */
-export interface Registry {
-  commands: readonly Command[];
-  /** What a bare slash word means. */
-  start: string;
-  /** `view`: the `callback_id` of the modal that the element stands in. */
-  action(actionId: string, view?: string): { action: Action; command: Command } | undefined;
-  submission(callbackId: string): { submission: Submission; command: Command } | undefined;
-  optionSource(actionId: string): { source: OptionSource; command: Command } | undefined;
-  shortcut(callbackId: string): { shortcut: Shortcut; command: Command } | undefined;
-}
+export type Registry = ReturnType<typeof createRegistry>;
 
-export function createRegistry(commands: readonly Command[], start: string): Registry {
+export function createRegistry(commands: readonly Command[], start: string) {
   const actions = new Map<string, { action: Action; command: Command }>();
   const submissions = new Map<string, { submission: Submission; command: Command }>();
   const sources = new Map<string, { source: OptionSource; command: Command }>();
@@ -28,11 +19,14 @@ export function createRegistry(commands: readonly Command[], start: string): Reg
   }
   return {
     commands,
+    /** What a bare slash word means. */
     start,
-    action: (actionId, view) => actions.get(keyOf(baseOf(actionId), view)) ?? actions.get(baseOf(actionId)),
-    submission: (callbackId) => submissions.get(callbackId),
-    optionSource: (actionId) => sources.get(baseOf(actionId)),
-    shortcut: (callbackId) => shortcuts.get(callbackId),
+    /** `view`: the `callback_id` of the modal that the element stands in. */
+    action: (actionId: string, view?: string) =>
+      actions.get(keyOf(baseOf(actionId), view)) ?? actions.get(baseOf(actionId)),
+    submission: (callbackId: string) => submissions.get(callbackId),
+    optionSource: (actionId: string) => sources.get(baseOf(actionId)),
+    shortcut: (callbackId: string) => shortcuts.get(callbackId),
   };
 }
 

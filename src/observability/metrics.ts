@@ -1,30 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Logger } from './log.ts';
 
-export interface Metrics {
-  ack(ms: number): void;
-  /** A request to the Slack endpoint was not accepted. */
-  refused(reason: string): void;
-  /** A command, button, menu, shortcut or form of a person has ended. */
-  command(name: string, by: string, outcome: 'done' | 'refused' | 'failed'): void;
-  slackCall(method: string, outcome: string, ms: number): void;
-  serviceCall(call: { operation: string; kind: string; ms: number }): void;
-  followed(change: 1 | -1): void;
-  job(queue: string, outcome: string): void;
-  /** A document or job cannot be read; `of` is its collection or queue. */
-  quarantined(kind: 'document' | 'job', of: string): void;
-  /** A post is sent again although Slack may have it already. */
-  uncertainDelivery(): void;
-  /** A reply is not sent again because Slack may have it already. */
-  uncertainReply(): void;
-  /** A request to the service whose answer was lost may have been carried out. */
-  uncertainRequest(operation: string): void;
-  /** An occurrence of a schedule was handled; `lateMs` after it was due, where it has a time. */
-  slot(kind: string, outcome: string, lateMs?: number): void;
-  readonly contentType: string;
-  /** Prometheus' text format, whether the store answers or not. */
-  text(): Promise<string>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** The jobs of each queue; `oldestDueMs` is how long the oldest due job has waited. */
 type QueueStats = Readonly<Record<string, { waiting: number; running: number; oldestDueMs: number }>>;
@@ -34,7 +11,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LAG_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200];
 
 /** Counters and histograms that an operator would alert on, named by Prometheus' convention. */
-export function createMetrics(version: string, countJobs: CountJobs): Metrics {
+export function createMetrics(version: string, countJobs: CountJobs) {
   const registry = new Registry();
   const ofProcess = processMetrics();
   const meters = createMeters(registry);
@@ -45,26 +22,37 @@ export function createMetrics(version: string, countJobs: CountJobs): Metrics {
     1,
   );
   return {
-    ack: (ms) => meters.ack.observe(ms / 1000),
-    refused: (reason) => meters.refused.inc({ reason }),
-    command: (command, by, outcome) => meters.commands.inc({ command, by, outcome }),
-    slackCall: (method, outcome, ms) => meters.slack.observe({ method, outcome }, ms / 1000),
-    serviceCall: ({ operation, kind, ms }) => meters.service.observe({ operation, outcome: kind }, ms / 1000),
-    followed: (change) => meters.followed.inc(change),
-    job: (queue, outcome) => {
+    ack: (ms: number) => meters.ack.observe(ms / 1000),
+    /** A request to the Slack endpoint was not accepted. */
+    refused: (reason: string) => meters.refused.inc({ reason }),
+    /** A command, button, menu, shortcut or form of a person has ended. */
+    command: (command: string, by: string, outcome: 'done' | 'refused' | 'failed') =>
+      meters.commands.inc({ command, by, outcome }),
+    slackCall: (method: string, outcome: string, ms: number) =>
+      meters.slack.observe({ method, outcome }, ms / 1000),
+    serviceCall: ({ operation, kind, ms }: { operation: string; kind: string; ms: number }) =>
+      meters.service.observe({ operation, outcome: kind }, ms / 1000),
+    followed: (change: 1 | -1) => meters.followed.inc(change),
+    job: (queue: string, outcome: string): void => {
       meters.jobs.inc({ queue, outcome });
       if (outcome === 'set_aside') meters.quarantined.inc({ kind: 'job', of: queue });
     },
-    quarantined: (kind, of) => meters.quarantined.inc({ kind, of }),
+    /** A document or job cannot be read; `of` is its collection or queue. */
+    quarantined: (kind: 'document' | 'job', of: string) => meters.quarantined.inc({ kind, of }),
+    /** A post is sent again although Slack may have it already. */
     uncertainDelivery: () => meters.repeated.inc(),
+    /** A reply is not sent again because Slack may have it already. */
     uncertainReply: () => meters.withheld.inc(),
-    uncertainRequest: (operation) => meters.unanswered.inc({ operation }),
-    slot: (kind, outcome, lateMs) => {
+    /** A request to the service whose answer was lost may have been carried out. */
+    uncertainRequest: (operation: string) => meters.unanswered.inc({ operation }),
+    /** An occurrence of a schedule was handled; `lateMs` after it was due, where it has a time. */
+    slot: (kind: string, outcome: string, lateMs?: number): void => {
       meters.slots.inc({ kind, outcome });
       if (lateMs !== undefined) meters.lag.observe({ kind }, Math.max(0, lateMs) / 1000);
     },
     contentType: registry.contentType,
-    async text() {
+    /** Prometheus' text format, whether the store answers or not. */
+    async text(): Promise<string> {
       await updateQueues();
       return Registry.merge([ofProcess, registry]).metrics();
     },

@@ -8,11 +8,6 @@ export interface Mask {
   shades: Uint8Array;
 }
 
-export interface Pen {
-  follow(command: PathCommand): void;
-  fill(): Mask;
-}
-
 /** Of a curve; more are not seen in a letter. */
 const PARTS = 5;
 
@@ -20,11 +15,7 @@ const PARTS = 5;
  * Fills the outline of a letter whose origin is at a point of the mask. Each edge adds to the pixels it crosses how much it
  * covers of them, and the rest to the pixel on their right, so the sum from the left is what is covered.
  */
-export function createPen(
-  width: number,
-  height: number,
-  origin: { x: number; y: number; scale: number },
-): Pen {
+export function createPen(width: number, height: number, origin: { x: number; y: number; scale: number }) {
   const edges = new Float32Array(width * height);
   let startX = 0;
   let startY = 0;

@@ -8,11 +8,7 @@ import type { DeploymentsData } from '../views/activity/deployments-chart.ts';
  * acknowledge a request nor record what Slack has just taken; and what drawing takes in memory, only the end of a
  * process gives back.
  */
-export interface Pictures {
-  /** A PNG of the deployments per day. Rejects where it cannot be drawn. */
-  draw(data: DeploymentsData): Promise<Uint8Array>;
-  close(): void;
-}
+export type Pictures = ReturnType<typeof createPictures>;
 
 interface Waiting {
   resolve: (png: Uint8Array) => void;
@@ -31,7 +27,7 @@ const HEAP = ['--max-semi-space-size=2', '--max-old-space-size=96'];
 const IDLE_MS = 60_000;
 
 /** Starts its process with the first picture, and ends it when none was asked for in a while. */
-export function createPictures(idleMs = IDLE_MS): Pictures {
+export function createPictures(idleMs = IDLE_MS) {
   const waiting = new Map<number, Waiting>();
   let worker: ChildProcess | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -68,7 +64,8 @@ export function createPictures(idleMs = IDLE_MS): Pictures {
   }
 
   return {
-    draw: (data) =>
+    /** A PNG of the deployments per day. Rejects where it cannot be drawn. */
+    draw: (data: DeploymentsData): Promise<Uint8Array> =>
       new Promise((resolve, reject) => {
         clearTimeout(idle);
         worker ??= start();

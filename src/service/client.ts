@@ -3,7 +3,7 @@ import { ServiceError } from '../core/errors.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
 import { type Address, type Call, type Endpoint, readValue, type SkippedRows } from './call.ts';
-import { createOauth, type ServiceOauth } from './oauth.ts';
+import { createOauth } from './oauth.ts';
 import { openPools, type Pools, requestOf, send, withRetries } from './transport.ts';
 
 const DEFAULTS = {
@@ -67,37 +67,32 @@ export interface AccountClient extends Endpoint {
   readonly hookTypes: Readonly<Record<string, string>>;
 }
 
-export interface Service {
-  /** Throws a ServiceError of kind `account_not_found` if the account's name is not a slug. */
-  account(credentials: Credentials): AccountClient;
-  /** Undefined where no sign-up address is configured. */
-  readonly signup: Endpoint | undefined;
-  /** Undefined where no OAuth client is configured. */
-  readonly oauth: ServiceOauth | undefined;
-  /** Resolves when the calls in flight have ended and every connection is closed. */
-  close(): Promise<void>;
-}
+export type Service = ReturnType<typeof createService>;
 
 /**
  * The deployment service's API (1 and 5). Opens nothing until the first call.
  * Throws a TypeError if an address is unsound: not https beyond loopback, or a template without `{account}`.
  */
-export function createService(options: ServiceOptions): Service {
+export function createService(options: ServiceOptions) {
   const settings = { ...DEFAULTS, ...options };
   const baseUrl = new BaseUrl(options.baseUrl);
   const signup = options.signupUrl === undefined ? undefined : addressOf(options.signupUrl);
   const pools = openPools(settings.connections, settings.timeoutMs);
   return {
-    account({ account, email, apiKey }) {
+    /** Throws a ServiceError of kind `account_not_found` if the account's name is not a slug. */
+    account({ account, email, apiKey }: Credentials): AccountClient {
       if (!isAccountName(account)) throw notAnAccount();
       const authorization = `Basic ${Buffer.from(`${email}:${apiKey}`, 'utf8').toString('base64')}`;
       const endpoint = openEndpoint(pools, settings, baseUrl.of(account), authorization);
       return { account, hookTypes: options.hookTypes ?? {}, ...endpoint };
     },
+    /** Undefined where no sign-up address is configured. */
     signup: signup && openEndpoint(pools, settings, signup),
+    /** Undefined where no OAuth client is configured. */
     oauth:
       options.oauth &&
       createOauth({ ...options.oauth, version: options.version, now: () => options.clock.now() }),
+    /** Resolves when the calls in flight have ended and every connection is closed. */
     close: () => pools.agent.close(),
   };
 }

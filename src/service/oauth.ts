@@ -40,16 +40,9 @@ export class OauthError extends Error {
 }
 
 /** The authorisation code flow of API 5.3. All reject with an OauthError. */
-export interface ServiceOauth {
-  /** Where the person's browser goes; `verifier` must come back with the code, where the service offers PKCE. */
-  begin(redirectUri: string, state: string): Promise<{ url: URL; verifier: string | undefined }>;
-  /** Exchanges the code in the address that the browser came back to. */
-  exchange(callback: URL, expected: { state: string; verifier: string | undefined }): Promise<Tokens>;
-  /** The e-mail address of the person that the tokens are of; undefined where the service does not say. */
-  identify(tokens: Tokens): Promise<string | undefined>;
-}
+export type ServiceOauth = ReturnType<typeof createOauth>;
 
-export function createOauth(options: OauthOptions): ServiceOauth {
+export function createOauth(options: OauthOptions) {
   let known: { configuration: openid.Configuration; until: number } | undefined;
 
   async function configure(): Promise<openid.Configuration> {
@@ -60,7 +53,8 @@ export function createOauth(options: OauthOptions): ServiceOauth {
   }
 
   return {
-    begin: (redirectUri, state) =>
+    /** Where the person's browser goes; `verifier` must come back with the code, where the service offers PKCE. */
+    begin: (redirectUri: string, state: string) =>
       explaining(async () => {
         const configuration = await configure();
         const parameters = { redirect_uri: redirectUri, scope: SCOPES, state };
@@ -74,7 +68,8 @@ export function createOauth(options: OauthOptions): ServiceOauth {
         });
         return { url, verifier };
       }),
-    exchange: (callback, { state, verifier }) =>
+    /** Exchanges the code in the address that the browser came back to. */
+    exchange: (callback: URL, { state, verifier }: { state: string; verifier: string | undefined }) =>
       explaining(async () => {
         const checks = {
           expectedState: state,
@@ -82,7 +77,8 @@ export function createOauth(options: OauthOptions): ServiceOauth {
         };
         return openid.authorizationCodeGrant(await configure(), callback, checks);
       }),
-    identify: (tokens) =>
+    /** The e-mail address of the person that the tokens are of; undefined where the service does not say. */
+    identify: (tokens: Tokens) =>
       explaining(async () => emailIn(tokens) ?? (await askWho(await configure(), tokens, options))),
   };
 }

@@ -40,22 +40,11 @@ export interface Grant extends Tokens {
 }
 
 /** Slack's side of installing. Both reject with `SlackFailure`. */
-export interface SlackOauth {
-  clientId: string;
-  /** Exchanges the code that an install ends with; `redirectUri` must be the one that it began with. */
-  exchange(code: string, redirectUri: string | undefined): Promise<Grant>;
-  /** A refresh token works once. */
-  refresh(refreshToken: string): Promise<Tokens>;
-}
+export type SlackOauth = ReturnType<typeof createSlackOauth>;
 
 const METHOD = 'oauth.v2.access';
 
-export function createSlackOauth(parts: {
-  web: Web;
-  clientId: string;
-  clientSecret: string;
-  clock: Clock;
-}): SlackOauth {
+export function createSlackOauth(parts: { web: Web; clientId: string; clientSecret: string; clock: Clock }) {
   const { web, clock, clientId } = parts;
   const client = { client_id: clientId, client_secret: parts.clientSecret };
 
@@ -67,11 +56,13 @@ export function createSlackOauth(parts: {
 
   return {
     clientId,
-    async exchange(code, redirectUri) {
+    /** Exchanges the code that an install ends with; `redirectUri` must be the one that it began with. */
+    async exchange(code: string, redirectUri: string | undefined): Promise<Grant> {
       const redirect = redirectUri === undefined ? {} : { redirect_uri: redirectUri };
       return grantOf(await access({ ...client, code, ...redirect }), clock.now());
     },
-    async refresh(refreshToken) {
+    /** A refresh token works once. */
+    async refresh(refreshToken: string): Promise<Tokens> {
       const refresh = { grant_type: 'refresh_token', refresh_token: refreshToken } as const;
       return tokensOf(await access({ ...client, ...refresh }), clock.now());
     },

@@ -112,21 +112,14 @@ function spanOf(method: string, host: string): SpanStart {
 }
 
 /** Edits that may be left out: Slack takes about one a second in a channel, and 50 of `chat.update` a minute. */
-export interface EditBudget {
-  /** Whether another one fits. */
-  hasRoom(workspace: string, channel: string): boolean;
-  /** The same; it then counts. */
-  take(workspace: string, channel: string): boolean;
-  /** None before this time, milliseconds since the epoch. */
-  pause(workspace: string, until: number): void;
-}
+export type EditBudget = ReturnType<typeof createEditBudget>;
 
 /** The rest of the 50 is for outcomes. */
 const A_MINUTE = 30;
 const MINUTE_MS = 60_000;
 const CHANNEL_MS = 1_000;
 
-export function createEditBudget({ now }: Pick<Clock, 'now'>): EditBudget {
+export function createEditBudget({ now }: Pick<Clock, 'now'>) {
   const taken = new Map<string, Array<{ channel: string; at: number }>>();
   const pausedUntil = new Map<string, number>();
 
@@ -142,8 +135,10 @@ export function createEditBudget({ now }: Pick<Clock, 'now'>): EditBudget {
   }
 
   return {
+    /** Whether another one fits. */
     hasRoom,
-    take(workspace, channel) {
+    /** The same; it then counts. */
+    take(workspace: string, channel: string): boolean {
       if (!hasRoom(workspace, channel)) return false;
       const edit = { channel, at: now() };
       const edits = taken.get(workspace);
@@ -151,6 +146,7 @@ export function createEditBudget({ now }: Pick<Clock, 'now'>): EditBudget {
       else edits.push(edit);
       return true;
     },
-    pause: (workspace, until) => void pausedUntil.set(workspace, until),
+    /** None before this time, milliseconds since the epoch. */
+    pause: (workspace: string, until: number) => void pausedUntil.set(workspace, until),
   };
 }

@@ -13,25 +13,21 @@ export interface RefusedToken {
 }
 
 /** Which tokens of the environment Slack refuses. Until it has answered, none. */
-export interface TokenHealth {
-  refuse(variable: TokenVariable, reason: string): void;
-  accept(variable: TokenVariable): void;
-  refused(): RefusedToken | undefined;
-}
+export type TokenHealth = ReturnType<typeof createTokenHealth>;
 
-export function createTokenHealth(log: Logger): TokenHealth {
+export function createTokenHealth(log: Logger) {
   const refused = new Map<TokenVariable, string>();
   return {
-    refuse(variable, reason) {
+    refuse(variable: TokenVariable, reason: string): void {
       if (refused.get(variable) === reason) return;
       refused.set(variable, reason);
       log.error({ event: 'slack_token_refused', kind: variable, reason }, 'Slack refuses a token');
     },
-    accept(variable) {
+    accept(variable: TokenVariable): void {
       if (refused.delete(variable))
         log.info({ event: 'slack_token_accepted', kind: variable }, 'Slack accepts the token again');
     },
-    refused() {
+    refused(): RefusedToken | undefined {
       const [first] = refused;
       return first && { variable: first[0], reason: first[1] };
     },

@@ -126,19 +126,12 @@ export interface SealedKeysParts {
 }
 
 /** The keys of a workspace's accounts, each sealed for its own record. */
-export interface SealedKeys {
-  seal(key: KeyIdentity, apiKey: string): Promise<string>;
-  /** @throws AccountKeyUnreadable, after it was reported */
-  open(key: KeyIdentity & { sealedKey: string }): Promise<string>;
-  /** The key was replaced by one that opens. */
-  replaced(key: KeyIdentity): Promise<void>;
-}
-
-export function createSealedKeys({ store, sealer, onUnreadable }: SealedKeysParts): SealedKeys {
+export function createSealedKeys({ store, sealer, onUnreadable }: SealedKeysParts) {
   const marks = store.collection(QUARANTINE, QuarantineMark);
   return {
-    seal: (key, apiKey) => sealer.seal(fieldOf(key), apiKey),
-    async open(key) {
+    seal: (key: KeyIdentity, apiKey: string) => sealer.seal(fieldOf(key), apiKey),
+    /** @throws AccountKeyUnreadable, after it was reported */
+    async open(key: KeyIdentity & { sealedKey: string }): Promise<string> {
       try {
         return await sealer.open(fieldOf(key), key.sealedKey);
       } catch (cause) {
@@ -147,7 +140,8 @@ export function createSealedKeys({ store, sealer, onUnreadable }: SealedKeysPart
         throw new AccountKeyUnreadable(key.name, { cause });
       }
     },
-    async replaced(key) {
+    /** The key was replaced by one that opens. */
+    async replaced(key: KeyIdentity): Promise<void> {
       await marks.delete(markId(recordOf(key)));
     },
   };

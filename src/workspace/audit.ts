@@ -15,11 +15,7 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-export interface Audit {
-  record(entry: Omit<AuditEntry, 'at'>): Promise<void>;
-  /** Newest first, at most `limit`; with `upTo` from that entry on. */
-  latest(limit: number, upTo?: string): Promise<Array<{ id: string; entry: AuditEntry }>>;
-}
+export type Audit = ReturnType<typeof createAudit>;
 
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 
@@ -31,11 +27,11 @@ export interface AuditParts {
   onRecord?: () => Promise<void>;
 }
 
-export function createAudit(parts: AuditParts): Audit {
+export function createAudit(parts: AuditParts) {
   const stored: Collection<AuditEntry> = parts.store.collection('audit', AuditEntry);
   let serial = 0;
   return {
-    async record(entry) {
+    async record(entry: Omit<AuditEntry, 'at'>): Promise<void> {
       const at = parts.clock.now();
       // Ids sort by time, and within a millisecond by order, so that a page reads only its own entries.
       serial = (serial + 1) % 1_000_000;
@@ -45,7 +41,8 @@ export function createAudit(parts: AuditParts): Audit {
       parts.log.info({ event: 'audit', user: who, channel: where, command: what, result }, 'audit');
       await parts.onRecord?.();
     },
-    async latest(limit, upTo) {
+    /** Newest first, at most `limit`; with `upTo` from that entry on. */
+    async latest(limit: number, upTo?: string): Promise<Array<{ id: string; entry: AuditEntry }>> {
       const rows = await stored.latest(limit, upTo);
       return rows.map(({ id, doc }) => ({ id, entry: doc }));
     },

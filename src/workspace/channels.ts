@@ -25,23 +25,20 @@ export function projectOfChannel(
   return account === undefined || account === named ? project : undefined;
 }
 
-export interface Channels {
-  get(channel: string | undefined): Promise<Channel>;
-  change(channel: string, change: (current: Channel) => Channel): Promise<Channel>;
-  /** Slack refused a reply there: no more are posted until `settings` turns threads on. */
-  turnThreadsOff(channel: string): Promise<void>;
-}
+export type Channels = ReturnType<typeof createChannels>;
 
-export function createChannels(store: WorkspaceStore): Channels {
+export function createChannels(store: WorkspaceStore) {
   const stored: Collection<Channel> = store.collection('channels', Channel);
-  const change: Channels['change'] = async (channel, change) =>
-    (await stored.update(channel, (current) => change(current ?? {}))) ?? {};
+  async function change(channel: string, change: (current: Channel) => Channel): Promise<Channel> {
+    return (await stored.update(channel, (current) => change(current ?? {}))) ?? {};
+  }
   return {
-    async get(channel) {
+    async get(channel: string | undefined): Promise<Channel> {
       return channel === undefined ? {} : ((await stored.get(channel)) ?? {});
     },
     change,
-    async turnThreadsOff(channel) {
+    /** Slack refused a reply there: no more are posted until `settings` turns threads on. */
+    async turnThreadsOff(channel: string): Promise<void> {
       await change(channel, (current) => ({ ...current, threads: false }));
     },
   };

@@ -7,10 +7,7 @@ import type { WorkspaceSlack } from '../slack/slack.ts';
 import { altText, chartTitle, type DeploymentsData } from '../views/activity/deployments-chart.ts';
 
 /** Charts as pictures, for where Slack draws none itself. */
-export interface ChartFiles {
-  /** Slack's id of the uploaded picture; undefined where Slack does not take it. The same chart is uploaded once. */
-  upload(data: DeploymentsData): Promise<string | undefined>;
-}
+export type ChartFiles = ReturnType<typeof createChartFiles>;
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -24,7 +21,7 @@ export function createChartFiles({
   pictures: Pictures;
   clock: Clock;
   log: Logger;
-}): ChartFiles {
+}) {
   const files = new TtlCache<string>(clock, DAY_MS);
 
   async function draw(data: DeploymentsData): Promise<string> {
@@ -37,7 +34,8 @@ export function createChartFiles({
   }
 
   return {
-    async upload(data) {
+    /** Slack's id of the uploaded picture; undefined where Slack does not take it. The same chart is uploaded once. */
+    async upload(data: DeploymentsData): Promise<string | undefined> {
       try {
         return await files.get([JSON.stringify(data)], () => draw(data));
       } catch (error) {

@@ -61,38 +61,31 @@ export function nextOf({ state, cadence, zone, snoozedUntil = 0 }: Digest, now: 
   return nextTimes(cadence, zone, Math.max(now, snoozedUntil - 1), 1)[0];
 }
 
-export interface Digests {
-  get(id: string): Promise<Digest | undefined>;
-  /** Oldest first. */
-  list(): Promise<Digest[]>;
-  /** A short id that no other digest has; for the same request the same one, if it was used already. */
-  freeId(requestId: string): Promise<string>;
-  put(digest: Digest): Promise<void>;
-  /** Undefined where it is gone. */
-  change(id: string, change: (current: Digest) => Digest): Promise<Digest | undefined>;
-  /** False where it is gone already. */
-  remove(id: string): Promise<boolean>;
-}
+export type Digests = ReturnType<typeof createDigests>;
 
-export function createDigests(store: WorkspaceStore): Digests {
+export function createDigests(store: WorkspaceStore) {
   const stored: Collection<Digest> = store.collection('digests', Digest);
   return {
-    get: (id) => stored.get(id),
-    async list() {
+    get: (id: string) => stored.get(id),
+    /** Oldest first. */
+    async list(): Promise<Digest[]> {
       const rows = await stored.list();
       return rows.map((row) => row.doc).toSorted((one, other) => one.setUpAt - other.setUpAt);
     },
-    async freeId(requestId) {
+    /** A short id that no other digest has; for the same request the same one, if it was used already. */
+    async freeId(requestId: string): Promise<string> {
       for (let attempt = 0; ; attempt += 1) {
         const id = shortId('d', requestId, attempt);
         const standing = await stored.get(id);
         if (standing === undefined || standing.requestId === requestId) return id;
       }
     },
-    put: (digest) => stored.put(digest.id, digest),
-    change: (id, change) =>
+    put: (digest: Digest) => stored.put(digest.id, digest),
+    /** Undefined where it is gone. */
+    change: (id: string, change: (current: Digest) => Digest) =>
       stored.update(id, (current) => (current === undefined ? undefined : change(current))),
-    remove: (id) => stored.delete(id),
+    /** False where it is gone already. */
+    remove: (id: string) => stored.delete(id),
   };
 }
 

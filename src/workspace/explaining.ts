@@ -4,28 +4,17 @@ import { logFailure } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
 
-export interface Explaining {
-  /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
-  explain(error: unknown, newAccount?: string): Explained;
-  /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
-  report(error: unknown, fields: Record<string, unknown>, newAccount?: string): Explained;
-}
+export type Explaining = ReturnType<typeof createExplaining>;
 
-export function createExplaining({
-  config,
-  clock,
-  log,
-}: {
-  config: Settings;
-  clock: Clock;
-  log: Logger;
-}): Explaining {
+export function createExplaining({ config, clock, log }: { config: Settings; clock: Clock; log: Logger }) {
   const { SLACK_COMMAND: word, SUPPORT_URL: supportUrl } = config;
   const explainHere = (error: unknown, newAccount?: string): Explained =>
     explain(error, { word, supportUrl, now: clock.now(), newAccount });
   return {
+    /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
     explain: explainHere,
-    report: (error, fields, newAccount) => ({
+    /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
+    report: (error: unknown, fields: Record<string, unknown>, newAccount?: string) => ({
       ...explainHere(error, newAccount),
       reference: logFailure(log, error, fields),
     }),

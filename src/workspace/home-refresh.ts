@@ -16,20 +16,7 @@ const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
 export type Viewer = z.infer<typeof Viewer>;
 
 /** The App Home of everyone who had it open lately. */
-export interface Home {
-  /** By user; each expires some time after it was opened. */
-  readonly viewers: Collection<Viewer>;
-  /** To be called after a viewer was stored, and before what they see is read. */
-  opened(): void;
-  /** To be called after anything that it shows has changed: soon it shows that too. Never rejects. */
-  refresh(): Promise<void>;
-  /** How many have it open, which decides how often it may be refreshed. */
-  seenBy(viewers: number): void;
-  /** The address of a message; undefined where Slack does not give one. Known ones are kept. */
-  permalink(shown: MessageRef): Promise<string | undefined>;
-  /** The person's IANA zone, which may be an hour old. */
-  zone(user: string): Promise<string>;
-}
+export type Home = ReturnType<typeof createHome>;
 
 /** Changes come in groups. */
 const SOON_MS = 300;
@@ -47,7 +34,7 @@ export interface HomeParts {
   slack: WorkspaceSlack;
 }
 
-export function createHome({ store, jobs, clock, log, slack }: HomeParts): Home {
+export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
   const viewers: Collection<Viewer> = store.collection('home-viewers', Viewer);
   /** When the latest refresh is due. */
   let planned = 0;
@@ -58,11 +45,14 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts): Home 
   const zones = new TtlCache<string>(clock, HOUR_MS);
 
   return {
+    /** By user; each expires some time after it was opened. */
     viewers,
-    opened() {
+    /** To be called after a viewer was stored, and before what they see is read. */
+    opened(): void {
       unseenUntil = 0;
     },
-    async refresh() {
+    /** To be called after anything that it shows has changed: soon it shows that too. Never rejects. */
+    async refresh(): Promise<void> {
       const now = clock.now();
       // A refresh that is still to come will show this change as well.
       if (planned > now || unseenUntil > now) return;
@@ -77,10 +67,12 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts): Home 
         log.warn({ event: 'home_not_refreshed', err: error }, 'App Home may be out of date');
       }
     },
-    seenBy(seen) {
+    /** How many have it open, which decides how often it may be refreshed. */
+    seenBy(seen: number): void {
       amount = seen;
     },
-    async permalink(shown) {
+    /** The address of a message; undefined where Slack does not give one. Known ones are kept. */
+    async permalink(shown: MessageRef): Promise<string | undefined> {
       try {
         return await permalinks.get([shown.channel, shown.ts], () => slack.permalink(shown));
       } catch (error) {
@@ -88,6 +80,7 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts): Home 
         throw error;
       }
     },
-    zone: (user) => zones.get([user], () => zoneOf({ slack, log }, user)),
+    /** The person's IANA zone, which may be an hour old. */
+    zone: (user: string) => zones.get([user], () => zoneOf({ slack, log }, user)),
   };
 }

@@ -11,24 +11,13 @@ import {
   listHostedResources,
   listRegions,
   listSizes,
-  type Region,
-  type Size,
 } from '../service/hosted-resources.ts';
-import { type Invoice, listInvoices } from '../service/invoices.ts';
-import { listServers, type Server } from '../service/servers.ts';
+import { listInvoices } from '../service/invoices.ts';
+import { listServers } from '../service/servers.ts';
 import { type Account, AccountFailure, type Accounts } from './accounts.ts';
 
 /** Options for menus, a few seconds old at most, and figures of up to a minute. All of it throws AccountFailure. */
-export interface HostingCatalog {
-  /** The project's servers; undefined where the service does not list them. */
-  servers(account: Account, project: string): Promise<Server[] | undefined>;
-  invoices(account: Account): Promise<Invoice[]>;
-  /** The regions where managed servers can be created now. */
-  regions(account: Account): Promise<Region[]>;
-  /** The sizes of managed servers, with prices in the account's currency. */
-  sizes(account: Account): Promise<Size[]>;
-  thisWeek(account: Account): Promise<WeekFigures>;
-}
+export type HostingCatalog = ReturnType<typeof createHostingCatalog>;
 
 interface WeekFigures {
   /** Without statistics where the service gives none. */
@@ -39,13 +28,7 @@ interface WeekFigures {
 
 const FIGURES_FRESH_MS = 60_000;
 
-export function createHostingCatalog({
-  accounts,
-  clock,
-}: {
-  accounts: Accounts;
-  clock: Clock;
-}): HostingCatalog {
+export function createHostingCatalog({ accounts, clock }: { accounts: Accounts; clock: Clock }) {
   /** The sealed key is part of the cache's key, so that a new key never shows the answers to an old one. */
   function cached<T>(load: (client: AccountClient, about: string) => Promise<T>, freshMs?: number) {
     const cache = new TtlCache<T>(clock, freshMs);
@@ -55,9 +38,12 @@ export function createHostingCatalog({
       );
   }
   return {
+    /** The project's servers; undefined where the service does not list them. */
     servers: cached(listServers),
     invoices: cached((client) => listInvoices(client)),
+    /** The regions where managed servers can be created now. */
     regions: cached((client) => listRegions(client)),
+    /** The sizes of managed servers, with prices in the account's currency. */
     sizes: cached((client) => listSizes(client)),
     thisWeek: cached(weekFigures, FIGURES_FRESH_MS),
   };

@@ -59,18 +59,9 @@ const Ended = z.object({ at: z.number() });
  * From an install to the uninstall, a workspace has one tenancy that all its writes belong to. Installing over a standing
  * installation goes on with the same one.
  */
-export interface Tenancies {
-  /** Undefined where Deckhand is not installed. */
-  current(workspace: string): Promise<Tenancy | undefined>;
-  /** Before the workspace is erased: a token of the environment that no longer works begins no other tenancy. */
-  end(workspace: string): Promise<void>;
-}
+export type Tenancies = ReturnType<typeof createTenancies>;
 
-export function createTenancies(parts: {
-  store: Store;
-  installations: Installations;
-  clock: Clock;
-}): Tenancies {
+export function createTenancies(parts: { store: Store; installations: Installations; clock: Clock }) {
   const { store, installations, clock } = parts;
   const ended = store.of(GLOBAL).collection('ended', Ended);
 
@@ -86,7 +77,8 @@ export function createTenancies(parts: {
   }
 
   return {
-    async current(workspace) {
+    /** Undefined where Deckhand is not installed. */
+    async current(workspace: string): Promise<Tenancy | undefined> {
       const standing = await store.tenancy(workspace);
       if (standing !== undefined || !(await isInstalled(workspace))) return standing;
       // An erase does not come in between.
@@ -94,7 +86,8 @@ export function createTenancies(parts: {
         (await isInstalled(workspace)) ? store.beginTenancy(workspace) : undefined,
       );
     },
-    async end(workspace) {
+    /** Before the workspace is erased: a token of the environment that no longer works begins no other tenancy. */
+    async end(workspace: string): Promise<void> {
       if (installations.byOauth !== undefined) return;
       await ended.put(await markOf(workspace), { at: clock.now() });
     },

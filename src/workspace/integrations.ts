@@ -20,21 +20,11 @@ export const RememberedIntegration = z.object({
 });
 export type RememberedIntegration = z.infer<typeof RememberedIntegration>;
 
-export interface Integrations {
-  /**
-   * Stores the integration, replacing an older record of it, and gives it its short id.
-   * @param id the short id that it has already
-   */
-  remember(integration: Omit<RememberedIntegration, 'id'>, id?: string): Promise<RememberedIntegration>;
-  /** By short id, identifier, or a name that only one has; undefined for any other. */
-  find(named: string): Promise<RememberedIntegration | undefined>;
-  /** Latest first. */
-  list(): Promise<RememberedIntegration[]>;
-}
+export type Integrations = ReturnType<typeof createIntegrations>;
 
 const ID_LENGTH = 5;
 
-export function createIntegrations(store: WorkspaceStore): Integrations {
+export function createIntegrations(store: WorkspaceStore) {
   const stored: Collection<RememberedIntegration> = store.collection('integrations', RememberedIntegration);
 
   async function list(): Promise<RememberedIntegration[]> {
@@ -43,8 +33,16 @@ export function createIntegrations(store: WorkspaceStore): Integrations {
   }
 
   return {
+    /** Latest first. */
     list,
-    async remember(integration, id) {
+    /**
+     * Stores the integration, replacing an older record of it, and gives it its short id.
+     * @param id the short id that it has already
+     */
+    async remember(
+      integration: Omit<RememberedIntegration, 'id'>,
+      id?: string,
+    ): Promise<RememberedIntegration> {
       if (id !== undefined) {
         const doc = { ...integration, id };
         await stored.update(id, () => doc);
@@ -61,7 +59,8 @@ export function createIntegrations(store: WorkspaceStore): Integrations {
       }
       throw new TypeError('no short id is free');
     },
-    async find(named) {
+    /** By short id, identifier, or a name that only one has; undefined for any other. */
+    async find(named: string): Promise<RememberedIntegration | undefined> {
       const wanted = named.toLowerCase();
       const all = await list();
       const exact = all.find(({ id, identifier }) => id === wanted || identifier?.toLowerCase() === wanted);

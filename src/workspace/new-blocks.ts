@@ -14,24 +14,13 @@ import { StoreUnavailable, type WorkspaceStore } from '../store/store.ts';
 export type NewBlock = 'data_visualization' | 'data_table' | 'home_chart' | 'work_object';
 
 /** Which of the new blocks the workspace does not take. */
-export interface NewBlocks {
-  areRefused(block: NewBlock): Promise<boolean>;
-  refuse(block: NewBlock): Promise<void>;
-}
+export type NewBlocks = ReturnType<typeof createNewBlocks>;
 
 const Refused = z.object({ at: z.number() });
 /** After this they are tried again: Slack extends them to more workspaces. */
 const REMEMBERED_MS = 30 * 24 * 60 * 60_000;
 
-export function createNewBlocks({
-  store,
-  clock,
-  log,
-}: {
-  store: WorkspaceStore;
-  clock: Clock;
-  log: Logger;
-}): NewBlocks {
+export function createNewBlocks({ store, clock, log }: { store: WorkspaceStore; clock: Clock; log: Logger }) {
   const refused = store.collection('refused-blocks', Refused);
 
   /** What is not remembered is only tried once more. */
@@ -46,8 +35,8 @@ export function createNewBlocks({
   }
 
   return {
-    areRefused: async (block) => (await remembering(() => refused.get(block))) !== undefined,
-    async refuse(block) {
+    areRefused: async (block: NewBlock) => (await remembering(() => refused.get(block))) !== undefined,
+    async refuse(block: NewBlock): Promise<void> {
       const at = clock.now();
       await remembering(() => refused.put(block, { at }, at + REMEMBERED_MS));
       log.info({ event: 'blocks_refused', kind: block }, 'Slack does not take a new kind of block here');

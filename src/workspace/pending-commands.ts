@@ -6,17 +6,14 @@ const Pending = z.object({ text: z.string() });
 const KEPT_MS = 30 * 60 * 1000;
 
 /** Commands that were typed before an account was connected; they run once one is. */
-export interface PendingCommands {
-  keep(user: string, text: string): Promise<void>;
-  /** Returns it once. */
-  take(user: string): Promise<string | undefined>;
-}
+export type PendingCommands = ReturnType<typeof createPendingCommands>;
 
-export function createPendingCommands(parts: { store: WorkspaceStore; clock: Clock }): PendingCommands {
+export function createPendingCommands(parts: { store: WorkspaceStore; clock: Clock }) {
   const stored = parts.store.collection('waiting', Pending);
   return {
-    keep: (user, text) => stored.put(user, { text }, parts.clock.now() + KEPT_MS),
-    async take(user) {
+    keep: (user: string, text: string) => stored.put(user, { text }, parts.clock.now() + KEPT_MS),
+    /** Returns it once. */
+    async take(user: string): Promise<string | undefined> {
       const found = await stored.get(user);
       if (found === undefined || !(await stored.delete(user))) return undefined;
       return found.text;

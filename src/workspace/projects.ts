@@ -8,14 +8,9 @@ import { listProjects, type Project } from '../service/projects.ts';
 import type { Account, Accounts } from './accounts.ts';
 
 /** The account's projects. */
-export interface Projects {
-  /** A few seconds old at most, for menus that search with every letter. @throws AccountFailure */
-  list(account: Account): Promise<Project[]>;
-  /** Read now. @throws AccountFailure */
-  look(account: Account, options?: ListOptions): Promise<Project[]>;
-}
+export type Projects = ReturnType<typeof createProjects>;
 
-export function createProjects(parts: { accounts: Accounts; clock: Clock }): Projects {
+export function createProjects(parts: { accounts: Accounts; clock: Clock }) {
   const fresh = new TtlCache<Project[]>(parts.clock);
   // The sealed key is part of the cache's key, so that a new key never shows the answers to an old one.
   const keyOf = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
@@ -23,8 +18,10 @@ export function createProjects(parts: { accounts: Accounts; clock: Clock }): Pro
     parts.accounts.use(account, (client) => listProjects(client, options));
 
   return {
-    list: (account) => fresh.get(keyOf(account), load(account)),
-    look: (account, options) => fresh.renew(keyOf(account), load(account, options)),
+    /** A few seconds old at most, for menus that search with every letter. @throws AccountFailure */
+    list: (account: Account) => fresh.get(keyOf(account), load(account)),
+    /** Read now. @throws AccountFailure */
+    look: (account: Account, options?: ListOptions) => fresh.renew(keyOf(account), load(account, options)),
   };
 }
 

@@ -18,25 +18,19 @@ const Claims = z.object({ claims: z.array(Claim) });
 export type Mentions = ReadonlyMap<string, string>;
 
 /** Who is called what at the service; a name of an account is one person's, and a person has one name there. */
-export interface ServiceNames {
-  /** Oldest first. */
-  list(account: string): Promise<Claim[]>;
-  mentions(account: string): Promise<Mentions>;
-  /** Takes the place of the person's earlier name. @throws UserError where another person has the name */
-  claim(account: string, user: string, name: string): Promise<void>;
-  /** False where the person has no name there. @param at only the one that was claimed then */
-  release(account: string, user: string, at?: number): Promise<boolean>;
-}
+export type ServiceNames = ReturnType<typeof createServiceNames>;
 
-export function createServiceNames({ store, clock }: { store: WorkspaceStore; clock: Clock }): ServiceNames {
+export function createServiceNames({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
   const stored: Collection<z.infer<typeof Claims>> = store.collection('service-names', Claims);
   const list = async (account: string): Promise<Claim[]> => (await stored.get(account))?.claims ?? [];
   return {
+    /** Oldest first. */
     list,
-    async mentions(account) {
+    async mentions(account: string): Promise<Mentions> {
       return new Map((await list(account)).map(({ name, user }) => [nameKey(name), user]));
     },
-    async claim(account, user, typed) {
+    /** Takes the place of the person's earlier name. @throws UserError where another person has the name */
+    async claim(account: string, user: string, typed: string): Promise<void> {
       const made: Claim = { name: plain(typed, LONGEST_NAME), user, at: clock.now() };
       await stored.update(account, (current) => {
         const claims = current?.claims ?? [];
@@ -48,7 +42,8 @@ export function createServiceNames({ store, clock }: { store: WorkspaceStore; cl
         return { claims: [...others, made] };
       });
     },
-    async release(account, user, at) {
+    /** False where the person has no name there. @param at only the one that was claimed then */
+    async release(account: string, user: string, at?: number): Promise<boolean> {
       const isMeant = (one: Claim): boolean => one.user === user && (at ?? one.at) === one.at;
       let wasThere = false;
       await stored.update(account, (current) => {

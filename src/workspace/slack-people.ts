@@ -35,22 +35,7 @@ interface UserGroup {
 export type Standing = 'member' | 'guest' | 'stranger' | 'inactive';
 
 /** Slack's people and user groups, as roles need them. */
-export interface SlackPeople {
-  /** Changes count within half a minute. @throws SlackFailure where Slack cannot say who it is */
-  standing(user: string): Promise<Standing>;
-  isAdmin(user: string): Promise<boolean>;
-  /**
-   * Slack's own admins of the workspace who can act, of the first people that Slack lists; empty where it lists none.
-   * @param team whose admins, where Deckhand serves an organisation
-   */
-  admins(team: string | undefined): Promise<string[]>;
-  /** True if at least one of the users is a person with an active login. */
-  hasActive(users: readonly string[]): Promise<boolean>;
-  /** Empty for a group that cannot be read. @param team the group's, where Deckhand serves an organisation */
-  membersOf(usergroup: string, team: string | undefined): Promise<string[]>;
-  /** Those of the team. Undefined where the scope `usergroups:read` is not granted. */
-  userGroups(team: string | undefined): Promise<UserGroup[] | undefined>;
-}
+export type SlackPeople = ReturnType<typeof createSlackPeople>;
 
 interface SlackPeopleParts {
   /** The workspace's, or the organisation's for which Deckhand is installed. */
@@ -60,7 +45,7 @@ interface SlackPeopleParts {
   log: Logger;
 }
 
-export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): SlackPeople {
+export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   const members = new TtlCache<string[]>(clock, MEMBERS_FRESH_MS);
   const people = new TtlCache<Person>(clock, PERSON_FRESH_MS);
   const home = new TtlCache<string | undefined>(clock, HOME_FRESH_MS);
@@ -107,22 +92,29 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
   }
 
   return {
-    async standing(user) {
+    /** Changes count within half a minute. @throws SlackFailure where Slack cannot say who it is */
+    async standing(user: string): Promise<Standing> {
       const person = await userInfo(user);
       if (person.is_stranger || !(await isOurs(person))) return 'stranger';
       if (person.deleted || person.is_bot) return 'inactive';
       return person.is_ultra_restricted ? 'guest' : 'member';
     },
-    async isAdmin(user) {
+    async isAdmin(user: string): Promise<boolean> {
       const person = await userInfo(user);
       return Boolean(person.is_admin || person.is_owner || person.is_primary_owner);
     },
-    admins: (team) => listAdmins(slack, ofTeam(team)),
-    async hasActive(users) {
+    /**
+     * Slack's own admins of the workspace who can act, of the first people that Slack lists; empty where it lists none.
+     * @param team whose admins, where Deckhand serves an organisation
+     */
+    admins: (team: string | undefined) => listAdmins(slack, ofTeam(team)),
+    /** True if at least one of the users is a person with an active login. */
+    async hasActive(users: readonly string[]): Promise<boolean> {
       for (const user of users) if (await isActive(user)) return true;
       return false;
     },
-    async membersOf(usergroup, team) {
+    /** Empty for a group that cannot be read. @param team the group's, where Deckhand serves an organisation */
+    async membersOf(usergroup: string, team: string | undefined): Promise<string[]> {
       try {
         return await members.get([usergroup], () => readMembers(usergroup, team));
       } catch (error) {
@@ -134,7 +126,8 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts): 
         return [];
       }
     },
-    async userGroups(team) {
+    /** Those of the team. Undefined where the scope `usergroups:read` is not granted. */
+    async userGroups(team: string | undefined): Promise<UserGroup[] | undefined> {
       const request = slack
         .call('usergroups.list', { include_count: true, ...ofTeam(team) })
         .catch((error: unknown) => {

@@ -60,19 +60,7 @@ export interface Claim {
   run: Run;
 }
 
-export interface TestRuns {
-  /**
-   * Claims the target for a new run, or returns the one that is running already; the steps of the new one then wait
-   * for that.
-   */
-  claim(run: Run, staleBefore: number): Promise<Claim>;
-  /** Changes the target's run; undefined where another run has replaced it since. */
-  change(
-    run: Pick<Run, 'target' | 'requestId'>,
-    change: Partial<Run> | ((current: Run) => Partial<Run>),
-  ): Promise<Run | undefined>;
-  list(): Promise<Run[]>;
-}
+export type TestRuns = ReturnType<typeof createTestRuns>;
 
 /** A short name of the target, the same for the same account, project and server. */
 export function targetKey(target: Target): string {
@@ -115,7 +103,7 @@ export function usualDuration({ tookMs = [] }: Pick<Run, 'tookMs'>): number | un
 }
 
 /** @param onChange called whenever a run starts, is shown or ends */
-export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<void>): TestRuns {
+export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<void>) {
   const stored: Collection<Run> = store.collection('runs', Run);
 
   /** Only `put` can move the time at which a record expires. */
@@ -125,7 +113,11 @@ export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<v
   }
 
   return {
-    async claim(run, staleBefore) {
+    /**
+     * Claims the target for a new run, or returns the one that is running already; the steps of the new one then wait
+     * for that.
+     */
+    async claim(run: Run, staleBefore: number): Promise<Claim> {
       const id = targetKey(run.target);
       const keptUntil = run.startedAt + KEPT_MS;
       const isFirst = await stored.create(id, { ...run, keptUntil }, keptUntil);
@@ -140,7 +132,11 @@ export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<v
       await onChange?.();
       return { mine: standing.requestId === run.requestId, isResumed, run: standing };
     },
-    async change({ target, requestId }, change) {
+    /** Changes the target's run; undefined where another run has replaced it since. */
+    async change(
+      { target, requestId }: Pick<Run, 'target' | 'requestId'>,
+      change: Partial<Run> | ((current: Run) => Partial<Run>),
+    ): Promise<Run | undefined> {
       const id = targetKey(target);
       const changed = await stored.update(id, (current) =>
         current?.requestId === requestId
@@ -151,7 +147,7 @@ export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<v
       await onChange?.();
       return changed?.requestId === requestId ? changed : undefined;
     },
-    async list() {
+    async list(): Promise<Run[]> {
       return (await stored.list()).map((row) => row.doc);
     },
   };

@@ -20,27 +20,21 @@ const Link = z.object({
 });
 export type Link = z.infer<typeof Link>;
 
-export interface UserLinks {
-  /** Returns the ticket that opens our page in the browser. */
-  ask(asker: Omit<Asker, 'workspace'>): Promise<string>;
-  get(user: string): Promise<Link | undefined>;
-  /** Encrypts the tokens; replaces an older link. */
-  keep(user: string, tokens: Tokens, email?: string): Promise<Link>;
-  /** Deletes the tokens; false if there were none, or, where `linkedAt` is given, if the link is another one. */
-  remove(user: string, linkedAt?: number): Promise<boolean>;
-}
+export type UserLinks = ReturnType<typeof createUserLinks>;
 
 export function createUserLinks(parts: {
   store: WorkspaceStore;
   sealer: WorkspaceSealer;
-  ask: UserLinks['ask'];
+  /** Returns the ticket that opens our page in the browser. */
+  ask: (asker: Omit<Asker, 'workspace'>) => Promise<string>;
   clock: Clock;
-}): UserLinks {
+}) {
   const stored = parts.store.collection('links', Link);
   return {
     ask: parts.ask,
-    get: (user) => stored.get(user),
-    async keep(user, tokens, email) {
+    get: (user: string) => stored.get(user),
+    /** Encrypts the tokens; replaces an older link. */
+    async keep(user: string, tokens: Tokens, email?: string): Promise<Link> {
       const now = parts.clock.now();
       const { scope, expires_in: seconds } = tokens;
       const link: Link = {
@@ -51,7 +45,8 @@ export function createUserLinks(parts: {
       await stored.put(user, link);
       return link;
     },
-    async remove(user, linkedAt) {
+    /** Deletes the tokens; false if there were none, or, where `linkedAt` is given, if the link is another one. */
+    async remove(user: string, linkedAt?: number): Promise<boolean> {
       if (linkedAt !== undefined && (await stored.get(user))?.linkedAt !== linkedAt) return false;
       return stored.delete(user);
     },

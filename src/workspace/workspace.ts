@@ -98,23 +98,12 @@ export interface Workspace extends Explaining {
 }
 
 /** The context of every workspace, opened when it is first needed. */
-export interface Workspaces {
-  /** As it was last entered here. */
-  open(id: string): Workspace;
-  /**
-   * For what has just come in: the context of the installation that stands now. Once that has ended, everything that is
-   * written through it is refused with `InstallationEnded`, however late.
-   * @param sentIn the tenancy that a job was sent in, which need not be read again where the context is of the same
-   */
-  enter(id: string, sentIn?: string): Promise<Workspace>;
-  /** Drops the context and its caches. */
-  forget(id: string): void;
-}
+export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 /** The one that was used longest ago is dropped when more are open; each takes some 45 kB. */
 const MOST_OPEN = 500;
 
-export function createWorkspaces(parts: Parts): Workspaces {
+export function createWorkspaces(parts: Parts) {
   const opened = new Map<string, { workspace: Workspace; asked: AskedTenancy }>();
 
   /** What is used goes to the end. */
@@ -136,8 +125,14 @@ export function createWorkspaces(parts: Parts): Workspaces {
   }
 
   return {
-    open: (id) => find(id)?.workspace ?? open(id),
-    async enter(id, sentIn) {
+    /** As it was last entered here. */
+    open: (id: string) => find(id)?.workspace ?? open(id),
+    /**
+     * For what has just come in: the context of the installation that stands now. Once that has ended, everything that is
+     * written through it is refused with `InstallationEnded`, however late.
+     * @param sentIn the tenancy that a job was sent in, which need not be read again where the context is of the same
+     */
+    async enter(id: string, sentIn?: string): Promise<Workspace> {
       const known = find(id);
       if (id === GLOBAL) return known?.workspace ?? open(id);
       if (sentIn !== undefined && known?.asked.is(sentIn)) return known.workspace;
@@ -152,7 +147,8 @@ export function createWorkspaces(parts: Parts): Workspaces {
         return known?.workspace ?? open(id);
       }
     },
-    forget: (id) => void opened.delete(id),
+    /** Drops the context and its caches. */
+    forget: (id: string) => void opened.delete(id),
   };
 }
 

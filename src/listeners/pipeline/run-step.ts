@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventHandler, WorkflowStep } from '../../commands/command.ts';
+import type { CommandContext, SlackEvent, WorkflowStep } from '../../commands/command.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { UserError } from '../../core/errors.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
@@ -8,7 +8,7 @@ import { type Ending, endSteps } from '../../scheduler/workflows/end-steps.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { AccountFailure } from '../../workspace/accounts.ts';
-import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
+import { defineJob } from '../../workspace/define-job.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { isFirst } from '../durable-requests.ts';
@@ -23,14 +23,8 @@ const Executed = z.object({
 const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
 type RunStep = z.infer<typeof RunStep>;
 
-export interface Steps {
-  /** Stores the execution of a step. */
-  functionExecuted: EventHandler;
-  job: JobDefinition<RunStep>;
-}
-
 /** The steps of Slack's Workflow Builder, by `callback_id` in manifest.yml. */
-export function createSteps(steps: Readonly<Record<string, WorkflowStep>>): Steps {
+export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
   const job = defineJob({
     queue: 'run-step',
     schema: RunStep,
@@ -45,7 +39,8 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>): Step
   });
   return {
     job,
-    async functionExecuted({ workspace }, { event }) {
+    /** Stores the execution of a step. */
+    async functionExecuted({ workspace }: CommandContext, { event }: SlackEvent): Promise<void> {
       const { function: step, inputs = {}, function_execution_id: execution } = Executed.parse(event);
       await workspace.jobs.send(job, { name: step.callback_id, execution, inputs }, { key: execution });
     },

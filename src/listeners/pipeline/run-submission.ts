@@ -39,12 +39,6 @@ const MOST_ANSWERS = 200;
 
 type Ack = (answer: SubmissionAck) => Promise<void>;
 
-export interface Submissions {
-  /** Stores a form, and answers it with what comes of it within the time that Slack gives. */
-  take(workspace: Workspace, caller: Caller, state: ViewState, ack: Ack): Promise<void>;
-  job: DurableForms['job'];
-}
-
 /** A form that was sent: enough to carry it out and to answer. */
 interface Sent {
   registry: Registry;
@@ -67,7 +61,7 @@ interface Waiting {
  * Carries out submitted modals, each once, as jobs that were stored before the ack. A second click on the same form gets
  * the first one's answer; only a form that came back with errors may be sent again.
  */
-export function createSubmissions(registry: Registry): Submissions {
+export function createSubmissions(registry: Registry) {
   const answers = new Map<string, Promise<SubmissionAck>>();
   const waiting = new Map<string, Waiting>();
   const forms = createDurableForms({
@@ -103,7 +97,11 @@ export function createSubmissions(registry: Registry): Submissions {
     if (isTaken) known.answered.resolve(isSeen && (await first) !== undefined);
   }
 
-  return { take, job: forms.job };
+  return {
+    /** Stores a form, and answers it with what comes of it within the time that Slack gives. */
+    take,
+    job: forms.job,
+  };
 }
 
 /** False where Slack has not seen it, although it may have it sent again. */
