@@ -65,41 +65,13 @@ export class AccountFailure extends Error {
   }
 }
 
-export interface Accounts {
-  /** Every key of every account. */
-  keys(): Promise<Account[]>;
-  /** One an account, with the key that acts for the asker: schedules where none is given. */
-  list(asker?: Asker): Promise<Account[]>;
-  get(name: string, asker?: Asker): Promise<Account | undefined>;
-  defaultName(asker?: Asker): Promise<string | undefined>;
-  setDefault(name: string): Promise<void>;
-  /**
-   * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts for
-   * the asker. This alone decides whose key that is.
-   * @throws UserError where nothing is connected or the name is unknown
-   */
-  resolve(asker: Asker, named?: string, preferred?: string): Promise<Account>;
-  /** Seals the key and stores it; the first account becomes the default. Replaces the key of the same identity. */
-  connect(key: {
-    name: string;
-    email: string;
-    apiKey: string;
-    connectedBy: string;
-    state: 'ok' | 'unverified';
-    /** Shared where left out. */
-    purpose?: Account['purpose'];
-  }): Promise<Account>;
-  /** Deletes a sealed key by its `keyId`; false if there was none. */
-  disconnect(id: string): Promise<boolean>;
-  /**
-   * Calls the service with the account's key. A 401 on a key that worked before marks that key broken; a success marks it
-   * ok.
-   * @param sought what a `record_not_found` is about, for the sentence that the person reads
-   * @throws AccountFailure for a ServiceError
-   */
-  use<T>(account: Account, work: (client: AccountClient) => Promise<T>, sought?: Sought): Promise<T>;
-  /** For what polls: who acts counts for a second, so that runs of one account read it, and open its key, once. */
-  resolveForPoll(asker: Asker, named: string): Promise<Account>;
+export type Accounts = ReturnType<typeof createAccounts>;
+
+interface NewKey extends Pick<Account, 'name' | 'email' | 'connectedBy'> {
+  apiKey: string;
+  state: 'ok' | 'unverified';
+  /** Shared where left out. */
+  purpose?: Account['purpose'];
 }
 
 export interface AccountsParts extends SealedKeysParts {
@@ -111,7 +83,7 @@ export interface AccountsParts extends SealedKeysParts {
   onState?: (account: Account) => Promise<void>;
 }
 
-export function createAccounts(parts: AccountsParts): Accounts {
+export function createAccounts(parts: AccountsParts) {
   const stored: Collection<Account> = parts.store.collection('accounts', ACCOUNTS);
   const preferences = parts.store.collection('preferences', Preferences);
   const reader = createReader(stored, preferences, async ({ user }) =>
@@ -135,13 +107,15 @@ export function createAccounts(parts: AccountsParts): Accounts {
 
   return {
     ...reader,
-    resolveForPoll: (asker, named) =>
+    /** For what polls: who acts counts for a second, so that runs of one account read it, and open its key, once. */
+    resolveForPoll: (asker: Asker, named: string) =>
       polled.get([named, JSON.stringify(asker)], async () => {
         const account = await reader.resolve(asker, named);
         clientsOfPolled.set(account, await open(account));
         return account;
       }),
-    async connect({ apiKey, purpose = 'shared', ...shown }) {
+    /** Seals the key and stores it; the first account becomes the default. Replaces the key of the same identity. */
+    async connect({ apiKey, purpose = 'shared', ...shown }: NewKey): Promise<Account> {
       const key = { ...shown, purpose };
       const sealedKey = await sealedKeys.seal(key, apiKey);
       const keyTail = apiKey.slice(-4);
@@ -154,8 +128,9 @@ export function createAccounts(parts: AccountsParts): Accounts {
       await parts.onState?.(doc);
       return doc;
     },
-    setDefault: (name) => preferences.put(PREFERENCES_ID, { defaultAccount: name }),
-    async disconnect(id) {
+    setDefault: (name: string) => preferences.put(PREFERENCES_ID, { defaultAccount: name }),
+    /** Deletes a sealed key by its `keyId`; false if there was none. */
+    async disconnect(id: string): Promise<boolean> {
       const wasThere = await stored.delete(id);
       const left = await reader.keys();
       await preferences.update(PREFERENCES_ID, (current) =>
@@ -163,7 +138,13 @@ export function createAccounts(parts: AccountsParts): Accounts {
       );
       return wasThere;
     },
-    async use(account, work, sought) {
+    /**
+     * Calls the service with the account's key. A 401 on a key that worked before marks that key broken; a success marks
+     * it ok.
+     * @param sought what a `record_not_found` is about, for the sentence that the person reads
+     * @throws AccountFailure for a ServiceError
+     */
+    async use<T>(account: Account, work: (client: AccountClient) => Promise<T>, sought?: Sought): Promise<T> {
       const client = clientsOfPolled.get(account) ?? (await open(account));
       try {
         const result = await work(client);
@@ -196,7 +177,8 @@ function createReader(
   stored: Collection<Account>,
   preferences: Collection<z.infer<typeof Preferences>>,
   emailOf: (asker: Asker) => Promise<string | undefined>,
-): Pick<Accounts, 'keys' | 'list' | 'get' | 'defaultName' | 'resolve'> {
+) {
+  /** Every key of every account. */
   async function keys(): Promise<Account[]> {
     const rows = await stored.list();
     return rows.map((row) => row.doc).sort((a, b) => a.connectedAt - b.connectedAt);
@@ -213,6 +195,7 @@ function createReader(
     );
   }
 
+  /** One an account, with the key that acts for the asker: schedules where none is given. */
   async function list(asker: Asker = SCHEDULES): Promise<Account[]> {
     const [all, email] = await Promise.all([keys(), emailOf(asker)]);
     return keysFor(all, asker, email);
@@ -229,7 +212,12 @@ function createReader(
     list,
     get,
     defaultName,
-    async resolve(asker, named, preferred) {
+    /**
+     * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts for
+     * the asker. This alone decides whose key that is.
+     * @throws UserError where nothing is connected or the name is unknown
+     */
+    async resolve(asker: Asker, named?: string, preferred?: string): Promise<Account> {
       const wanted = named ?? preferred ?? (await defaultName(asker));
       const account = wanted === undefined ? undefined : await get(wanted.toLowerCase(), asker);
       if (account !== undefined) return account;

@@ -37,29 +37,7 @@ const GRANTS_ID = 'grants';
 /** Why a person holds no role at all. */
 export type Excluded = Exclude<Standing, 'member'>;
 
-export interface Roles extends Pick<SlackPeople, 'userGroups' | 'hasActive'> {
-  /**
-   * Why the person holds no role, whatever was given to them; undefined for members.
-   * @throws SlackFailure where Slack cannot say who it is
-   */
-  excluded(user: string): Promise<Excluded | undefined>;
-  /**
-   * True if the person may do things that need the role; an admin may do everything. Read each time; changes of a user
-   * group count within half a minute.
-   */
-  holds(user: string, role: Role): Promise<boolean>;
-  /** Mentions of the role's holders, for a refusal; empty where these are Slack's admins. */
-  holders(role: Role): Promise<string[]>;
-  /**
-   * Who can be asked for a role: the named admins by id, else the installer and Slack's own.
-   * @param team whose, where Deckhand serves an organisation
-   */
-  admins(team: string | undefined): Promise<string[]>;
-  /** Adds one holder; without grants so far, Slack's own admins stay admins. */
-  give(user: string, role: GivenRole, by: string): Promise<void>;
-  grants(): Promise<Grants | undefined>;
-  set(grants: Grants): Promise<void>;
-}
+export type Roles = ReturnType<typeof createRoles>;
 
 export interface RolesParts {
   store: WorkspaceStore;
@@ -69,7 +47,7 @@ export interface RolesParts {
   installer(): Promise<string | undefined>;
 }
 
-export function createRoles({ store, people, clock, installer }: RolesParts): Roles {
+export function createRoles({ store, people, clock, installer }: RolesParts) {
   const stored: Collection<Grants> = store.collection('roles', Grants);
 
   async function isSlackAdmin(user: string): Promise<boolean> {
@@ -109,8 +87,16 @@ export function createRoles({ store, people, clock, installer }: RolesParts): Ro
   }
 
   return {
+    /**
+     * Why the person holds no role, whatever was given to them; undefined for members.
+     * @throws SlackFailure where Slack cannot say who it is
+     */
     excluded,
-    async holds(user, role) {
+    /**
+     * True if the person may do things that need the role; an admin may do everything. Read each time; changes of a user
+     * group count within half a minute.
+     */
+    async holds(user: string, role: Role): Promise<boolean> {
       if ((await excluded(user)) !== undefined) return false;
       if (role === 'member') return true;
       const grants = await stored.get(GRANTS_ID);
@@ -119,7 +105,8 @@ export function createRoles({ store, people, clock, installer }: RolesParts): Ro
       if (role !== 'admin' && (await isIn(user, grants, 'admin'))) return true;
       return mayStepIn(user, grants);
     },
-    async holders(role) {
+    /** Mentions of the role's holders, for a refusal; empty where these are Slack's admins. */
+    async holders(role: Role): Promise<string[]> {
       const grants = await stored.get(GRANTS_ID);
       if (grants === undefined || role === 'member') return [];
       const roles = role === 'admin' ? [role] : [role, 'admin' as const];
@@ -129,17 +116,22 @@ export function createRoles({ store, people, clock, installer }: RolesParts): Ro
       );
       return [...new Set([...groups, ...users])];
     },
-    async admins(team) {
+    /**
+     * Who can be asked for a role: the named admins by id, else the installer and Slack's own.
+     * @param team whose, where Deckhand serves an organisation
+     */
+    async admins(team: string | undefined): Promise<string[]> {
       const named = await namedAdmins(people, await stored.get(GRANTS_ID));
       if (named.length > 0) return named;
       const installedBy = await activeOf(people, [(await installer()) ?? []].flat());
       return [...new Set([...installedBy, ...(await people.admins(team))])];
     },
-    async give(user, role, by) {
+    /** Adds one holder; without grants so far, Slack's own admins stay admins. */
+    async give(user: string, role: GivenRole, by: string): Promise<void> {
       await stored.update(GRANTS_ID, (before) => withHolder(before, { user, role, by, at: clock.now() }));
     },
     grants: () => stored.get(GRANTS_ID),
-    set: (grants) => stored.put(GRANTS_ID, grants),
+    set: (grants: Grants) => stored.put(GRANTS_ID, grants),
     userGroups: people.userGroups,
     hasActive: people.hasActive,
   };
