@@ -172,7 +172,7 @@ export function cleanCommandText(text: string): string {
     .toWellFormed()
     .replace(QUOTES, '"')
     .replace(APOSTROPHES, "'")
-    .replace(LINK, (_, url: string, label: string | undefined) => labelOrUrl(url, label))
+    .replace(LINK, (_, url: string, label: string | undefined) => label || url)
     .replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity)
     .replace(SPACES, ' ')
     .replace(DASHES, '$1--')
@@ -225,8 +225,4 @@ function unquote(token: string): string {
   const single = /^'(.*)'$/.exec(token);
   const plain = (single?.[1] ?? token).replaceAll('"', '');
   return FORMATTED.exec(plain)?.[2] ?? plain;
-}
-
-function labelOrUrl(url: string, label: string | undefined): string {
-  return label === undefined || label === '' ? url : label;
 }

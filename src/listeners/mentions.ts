@@ -52,7 +52,7 @@ function readMention(body: SlackEvent): StoredRequest | undefined {
       // The event's own id marks the event as seen.
       requestId: `mention ${body.event_id}`,
     },
-    text: withoutCourtesy(cleanCommandText(after.replace(LEADING, ''))),
+    text: cleanCommandText(after.replace(LEADING, '')).replace(COURTESY, ''),
     ...(isGreeting(before) ? {} : { isAside: true }),
   };
 }
@@ -72,10 +72,6 @@ const LEADING = /^[\s,:;!.]+/;
 /** The line is clean: its spaces are single. */
 const COURTESY = /^(?:(?:please|pls|hi|hello|hey),? )+|,? (?:please|pls|thanks|thank you)$/gi;
 
-function withoutCourtesy(line: string): string {
-  return line.replace(COURTESY, '');
-}
-
 /** As much as a command may have, and the names before it. */
 const MOST_READ = 4_000;
 
@@ -86,17 +82,9 @@ function aroundMention(said: string, bot: string | undefined): { before: string;
   const text = said.slice(0, MOST_READ);
   const found = [...text.matchAll(MENTION)].find(([, user]) => bot === undefined || user === bot);
   if (found === undefined) return { before: '', after: text };
-  const before = lastLine(text.slice(0, found.index));
-  const after = firstLine(text.slice(found.index + found[0].length));
+  const before = text.slice(0, found.index).split('\n').at(-1) ?? '';
+  const after = text.slice(found.index + found[0].length).split('\n', 1)[0] ?? '';
   return after.trim() === '' && before.trim() !== '' ? { before, after: before } : { before, after };
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? '';
-}
-
-function lastLine(text: string): string {
-  return text.slice(text.lastIndexOf('\n') + 1);
 }
 
 /** Which of the names is Deckhand's. */

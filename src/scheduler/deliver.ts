@@ -49,7 +49,7 @@ export async function deliver(workspace: Workspace, what: Delivering): Promise<M
   return workspace.slack.withChannelLock(channel, async (send) => {
     const at = workspace.clock.now();
     const before = await begin(stored, id, { state: 'posting', channel, at });
-    if (before?.state === 'posted') return shownAs(before);
+    if (before?.state === 'posted') return { channel: before.channel, ts: before.ts ?? '' };
     if (before !== undefined) countRepeated(workspace, { channel, delivery: id });
     const clientMsgId = postId(workspace.id, id);
     const message = before === undefined ? what.message : maybeTwice(what.message);
@@ -106,10 +106,6 @@ async function post(
     if (isSlackFailure(error) && error.kind !== 'unreachable') await forget();
     throw error;
   }
-}
-
-function shownAs({ channel, ts = '' }: Delivery): MessageRef {
-  return { channel, ts };
 }
 
 function deliveries(store: WorkspaceStore): Collection<Delivery> {

@@ -120,13 +120,14 @@ export async function listWatches(store: WorkspaceStore): Promise<PlacedWatch[]>
   const rows = await watchedChannels(store).list();
   return rows
     .flatMap(({ doc: { channel, account, watches, kept } }) =>
-      watches.map((watch) => ({ watch, channel, account, kept: keptFor(kept, watch.id) })),
+      watches.map((watch) => ({
+        watch,
+        channel,
+        account,
+        kept: kept.lines.filter((line) => line.for.includes(watch.id)).length,
+      })),
     )
     .toSorted((one, other) => one.watch.setUpAt - other.watch.setUpAt);
-}
-
-function keptFor({ lines }: Kept, id: string): number {
-  return lines.filter((line) => line.for.includes(id)).length;
 }
 
 /** A short id that no other watch has; for the same request the same one. */

@@ -3,7 +3,6 @@ import { linkLine } from '../../views/accounts/link.ts';
 import { profileMessage } from '../../views/accounts/profile.ts';
 import { forInvoices } from '../../workspace/account-keys.ts';
 import { GIVEN_ROLES } from '../../workspace/roles.ts';
-import type { Link } from '../../workspace/user-links.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -14,12 +13,15 @@ export const whoami = defineCommand({
   needsAccount: true,
   async run(_, context) {
     const { caller, workspace } = context;
+    const { clock, service, config } = workspace;
+    const { oauth } = service;
+    const word = config.SLACK_COMMAND;
     const account = await accountOf(context);
     const forInvoicesToo = await workspace.accounts.get(account.name, forInvoices(caller));
     const [profile, roles, link] = await Promise.all([
       workspace.accounts.use(account, (client) => getProfile(client)),
       rolesOf(context),
-      workspace.service.oauth && workspace.links.get(caller.user),
+      oauth && workspace.links.get(caller.user),
     ]);
     return {
       kind: 'private',
@@ -28,20 +30,14 @@ export const whoami = defineCommand({
         profile,
         key: account,
         billing: forInvoicesToo?.purpose === 'billing' ? forInvoicesToo : undefined,
-        word: workspace.config.SLACK_COMMAND,
+        word,
         roles,
-        link: linkWords(context, link),
+        link: oauth && linkLine(link, clock.now(), word),
         linkedEmail: link?.email,
       }),
     };
   },
 });
-
-/** Undefined where linking is not configured. */
-function linkWords({ workspace }: CommandContext, link: Link | undefined): string | undefined {
-  if (workspace.service.oauth === undefined) return undefined;
-  return linkLine(link, workspace.clock.now(), workspace.config.SLACK_COMMAND);
-}
 
 async function rolesOf({ caller, workspace }: CommandContext): Promise<string[]> {
   const { user } = caller;

@@ -6,6 +6,7 @@ import { getProfile, type Profile } from '../../service/profile.ts';
 import { SCOPE_NAMES } from '../../slack/oauth.ts';
 import type { QuarantineMark } from '../../store/quarantine.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
 import { forInvoices, keyId } from '../../workspace/account-keys.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { listQuarantined } from '../../workspace/quarantine.ts';
@@ -38,7 +39,7 @@ async function check(what: string, context: CommandContext, work: () => Promise<
     const { workspace } = context;
     const explained = workspace.explain(error);
     workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'a check failed');
-    return { what, health: 'broken', said: [explained.text, explained.next].filter(Boolean).join(' ') };
+    return { what, health: 'broken', said: failureWords(explained) };
   }
 }
 

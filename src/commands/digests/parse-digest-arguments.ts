@@ -1,7 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { WEEKDAYS, type Weekday } from '../../core/schedule-choices.ts';
+import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { CronError } from '../../jobs/cron.ts';
 import { parseZone } from '../../jobs/zone.ts';
 import type { ActivityRange } from '../../service/activity.ts';
@@ -44,7 +44,8 @@ function readCadence(words: readonly string[]): Read<Cadence> {
   if (word === 'cron' || word.startsWith('cron:')) return readCron(words);
   if (word === 'daily' || word === 'weekdays')
     return { cadence: { kind: word, time: readTime(rest[0]) }, rest: rest.slice(1) };
-  const day = readDay(word.replace(/^weekly:/, ''));
+  const named = word.replace(/^weekly:/, '');
+  const day = WEEKDAYS.find((one) => one === named || DAY_NAMES[one].toLowerCase() === named);
   if (day !== undefined)
     return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
   const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
@@ -62,10 +63,6 @@ function readCron(words: readonly string[]): Read<Cadence> {
       ? fields.slice(CRON_FIELDS)
       : words.slice(words.findIndex((word) => /\s/.test(word)) + 1);
   return { cadence: { kind: 'cron', cron }, rest: after.filter((word) => word !== '') };
-}
-
-function readDay(word: string): Weekday | undefined {
-  return WEEKDAYS.find((day) => day === word || DAY_NAMES[day].toLowerCase() === word);
 }
 
 /**

@@ -55,7 +55,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     workspace.accounts.list({ user }),
     workspace.accounts.defaultName({ user }),
     runsOf(workspace),
-    schedulesOf(workspace),
+    Promise.all(LISTINGS.map((list) => list(workspace))),
     rolesOf(workspace, user),
   ]);
   return {
@@ -70,7 +70,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     })),
     defaultAccount,
     runs,
-    schedules,
+    schedules: schedules.flat(),
     roles,
   };
 }
@@ -92,10 +92,6 @@ async function runsOf(workspace: Workspace): Promise<HomeRun[]> {
 
 function timeOf({ endedAt, startedAt }: Run): number {
   return endedAt ?? startedAt;
-}
-
-async function schedulesOf(workspace: Workspace): Promise<HomeSchedule[]> {
-  return (await Promise.all(LISTINGS.map((list) => list(workspace)))).flat();
 }
 
 async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {

@@ -9,7 +9,7 @@ import {
   updateIntegration,
 } from '../../service/integrations.ts';
 import { isAnyHidden } from '../../views/blocks/modal.ts';
-import { changesOf, type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
+import { changesOf, readIntegration } from '../../views/integrations/fields.ts';
 import { type IntegrationOrigin, typeName } from '../../views/integrations/form.ts';
 import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
@@ -25,7 +25,7 @@ export async function saveChanges(
 ): Promise<Submitted> {
   const { caller, workspace } = context;
   const { shown } = origin;
-  const filled = readForm(state, shown);
+  const filled = readIntegration(state.values, 'change', shown && findHookType(shown.type));
   const { errors, type } = filled;
   if (isAnyHidden(errors, state.view)) return { kind: 'view', view: drawn(context, state) };
   if (Object.keys(errors).length > 0) return { kind: 'errors', errors };
@@ -46,11 +46,6 @@ export async function saveChanges(
   const message = await outcomeOf(context, { account: account.name, project }, result, edited);
   const audit = { target: `${account.name}/${project.permalink}/${identifier}` };
   return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
-}
-
-function readForm(state: ViewState, shown: IntegrationOrigin['shown']): FilledIn {
-  if (shown !== undefined) return readIntegration(state.values, 'change', findHookType(shown.type));
-  return readIntegration(state.values, 'change');
 }
 
 interface Edited {

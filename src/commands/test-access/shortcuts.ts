@@ -86,12 +86,8 @@ function without(text: string, name: string): string {
   for (let at = rest.indexOf(name); at !== -1; at = rest.indexOf(name, at + 1)) {
     const before = rest.slice(0, at);
     const after = rest.slice(at + name.length);
-    if (WORD.test(lastOf(before)) || WORD.test(after.slice(0, 1))) continue;
+    if (WORD.test(before.slice(-1)) || WORD.test(after.slice(0, 1))) continue;
     rest = `${before}${'\n'.repeat(name.length)}${after}`;
   }
   return rest;
-}
-
-function lastOf(text: string): string {
-  return text.slice(-1);
 }

@@ -1,4 +1,3 @@
-import type { Command } from '../../commands/command.ts';
 import {
   cleanCommandText,
   type Matched,
@@ -58,7 +57,8 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
   const isBare = splitWords(text).words.length === 0;
   const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
   const isSuggestion = isMention(caller) && (matched === undefined || typed.isAside === true);
-  const command = isSuggestion ? commandNamed(registry, registry.start) : matched?.command;
+  const start = registry.commands.find(({ name }) => name === registry.start);
+  const command = isSuggestion ? start : matched?.command;
   const word = workspace.config.SLACK_COMMAND;
   await carryOut<Reply>({
     kind: 'command',
@@ -105,10 +105,6 @@ function namedIn(matched: Matched | undefined): string | undefined {
 
 const TARGETS: ReadonlySet<string> = new Set(['account', 'project', 'server']);
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
-
-function commandNamed({ commands }: Registry, wanted: string): Command | undefined {
-  return commands.find(({ name }) => name === wanted);
-}
 
 /**
  * Says a reply, or runs the command that it stands for.

@@ -11,6 +11,7 @@ import {
   verifiedButRefusedMessage,
   verifiedMessage,
 } from '../../views/accounts/signup-reply.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -63,8 +64,7 @@ async function watchVerification(workspace: Workspace, job: Job<Watched>): Promi
   if (seen.kind === 'works')
     return notify(workspace, job, watched, verifiedMessage(account.name, watched.deployKey, word));
   if (seen.kind === 'refused') {
-    const explained = workspace.explain(seen.error);
-    const reason = [explained.text, explained.next].filter(Boolean).join(' ');
+    const reason = failureWords(workspace.explain(seen.error));
     return notify(workspace, job, watched, verifiedButRefusedMessage(account.name, reason));
   }
   if (workspace.clock.now() - watched.since >= WATCHED_MS)

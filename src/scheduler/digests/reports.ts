@@ -1,10 +1,11 @@
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import { getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { eventsOf, isCut } from '../../views/activity/activity.ts';
-import { deploymentBars, type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
-import { RANGE_WORDS, unlistedFailures } from '../../views/activity/stats.ts';
+import { chartOf, eventsOf } from '../../views/activity/activity.ts';
+import { type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
+import { unlistedFailures } from '../../views/activity/stats.ts';
 import { dayOf } from '../../views/blocks/days.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
 import { AccountKeyUnreadable } from '../../workspace/account-keys.ts';
 import { type Account, AccountFailure } from '../../workspace/accounts.ts';
@@ -47,16 +48,10 @@ async function reportOf(
       getActivity(client, { range, stats: true }, { signal, skipped }),
     );
     const events = project === undefined ? whole.events : eventsOf(whole.events, project.permalink);
-    const cut = isCut(whole);
+    const rate = { day: dayOf(zone, now), rate: whole.stats?.success_rate ?? null };
     const data = {
-      title: `${project === undefined ? '' : `${project.name} in `}${account.name}, ${RANGE_WORDS[range].name}`,
-      zone,
-      bars: deploymentBars(events, { range, zone, now, isCut: cut }),
-      isCut: cut,
-      rates: [
-        ...pastRatesOf(digest, account.name),
-        { day: dayOf(zone, now), rate: whole.stats?.success_rate ?? null },
-      ],
+      ...chartOf({ account: account.name, range, zone, project }, whole, now),
+      rates: [...pastRatesOf(digest, account.name), rate],
     };
     const activity = { ...whole, events };
     const words = unlistedFailures(whole);
@@ -64,12 +59,8 @@ async function reportOf(
     return { kind: 'reported', account: account.name, activity, data, unlisted, skipped };
   } catch (error) {
     if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
-    const { text, next } = workspace.explain(error);
-    const failed = {
-      kind: 'failed',
-      account: account.name,
-      said: [text, next].filter(Boolean).join(' '),
-    } as const;
+    const said = failureWords(workspace.explain(error));
+    const failed = { kind: 'failed', account: account.name, said } as const;
     if (error instanceof AccountKeyUnreadable) return failed;
     const { operation, kind, status } = error.cause;
     const fields = { account: account.name, digest: digest.id, operation, kind, status };

@@ -81,15 +81,13 @@ function deployKeyBlocks(key: DeployKey | undefined): KnownBlock[] {
 function providerBlocks(oauthUrls: Record<string, string>): KnownBlock[] {
   const specs = Object.entries(oauthUrls).flatMap(([provider, address], at): ButtonSpec[] => {
     const url = safeUrl(address);
-    return url === undefined ? [] : [{ label: providerName(provider), actionId: `link:open#${at}`, url }];
+    return url === undefined
+      ? []
+      : [{ label: `Connect ${provider.replaceAll('_', ' ')}`, actionId: `link:open#${at}`, url }];
   });
   if (specs.length === 0) return [];
   const said = '*Repository provider.* You can also connect a provider’s account in your browser:';
   return [section(said), ...buttons(...specs.slice(0, MOST_PROVIDERS))];
-}
-
-function providerName(provider: string): string {
-  return `Connect ${provider.replaceAll('_', ' ')}`;
 }
 
 /** Text to be copied: without markup. Line breaks stay, other invisible characters do not. */

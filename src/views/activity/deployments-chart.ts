@@ -81,10 +81,6 @@ export function barName({ day, hour }: DeploymentsBar, { bars }: Pick<Deployment
   return day === bars.at(-1)?.day ? hourName(hour) : `${dayAndMonth(day)}, ${hourName(hour)}`;
 }
 
-function spokenName(bar: DeploymentsBar, data: Pick<DeploymentsData, 'bars'>): string {
-  return bar.hour === undefined ? dayName(bar.day) : barName(bar, data);
-}
-
 /** "09:00" */
 function hourName(hour: number): string {
   return `${String(hour).padStart(2, '0')}:00`;
@@ -98,7 +94,9 @@ export function ratesOf({ rates = [] }: Pick<DeploymentsData, 'rates'>): readonl
 /** The picture in words, for those who do not see it. */
 export function altText(data: DeploymentsData): string {
   const busy = data.bars.filter((bar) => totalOfBar(bar) > 0);
-  const each = busy.map((bar) => `${spokenName(bar, data)}: ${barWords(bar)}`);
+  const each = busy.map(
+    (bar) => `${bar.hour === undefined ? dayName(bar.day) : barName(bar, data)}: ${barWords(bar)}`,
+  );
   const sentences = [
     `Chart of ${chartTitle(data).toLowerCase()}, ${plain(data.title, 200)}.`,
     `${totalWords(data)}.`,

@@ -9,7 +9,8 @@ import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
-import { runWords, type ShownRun, targetWords } from '../test-access/runs.ts';
+import { runWords, type ShownRun } from '../test-access/runs.ts';
+import { targetWords } from '../test-access/test-run.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
 export type AccountFigures =

@@ -16,7 +16,7 @@ export interface SavedIntegration {
 }
 
 export function addedMessage(saved: SavedIntegration): Message {
-  const said = `:white_check_mark: ${bold(saved.name)}, ${mrkdwn(saved.type)}, is set up in ${bold(saved.project)}. Change it with ${editCommand(saved)}.`;
+  const said = `:white_check_mark: ${bold(saved.name)}, ${mrkdwn(saved.type)}, is set up in ${bold(saved.project)}. Change it with ${code(`${saved.word} integration edit ${saved.id}`)}.`;
   return say(said, ...editButton(saved));
 }
 
@@ -55,10 +55,6 @@ export function authoriseMessage(about: {
     ...buttons({ label: 'Authorise in the browser', actionId: 'link:open', style: 'primary', url }),
     context(`Opens ${code(new URL(url).host, 200)}. Only you see this.`),
   );
-}
-
-function editCommand({ id, word }: SavedIntegration): string {
-  return code(`${word} integration edit ${id}`);
 }
 
 function editButton({ id }: SavedIntegration): ReturnType<typeof buttons> {

@@ -1,4 +1,4 @@
-import { bold, dateTime } from '../../core/mrkdwn.ts';
+import { dateTime } from '../../core/mrkdwn.ts';
 import type { TestTarget } from '../projects/test-button.ts';
 import { outcomeWords, type RunOutcome, type ServiceTimes, statusWord } from './test-run.ts';
 
@@ -18,11 +18,6 @@ export function runWords(run: ShownRun): string {
   if (status === 'running')
     return `:arrows_counterclockwise: ${statusWord(serviceStatus)} since ${dateTime(startedAt)}`;
   return `${endedWords(run)}, ${dateTime(run.completedAt ?? run.endedAt ?? startedAt)}`;
-}
-
-/** "*web-1* in *Storefront*"; mrkdwn. */
-export function targetWords({ project, server }: TestTarget): string {
-  return server === undefined ? bold(project.name) : `${bold(server.name)} in ${bold(project.name)}`;
 }
 
 function endedWords(run: ShownRun): string {

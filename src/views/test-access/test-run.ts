@@ -43,9 +43,9 @@ export type MaybeTwice = 'root' | 'run';
 /** The root message: what is tested, who asked, its state; buttons only once it has ended. */
 export function testRootMessage(view: TestView): Message {
   const { icon, words } = headline(view);
-  const title = `${icon} *Test access* of ${targetName(view.target)}: ${words}`;
+  const title = `${icon} *Test access* of ${targetWords(view.target)}: ${words}`;
   return {
-    text: `Test access of ${targetName(view.target)}: ${words}`,
+    text: `Test access of ${targetWords(view.target)}: ${words}`,
     blocks: [
       section(title),
       ...detailBlocks(view),
@@ -70,7 +70,7 @@ export function alreadyRunningMessage(
 ): Message {
   const where = link === undefined ? '' : ` <${link}|See it here>.`;
   return say(
-    `:hourglass_flowing_sand: A test of ${targetName(target)} is running already; ${askerWords(askedBy)} started it ${dateTime(startedAt)}.${where}`,
+    `:hourglass_flowing_sand: A test of ${targetWords(target)} is running already; ${askerWords(askedBy)} started it ${dateTime(startedAt)}.${where}`,
   );
 }
 
@@ -178,9 +178,8 @@ function askerWords(askedBy: string | undefined): string {
 }
 
 /** "*web-1* in *Storefront*"; mrkdwn. */
-function targetName(target: TestTarget): string {
-  const project = bold(target.project.name);
-  return target.server === undefined ? project : `${bold(target.server.name)} in ${project}`;
+export function targetWords({ project, server }: TestTarget): string {
+  return server === undefined ? bold(project.name) : `${bold(server.name)} in ${bold(project.name)}`;
 }
 
 /** What is kept of a run that has ended: enough to show it alike everywhere. */

@@ -37,7 +37,8 @@ export function newsOf(
   // Each poll of a run that goes on asks for its news, and in most there are none.
   if (layout === 'compact' && !hasEnded(run) && !hasFailing(run)) return [];
   const items = itemsOf(target, run);
-  const summary: News[] = hasEnded(run) ? [{ key: 'summary', message: say(summaryLine(run)) }] : [];
+  const { icon, words } = outcomeWords(outcomeOf(run));
+  const summary: News[] = hasEnded(run) ? [{ key: 'summary', message: say(`${icon} ${words}`) }] : [];
   if (layout === 'full') return [...items.map(newsOfItem), ...summary];
   const failing = items.filter(({ status }) => status === 'error');
   const own = failing.slice(0, MOST_FAILING).map(newsOfItem);
@@ -141,9 +142,4 @@ function serverButton(target: TestTarget, server: { identifier: string; name: st
   const { identifier, name } = server;
   const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
   return { label: 'Test this server again', actionId: 'test:server', value };
-}
-
-function summaryLine(run: Pick<TestRun, 'status' | 'results'>): string {
-  const { icon, words } = outcomeWords(outcomeOf(run));
-  return `${icon} ${words}`;
 }

@@ -50,17 +50,11 @@ export function watchWords({ watch: { mode, project, server, hours }, account }:
       ? `all projects of ${code(account)}`
       : `${bold(project.name, 60)} in ${code(account)}`;
   const on = server === undefined ? '' : ` on the server ${code(server.name, 60)}`;
-  const when = hours === undefined ? '' : `, ${hoursWords(hours)}`;
+  const when =
+    hours === undefined
+      ? ''
+      : `, Monday to Friday from ${hours.from} to ${hours.to}, ${mrkdwn(hours.zone, 60)}`;
   return `${MODE_WORDS[mode]} of ${where}${on}${when}`;
-}
-
-/** "Monday to Friday from 09:00 to 18:00, Europe/Lisbon" */
-function hoursWords({ from, to, zone }: ShownHours): string {
-  return `Monday to Friday from ${from} to ${to}, ${mrkdwn(zone, 60)}`;
-}
-
-function keptLine(kept: number): string {
-  return `${count(kept, 'event')} kept until working hours.`;
 }
 
 export type ListedWatch = ShownWatch & ShownPolling;
@@ -74,7 +68,7 @@ export function watchListMessage(watches: readonly ListedWatch[], listing: Sched
       `${code(id)}  ${watchWords(listed)}${listing.scope === 'all' ? `, in <#${channel}>` : ''}`,
       polledLines(state, polling, last).join(' '),
       `Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
-      ...(kept === 0 ? [] : [keptLine(kept)]),
+      ...(kept === 0 ? [] : [`${count(kept, 'event')} kept until working hours.`]),
     ];
     return { id, isAsleep: state.kind === 'paused', lines };
   });
