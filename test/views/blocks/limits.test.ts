@@ -190,7 +190,7 @@ const helpEntry = fc.record({
   role: fc.constantFrom('member', 'admin'),
 });
 const helpGroup = fc.record({ id: words, title: words, summary: words, commands: many(helpEntry, 16) });
-const helpGroups = fc.array(helpGroup, { maxLength: 5 });
+const helpGroups = fc.uniqueArray(helpGroup, { maxLength: 5, selector: ({ id }) => id });
 const shortId = fc.stringMatching(/^[a-z0-9]{5}$/);
 const slackId = fc.stringMatching(/^S[A-Z0-9]{8}$/);
 const userIds = fc.uniqueArray(fc.stringMatching(/^U[A-Z0-9]{8}$/), { maxLength: 60 });
