@@ -29,8 +29,32 @@ const NOT_BUNDLED = [
   'cloudflare:sockets',
 ];
 
-/** What libraries load at once and Deckhand never uses, and what stands for it: Bolt's receiver, undici's HTTP/2. */
-const STAND_INS: Readonly<Record<string, string>> = { express: '{}', 'node:http2': '{ constants: {} }' };
+/** Of undici, what both clients use at once; all else, `fetch` and caches among it, is loaded where Socket Mode asks for it. */
+const UNDICI = `{
+  get Agent() { return require(${JSON.stringify(require.resolve('undici/lib/dispatcher/agent.js'))}); },
+  ${['fetch', 'WebSocket', 'ErrorEvent', 'MessageEvent', 'CloseEvent', 'buildConnector', 'ping']
+    .map(
+      (name) =>
+        `get ${name}() { return require(${JSON.stringify(require.resolve('undici/index.js'))}).${name}; },`,
+    )
+    .join('\n  ')}
+}`;
+
+/** What libraries load at once and Deckhand never uses, and what stands for it: Bolt's receivers, undici's HTTP/2. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  express: '{}',
+  'raw-body': '{}',
+  '@slack/oauth': '{}',
+  'node:http2': '{ constants: {} }',
+  undici: UNDICI,
+};
+
+/** Modules of Node that a library loads at once, for what Deckhand never uses of it. */
+const UNUSED: Readonly<Record<string, RegExp>> = {
+  child_process: /node_modules\/node-cron\//,
+  https: /node_modules\/(@slack\/bolt|prom-client)\//,
+  zlib: /node_modules\/(@slack\/web-api|prom-client)\//,
+};
 
 /**
  * An import of a module of Node reads all that it exports, which loads what stands behind: `fetch` with `node:http`, the
@@ -38,12 +62,14 @@ const STAND_INS: Readonly<Record<string, string>> = { express: '{}', 'node:http2
  */
 const modulesOfNode: Plugin = {
   name: 'modules-of-node',
-  resolveId(source, _, { kind }) {
+  resolveId(source, importer = '', { kind }) {
+    if (UNUSED[source.replace('node:', '')]?.test(importer)) return '\0unused';
     // The bundler itself needs `node:module`, before anything else.
     const isTaken = kind === 'import-statement' && isBuiltin(source) && source !== 'node:module';
     return isTaken || source in STAND_INS ? `\0${source}` : null;
   },
   load(id) {
+    if (id === '\0unused') return 'module.exports = {};';
     const source = id.slice(1);
     if (!id.startsWith('\0') || !(isBuiltin(source) || source in STAND_INS)) return null;
     return `module.exports = ${STAND_INS[source] ?? `process.getBuiltinModule(${JSON.stringify(source)})`};`;
