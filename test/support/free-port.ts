@@ -12,6 +12,17 @@ export async function freePort(): Promise<number> {
   }
 }
 
+let ofPages = 0;
+
+/**
+ * Where this worker serves the local workspace, one after the other: a browser's page of one is at home in the next, and
+ * need not be loaded again.
+ */
+export async function portOfPages(): Promise<number> {
+  if (ofPages === 0 || !(await isFree(ofPages))) ofPages = await freePort();
+  return ofPages;
+}
+
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

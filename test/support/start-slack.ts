@@ -1,5 +1,6 @@
 import type { LocalSlack, LocalSlackOptions } from '../../sandbox/slack/local-slack.ts';
 import { startLocalSlack } from '../../sandbox/slack/server.ts';
+import { portOfPages } from './free-port.ts';
 
 /** Never waited out where all is well: a loaded machine takes many times as long as an idle one. */
 const LONGEST_WAIT_MS = 60_000;
@@ -10,6 +11,7 @@ const SLACK_WAITS_MS = 20_000;
 /** A local Slack that gives a loaded machine time. */
 export async function startSlack(options?: LocalSlackOptions): Promise<LocalSlack> {
   const slack = await startLocalSlack({
+    port: options?.pageDir === undefined ? 0 : await portOfPages(),
     ackTimeoutMs: SLACK_WAITS_MS,
     triggerLifeMs: SLACK_WAITS_MS,
     ...options,

@@ -3,6 +3,7 @@ import type { LocalSlack } from '../../../../sandbox/slack/local-slack.ts';
 import { startLocalSlack } from '../../../../sandbox/slack/server.ts';
 import { buildPage } from '../../../../sandbox/slack/web/build.ts';
 import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
+import { portOfPages } from '../../../support/free-port.ts';
 import { clientOf } from '../setting.ts';
 import { startTinyApp, type TinyApp } from '../tiny-app.ts';
 
@@ -15,7 +16,7 @@ describeInBrowser('the page on the local workspace', () => {
   let token: string;
   let url: string;
   beforeAll(async () => {
-    slack = await startLocalSlack({ pageDir: await buildPage() });
+    slack = await startLocalSlack({ port: await portOfPages(), pageDir: await buildPage() });
     app = await startTinyApp(() => slack.app.signingSecret);
     slack.deliverTo(app.url);
     const users = [{ id: 'U0ANNA', name: 'anna', real_name: 'Anna Berg', is_admin: true }];

@@ -6,6 +6,7 @@ import { extname, join, normalize } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { KEPT, PAGE_POLICY } from '../../../../sandbox/slack/page-files.ts';
 import { buildPage } from '../../../../sandbox/slack/web/build.ts';
+import { portOfPages } from '../../../support/free-port.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -88,7 +89,7 @@ export async function hostPage(): Promise<PageHost> {
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(await portOfPages(), '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
