@@ -2,9 +2,13 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seriousColourFaults, seriousFaults } from '../../../support/axe.ts';
 import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
+import { deployMessages, type Fixture, fewMessages, testRun } from './fixture-messages.ts';
 import { formView } from './fixture-views.ts';
 import { hostFurnishedPage } from './furnished-page.ts';
 import type { PageHost } from './page-host.ts';
+
+/** The first has all kinds of messages; beside the others stand those that they need. */
+const MESSAGES: Record<string, readonly Fixture[]> = { workspace: deployMessages, confirm: [testRun] };
 
 const scenes: Record<string, (page: Page, host: PageHost) => Promise<unknown>> = {
   workspace: async (page) => {
@@ -38,7 +42,8 @@ describeInBrowser('the page to assistive technology', () => {
   });
   afterAll(() => host.stop());
 
-  it.each(Object.entries(scenes))('has no serious fault, light or dark: %s', async (_name, stage) => {
+  it.each(Object.entries(scenes))('has no serious fault, light or dark: %s', async (name, stage) => {
+    host.answer('messages', { messages: MESSAGES[name] ?? fewMessages });
     const page = await browser.openWorkspace(host.url, {
       colorScheme: 'light',
       viewport: { width: 1600, height: 900 },
@@ -50,6 +55,7 @@ describeInBrowser('the page to assistive technology', () => {
   });
 
   it('has no serious fault on a narrow screen with the side bar open', async () => {
+    host.answer('messages', { messages: deployMessages });
     const page = await browser.openWorkspace(host.url, {
       viewport: { width: 400, height: 800 },
     });

@@ -1,6 +1,6 @@
 import { appId, channels, people } from './fixture-workspace.ts';
 
-interface Fixture {
+export interface Fixture {
   ts: string;
   [field: string]: unknown;
 }
@@ -36,7 +36,7 @@ const confirm = {
   style: 'danger',
 };
 
-const run = fromBot(2, {
+export const testRun = fromBot(2, {
   text: 'Test access of Storefront: 6 of 7 reachable',
   edited: { user: people.bot, ts: at(3) },
   blocks: [
@@ -120,14 +120,14 @@ const run = fromBot(2, {
   ],
 });
 
-const replies = [
+export const replies = [
   fromBot(3, { thread_ts: rootTs, text: ':hourglass_flowing_sand: The run has started.' }),
   fromBot(4, { thread_ts: rootTs, text: ':white_check_mark: *Repository* is reachable.' }),
   fromBot(5, { thread_ts: rootTs, text: ':x: *web-2*: Connection refused on port 22' }),
   { ts: at(6), user: people.member, thread_ts: rootTs, text: 'On it — the firewall again.' },
 ];
 
-const elements = fromBot(10, {
+export const elements = fromBot(10, {
   text: 'Every element',
   blocks: [
     {
@@ -245,7 +245,7 @@ const prose = fromBot(12, {
   ],
 });
 
-const pictures = fromBot(14, {
+export const pictures = fromBot(14, {
   text: 'Deployments per day',
   blocks: [
     {
@@ -285,7 +285,7 @@ const unfurl: Fixture = {
   ],
 };
 
-const onlyYou = fromBot(18, {
+export const onlyYou = fromBot(18, {
   ephemeral: true,
   text: 'Connected accounts',
   blocks: [
@@ -302,10 +302,16 @@ const onlyYou = fromBot(18, {
   ],
 });
 
+/** For what is beside the messages: a browser works on each of them, whatever changes on the page. */
+export const fewMessages: Fixture[] = [
+  { ts: at(0), user: people.admin, text: 'Morning! Storefront goes out at ten.' },
+  onlyYou,
+];
+
 export const deployMessages: Fixture[] = [
   { ts: at(0), user: people.admin, text: 'Morning! Storefront goes out at ten.' },
   { ts: at(1), user: people.admin, text: 'Testing access first.' },
-  run,
+  testRun,
   ...replies,
   elements,
   prose,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deployMessages } from './fixture-messages.ts';
+import { deployMessages, type Fixture } from './fixture-messages.ts';
 import { homeView } from './fixture-views.ts';
 import { channels, workspace } from './fixture-workspace.ts';
 import { hostPage, type PageHost } from './page-host.ts';
@@ -8,10 +8,10 @@ import { hostPage, type PageHost } from './page-host.ts';
 const chart = join(import.meta.dirname, 'chart.png');
 
 /** The page with the fixtures' company in it. */
-export async function hostFurnishedPage(): Promise<PageHost> {
+export async function hostFurnishedPage(messages: readonly Fixture[] = deployMessages): Promise<PageHost> {
   const host = await hostPage();
   host.answer('workspace', workspace);
-  host.answer('messages', { messages: deployMessages });
+  host.answer('messages', { messages });
   host.answer('views', { views: [] });
   host.answer('home', { view: homeView });
   host.answer('deliveries', { deliveries });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
+import { fewMessages } from './fixture-messages.ts';
 import { workspace } from './fixture-workspace.ts';
 import { hostFurnishedPage } from './furnished-page.ts';
 import type { PageHost } from './page-host.ts';
@@ -8,7 +9,7 @@ describeInBrowser('the inspector', () => {
   const browser = useBrowser();
   let host: PageHost;
   beforeAll(async () => {
-    host = await hostFurnishedPage();
+    host = await hostFurnishedPage(fewMessages);
   });
   afterAll(() => host.stop());
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
+import { fewMessages, replies, testRun } from './fixture-messages.ts';
 import { formView } from './fixture-views.ts';
 import { channels } from './fixture-workspace.ts';
 import { hostFurnishedPage } from './furnished-page.ts';
@@ -12,6 +13,7 @@ describeInBrowser('the page by keyboard alone', () => {
   beforeAll(async () => {
     host = await hostFurnishedPage();
   });
+  beforeEach(() => host.answer('messages', { messages: fewMessages }));
   afterAll(() => host.stop());
 
   it('writes, completes and sends commands', async () => {
@@ -79,6 +81,7 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 
   it('opens a thread, writes in it, and comes back to where it was', async () => {
+    host.answer('messages', { messages: [testRun, ...replies] });
     const page = await browser.openWorkspace(host.url);
     const summary = page.getByRole('button', { name: /4 replies/ });
     await summary.focus();
@@ -95,6 +98,7 @@ describeInBrowser('the page by keyboard alone', () => {
   });
 
   it('moves in menus and takes the focus back from them', async () => {
+    host.answer('messages', { messages: [testRun] });
     const page = await browser.openWorkspace(host.url);
     const more = page.getByRole('button', { name: 'More actions' });
     await more.focus();

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
+import { fewMessages } from './fixture-messages.ts';
 import { formView } from './fixture-views.ts';
 import { hostFurnishedPage } from './furnished-page.ts';
 import type { PageHost } from './page-host.ts';
@@ -9,7 +10,7 @@ describeInBrowser('modals on the page', () => {
   const browser = useBrowser();
   let host: PageHost;
   beforeAll(async () => {
-    host = await hostFurnishedPage();
+    host = await hostFurnishedPage(fewMessages);
     host.answer('views', { views: [formView] });
     host.answer('views/close', { ok: true });
   });

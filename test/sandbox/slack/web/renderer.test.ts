@@ -1,6 +1,18 @@
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, useBrowser } from '../../../support/browser.ts';
-import { deployMessages, hostileMessages, rootTs } from './fixture-messages.ts';
+import {
+  deployMessages,
+  elements,
+  type Fixture,
+  fewMessages,
+  hostileMessages,
+  onlyYou,
+  pictures,
+  replies,
+  rootTs,
+  testRun,
+} from './fixture-messages.ts';
 import { homeView } from './fixture-views.ts';
 import { appId, channels, people, workspace } from './fixture-workspace.ts';
 import { hostFurnishedPage } from './furnished-page.ts';
@@ -14,8 +26,14 @@ describeInBrowser('messages on the page', () => {
   });
   afterAll(() => host.stop());
 
+  /** The page, with these messages in the channel that it opens. */
+  function openWith(messages: readonly Fixture[], options: BrowserContextOptions = {}): Promise<Page> {
+    host.answer('messages', { messages });
+    return browser.openWorkspace(host.url, options);
+  }
+
   it('draws a run as people know it: fields, table, buttons, edited mark and thread line', async () => {
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith([testRun, ...replies]);
     const run = page.getByRole('article').filter({ hasText: 'Test access: Storefront' });
     await run.getByRole('heading', { name: 'Test access: Storefront' }).waitFor();
     expect(await run.getByRole('columnheader').allTextContents()).toEqual(['Server', 'Result', 'Took']);
@@ -26,7 +44,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('opens the thread beside the channel, and Escape closes it', async () => {
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith([testRun, ...replies]);
     await page.getByRole('button', { name: /4 replies/ }).click();
     const thread = page.getByRole('complementary', { name: 'Thread' });
     await thread.getByText('On it — the firewall again.').waitFor();
@@ -36,12 +54,18 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('shows dates in the reader’s own zone', async () => {
-    const page = await browser.openWorkspace(host.url, { timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
-    await page.getByText('2 Mar 2026 at 18:32').waitFor();
+    const page = await openWith(fewMessages);
+    await page.getByText('Only visible to you').waitFor();
+    // Until the session ends. A page of its own, as Playwright has it, costs more than most tests.
+    const session = await page.context().newCDPSession(page);
+    await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Tokyo' });
+    host.push({ type: 'message', channel: channels.deploys, message: { ...testRun } });
+    await page.getByText('Mar 2, 2026 at 6:32 PM').waitFor();
+    await session.detach();
   });
 
   it('marks what only one person sees, previews pictures and offers files', async () => {
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith([pictures, onlyYou]);
     const only = page.getByRole('article').filter({ hasText: 'key ends in' });
     expect(await only.innerText()).toContain('Only visible to you');
     const chart = page.getByRole('img', { name: /Bars: 5, 8/ });
@@ -54,7 +78,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('follows what happens: new, changed and deleted messages, and says who wrote', async () => {
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith(fewMessages);
     const messages = page.getByRole('region', { name: 'Messages in #deploys' });
     await messages.getByText('Only visible to you').waitFor();
     const ts = '1772450000.000100';
@@ -71,22 +95,20 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('stays quick in a long channel: the latest are drawn, earlier ones when asked for', async () => {
-    const many = Array.from({ length: 400 }, (_, index) => ({
+    const many = Array.from({ length: 160 }, (_, index) => ({
       ts: `${1_772_000_000 + index}.000100`,
       user: people.member,
       text: `Message ${index}.`,
     }));
-    host.answer('messages', { messages: many });
-    const page = await browser.openWorkspace(host.url);
-    await page.getByText('Message 399.').waitFor();
+    const page = await openWith(many);
+    await page.getByText('Message 159.').waitFor();
     expect(await page.getByRole('article').count()).toBe(150);
     await page.getByRole('button', { name: 'Show earlier messages' }).click();
-    await page.getByText('Message 100.').waitFor();
-    host.answer('messages', { messages: deployMessages });
+    await page.getByText('Message 0.').waitFor();
   });
 
   it('keeps to the end while what stands there grows, until one scrolls up', async () => {
-    const page = await browser.openWorkspace(host.url, { viewport: { width: 1200, height: 500 } });
+    const page = await openWith(deployMessages, { viewport: { width: 1200, height: 500 } });
     await page.getByText('Only visible to you').waitFor();
     const list = "document.querySelector('.message-list')";
     const left = () =>
@@ -108,7 +130,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('counts what is unread elsewhere', async () => {
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith(fewMessages);
     await page.getByText('Only visible to you').waitFor();
     const message = { ts: '1772450000.000100', user: people.billing, text: 'Invoice is in' };
     host.push({ type: 'message', channel: channels.billing, message });
@@ -117,19 +139,18 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('reads everything again after the stream was cut', async () => {
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith(fewMessages);
     await page.getByText('Only visible to you').waitFor();
     host.cutStreams();
     await page.getByText('Reconnecting…').waitFor();
     const late = { ts: '1772450001.000100', user: people.member, text: 'Said meanwhile' };
-    host.answer('messages', { messages: [...deployMessages, late] });
+    host.answer('messages', { messages: [...fewMessages, late] });
     host.allowStreams();
     await page.getByText('Said meanwhile').waitFor();
-    host.answer('messages', { messages: deployMessages });
   });
 
   it('switches between people and workspaces', async () => {
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith(fewMessages);
     await page.getByRole('button', { name: /Switch user, now Mira Lindqvist/ }).click();
     await page.getByRole('menuitemradio', { name: /Tomas Okafor/ }).click();
     await page.getByRole('button', { name: /Switch user, now Tomas Okafor/ }).waitFor();
@@ -141,7 +162,7 @@ describeInBrowser('messages on the page', () => {
   it('sends a button once however often it is pressed, with Slack’s own payload', async () => {
     const answered = Promise.withResolvers<Record<string, unknown>>();
     host.answer('actions', () => answered.promise);
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith([testRun]);
     const sent = host.nextPost('actions');
     await page.getByRole('button', { name: 'Run again' }).dblclick();
     expect(await sent).toMatchObject({
@@ -157,7 +178,7 @@ describeInBrowser('messages on the page', () => {
 
   it('asks before a dangerous press', async () => {
     host.answer('actions', { ok: true });
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith([testRun]);
     await page.getByRole('button', { name: 'Disconnect' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Disconnect acme?' });
     await dialog.getByRole('button', { name: 'Keep it' }).click();
@@ -174,7 +195,7 @@ describeInBrowser('messages on the page', () => {
     host.answer('options', ({ value }) => ({
       options: [{ text: { type: 'plain_text', text: `${value}-1` }, value: 's1' }],
     }));
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith([testRun, elements]);
     const choose = async (name: string, option: string): Promise<unknown> => {
       const sent = host.nextPost('actions');
       await page.getByRole('combobox', { name }).click();
@@ -204,7 +225,7 @@ describeInBrowser('messages on the page', () => {
   });
 
   it('offers what apps do with a message, to the mouse', async () => {
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith([testRun]);
     const message = page.getByRole('article').filter({ hasText: 'Test access: Storefront' });
     await message.hover();
     await message.getByRole('button', { name: 'More message actions' }).click();
@@ -219,7 +240,7 @@ describeInBrowser('messages on the page', () => {
   it('keeps a Home that the app published while it was asked for', async () => {
     const asked = Promise.withResolvers<{ view: null }>();
     host.answer('home', () => asked.promise);
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith(fewMessages);
     await page.getByText('Only visible to you').waitFor();
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     await page.getByText('Loading…').waitFor();
@@ -250,8 +271,7 @@ describeInBrowser('messages on the page', () => {
       },
     ];
     const messages = [{ ts: '1772444000.000100', user: people.bot, username: long, text: long, blocks }];
-    host.answer('messages', { messages });
-    const page = await browser.openWorkspace(host.url, { viewport: { width: 390, height: 844 } });
+    const page = await openWith(messages, { viewport: { width: 390, height: 844 } });
     const list = page.getByRole('region', { name: 'Messages in #deploys' });
     await list.getByText(`${arabic}: web-1`).waitFor();
     const wide = '[...document.querySelectorAll(".message-list, .message-main, body")]';
@@ -259,12 +279,10 @@ describeInBrowser('messages on the page', () => {
     const reversed = (text: string) => list.getByText(text, { exact: true }).and(page.locator(':dir(rtl)'));
     expect(await reversed(`${arabic}: web-1`).count()).toBe(1);
     expect(await reversed('Server').count()).toBe(0);
-    host.answer('messages', { messages: deployMessages });
   });
 
   it('keeps foreign text text, follows no script address and loads nothing from elsewhere', async () => {
-    host.answer('messages', { messages: hostileMessages });
-    const page = await browser.openWorkspace(host.url);
+    const page = await openWith(hostileMessages);
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
     const message = page.getByRole('article');
@@ -277,6 +295,5 @@ describeInBrowser('messages on the page', () => {
     await message.getByText('press me').click();
     expect(requests.filter((url) => !url.startsWith(host.url))).toEqual([]);
     expect(await message.innerText()).toContain('<img src=x onerror="window.hacked=1">');
-    host.answer('messages', { messages: deployMessages });
   });
 });

@@ -14,7 +14,7 @@ interface ChannelProps {
 }
 
 /** A conversation: its messages and where one answers. */
-export function ChannelView({ channel, messages = [], onSend }: ChannelProps): ReactNode {
+export function ChannelView({ channel, messages = none, onSend }: ChannelProps): ReactNode {
   const directory = useDirectory();
   const [sent, setSent] = useState(0);
   const name = directory.channelName(channel);
@@ -25,7 +25,11 @@ export function ChannelView({ channel, messages = [], onSend }: ChannelProps): R
   );
   const repliesTo = useCallback((ts: string): readonly Message[] => byThread.get(ts) ?? none, [byThread]);
   const closed = whyClosed(channel, directory);
-  const roots = messages.filter((message) => !isReply(message) || message.subtype === 'thread_broadcast');
+  // Another list would be measured anew, with each change anywhere on the page.
+  const roots = useMemo(
+    () => messages.filter((message) => !isReply(message) || message.subtype === 'thread_broadcast'),
+    [messages],
+  );
   return (
     <>
       <MessageList
