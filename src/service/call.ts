@@ -77,7 +77,8 @@ export function readValue<T>(call: Call<T>, answer: HttpAnswer, now: number): T 
   return call.read(answer, operation);
 }
 
-function jsonOf<T>(schema: z.ZodType<T>): Reader<T> {
+/** Reads a JSON answer by a schema. */
+export function jsonOf<T>(schema: z.ZodType<T>): Reader<T> {
   return (answer, operation) => {
     const parsed = schema.safeParse(parseJson(answer, operation));
     if (parsed.success) return parsed.data;

@@ -199,6 +199,21 @@ describe('test access', () => {
     ]);
   });
 
+  test('an answer that cannot be read fails each time, and one that says what the last one said tells nothing else', async () => {
+    const running = { json: { ...RUN, results: { servers: [ok] } } };
+    const broken = { json: { ...RUN, status: '' } };
+    await using wire = await startWire({ [GET]: [running, running, broken, broken, { json: RUN }] });
+    await using client = openAccount(wire.origin);
+    const last = {};
+    const look = () => getTestAccess(client.account, 'store', 'r-1', {}, last);
+    const first = await look();
+    expect(first.results?.servers).toHaveLength(1);
+    expect(await look()).toEqual(first);
+    expect(await failure(look())).toMatchObject({ kind: 'unexpected' });
+    expect(await failure(look())).toMatchObject({ kind: 'unexpected' });
+    expect((await look()).results).toBeUndefined();
+  });
+
   test('a run or project that is gone is not a wrong account', async () => {
     const reply = { status: 404, json: { error_code: 'record_not_found', hint: 'Look again' } };
     await using wire = await startWire({ [GET]: [reply] });

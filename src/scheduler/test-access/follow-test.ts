@@ -4,7 +4,13 @@ import { code } from '../../core/mrkdwn.ts';
 import { STEADY } from '../../core/retry.ts';
 import { countUnanswered } from '../../observability/metrics.ts';
 import type { AccountClient } from '../../service/client.ts';
-import { getTestAccess, hasEnded, startTestAccess, type TestRun } from '../../service/projects.ts';
+import {
+  getTestAccess,
+  hasEnded,
+  type LastRead,
+  startTestAccess,
+  type TestRun,
+} from '../../service/projects.ts';
 import {
   countTested,
   outcomeOf,
@@ -51,12 +57,12 @@ export const FollowedTest = z.object({
 });
 export type FollowedTest = z.infer<typeof FollowedTest>;
 
-type FollowingTest = Following<FollowedTest, TestState> & { polling: Polling };
+type FollowingTest = Following<FollowedTest, TestState> & { polling: Polling; last: LastRead };
 
 async function follow(started: Following<FollowedTest, TestState>): Promise<void> {
   const { workspace, thread } = started;
   const polling = pollWhileFollowed(started, (trouble) => thread.show({ kind: 'running', trouble }));
-  const following = { ...started, polling };
+  const following = { ...started, polling, last: {} };
   const run = await start(following);
   const ended = await polling.until((recovered) => poll(following, run, recovered));
   if (ended === undefined) {
@@ -115,11 +121,11 @@ async function noteStartedTwice({ workspace, thread }: FollowingTest): Promise<v
 
 /** The run as it ended; undefined while it is running. */
 async function poll(following: FollowingTest, run: string, recovered: boolean): Promise<TestRun | undefined> {
-  const { workspace, thread, signal } = following;
+  const { workspace, thread, signal, last } = following;
   const { target, layout } = thread.state;
   const { permalink } = target.project;
   const account = await workspace.accounts.resolveForPoll(askerOf(thread.state), target.account);
-  const ask = (client: AccountClient) => getTestAccess(client, permalink, run, { signal, retries: 0 });
+  const ask = (client: AccountClient) => getTestAccess(client, permalink, run, { signal, retries: 0 }, last);
   const what = `such test run in project ${code(permalink)}`;
   const seen = await workspace.accounts.use(account, ask, { what, list: 'projects' });
   if (hasEnded(seen)) return seen;
