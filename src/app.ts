@@ -1,4 +1,4 @@
-import type { Command, EventHandlers } from './commands/command.ts';
+import type { EventHandlers } from './commands/command.ts';
 import { homeOpened, refreshHomeJob } from './commands/home/publish.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
@@ -34,7 +34,7 @@ import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
 import type { JobDefinition } from './workspace/define-job.ts';
-import { createWorkspaces, type Parts, type Workspaces } from './workspace/workspace.ts';
+import { createWorkspaces, type Parts } from './workspace/workspace.ts';
 
 /** What is opened once for the process, with all that only the process may know of its configuration. */
 export interface AppParts extends Parts {
@@ -46,18 +46,7 @@ export interface AppParts extends Parts {
   sockets: number;
 }
 
-export interface DeckhandApp {
-  parts: AppParts;
-  workspaces: Workspaces;
-  /** What the configuration allows, in the order of the help. */
-  commands: readonly Command[];
-  /** Starts jobs and the listener. @param onListening called before Slack is reached, which may take long */
-  start(onListening?: (listener: Listener) => void): Promise<Listener>;
-  /**
-   * Readiness goes 503 and no new work is taken; work in flight ends within `graceMs` or is handed back.
-   */
-  stop(graceMs: number): Promise<void>;
-}
+export type DeckhandApp = ReturnType<typeof createApp>;
 
 /** By the event's type; manifest.yml subscribes to these and to those of the installation's life. */
 const EVENT_HANDLERS: EventHandlers = {
@@ -98,7 +87,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
 }
 
 /** Puts the features together; opens nothing before `start`. */
-export function createApp(parts: AppParts): DeckhandApp {
+export function createApp(parts: AppParts) {
   const { config, clock, log, metrics, engine } = parts;
   const workspaces = createWorkspaces(parts);
   const turns = createTurns();
@@ -137,8 +126,10 @@ export function createApp(parts: AppParts): DeckhandApp {
   return {
     parts,
     workspaces,
+    /** What the configuration allows, in the order of the help. */
     commands: registry.commands,
-    async start(onListening) {
+    /** Starts jobs and the listener. @param onListening called before Slack is reached, which may take long */
+    async start(onListening?: (listener: Listener) => void): Promise<Listener> {
       await engine.start();
       const address = { host: config.HOST, port: config.PORT, sockets: parts.sockets };
       listener = await listen(routes, { ...address, log, onConnection: turns.connect });
@@ -148,7 +139,10 @@ export function createApp(parts: AppParts): DeckhandApp {
       await receiver.start();
       return listener;
     },
-    stop: (graceMs) => {
+    /**
+     * Readiness goes 503 and no new work is taken; work in flight ends within `graceMs` or is handed back.
+     */
+    stop: (graceMs: number): Promise<void> => {
       stopping ??= drain(graceMs);
       return stopping;
     },

@@ -156,15 +156,14 @@ export function matching<T>(typed: string, items: readonly T[], choiceOf: (item:
   const seen = new Set<string>();
   const fitting = items
     .map(choiceOf)
-    .map((choice) => ({ choice, words: wordsOf(choice) }))
+    .map((choice) => {
+      const { text, value, description = '' } = choice;
+      return { choice, words: `${text}\n${value}\n${description}`.toLowerCase() };
+    })
     .filter(({ choice, words }) => isOffered(choice, seen) && words.includes(wanted));
   const first = fitting.filter(({ words }) => words.startsWith(wanted));
   const rest = fitting.filter(({ words }) => !words.startsWith(wanted));
   return [...first, ...rest].slice(0, MOST).map(({ choice }) => choice);
-}
-
-function wordsOf({ text, value, description = '' }: Choice): string {
-  return `${text}\n${value}\n${description}`.toLowerCase();
 }
 
 /** Slack refuses a menu with a value that is too long, empty or repeated. */

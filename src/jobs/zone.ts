@@ -1,4 +1,4 @@
-import { byQuarter } from '../core/quarters.ts';
+import { byQuarter, numbersIn } from '../core/quarters.ts';
 import { type CalendarDay, CronError } from './cron.ts';
 import { OTHER_NAMES, presentName } from './zone-names.ts';
 
@@ -150,33 +150,22 @@ function changeBetween(zone: string, from: number, to: number): number {
   return high;
 }
 
-/** One formatter a zone; they are slow to make, and the zones are few. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-/** What a zone's clocks are ahead of UTC at an instant, in milliseconds. */
-const offsetAt = byQuarter((zone, instant) => {
-  // "11/20/2026, 09:05:00": its parts one by one take twice as long.
-  const parts = formatterOf(zone).format(instant).split(/\D+/).map(Number);
-  const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = parts;
-  const local = Date.UTC(year, month - 1, day, hour, minute, second);
-  return local - Math.floor(instant / 1000) * 1000;
-});
-
-function formatterOf(zone: string): Intl.DateTimeFormat {
-  const known = formatters.get(zone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone: parseZone(zone),
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
+const numbersOf = numbersIn(
+  {
     year: 'numeric',
     month: 'numeric',
     day: 'numeric',
     hour: 'numeric',
     minute: 'numeric',
     second: 'numeric',
-  });
-  formatters.set(zone, made);
-  return made;
-}
+  },
+  parseZone,
+);
+
+/** What a zone's clocks are ahead of UTC at an instant, in milliseconds. */
+const offsetAt = byQuarter((zone, instant) => {
+  const numbers = numbersOf(zone, instant).map(Number);
+  const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = numbers;
+  const local = Date.UTC(year, month - 1, day, hour, minute, second);
+  return local - Math.floor(instant / 1000) * 1000;
+});

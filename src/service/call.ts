@@ -118,11 +118,10 @@ function textOf(answer: HttpAnswer): string {
 }
 
 function describeIssues({ issues }: z.ZodError): string {
-  return issues.slice(0, 5).map(describeIssue).join('; ');
-}
-
-function describeIssue(issue: z.core.$ZodIssue): string {
-  return `${issue.path.map(String).join('.').slice(0, 80) || 'the whole answer'}: ${issue.code}`;
+  const faults = issues.slice(0, 5).map(({ path, code }) => {
+    return `${path.map(String).join('.').slice(0, 80) || 'the whole answer'}: ${code}`;
+  });
+  return faults.join('; ');
 }
 
 /** An opaque identifier or name on the wire; some services send numbers for strings. */

@@ -24,13 +24,13 @@ export async function* portableItems(side: Side): AsyncGenerator<Item> {
 }
 
 export async function* itemsOf({ documents, jobs }: Side): AsyncGenerator<Item> {
-  for await (const document of documents.read()) if (!isAboutStore(document.key)) yield { document };
+  for await (const document of documents.read()) {
+    const { key } = document;
+    // What is about this store itself stays in it.
+    if (!key.startsWith(`${GLOBAL}/${ORIGIN}/`) || key === RELEASE_KEY) yield { document };
+  }
   for (const schedule of await jobs.schedules()) yield { schedule };
   for await (const job of jobs.jobs()) yield { job };
-}
-
-function isAboutStore(key: string): boolean {
-  return key.startsWith(`${GLOBAL}/${ORIGIN}/`) && key !== RELEASE_KEY;
 }
 
 /** How much there is. */

@@ -47,7 +47,8 @@ async function move(
   const before = await marks.get(MOVED_ID);
   if (before !== undefined && before.to !== name)
     throw new StoreError(`This store was moved to ${before.to}. Move it on from there.`);
-  if (before !== undefined && (await hasArrived(target, before))) return `Everything is in ${name} already.`;
+  const arrived = await arrivals(target.store).get(ARRIVED_ID);
+  if (before !== undefined && arrived?.id === before.id) return `Everything is in ${name} already.`;
   const mark: Moved = { id: before?.id ?? randomUUID(), to: name, at: Date.now() };
   const filled = await fill(target, portableItems(source), {
     keys,
@@ -56,10 +57,6 @@ async function move(
     beforeCommit: () => marks.put(MOVED_ID, mark),
   });
   return `${describeFilled(name, filled)}\nSet STORE_URL to it; Deckhand no longer starts on the old store.`;
-}
-
-async function hasArrived({ store }: Side, { id }: Moved): Promise<boolean> {
-  return (await arrivals(store).get(ARRIVED_ID))?.id === id;
 }
 
 await runProgram(MIGRATE, import.meta.filename);

@@ -23,13 +23,6 @@ interface Connection {
   openedAt: number;
 }
 
-export interface SocketConnections {
-  /** Resolves once the first connection stands, or Slack refuses the app token, which is then tried on. */
-  start(): Promise<void>;
-  /** Closes all connections, each once its payloads are acknowledged. */
-  stop(): Promise<void>;
-}
-
 /** Three drops in a row are each over within a second. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
@@ -45,10 +38,7 @@ const Refresh = z.object({ type: z.literal('disconnect'), reason: z.enum(['warni
  * next one is opened at once. The library's own way closes first, and waits five seconds before it connects again; so
  * each connection here is a receiver of its own that never reconnects.
  */
-export function createSocketConnections(
-  options: SocketOptions,
-  appFor: (pending: Pending) => App,
-): SocketConnections {
+export function createSocketConnections(options: SocketOptions, appFor: (pending: Pending) => App) {
   const { log, tokenHealth } = options;
   /** Slack refused the token. */
   const refused = Promise.withResolvers<void>();
@@ -123,8 +113,10 @@ export function createSocketConnections(
   }
 
   return {
+    /** Resolves once the first connection stands, or Slack refuses the app token, which is then tried on. */
     start: () => Promise.race([renew(), refused.promise]),
-    async stop() {
+    /** Closes all connections, each once its payloads are acknowledged. */
+    async stop(): Promise<void> {
       stopping.abort();
       await Promise.all([...open].map(close));
     },

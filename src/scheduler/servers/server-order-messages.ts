@@ -41,7 +41,10 @@ export async function notifyRefused(
   const explained = explainFor(workspace, order, error);
   const cause = error instanceof AccountFailure ? error.cause : undefined;
   const view = cause?.kind === 'invalid' ? await formAgain(workspace, order, cause) : undefined;
-  const shown = view ?? withBanner(confirmAgain(workspace, order), failureWords(explained));
+  // Under a new id: this order is used up.
+  const draft = { ...order.draft, order: randomUUID() };
+  const again = confirmServerModal(draft, workspace.config.SERVICE_SITES_DOMAIN);
+  const shown = view ?? withBanner(again, failureWords(explained));
   if (!(await showInModal(workspace, order, shown)))
     await notify(workspace, order, failureMessage(explained));
 }
@@ -76,11 +79,6 @@ function notify(
 ): Promise<void> {
   const { channel, thread: threadTs } = draft;
   return notifyUser(slack, { user, channel, threadTs }, message);
-}
-
-function confirmAgain({ config }: Pick<Workspace, 'config'>, { draft }: ServerOrder): ModalView {
-  // Under a new id: this order is used up.
-  return confirmServerModal({ ...draft, order: randomUUID() }, config.SERVICE_SITES_DOMAIN);
 }
 
 async function formAgain(workspace: Workspace, order: ServerOrder, cause: ServiceError): Promise<ModalView> {

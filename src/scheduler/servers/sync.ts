@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
-import type { Job } from '../../jobs/jobs.ts';
 import { getHostedResource, type HostedResource } from '../../service/hosted-resources.ts';
 import { type Addressee, notifyUser } from '../../slack/notify-user.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
@@ -48,11 +47,6 @@ export async function followSync(
   };
   const key = JSON.stringify([account, resource.identifier, user]);
   await jobs.send(FOLLOW_SYNC, followed, { key });
-}
-
-async function awaitSync(workspace: Workspace, job: Job<FollowedSync>): Promise<void> {
-  const followed = job.data;
-  await notifyUser(workspace.slack, followed, await outcomeOf(workspace, followed, job.signal));
 }
 
 /** After the last failed attempt. */
@@ -107,6 +101,8 @@ export const FOLLOW_SYNC = defineJob({
   queue: 'follow-sync',
   schema: FollowedSync,
   options: { concurrency: FOLLOWED_AT_ONCE, attempts: 3, backoffMs: 1000, resumable: true },
-  run: awaitSync,
+  async run(workspace, { data, signal }) {
+    await notifyUser(workspace.slack, data, await outcomeOf(workspace, data, signal));
+  },
   onDeadLetter: syncFailed,
 });

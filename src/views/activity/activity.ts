@@ -118,13 +118,18 @@ export function eventLine(
   const { end_ref: revision, servers } = event.properties;
   const parts = [
     `${outcomeIcon(event.event)} ${when(event.created_at)}`,
-    bold(event.project?.name || event.project?.permalink || 'no project', 40),
+    projectName(event),
     mrkdwn(event.event.replaceAll('_', ' '), 30),
   ];
   if (revision !== null && revision !== '') parts.push(code([...plain(revision)].slice(0, 7).join('')));
   if (servers.length > 0) parts.push(`on ${serverNames(servers)}`);
   if (event.user !== null && event.user !== '') parts.push(`by ${who(event.user)}`);
   return parts.join('  ');
+}
+
+/** Mrkdwn. */
+export function projectName({ project }: ActivityEvent): string {
+  return bold(project?.name || project?.permalink || 'no project', 40);
 }
 
 function serverNames(servers: readonly string[]): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { LIMITS } from './limits.ts';
-import { plainText, section } from './message.ts';
+import { plainText, say } from './message.ts';
 
 /** What a menu in a message is about; kept in its `block_id`, so that a choice survives a restart. */
 const MenuTarget = z.object({
@@ -44,7 +44,7 @@ export function menuTarget(blockId: string): MenuTarget | undefined {
 /** Asks which server is meant; the choice runs the typed command again. `text` is mrkdwn, escaped. */
 export function chooseServerMessage(text: string, target: MenuTarget): Message {
   const menu = searchMenu({ actionId: 'server', placeholder: 'Choose a server', target });
-  return { text, blocks: [section(text), ...menu] };
+  return say(text, ...menu);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { mrkdwn } from '../../core/mrkdwn.ts';
-import { byQuarter } from '../../core/quarters.ts';
+import { byQuarter, numbersIn } from '../../core/quarters.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -41,10 +41,11 @@ export function hourOf(zone: string, at: number | string): { day: string; hour: 
   return { day, hour: Number(hour) };
 }
 
-/** "2026-11-20 09" */
+const numbersOf = numbersIn({ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit' });
+
+/** "2026-11-20 09". Zones are checked before they come here. */
 const textOf = byQuarter((zone, at) => {
-  // "11/20/2026, 09": its parts one by one take four times as long.
-  const [month, day, year = '', hour] = formatterOf(zone).format(at).split(/\D+/);
+  const [month, day, year = '', hour] = numbersOf(zone, at);
   // Years of more than four digits have a sign and six digits: without them they are read in this machine's zone.
   const iso = year.length > 4 ? `+${year.padStart(6, '0')}` : year.padStart(4, '0');
   return `${iso}-${month}-${day} ${hour}`;
@@ -57,24 +58,4 @@ export function daysBetween(from: string, to: string, most = 366): string[] {
   return Array.from({ length: Math.max(0, count) }, (_, at) =>
     new Date(last - (count - 1 - at) * DAY_MS).toISOString().slice(0, 10),
   );
-}
-
-/** Formatters are slow to make, so there is one for each zone; zones are few, and checked before they come here. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-function formatterOf(zone: string): Intl.DateTimeFormat {
-  const known = formatters.get(zone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    hourCycle: 'h23',
-  });
-  formatters.set(zone, made);
-  return made;
 }

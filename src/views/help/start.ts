@@ -1,6 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
-import { type ButtonSpec, buttons, context, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 
 export interface StartView {
   word: string;
@@ -19,14 +19,8 @@ export interface StartView {
 /** The next step in this channel, by what is set up already. */
 export function startMessage(view: StartView): Message {
   const { said, buttonSpecs } = nextStep(view);
-  return {
-    text: said,
-    blocks: [
-      section(said),
-      ...buttons(...buttonSpecs),
-      context(`${code(`${view.word} help`)} lists all commands.`),
-    ],
-  };
+  const help = context(`${code(`${view.word} help`)} lists all commands.`);
+  return say(said, ...buttons(...buttonSpecs), help);
 }
 
 interface Step {

@@ -1,6 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
-import { buttons, context, safeUrl, section } from '../blocks/message.ts';
+import { buttons, context, safeUrl, say } from '../blocks/message.ts';
 
 export interface DeployView {
   word: string;
@@ -18,18 +18,12 @@ export function deployMessage({ word, account, url, project }: DeployView): Mess
   const where = account === undefined ? '' : `, in the account ${code(account)}`;
   const said = `Deckhand does not deploy or roll back. Deploy${what} on the service’s own pages${where}.`;
   const link = safeUrl(url);
-  return {
-    text: said,
-    blocks: [
-      section(said),
-      ...buttons(
-        ...(link === undefined
-          ? []
-          : [{ label: `Open ${account}`, actionId: 'link:open#deploy', url: link }]),
-      ),
-      context(
-        `${code(`${word} watch`)} posts deployments here as they happen, ${code(`${word} activity`)} shows the latest.`,
-      ),
-    ],
-  };
+  const open = { label: `Open ${account}`, actionId: 'link:open#deploy' };
+  return say(
+    said,
+    ...(link === undefined ? [] : buttons({ ...open, url: link })),
+    context(
+      `${code(`${word} watch`)} posts deployments here as they happen, ${code(`${word} activity`)} shows the latest.`,
+    ),
+  );
 }

@@ -5,7 +5,7 @@ import type { Project } from '../../service/projects.ts';
 import { runBlock } from '../blocks/choices.ts';
 import { optionsOf, searchInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { button, context, header, section } from '../blocks/message.ts';
+import { button, context, header, say, section } from '../blocks/message.ts';
 import { testButton } from './test-button.ts';
 
 /** A message holds 50 blocks; the other projects are lines of one. */
@@ -71,10 +71,7 @@ export function chooseProjectMessage(projects: readonly Project[], text: string,
     choices.length > LIMITS.options
       ? { type: 'external_select', ...menu, min_query_length: 0 }
       : { type: 'static_select', ...menu, options: optionsOf(choices) };
-  return {
-    text: said,
-    blocks: [section(said), { type: 'actions', block_id: runBlock(text, thread), elements: [element] }],
-  };
+  return say(said, { type: 'actions', block_id: runBlock(text, thread), elements: [element] });
 }
 
 /** Asks for a project of the account. `typed`: what was asked for but could not be looked up yet. */

@@ -4,7 +4,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { button, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
+import { type ButtonSpec, button, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
 import { saidBesides } from '../blocks/service-failures.ts';
 import { factLines } from './server.ts';
 
@@ -32,7 +32,7 @@ export function betaMessage({ account, profile, mayEnroll, word }: BetaView): Me
   const next = isOn
     ? [context(`Create a managed server with ${code(`${word} server add`)}.`)]
     : enrollBlocks(account, mayEnroll);
-  return { text: said, blocks: [section(said), section(facts), ...next] };
+  return say(said, section(facts), ...next);
 }
 
 /** The service offers no way to undo it. */
@@ -43,15 +43,13 @@ export const ENROLL_CONFIRMATION = {
 };
 
 function enrollBlocks(account: string, mayEnroll: boolean): KnownBlock[] {
-  if (mayEnroll)
-    return buttons({
-      label: 'Enrol',
-      actionId: 'beta:enroll',
-      style: 'primary',
-      value: { account },
-      confirm: ENROLL_CONFIRMATION,
-    });
+  if (mayEnroll) return buttons({ ...enrollButton(account), confirm: ENROLL_CONFIRMATION });
   return [section('An admin can enrol the account. Ask one:'), ...handOverBlocks(account, undefined)];
+}
+
+function enrollButton(account: string, protocol?: string): ButtonSpec {
+  const value = { account, ...defined({ protocol }) };
+  return { label: 'Enrol', actionId: 'beta:enroll', style: 'primary', value };
 }
 
 /** Asked before an account is enrolled: the click does it. @param protocol as typed; undefined for all of them */
@@ -59,12 +57,7 @@ export function enrollQuestion(account: string, protocol: string | undefined): M
   const what = protocol === undefined ? '' : ` for ${code(protocol)}`;
   return say(
     `Enrol the account ${code(account)} in the managed-resources beta${what}? ${ENROLL_CONFIRMATION.text}`,
-    ...buttons({
-      label: 'Enrol',
-      actionId: 'beta:enroll',
-      style: 'primary',
-      value: { account, ...defined({ protocol }) },
-    }),
+    ...buttons(enrollButton(account, protocol)),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../core/errors.ts';
-import type { ModalView } from '../../core/message.ts';
+import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import { buttons, context, section } from '../blocks/message.ts';
 import { modal, notice } from '../blocks/modal.ts';
@@ -58,27 +58,19 @@ export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
         confirm: ENROLL_CONFIRMATION,
       })
     : [section('An admin can enrol it. Ask one:'), ...handOverBlocks(draft.account, undefined)];
-  return modal({
-    callbackId: SERVER_ADD,
-    title: SERVER_ADD_TITLE,
-    close: 'Close',
-    metadata: draft,
-    blocks: [section(said), ...next],
-  });
+  return endModal(draft, said, next);
 }
 
 /** The service answered `admin_required`, in the modal. */
 export function handOverModal(draft: Draft, refused: ServiceError): ModalView {
-  return modal({
-    callbackId: SERVER_ADD,
-    title: SERVER_ADD_TITLE,
-    close: 'Close',
-    metadata: draft,
-    blocks: [
-      section(handOverWords(draft.account, refused)),
-      ...handOverBlocks(draft.account, refused.betaUrl),
-    ],
-  });
+  const { account } = draft;
+  return endModal(draft, handOverWords(account, refused), handOverBlocks(account, refused.betaUrl));
+}
+
+/** The form does not go on before something else is done. */
+function endModal(draft: Draft, said: string, next: readonly KnownBlock[]): ModalView {
+  const blocks = [section(said), ...next];
+  return modal({ callbackId: SERVER_ADD, title: SERVER_ADD_TITLE, close: 'Close', metadata: draft, blocks });
 }
 
 export function creatingNotice(name: string): ModalView {

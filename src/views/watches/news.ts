@@ -1,8 +1,8 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, count, cut, dateTime, firstOf, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, count, cut, dateTime, firstOf, mrkdwn } from '../../core/mrkdwn.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { eventLine } from '../activity/activity.ts';
+import { eventLine, projectName } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, packed, skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, section } from '../blocks/message.ts';
@@ -89,7 +89,7 @@ export function newsLine(
   const kind = event.event;
   if (turn === undefined) return { kind, line };
   const icon = turn === 'recovered' ? ':large_green_circle:' : ':rotating_light:';
-  return { kind, line: `${icon} ${projectOf(event)} *${turn}*\n${line}` };
+  return { kind, line: `${icon} ${projectName(event)} *${turn}*\n${line}` };
 }
 
 /** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */
@@ -98,10 +98,6 @@ function summaryOf(found: WatchedNews): string {
   const said = `${eventCount(found)}${kept ? ' outside working hours' : ''} in ${code(found.account)}: ${kindsOf(lines)}`;
   const dropped = kept && kept.dropped > 0 ? `, and ${count(kept.dropped, 'older one')}` : '';
   return `${kept ? ':sunrise:' : ':newspaper:'} ${said}${dropped}`;
-}
-
-function projectOf({ project }: ActivityEvent): string {
-  return bold(project?.name || project?.permalink || 'no project', 40);
 }
 
 function headline(found: WatchedNews): string {
