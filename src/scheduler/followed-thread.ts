@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Message, News } from '../core/message.ts';
 import type { Job } from '../jobs/jobs.ts';
 import { countWithheld } from '../observability/metrics.ts';
@@ -5,7 +6,7 @@ import { isEditRefused, isSlackFailure, isThreadRefused } from '../slack/failure
 import type { MessageRef } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { type AskedState, sendToAsker } from './send-to-asker.ts';
+import { sendToAsker } from './send-to-asker.ts';
 
 /** What is kept of it. */
 type FollowedJob<State> = Pick<Job<State>, 'data' | 'save'> & { signal?: AbortSignal };
@@ -211,24 +212,28 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
   }
 }
 
-/** The part of a followed job's data that says where it is shown, and what its thread has. */
-export interface FollowedState extends AskedState {
+/** The part of a followed job's data that says for whom it is, where it is shown, and what its thread has. */
+export const FollowedState = z.object({
+  /** Who asked, where a person did, and who had it followed again: then the service is asked with their key. */
+  askedBy: z.string().optional(),
+  resumedBy: z.string().optional(),
   /** Both undefined where it is shown nowhere. */
-  channel?: string | undefined;
-  rootTs?: string | undefined;
+  channel: z.string().optional(),
+  rootTs: z.string().optional(),
   /** The thread that the root message is a reply in, where it does not begin one. */
-  threadTs?: string | undefined;
+  threadTs: z.string().optional(),
   /** The reply that shows the progress, where Slack's answer to it was kept. */
-  progressTs?: string | undefined;
+  progressTs: z.string().optional(),
   /** When Deckhand began to follow it, milliseconds since the epoch. */
-  startedAt: number;
+  startedAt: z.number(),
   /** False where only the root message is edited. */
-  threads: boolean;
+  threads: z.boolean(),
   /** Keys of the news that the thread has. */
-  told: string[];
+  told: z.array(z.string()),
   /** The news being posted: if the process dies now, Slack may or may not have it. */
-  telling?: string | undefined;
-}
+  telling: z.string().optional(),
+});
+export type FollowedState = z.infer<typeof FollowedState>;
 
 /** The key of the reply that is edited while it runs. */
 const PROGRESS = 'progress';

@@ -3,7 +3,7 @@ import { isSlackFailure } from '../slack/failure.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** The part of a followed job's data that says for whom it is followed. */
-export interface AskedState {
+interface AskedState {
   /** Who asked for it, and who had it followed again, where a person did. */
   askedBy?: string | undefined;
   resumedBy?: string | undefined;

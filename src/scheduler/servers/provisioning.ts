@@ -10,6 +10,7 @@ import {
 } from '../../views/servers/provisioning.ts';
 import type { Asker } from '../../workspace/account-keys.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { FollowedState } from '../followed-thread.ts';
 import { defineFollowJob, type Following, pollWhileFollowed } from '../run-follower.ts';
 
 export const ServerTarget = z.object({
@@ -21,21 +22,13 @@ export const ServerTarget = z.object({
 export type ServerTarget = z.infer<typeof ServerTarget>;
 
 /** A managed server that is followed, as its job keeps it: enough to go on from anywhere after a kill. */
-export const FollowedServer = z.object({
+export const FollowedServer = FollowedState.extend({
   target: ServerTarget,
   askedBy: z.string(),
-  /** Who had it followed again: from then on the service is asked with their key. */
-  resumedBy: z.string().optional(),
-  /** An earlier copy of the root message may stand above. */
-  maybeTwice: z.boolean().optional(),
   channel: z.string(),
   rootTs: z.string(),
-  /** The thread that the root message stands in itself. */
-  threadTs: z.string().optional(),
-  startedAt: z.number(),
-  threads: z.boolean(),
-  told: z.array(z.string()),
-  telling: z.string().optional(),
+  /** An earlier copy of the root message may stand above. */
+  maybeTwice: z.boolean().optional(),
 });
 export type FollowedServer = z.infer<typeof FollowedServer>;
 

@@ -21,24 +21,14 @@ import {
 import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
 import { type Run, Target, withDuration } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { FollowedState } from '../followed-thread.ts';
 import { defineFollowJob, type Following, type Polling, pollWhileFollowed } from '../run-follower.ts';
 import { endStepsOfRun, type RunEnding } from '../workflows/end-steps.ts';
 
 /** A followed test run, as its job keeps it: enough to go on from anywhere after a kill. */
-export const FollowedTest = z.object({
+export const FollowedTest = FollowedState.extend({
   target: Target,
   requestId: z.string(),
-  /** Undefined for a workflow. */
-  askedBy: z.string().optional(),
-  /** Who had it followed again: from then on the service is asked with their key. */
-  resumedBy: z.string().optional(),
-  /** Both undefined where it is shown nowhere. */
-  channel: z.string().optional(),
-  rootTs: z.string().optional(),
-  threadTs: z.string().optional(),
-  progressTs: z.string().optional(),
-  startedAt: z.number(),
-  threads: z.boolean(),
   layout: z.enum(['full', 'compact']),
   /** Set before the service is asked: if the process dies from then on, the run may be started twice. */
   asked: z.boolean().optional(),
@@ -52,8 +42,6 @@ export const FollowedTest = z.object({
   createdAt: z.number().optional(),
   /** How long earlier runs of the target took, in milliseconds. */
   usualMs: z.number().optional(),
-  told: z.array(z.string()),
-  telling: z.string().optional(),
 });
 export type FollowedTest = z.infer<typeof FollowedTest>;
 
