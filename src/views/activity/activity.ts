@@ -40,8 +40,7 @@ export function activityMessage(
   const page = Math.min(ask.page, pages - 1);
   const shown = events.slice(page * PAGE, (page + 1) * PAGE);
   const { name } = RANGE_WORDS[ask.range];
-  const of =
-    ask.project === undefined ? code(ask.account) : `${bold(ask.project.name)} in ${code(ask.account)}`;
+  const of = subjectWords(ask.account, ask.project);
   const what = events.length === 0 ? 'nothing happened' : count(events.length, 'event');
   return {
     text: `Activity of ${of}, ${name}: ${what}`,
@@ -54,6 +53,11 @@ export function activityMessage(
       ...(audience.kind === 'asker' ? buttonsOf({ ...ask, page }, pages, audience.isShared) : []),
     ],
   };
+}
+
+/** "*Storefront* in `acme`", or the account alone; mrkdwn. */
+export function subjectWords(account: string, project: { name: string } | undefined): string {
+  return project === undefined ? code(account) : `${bold(project.name)} in ${code(account)}`;
 }
 
 export function eventsOf(events: readonly ActivityEvent[], project: string): ActivityEvent[] {

@@ -1,8 +1,8 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, cut, dateTime, linesWithin } from '../../core/mrkdwn.ts';
+import { code, count, cut, dateTime, linesWithin } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { eventLine } from '../activity/activity.ts';
+import { eventLine, subjectWords } from '../activity/activity.ts';
 import {
   altText,
   type DeploymentsData,
@@ -90,7 +90,7 @@ function skippedBlocks(reports: readonly AccountReport[]): KnownBlock[] {
 /** "acme: 14 deployments, 92.9 % succeeded" */
 function summaryOf(report: AccountReport, digest: ShownDigest): string {
   if (report.kind === 'failed') return `${code(report.account)}: ${report.said}`;
-  const name = nameOf(report.account, digest);
+  const name = subjectWords(report.account, digest.project);
   const { stats } = report.activity;
   const total = stats?.total_deployments;
   if (digest.project !== undefined || total === undefined || total === null)
@@ -98,10 +98,6 @@ function summaryOf(report: AccountReport, digest: ShownDigest): string {
   const rate = stats?.success_rate;
   const succeeded = rate === undefined || rate === null ? '' : `, ${rateWords(rate)} succeeded`;
   return `${name}: ${count(total, 'deployment')}${succeeded}`;
-}
-
-function nameOf(account: string, { project }: ShownDigest): string {
-  return project === undefined ? code(account) : `${bold(project.name)} in ${code(account)}`;
 }
 
 function reportBlocks(
@@ -112,7 +108,7 @@ function reportBlocks(
 ): KnownBlock[] {
   if (report.kind === 'failed') return [section(`${code(report.account)}  :warning: ${report.said}`)];
   const { project, range } = digest;
-  const name = nameOf(report.account, digest);
+  const name = subjectWords(report.account, digest.project);
   return [
     section(project === undefined ? name : `${name}: ${totalWords(report.data)}`),
     ...statsBlocks(report.activity.stats, range),

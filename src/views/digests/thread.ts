@@ -1,6 +1,6 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { asClause, bold, code, count } from '../../core/mrkdwn.ts';
-import { feedBlocks } from '../activity/activity.ts';
+import { asClause, count } from '../../core/mrkdwn.ts';
+import { feedBlocks, subjectWords } from '../activity/activity.ts';
 import { inPages } from '../blocks/lists.ts';
 import { say, section } from '../blocks/message.ts';
 import { explainPolicy } from '../blocks/slack-failures.ts';
@@ -26,8 +26,7 @@ export function threadMessages(
   return reports.flatMap((report) => {
     if (report.kind === 'failed' || report.activity.events.length === 0) return [];
     const { events } = report.activity;
-    const of =
-      project === undefined ? code(report.account) : `${bold(project.name)} in ${code(report.account)}`;
+    const of = subjectWords(report.account, project);
     const title = `${count(events.length, 'event')} of ${of}${report.data.isCut ? ', the latest that the service lists' : ''}`;
     const blocks = [section(`*Events*  ${title}`), ...feedBlocks(events, zone)];
     const pages = inPages(blocks, { most: MOST_BLOCKS, room: MOST_CHARACTERS }, lengthOf);
