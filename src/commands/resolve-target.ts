@@ -25,7 +25,8 @@ export async function accountOf(context: CommandContext, asker: Asker = context.
 }
 
 /**
- * The project that the words mean, else the one picked from a menu, the channel's, or the account's only one.
+ * The project that the words mean, else the one picked from a menu, the channel's, or the account's only one: not in a
+ * channel that is bound to an account which is not connected, because another one's was not meant.
  * @throws ProjectNeeded where the person must choose, UserError where the name fits none or several
  */
 export async function projectOf(
@@ -38,8 +39,18 @@ export async function projectOf(
   const wanted = named ?? context.project ?? bound?.permalink;
   const projects = await projectsWith(context.workspace.projects, account, wanted);
   const project = findProject(projects, wanted);
-  if (project === undefined) throw new ProjectNeeded(projects);
+  const isGuess = wanted === undefined && (await standsIn(context, account));
+  if (project === undefined || isGuess) throw new ProjectNeeded(projects);
   return { account, project };
+}
+
+/** Whether the account was not named, and the channel is bound to another, which is not connected. */
+async function standsIn(
+  { account: named, caller, workspace }: CommandContext,
+  { name }: Account,
+): Promise<boolean> {
+  const { account: bound = name } = await workspace.channels.get(caller.channel);
+  return named === undefined && bound !== name;
 }
 
 /** The project that the channel is bound to with `use`, where it is one of the account's. */

@@ -313,6 +313,28 @@ describe('the keys of an account', () => {
     expect(await latest(world)).toMatchObject({ what: 'disconnect', target: 'acme/billing', result: 'done' });
   });
 
+  test('in a channel bound to an account that is gone, no project of another is guessed', async ({
+    world,
+  }) => {
+    world.service.world.addAccount({
+      name: 'other',
+      users: [{ ...BEN, role: 'admin' }],
+      projects: [{ name: 'Storefront', permalink: 'storefront', servers: [{ name: 'web-9' }] }],
+    });
+    await openForm(world, 'admin', 'connect other');
+    const form = { account: 'other', email: BEN.email, api_key: BEN.apiKey };
+    expect(await world.as('admin').submit('connect', form)).toMatchObject({ outcome: 'ok' });
+    await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin).length > 0);
+    await world.as('admin').command(CHANNEL, '/deckhand use storefront');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
+    const { accounts } = workspaceOf(world);
+    await accounts.disconnect(ACCOUNT);
+    expect(await ask(world, '/deckhand test')).toContain('Which project do you mean?');
+    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(1);
+    await world.as('member').command(CHANNEL, '/deckhand test --account other');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 1);
+  });
+
   test('a member disconnects a key of their own, and no other, however it is asked', async ({ world }) => {
     expect(await ask(world, '/deckhand disconnect acme')).toContain('needs the role *admin*');
     await connectKey(world, 'member', BEN, 'mine');
