@@ -119,6 +119,13 @@ describe('the front door', () => {
     expect((await send('command=%2Fdeckhand', { offset: seconds })).status).toBe(401);
   });
 
+  test('the front door acknowledges that Slack leaves out events, and logs it', async ({ world }) => {
+    const { send } = await signed(world);
+    const body = JSON.stringify({ type: 'app_rate_limited', team_id: TEAM, minute_rate_limited: 1 });
+    expect((await send(body, { type: 'application/json' })).status).toBe(200);
+    await world.logged('"event":"events_limited"');
+  });
+
   test('the front door refuses the replay of a signed request', async ({ world }) => {
     const { send } = await signed(world);
     const body = '{"type":"url_verification","challenge":"abc"}';

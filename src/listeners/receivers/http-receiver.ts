@@ -57,6 +57,7 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
     if (body === undefined) return refuse(response, 400, 'malformed');
     if (body.ssl_check === '1') return send(response, '');
     if (body.type === 'url_verification') return send(response, { challenge: String(body.challenge) });
+    if (body.type === 'app_rate_limited') return noteLimited(body, response);
     const retryNum = numberOf(header(request, 'x-slack-retry-num'));
     await app?.processEvent(eventOf(body, response, arrived, retryNum));
     if (!response.headersSent) refuse(response, 400, 'not understood');
@@ -77,6 +78,13 @@ export function createHttpReceiver(options: ReceiverOptions): SlackReceiver {
         options.onAck(performance.now() - arrived);
       },
     };
+  }
+
+  /** Slack sends it once a minute in place of a workspace's events. */
+  function noteLimited(body: Record<string, unknown>, response: ServerResponse): void {
+    const workspace = String(body.team_id);
+    options.log.warn({ event: 'events_limited', workspace }, 'Slack leaves out events of a workspace');
+    send(response, '');
   }
 
   function refuse(response: ServerResponse, status: number, reason: string): void {

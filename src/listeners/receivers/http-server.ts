@@ -142,6 +142,10 @@ async function answer(
   try {
     await handler(request, response, url);
   } catch (error) {
+    if (request.errored !== null) {
+      log.warn({ event: 'request_refused', reason: 'cut_off' }, 'a request ended before all of it was there');
+      return;
+    }
     log.error({ event: 'http_handler_failed', err: error }, 'a request could not be answered');
     if (!response.headersSent) sendText(response, 500, 'something went wrong');
     else response.destroy();

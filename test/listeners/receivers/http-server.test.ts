@@ -51,6 +51,7 @@ describe('the listener', () => {
     onTestFinished(() => impatient.close());
     const { answer } = await send(bytes, impatient);
     expect(await answer).toMatch(/^(HTTP\/1\.1 408|$)/);
+    expect(logs.join()).not.toContain('"level":"error"');
   });
 
   it.each([
