@@ -128,8 +128,10 @@ export function createEditBudget({ now }: Pick<Clock, 'now'>) {
     if (at < (pausedUntil.get(workspace) ?? 0)) return false;
     const known = taken.get(workspace) ?? [];
     // A clock that was set back must not hold edits up.
-    const recent = known.filter((edit) => edit.at <= at && at - edit.at < MINUTE_MS);
-    if (recent.length < known.length) taken.set(workspace, recent);
+    const isRecent = (edit: { at: number }): boolean => edit.at <= at && at - edit.at < MINUTE_MS;
+    // Each poll asks: mostly none has become old, and no list is made.
+    const recent = known.every(isRecent) ? known : known.filter(isRecent);
+    if (recent !== known) taken.set(workspace, recent);
     if (recent.length >= A_MINUTE) return false;
     return !recent.some((edit) => edit.channel === channel && at - edit.at < CHANNEL_MS);
   }
