@@ -42,7 +42,11 @@ export function createProduct(
       await end('SIGTERM');
       const started = spawn(process.execPath, [await entry()], {
         cwd: root,
-        env: { PATH: process.env.PATH ?? '', ...env },
+        env: {
+          PATH: process.env.PATH ?? '',
+          NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+          ...env,
+        },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       child = started;

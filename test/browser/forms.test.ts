@@ -91,7 +91,8 @@ describeInBrowser('forms, as a person fills them', () => {
     const preview = dialog(/invoice/i);
     // The viewer's dark ground alone is a picture of next to nothing; a page with words is not.
     const drawn = async () => (await preview.locator('iframe').screenshot()).length;
-    await expect.poll(drawn).toBeGreaterThan(10_000);
+    // Each is drawn anew, which costs more than to wait.
+    await expect.poll(drawn, { interval: 300 }).toBeGreaterThan(10_000);
     await takePicture(page, 'invoice-pdf');
     await preview.getByRole('button', { name: 'Close preview' }).click();
     await preview.waitFor({ state: 'detached' });
