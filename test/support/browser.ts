@@ -1,42 +1,21 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from './chromium.ts';
+import { shared } from './shared.ts';
 
-const candidates = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
 const pictures = join(import.meta.dirname, '..', 'screenshots');
 /** Long enough for a loaded machine, and shorter than a test may take, so that a failure names what was waited for. */
 const TIMEOUT_MS = 60_000;
-/**
- * A window of Chromium loads pages for its address bar, though nothing shows them: they cost more than the page under
- * test. The others are what Playwright turns off of what tests meet, since a later list replaces an earlier one.
- */
-const UNUSED = [
-  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'AimEnabled', 'LensOverlay'],
-  ...['MediaRouter', 'OptimizationHints', 'NetworkTimeServiceQuerying', 'PreconnectToSearch'],
-  ...['HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PaintHolding', 'DestroyProfileOnBrowserClose'],
-  ...['SpareRendererForSitePerProcess'],
-];
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-  '--font-render-hinting=none',
-  `--disable-features=${UNUSED.join(',')}`,
-  // A page of a test lives too short to win back what compiling ahead and optimizing cost.
-  '--js-flags=--max-lazy --no-maglev --no-opt',
-];
 
 /**
  * A `describe` for what needs a browser. Where there is none, its one test is skipped and says why; with `CI=true`
  * it fails instead.
  */
 export function describeInBrowser(name: string, define: () => void): void {
-  if (executable() !== undefined) {
+  if (findChromium() !== undefined) {
     describe(name, define);
     return;
   }
@@ -75,9 +54,9 @@ let browser: Promise<Browser> | undefined;
 /** Pages by their options, each alone in its context: a new one starts a process and costs twice as much. */
 const idle = new Map<string, Kept[]>();
 
-/** Chromium, started with the first test that needs it and shared by all files of this worker; it ends with the worker. */
+/** The run's Chromium as this worker has it: what it opens there ends with the worker. */
 function sharedBrowser(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: executable() ?? '', args });
+  browser ??= shared('browser').then((address) => chromium.connect(address));
   return browser;
 }
 
@@ -186,10 +165,6 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   if (process.env.DECKHAND_SCREENSHOTS !== '1') return;
   mkdirSync(pictures, { recursive: true });
   await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });
-}
-
-function executable(): string | undefined {
-  return candidates.find((path) => path !== undefined && existsSync(path));
 }
 
 /** An answer other than 2xx is the page's business to show; only what it did not expect is a fault. */

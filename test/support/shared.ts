@@ -2,15 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
+import type { BrowserServer } from 'playwright-core';
 import { systemClock } from '../../src/core/clock.ts';
 import { bundle } from './bundle.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 /** What all workers of a run share. Each is made when it is asked for first. */
-type Shared = 'bundle' | 'database' | 'empty-database';
+type Shared = 'browser' | 'bundle' | 'database' | 'empty-database';
 
 /** Vitest calls this once a run, before it starts its workers. */
 export async function setup(): Promise<() => Promise<void>> {
+  let browser: Promise<BrowserServer> | undefined;
   let bundled: Promise<string> | undefined;
   let postgres: Promise<PostgresServer> | undefined;
   let prepared: Promise<string> | undefined;
@@ -19,6 +21,10 @@ export async function setup(): Promise<() => Promise<void>> {
     return postgres;
   };
   const make: Record<Shared, () => Promise<string>> = {
+    async browser() {
+      browser ??= import('./chromium.ts').then(({ startChromium }) => startChromium());
+      return (await browser).wsEndpoint();
+    },
     bundle() {
       bundled ??= bundle();
       return bundled;
@@ -42,7 +48,7 @@ export async function setup(): Promise<() => Promise<void>> {
   return async () => {
     server.close();
     server.closeAllConnections();
-    await (await postgres)?.stop();
+    await Promise.all([(await browser)?.close(), (await postgres)?.stop()]);
   };
 }
 
@@ -56,7 +62,10 @@ async function prepare(url: string): Promise<string> {
   return url;
 }
 
-/** @returns the bundle's folder, or the address of a database that nobody else has: with Deckhand's tables, or empty */
+/**
+ * @returns Chromium's address, the bundle's folder, or the address of a database that nobody else has: with Deckhand's
+ * tables, or empty
+ */
 export async function shared(what: Shared): Promise<string> {
   const answer = await fetch(`${process.env.DECKHAND_TEST_SHARED}/${what}`);
   const text = await answer.text();

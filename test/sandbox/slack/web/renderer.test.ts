@@ -242,12 +242,13 @@ describeInBrowser('messages on the page', () => {
     host.answer('home', () => asked.promise);
     const page = await openWith(fewMessages);
     await page.getByText('Only visible to you').waitFor();
+    // Before the press, or the answer could come before Chromium is asked to tell of it.
+    const answered = page.waitForResponse('**/page/home');
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     await page.getByText('Loading…').waitFor();
     host.push({ type: 'home', app: appId, view: homeView });
     const home = page.getByRole('region', { name: 'Deckhand Home' });
     await home.getByText('Your deployments').waitFor();
-    const answered = page.waitForResponse('**/page/home');
     asked.resolve({ view: null });
     await (await answered).finished();
     await page.getByRole('button', { name: 'Inspector', exact: true }).click();
