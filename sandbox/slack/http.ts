@@ -10,31 +10,40 @@ import { type ApiAnswer, handleApiCall } from './web-api/handle.ts';
 import type { World } from './world.ts';
 
 export interface HttpEnv {
-  Bindings: { incoming: IncomingMessage; outgoing: ServerResponse };
+  Bindings: {
+    /** The local Slack that is asked. */
+    world: World;
+    /** What is served to this machine's page and tests, beside what Slack serves. */
+    ownPages: () => Hono;
+    incoming: IncomingMessage;
+    outgoing: ServerResponse;
+  };
 }
 
 /** The addresses that Slack serves to apps and to browsers on their way through an install. */
-export function createHttp(world: World): Hono<HttpEnv> {
+export function createHttp(): Hono<HttpEnv> {
   const http = new Hono<HttpEnv>();
   http.on(['GET', 'POST'], '/api/:method{[A-Za-z0-9.]+}', async (context) => {
-    return send(context.env, await handleApiCall(world, context.req.param('method'), context.req.raw));
+    const { env, req } = context;
+    return send(env, await handleApiCall(env.world, req.param('method'), req.raw));
   });
   http.on('POST', ['/commands/*', '/actions/*'], async (context) => {
-    const answer = await answerResponseUrl(world, context.req.path, await context.req.text());
-    return send(context.env, { ...answer, headers: { 'content-type': 'application/json; charset=utf-8' } });
+    const { env, req } = context;
+    const answer = await answerResponseUrl(env.world, req.path, await req.text());
+    return send(env, { ...answer, headers: { 'content-type': 'application/json; charset=utf-8' } });
   });
-  http.on(['POST', 'PUT'], '/upload/v1/:key', (context) =>
-    takeUpload(world, context, context.req.param('key')),
-  );
-  http.get('/files-pri/:id/:name', (context) => giveFile(world, context, context.req.param('id')));
+  http.on(['POST', 'PUT'], '/upload/v1/:key', (context) => takeUpload(context, context.req.param('key')));
+  http.get('/files-pri/:id/:name', (context) => giveFile(context, context.req.param('id')));
   http.get('/oauth/v2/authorize', (context) => {
+    const { world } = context.env;
     const ask = readInstallAsk(world, context.req.query());
     context.header('content-security-policy', "default-src 'none'");
     return typeof ask === 'string'
       ? context.html(installFault(ask), 400)
       : context.html(installPage(world, ask));
   });
-  http.post('/oauth/v2/authorize', (context) => decide(world, context));
+  http.post('/oauth/v2/authorize', decide);
+  http.all('*', ({ env, req }) => env.ownPages().fetch(req.raw, env));
   return http;
 }
 
@@ -46,8 +55,8 @@ function send({ outgoing }: HttpEnv['Bindings'], { status, headers, body }: ApiA
 }
 
 /** Takes a file's bytes, raw or as the one file of a multipart form. */
-async function takeUpload(world: World, context: Context<HttpEnv>, key: string): Promise<Response> {
-  const file = world.uploads.get(key);
+async function takeUpload(context: Context<HttpEnv>, key: string): Promise<Response> {
+  const file = context.env.world.uploads.get(key);
   if (!file) return context.text('no such upload', 404);
   const bytes = await readBytes(context);
   if (bytes.length === 0) return context.text('no bytes came', 400);
@@ -65,7 +74,8 @@ async function readBytes(context: Context<HttpEnv>): Promise<Buffer> {
 }
 
 /** A file's private address: only with a token of its workspace that may read files. */
-function giveFile(world: World, context: Context<HttpEnv>, id: string): Response {
+function giveFile(context: Context<HttpEnv>, id: string): Response {
+  const { world } = context.env;
   const [teamId = '', fileId = ''] = id.split('-');
   const bearer = context.req.header('authorization')?.replace(/^Bearer /i, '');
   try {
@@ -80,7 +90,8 @@ function giveFile(world: World, context: Context<HttpEnv>, id: string): Response
   }
 }
 
-async function decide(world: World, context: Context<HttpEnv>): Promise<Response> {
+async function decide(context: Context<HttpEnv>): Promise<Response> {
+  const { world } = context.env;
   const form = Object.fromEntries(new URLSearchParams(await context.req.text()));
   const ask = readInstallAsk(world, form);
   if (typeof ask === 'string') return context.html(installFault(ask), 400);

@@ -15,7 +15,7 @@ import { checkCertificate, type RedeliverOptions, redeliver, verifyRequestUrl } 
 import { addFault } from './faults.ts';
 import { explainFault, ownSiteOnly } from './guard.ts';
 import { happenings } from './happenings.ts';
-import { createHttp, type HttpEnv } from './http.ts';
+import { createHttp } from './http.ts';
 import type { LocalSlack, LocalSlackOptions, NewWorkspace } from './local-slack.ts';
 import { createPageApi } from './page-api.ts';
 import { createPageFiles } from './page-files.ts';
@@ -51,11 +51,16 @@ function takeWhole(
   });
 }
 
+/** Routes are compiled once for all local Slacks of a process. */
+const http = createHttp();
+
 /** Starts a Slack of one's own, with no workspace in it yet. */
 export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<LocalSlack> {
   const world = createWorld(options);
-  const http = createHttp(world);
-  const listener = getRequestListener(http.fetch, { overrideGlobalObjects: false });
+  const listener = getRequestListener(
+    (request, connection) => http.fetch(request, { ...connection, world, ownPages }),
+    { overrideGlobalObjects: false },
+  );
   const server = createServer((incoming, outgoing) => takeWhole(incoming, outgoing, listener));
   const host = options.host ?? '127.0.0.1';
   await new Promise<void>((resolve, reject) => {
@@ -66,17 +71,13 @@ export async function startLocalSlack(options: LocalSlackOptions = {}): Promise<
   world.origin = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
   const slack = createHandle(world, server);
   serveSockets(world, server);
-  addOwnPages(http, world, slack, options.pageDir);
-  return slack;
-}
-
-/** What is served to this machine's page and tests, beside what Slack serves. Made where something asks for it. */
-function addOwnPages(http: Hono<HttpEnv>, world: World, slack: LocalSlack, pageDir?: string): void {
   let pages: Hono | undefined;
-  http.all('*', (context) => {
-    pages ??= createOwnPages(world, slack, pageDir);
-    return pages.fetch(context.req.raw, context.env);
-  });
+  /** Made where something asks for them. */
+  function ownPages(): Hono {
+    pages ??= createOwnPages(world, slack, options.pageDir);
+    return pages;
+  }
+  return slack;
 }
 
 function createOwnPages(world: World, slack: LocalSlack, pageDir?: string): Hono {
