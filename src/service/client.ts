@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
+import type { HttpAnswer } from '../core/exchange.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
 import { type Address, type Call, type Endpoint, readValue, type SkippedRows } from './call.ts';
@@ -108,15 +109,14 @@ function openEndpoint(pools: Pools, settings: Settings, address: Address, author
       const maxBytes = call.pdf ? settings.maxPdfBytes : settings.maxBytes;
       const request = requestOf(call, address, { version: settings.version, authorization, maxBytes });
       const caller = { operation: call.operation, caller: authorization ?? '', timeoutMs, signal };
-      const sendOnce = async () => {
-        const answer = await send(pools, request, caller);
-        return { status: answer.status, value: readValue(call, answer, clock.now()) };
-      };
+      const sendOnce = () => send(pools, request, caller);
       const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };
-      return await withRetries((attempt) => {
+      const tryOnce = (attempt: number) => {
         const start = spanOf(call, address, attempt);
         return settings.tracing.run(start, (span) => observed(call, sendOnce, attempt, settings, span));
-      }, rules);
+      };
+      // Returned and not awaited: thousands of polls are under way at once, and each step that waits takes memory.
+      return retries === 0 ? tryOnce(1) : withRetries(tryOnce, rules);
     },
   };
 }
@@ -136,22 +136,24 @@ function spanOf({ operation, method }: Call<unknown>, { origin }: Address, attem
   return { name: `${method} ${operation}`, kind: 'client', attributes };
 }
 
-/** Reports how an attempt ended, then returns its value or throws its error. */
+/** Reads the answer and reports how the attempt ended, then returns its value or throws its error. */
 async function observed<T>(
-  { operation, method }: Call<T>,
-  send: () => Promise<{ status: number; value: T }>,
+  call: Call<T>,
+  send: () => Promise<HttpAnswer>,
   attempt: number,
   { clock, observe }: Settings,
   span: Span,
 ): Promise<T> {
+  const { operation, method } = call;
   const start = clock.now();
   const report = (kind: string, status: number | undefined): void => {
     span.set({ 'http.response.status_code': status });
     observe?.({ operation, method, status, kind, ms: clock.now() - start, attempt });
   };
   try {
-    const { status, value } = await send();
-    report('ok', status);
+    const answer = await send();
+    const value = readValue(call, answer, clock.now());
+    report('ok', answer.status);
     return value;
   } catch (error) {
     if (error instanceof ServiceError) report(error.kind, error.status);

@@ -68,19 +68,17 @@ function openAgent(connections: number, connectTimeoutMs: number): Agent {
   });
 }
 
-/** Sends a request and reads its whole answer. Rejects with the signal's reason, or a ServiceError. */
-export async function send(
+/** Sends a request and reads its whole answer. Rejects or throws with the signal's reason, or a ServiceError. */
+export function send(
   pools: Pools,
   request: HttpRequest,
   { operation, caller, timeoutMs, signal }: Caller,
 ): Promise<HttpAnswer> {
   signal?.throwIfAborted();
   const enter = (begin: () => void) => pools.enter(request.origin, caller, begin);
-  try {
-    return await exchange(pools.agent, request, { timeoutMs, signal, enter });
-  } catch (error) {
+  return exchange(pools.agent, request, { timeoutMs, signal, enter }).catch((error: unknown) => {
     throw signal?.aborted ? error : failureOf(operation, error);
-  }
+  });
 }
 
 /** The error of an exchange that brought no answer. */
