@@ -15,7 +15,7 @@ import {
   webSignupModal,
 } from '../../views/accounts/signup.ts';
 import { signupFault } from '../../views/accounts/signup-failures.ts';
-import { type DeployKey, signedUpMessage } from '../../views/accounts/signup-reply.ts';
+import { signedUpMessage } from '../../views/accounts/signup-reply.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { messagesByField, notice } from '../../views/blocks/modal.ts';
 import {
@@ -109,7 +109,8 @@ async function keepAccount(
   const name = parseAccountName(subdomain, SERVICE_BASE_URL) ?? parseAccountName(url ?? '', SERVICE_BASE_URL);
   if (name === undefined) return lostKey(subdomain, word);
   const state = made.email_verified ? 'ok' : 'unverified';
-  const deployKey = deployKeyOf(made);
+  const { ssh_public_key: key } = made;
+  const deployKey = key === null ? undefined : { publicKey: key.public_key, fingerprint: key.fingerprint };
   try {
     const account = await workspace.accounts.connect({
       name,
@@ -136,10 +137,6 @@ async function keepAccount(
     word,
   });
   return { kind: 'close', after: async () => ({ kind: 'private', message }), audit: { target: name } };
-}
-
-function deployKeyOf({ ssh_public_key: key }: Signup): DeployKey | undefined {
-  return key === null ? undefined : { publicKey: key.public_key, fingerprint: key.fingerprint };
 }
 
 /** The account exists, so signing up again would create a second one: the form is closed. */

@@ -27,12 +27,15 @@ const ENTITIES: Record<string, string> = {
 
 /** One small page: no script, nothing loaded. */
 export function pageOf({ title, text, sections = [], next, links = [], form }: Page): string {
-  const body = sections.map(sectionOf).join('');
+  const body = sections.map(({ title, items }) => {
+    const lines = items.map((item) => `<li>${html(item)}</li>`);
+    return `<h2>${html(title)}</h2><ul>${lines.join('')}</ul>`;
+  });
   const buttons = links.map(({ label, url }) => `<a href="${html(url)}">${html(label)}</a>`).join('');
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${html(title)}</title><style>${PAGE_STYLE}</style></head>
-<body><main><h1>${html(title)}</h1><p>${html(text)}</p>${body}${buttons === '' ? '' : `<p>${buttons}</p>`}${formOf(form)}<p>${html(next)}</p></main></body>
+<body><main><h1>${html(title)}</h1><p>${html(text)}</p>${body.join('')}${buttons === '' ? '' : `<p>${buttons}</p>`}${formOf(form)}<p>${html(next)}</p></main></body>
 </html>
 `;
 }
@@ -43,11 +46,6 @@ function formOf(form: Page['form']): string {
     ([name, value]) => `<input type="hidden" name="${html(name)}" value="${html(value)}">`,
   );
   return `<form method="post" action="${html(form.action)}">${fields.join('')}<button>${html(form.label)}</button></form>`;
-}
-
-function sectionOf({ title, items }: { title: string; items: readonly string[] }): string {
-  const lines = items.map((item) => `<li>${html(item)}</li>`).join('');
-  return `<h2>${html(title)}</h2><ul>${lines}</ul>`;
 }
 
 /** Leads from the browser back into Slack. Organisations have no address of their own there. */

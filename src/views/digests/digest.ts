@@ -62,6 +62,7 @@ export function digestMessage(
   const { digest, lateSince } = frame;
   const range = RANGE_WORDS[digest.range].name;
   const inFull = reports.slice(0, MOST_IN_FULL);
+  const skipped = reports.flatMap((report) => (report.kind === 'reported' ? (report.skipped ?? []) : []));
   const rest = reports.slice(MOST_IN_FULL).map((report) => summaryOf(report, digest));
   const late = lateSince === undefined ? [] : [`:hourglass: Late: this was due ${dateTime(lateSince)}.`];
   const summary = linesWithin(
@@ -75,16 +76,10 @@ export function digestMessage(
       ...late.map((said) => context(said)),
       ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, pictures)),
       ...(rest.length === 0 ? [] : [section(linesWithin(rest, 1500, 'more accounts'))]),
-      ...skippedBlocks(reports),
+      ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),
       ...footerOf(frame),
     ],
   };
-}
-
-/** How many events of all accounts are missing because they could not be read. */
-function skippedBlocks(reports: readonly AccountReport[]): KnownBlock[] {
-  const skipped = reports.flatMap((report) => (report.kind === 'reported' ? (report.skipped ?? []) : []));
-  return skipped.length === 0 ? [] : [context(skippedWords(skipped))];
 }
 
 /** "acme: 14 deployments, 92.9 % succeeded" */

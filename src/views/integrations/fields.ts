@@ -137,19 +137,14 @@ function formatFault({ format }: HookProperty, text: string): string | undefined
     case 'text':
       return undefined;
     case 'url':
-      return isWebAddress(text)
-        ? undefined
-        : 'Enter a whole web address that begins with https:// or http://.';
+      if (URL.canParse(text) && /^https?:\/\/[^\s/]/i.test(text)) return undefined;
+      return 'Enter a whole web address that begins with https:// or http://.';
     case 'chat_id':
       // Groups have negative numbers.
       return /^(?:-?\d{1,20}|@\w+)$/.test(text)
         ? undefined
         : 'Enter a numeric id, or a name that begins with @.';
   }
-}
-
-function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:\/\/[^\s/]/i.test(text);
 }
 
 function flagsIn(value: Values[string]): IntegrationFlag[] {

@@ -21,12 +21,13 @@ export function projectsMessage(
   const title = `${count(projects.length, 'project')} ${what} ${code(account)}`;
   if (projects.length === 0)
     return { text: title, blocks: [section(`No projects ${what} ${code(account)}.`)] };
+  const others = projects.slice(MOST_BUTTONS).map(projectLine);
   return {
     text: title,
     blocks: [
       header(`Projects of ${plain(account, 60)}`),
       ...projects.slice(0, MOST_BUTTONS).map((project, at) => projectRow(account, project, at)),
-      ...otherProjects(projects.slice(MOST_BUTTONS)),
+      ...(others.length === 0 ? [] : [section(linesWithin(others, LIMITS.sectionText, 'more'))]),
       context(`${count(projects.length, 'project')}. Narrow the list with a word after ${code('projects')}.`),
     ],
   };
@@ -38,11 +39,6 @@ function projectRow(account: string, project: Project, at: number): KnownBlock {
   const test = button(testButton({ account, project: { permalink, name } }, at));
   const fits = (test.value ?? '').length <= LIMITS.buttonValue;
   return section(projectLine(project), fits ? test : undefined);
-}
-
-function otherProjects(projects: readonly Project[]): KnownBlock[] {
-  if (projects.length === 0) return [];
-  return [section(linesWithin(projects.map(projectLine), LIMITS.sectionText, 'more'))];
 }
 
 function projectLine(project: Project): string {

@@ -67,14 +67,10 @@ export function statusNews(server: Server): News[] {
   const status = managedStatus(server);
   // The order is the news of the beginning already.
   if (status === undefined || status === 'provisioning') return [];
-  const where = status === 'active' ? addressWords(server) : '';
+  const address = server.static_hosting?.url ?? server.managed_vps?.ip_address;
+  const where = status === 'active' && address ? `, at ${mrkdwn(address, 300)}` : '';
   const said = `${statusIcon(status)} ${bold(server.name)} is ${statusWords(status)}${where}`;
   return [{ key: `status:${status.slice(0, 60)}`, message: say(said) }];
-}
-
-function addressWords({ static_hosting: site, managed_vps: machine }: Server): string {
-  const address = site?.url ?? machine?.ip_address;
-  return address ? `, at ${mrkdwn(address, 300)}` : '';
 }
 
 function headline(state: ProvisioningState): { icon: string; words: string } {
