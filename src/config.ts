@@ -16,7 +16,9 @@ const supportAddress = text.refine((value) => /^(https?|mailto):$/.test(URL.pars
   message: 'is not an http(s) or mailto address',
 });
 const safeAddress = text.check(faultIn(findAddressFault));
-const positiveInteger = z.coerce.number().int().positive();
+const positiveInteger = wholeNumber(1);
+const port = wholeNumber(0, 65_535);
+const ABOVE_0 = 'must be a number above 0';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const hookTypes = text
@@ -51,8 +53,8 @@ const Environment = z.object({
   SLACK_RESPONSE_HOSTS: text.default('hooks.slack.com'),
   SLACK_COMMAND: text.regex(/^\/[a-z0-9_-]{1,31}$/, 'must look like /word').default('/deckhand'),
   HOST: text.default('0.0.0.0'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
-  METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  PORT: port.default(3000),
+  METRICS_PORT: port.optional(),
   PUBLIC_URL: webAddress.optional(),
   SUPPORT_URL: supportAddress.optional(),
   SERVICE_BASE_URL: text.check(faultIn(findBaseUrlFault)),
@@ -71,10 +73,10 @@ const Environment = z.object({
     .default('sqlite://data/deckhand.sqlite'),
   ENCRYPTION_KEYS: encryptionKeys,
   POLL_INTERVAL_MS: positiveInteger.default(2500),
-  FOLLOW_TIMEOUT_MINUTES: z.coerce.number().positive().default(30),
+  FOLLOW_TIMEOUT_MINUTES: z.coerce.number(ABOVE_0).positive(ABOVE_0).default(30),
   NOTICE_INTERVAL_MS: positiveInteger.optional(),
-  MCP: z.enum(['on', 'off']).default('off'),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+  MCP: z.enum(['on', 'off'], 'must be on or off').default('off'),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
 /** The one parsed configuration; the variables' names are kept, because operators know them by these. */
@@ -93,6 +95,12 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
     this.faults = faults;
   }
+}
+
+function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  const error = `must be a whole number ${range}`;
+  return z.coerce.number(error).int(error).min(least, error).max(most, error);
 }
 
 /** @throws ConfigError naming every fault at once */

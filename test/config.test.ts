@@ -48,6 +48,23 @@ describe('the configuration', () => {
     expect(faults.join()).not.toContain('shown-nowhere');
   });
 
+  it('says what a number, a switch or a level may be', () => {
+    const wrong = {
+      PORT: '70000',
+      FOLLOW_TIMEOUT_MINUTES: '0',
+      NOTICE_INTERVAL_MS: '1.5',
+      MCP: 'yes',
+      LOG_LEVEL: 'x',
+    };
+    expect(faultsOf({ ...good, ...wrong })).toEqual([
+      'PORT must be a whole number from 0 to 65535',
+      'FOLLOW_TIMEOUT_MINUTES must be a number above 0',
+      'NOTICE_INTERVAL_MS must be a whole number of at least 1',
+      'MCP must be on or off',
+      'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
+    ]);
+  });
+
   it.each([
     ['a token beside a client', { SLACK_CLIENT_ID: 'a', SLACK_CLIENT_SECRET: 'b' }, 'SLACK_BOT_TOKEN'],
     ['plain http beyond loopback', { SERVICE_BASE_URL: 'http://{account}.example.com' }, 'SERVICE_BASE_URL'],

@@ -1,15 +1,17 @@
 import type { Parts } from '../workspace/workspace.ts';
-import { type Routes, sendText } from './receivers/http-server.ts';
+import { type Routes, sendText, withHead } from './receivers/http-server.ts';
 
 /** Still served while draining, so that a probe learns that Deckhand drains and is not gone. */
-export const STILL_ANSWERED = ['GET /healthz', 'GET /readyz', 'GET /metrics'];
+export const STILL_ANSWERED = ['GET', 'HEAD'].flatMap((method) =>
+  ['/healthz', '/readyz', '/metrics'].map((path) => `${method} ${path}`),
+);
 
 type HealthParts = Pick<Parts, 'store' | 'engine' | 'log' | 'metrics' | 'tokenHealth'>;
 
 /** What probes and Prometheus ask. */
 export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Routes {
   const { metrics } = parts;
-  return {
+  return withHead({
     'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
     'GET /readyz': async (_, response) => {
       const fault = isDraining() ? 'draining' : await faultOf(parts);
@@ -19,11 +21,11 @@ export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Rou
       const text = await metrics.text();
       response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
     },
-  };
+  });
 }
 
 /** The routes of the public port, where metrics have a port of their own. */
-export function withoutMetrics({ 'GET /metrics': _, ...routes }: Routes): Routes {
+export function withoutMetrics({ 'GET /metrics': _, 'HEAD /metrics': __, ...routes }: Routes): Routes {
   return routes;
 }
 

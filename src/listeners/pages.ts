@@ -3,7 +3,7 @@ import { isThisMachine } from '../core/exchange.ts';
 import { type Page, pageOf } from '../views/blocks/page.ts';
 import { frontPage, privacyPage } from '../views/public/pages.ts';
 import type { Parts } from '../workspace/workspace.ts';
-import { type Routes, sendText } from './receivers/http-server.ts';
+import { type Routes, sendText, withHead } from './receivers/http-server.ts';
 
 /** Every page has the operator's way to help, where there is one. */
 export function sendPage(
@@ -53,5 +53,5 @@ export function publicRoutes({ config, installations }: Pick<Parts, 'config' | '
   const show = (page: Page): Routes[string] => {
     return (_, response) => sendPage(response, 200, page, config);
   };
-  return { 'GET /': show(front), 'GET /privacy': show(privacyPage()) };
+  return withHead({ 'GET /': show(front), 'GET /privacy': show(privacyPage()) });
 }

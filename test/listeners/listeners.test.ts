@@ -238,6 +238,10 @@ describe('the front door', () => {
     const get = (path: string) => request(`${world.origin}${path}`);
     expect((await get('/healthz')).statusCode).toBe(200);
     expect((await get('/readyz')).statusCode).toBe(200);
+    for (const path of ['/', '/privacy', '/healthz', '/readyz', '/metrics']) {
+      const head = await request(`${world.origin}${path}`, { method: 'HEAD' });
+      expect([head.statusCode, await head.body.text()]).toEqual([200, '']);
+    }
     expect((await get('/slack/events')).statusCode).toBe(405);
     const missing = await get('/nowhere');
     expect(missing.statusCode).toBe(404);

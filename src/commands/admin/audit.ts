@@ -6,6 +6,7 @@ import { type CommandContext, defineCommand } from '../command.ts';
 
 const USUAL = 20;
 const MOST = 50;
+const SIZE = `is how many entries a page has, from 1 to ${MOST}`;
 
 const Page: z.ZodType<AuditPage> = z.object({
   size: z.int().min(1).max(MOST),
@@ -20,12 +21,7 @@ export const audit = defineCommand({
   examples: ['audit', 'audit 50'],
   role: 'admin',
   args: z.object({
-    n: z.coerce
-      .number({ error: 'is how many entries a page has' })
-      .int()
-      .min(1, { error: `is between 1 and ${MOST}` })
-      .max(MOST, { error: `is between 1 and ${MOST}` })
-      .default(USUAL),
+    n: z.coerce.number(SIZE).int(SIZE).min(1, SIZE).max(MOST, SIZE).default(USUAL),
   }),
   run: async ({ n }, context) => ({ kind: 'private', message: await pageOf({ size: n, page: 0 }, context) }),
   actions: [

@@ -9,6 +9,12 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, url: 
 /** Handlers by `METHOD /path`. */
 export type Routes = Record<string, Handler>;
 
+/** Answers HEAD as well, by which monitors ask; Node leaves the body out. For routes that change nothing. */
+export function withHead(routes: Routes): Routes {
+  const heads = Object.entries(routes).map(([route, handler]) => [route.replace('GET', 'HEAD'), handler]);
+  return { ...routes, ...Object.fromEntries(heads) };
+}
+
 const STYLE_DIGEST = hash('sha256', PAGE_STYLE, 'base64');
 
 /** Every page and answer: nothing is cached, framed, guessed at or loaded from elsewhere. */
