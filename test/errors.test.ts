@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { answerTo, ask, enroll } from './support/asking.ts';
-import { briskClock, failing, hold, mend } from './support/faults.ts';
+import { BRISK, failing, hold, mend } from './support/faults.ts';
 import {
   ACCOUNT,
   API_KEY,
@@ -158,7 +158,7 @@ function expectAnswer(world: TestWorld, said: string, [, , , says, next, more]: 
 
 /** A world of one test, with an account in it. */
 async function worldOfItsOwn(options: TestWorldOptions): Promise<TestWorld> {
-  const world = await openTestWorld({ clock: briskClock, ...options });
+  const world = await openTestWorld({ ...BRISK, ...options });
   onTestFinished(() => world.stop());
   await hold(world.app, 'ok');
   return world;
@@ -167,7 +167,7 @@ async function worldOfItsOwn(options: TestWorldOptions): Promise<TestWorld> {
 describe('what the service does', () => {
   let world: TestWorld;
   beforeAll(async () => {
-    world = await openTestWorld({ clock: briskClock });
+    world = await openTestWorld(BRISK);
   });
   afterAll(() => world.stop());
   beforeEach(() => mend(world));
@@ -232,7 +232,7 @@ describe('a store that fails', () => {
   let database: DatabaseSync;
   let undo: string;
   beforeEach(async () => {
-    world = await openTestWorld({ clock: briskClock });
+    world = await openTestWorld(BRISK);
     await hold(world.app, 'ok');
     database = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
   });
@@ -490,7 +490,7 @@ describe('what Slack does', () => {
 describe('what is sent again', () => {
   let world: TestWorld;
   beforeAll(async () => {
-    world = await openTestWorld({ clock: briskClock });
+    world = await openTestWorld(BRISK);
   });
   afterAll(() => world.stop());
   beforeEach(() => mend(world));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask, enroll } from './support/asking.ts';
 import { changeField } from './support/changed-field.ts';
-import { briskClock, failing, mend } from './support/faults.ts';
+import { BRISK, failing, mend } from './support/faults.ts';
 import {
   API_KEY,
   CHANNEL,
@@ -303,7 +303,7 @@ function asked(world: TestWorld, command: string): Promise<string> {
 describe('a field of the specification', () => {
   let world: TestWorld;
   beforeAll(async () => {
-    world = await openTestWorld({ clock: briskClock });
+    world = await openTestWorld(BRISK);
   });
   afterAll(() => world.stop());
   beforeEach(() => mend(world));

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { ask } from '../support/asking.ts';
-import { briskClock } from '../support/faults.ts';
+import { BRISK } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, type TestWorld } from '../support/test-world.ts';
 
@@ -12,7 +12,7 @@ function refuse(world: TestWorld, path: string, status: number, body: unknown): 
 }
 
 describe('what the service says about a failure', () => {
-  test.override({ worldOptions: { clock: briskClock }, connected: true });
+  test.override({ worldOptions: BRISK, connected: true });
 
   test.for([
     [401, 'unauthorized', 'was revoked or rotated'],

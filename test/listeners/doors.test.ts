@@ -3,12 +3,12 @@ import { allCommands } from '../../src/commands/registry.ts';
 import { SCHEDULES } from '../../src/workspace/account-keys.ts';
 import { ACCOUNTS } from '../../src/workspace/accounts.ts';
 import { answerTo } from '../support/asking.ts';
-import { briskClock } from '../support/faults.ts';
+import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
 import { sendJson, sendPayload, sendSigned } from '../support/signed.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
-const test = base.extend('connected', true).extend('worldOptions', { clock: briskClock });
+const test = base.extend('connected', true).extend('worldOptions', BRISK);
 
 const team = { id: TEAM };
 const user = { id: PEOPLE.admin };

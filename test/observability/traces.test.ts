@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { briskClock } from '../support/faults.ts';
+import { BRISK } from '../support/faults.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { API_KEY, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from '../support/test-world.ts';
 import { type Collector, type ReceivedSpan, startCollector, traceTo } from './collector.ts';
@@ -21,7 +21,7 @@ describe('traces of what people ask for', () => {
   beforeEach(async () => {
     collector = await startCollector();
     const tracing = await traceTo(collector);
-    world = await openTestWorld({ tracing, clock: briskClock, connected: true });
+    world = await openTestWorld({ ...BRISK, tracing, connected: true });
     onTestFinished(() => world.stop());
     spans = async () => {
       await world.app.stop(10_000);

@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest';
 import { ask } from '../../support/asking.ts';
-import { briskClock } from '../../support/faults.ts';
+import { BRISK } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, EMAIL } from '../../support/test-world.ts';
 
-const test = base.extend('connected', () => true).extend('worldOptions', { clock: briskClock });
+const test = base.extend('connected', () => true).extend('worldOptions', BRISK);
 
 describe('doctor', () => {
   test('says that the key may read invoices and use managed hosting, where it may', async ({ world }) => {

@@ -3,7 +3,11 @@ import { fastClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
-const test = base.extend('worldOptions', () => ({ clock: fastClock(10), serviceTimeoutMs: 600_000 }));
+const test = base.extend('worldOptions', () => ({
+  clock: fastClock(10),
+  serviceTimeoutMs: 600_000,
+  env: { POLL_INTERVAL_MS: '400' },
+}));
 const whenConnected = test.extend('connected', true);
 
 const shown = (world: TestWorld, who: keyof typeof PEOPLE = 'member') =>

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { briskClock } from '../../support/faults.ts';
+import { BRISK } from '../../support/faults.ts';
 import { test } from '../../support/fixtures.ts';
 import { sendPayload } from '../../support/signed.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -7,7 +7,7 @@ import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '.
 const STATUS = '/acme/projects/*/test_access/*';
 
 describe('test access from a channel', () => {
-  test.override({ worldOptions: { clock: briskClock }, connected: true });
+  test.override({ worldOptions: BRISK, connected: true });
 
   const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
   const root = (world: TestWorld) => roots(world).at(-1);

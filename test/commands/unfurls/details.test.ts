@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { briskClock } from '../../support/faults.ts';
+import { BRISK } from '../../support/faults.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -35,7 +35,7 @@ async function opened(
 
 describe('the pane of a linked project', () => {
   test.override({
-    worldOptions: { slackApp: { unfurlDomains: ['127.0.0.1'] }, clock: briskClock },
+    worldOptions: { ...BRISK, slackApp: { unfurlDomains: ['127.0.0.1'] } },
     connected: true,
   });
 
@@ -145,7 +145,7 @@ describe('the pane of a linked project', () => {
 
 describe('where Slack takes no work objects', () => {
   test.override({
-    worldOptions: { slackApp: { unfurlDomains: ['127.0.0.1'] }, clock: briskClock },
+    worldOptions: { ...BRISK, slackApp: { unfurlDomains: ['127.0.0.1'] } },
     connected: true,
   });
 

@@ -3,7 +3,7 @@ import { createContext } from '../../../src/commands/resolve-target.ts';
 import { unfurlLinks } from '../../../src/commands/unfurls/unfurl.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { EventBody } from '../../../src/listeners/payloads/schemas.ts';
-import { briskClock } from '../../support/faults.ts';
+import { BRISK } from '../../support/faults.ts';
 import {
   ACCOUNT,
   API_KEY,
@@ -21,10 +21,15 @@ const WEB_9 = `/${ACCOUNT}/projects/storefront/servers/web-9`;
 let world: TestWorld;
 let passed = 0;
 /** The system's, except that a test may say that time has passed. */
-const clock: Clock = { now: () => systemClock.now() + passed, sleep: briskClock.sleep };
+const clock: Clock = { now: () => systemClock.now() + passed, sleep: BRISK.clock.sleep };
 beforeEach(async () => {
   passed = 0;
-  world = await openTestWorld({ slackApp: { unfurlDomains: ['127.0.0.1'] }, clock, connected: true });
+  world = await openTestWorld({
+    slackApp: { unfurlDomains: ['127.0.0.1'] },
+    ...BRISK,
+    clock,
+    connected: true,
+  });
 });
 afterEach(() => world.stop());
 

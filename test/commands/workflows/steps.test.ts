@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest';
-import { briskClock } from '../../support/faults.ts';
+import { BRISK } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const STATUS = `/${ACCOUNT}/projects/*/test_access/*`;
-const test = base.extend('connected', true).extend('worldOptions', { clock: briskClock });
+const test = base.extend('connected', true).extend('worldOptions', BRISK);
 
 const run = (world: TestWorld, inputs: Record<string, unknown>, name = 'test_access') =>
   world.slack.runFunction(TEAM, name, inputs).id;
