@@ -59,6 +59,8 @@ describe.each(DOORS.slice(0, byLength(1, DOORS.length)))(
 
     async function start(): Promise<void> {
       deckhand = await startDeckhand(env);
+      // Its port is logged before Slack takes the first connection.
+      if (socketMode) await slack.until(() => slack.connections().length > 0);
       slack.deliverTo(`${deckhand.origin}/slack/events`);
     }
 
