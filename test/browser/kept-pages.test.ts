@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { onlyYou, replies, testRun } from '../sandbox/slack/web/fixture-messages.ts';
 import { hostFurnishedPage } from '../sandbox/slack/web/furnished-page.ts';
 import type { PageHost } from '../sandbox/slack/web/page-host.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
@@ -74,7 +75,7 @@ describeInBrowser('the local workspace where an earlier test left it', () => {
   let first: Page;
   let fresh: string;
   beforeAll(async () => {
-    host = await hostFurnishedPage();
+    host = await hostFurnishedPage([testRun, ...replies, onlyYou]);
   });
   afterAll(() => host.stop());
 
