@@ -32,7 +32,7 @@ import type { Span, SpanStart, Tracing } from './tracing.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
 /** A collector that does not answer must not delay the end of the process. */
-const CLOSE_MS = 2_000;
+const CLOSE_MS = 5_000;
 
 const KINDS: Readonly<Record<SpanStart['kind'], SpanKind>> = {
   server: SpanKind.SERVER,
