@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { BRISK } from '../../support/faults.ts';
+import { BRISK, HASTY } from '../../support/faults.ts';
 import { test } from '../../support/fixtures.ts';
 import { sendPayload } from '../../support/signed.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -187,18 +187,22 @@ describe('test access from a channel', () => {
     await rootSays(world, '1 of 1 reachable');
   });
 
-  test.for([
-    ['503 with Retry-After', { status: 503, retryAfter: '0' }],
-    ['500', { status: 500 }],
-    ['a dropped connection', { drop: true }],
-    ['an answer that is no JSON', { badJson: true }],
-  ] as const)('test access from a channel goes on polling through %s', async ([_, fault], { world }) => {
-    const handle = world.service.faults.add({ path: STATUS, ...fault, times: 3 });
-    await run(world, 'test storefront');
-    await rootSays(world, '2 of 2 reachable');
-    expect(handle.hits()).toBe(3);
-    await threadHas(world, 3);
-    expect(new Set(thread(world)).size).toBe(thread(world).length);
+  describe('whose polls fail', () => {
+    test.override({ worldOptions: HASTY });
+
+    test.for([
+      ['503 with Retry-After', { status: 503, retryAfter: '0' }],
+      ['500', { status: 500 }],
+      ['a dropped connection', { drop: true }],
+      ['an answer that is no JSON', { badJson: true }],
+    ] as const)('test access from a channel goes on polling through %s', async ([_, fault], { world }) => {
+      const handle = world.service.faults.add({ path: STATUS, ...fault, times: 3 });
+      await run(world, 'test storefront');
+      await rootSays(world, '2 of 2 reachable');
+      expect(handle.hits()).toBe(3);
+      await threadHas(world, 3);
+      expect(new Set(thread(world)).size).toBe(thread(world).length);
+    });
   });
 
   test('test access from a channel says when a busy service is asked again to start the run', async ({
