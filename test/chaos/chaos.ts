@@ -106,14 +106,16 @@ function watchReadiness({ diary, replicas }: World, { struck }: Storm) {
   };
 }
 
-/** Since when each digest stands, by the clock of the slots. */
+/** Since when each digest stands, by the clock of the slots; what that showed before it was set back is over. */
 function watchDigests(world: World) {
   const since = new Map<string, number>();
+  let latest = 0;
   const timer = setInterval(() => {
+    latest = Math.max(latest, world.slotTime());
     for (const side of SIDES)
       for (const { text } of side.channels.flatMap((channel) => world.slack.messages(side.team, channel))) {
         const id = /set up the digest `(\w+)`/.exec(text)?.[1];
-        if (id !== undefined && !since.has(id)) since.set(id, world.slotTime());
+        if (id !== undefined && !since.has(id)) since.set(id, latest);
       }
   }, LOOK_MS);
   return { since, end: () => clearInterval(timer) };
