@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { outdated } from '../core/errors.ts';
+import { parseJson } from '../core/json.ts';
 
 /** What a button carries in its value. @throws UserError where it is of another version, which made it otherwise */
 export function fromButton<Schema extends z.ZodType>(schema: Schema, value = '{}'): z.output<Schema> {
@@ -19,13 +20,4 @@ function read<Schema extends z.ZodType>(
   const parsed = schema.safeParse(parseJson(text));
   if (!parsed.success) throw outdated(what);
   return parsed.data;
-}
-
-/** Undefined for what is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

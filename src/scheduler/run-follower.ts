@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { defined } from '../core/defined.ts';
 import { type ServiceError, type ServiceErrorKind, UserError } from '../core/errors.ts';
+import { defined } from '../core/json.ts';
 import { dateTime } from '../core/mrkdwn.ts';
 import { nextPollMs, type PollState, STEADY } from '../core/retry.ts';
 import type { Settings } from '../core/settings.ts';

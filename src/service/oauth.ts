@@ -1,4 +1,5 @@
 import * as openid from 'openid-client';
+import { parseJson } from '../core/json.ts';
 import { findAddressFault } from './addresses.ts';
 import { isObject } from './call.ts';
 import { emailIn } from './identity.ts';
@@ -192,20 +193,13 @@ async function textOf(answer: Response): Promise<string> {
 
 /** API 5.3 does not show the fields of a token answer, so an absent or null field is no fault. */
 function tolerant(text: string): string {
+  // The library says what is wrong with an answer that is no JSON.
   const answer = parseJson(text);
   if (!isObject(answer)) return text;
   // An id token was not requested, and is not used.
   const { id_token: _, ...rest } = answer;
   const given = Object.entries(rest).filter(([, value]) => value !== null);
   return JSON.stringify({ token_type: 'Bearer', ...Object.fromEntries(given) });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The library says what is wrong with it.
-  }
 }
 
 async function explaining<T>(work: () => Promise<T>): Promise<T> {

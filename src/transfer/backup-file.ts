@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
+import { parseJson } from '../core/json.ts';
 import { expectOlder } from '../store/origin.ts';
 import { StoreError } from '../store/store.ts';
 import { readVersion } from '../version.ts';
@@ -58,7 +59,7 @@ export async function* readBackup(path: string): AsyncGenerator<Item> {
   let isBegun = false;
   let end: Counts | undefined;
   for await (const line of readLines(path)) {
-    const parsed = parse(line);
+    const parsed = parseJson(line);
     if (!isBegun) {
       const header = Header.safeParse(parsed).data;
       if (header === undefined) throw new StoreError(`${path} is no backup of Deckhand.`);
@@ -90,14 +91,6 @@ async function* readLines(path: string): AsyncGenerator<string> {
     }
   } catch (cause) {
     throw fileFault(path, 'read', cause);
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // what is no JSON is no line of a backup
   }
 }
 

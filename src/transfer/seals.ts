@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../core/json.ts';
 import type { EncryptionKeys } from '../store/encryption-keys.ts';
 import { type DataKey, type Field, openSealed, SealError, unwrap, WrappedKey } from '../store/sealer.ts';
 import { DATA_KEYS, GLOBAL } from '../store/store.ts';
@@ -60,13 +61,14 @@ export class SealCheck {
   /** @throws SealError where `ENCRYPTION_KEYS` does not open a workspace's data key */
   add(item: Item): void {
     if ('document' in item) this.#addDocument(item.document);
-    if ('job' in item) this.#open(sealedInJob(item.job.queue, parse(item.job.data)));
+    // What is no JSON was set aside, and has no sealed value that could be opened.
+    if ('job' in item) this.#open(sealedInJob(item.job.queue, parseJson(item.job.data)));
   }
 
   #addDocument({ key, value }: { key: string; value: string }): void {
     const [workspace = '', collection = '', ...rest] = key.split('/');
     const id = rest.join('/');
-    const doc = Envelope.safeParse(parse(value)).data?.value.doc;
+    const doc = Envelope.safeParse(parseJson(value)).data?.value.doc;
     if (workspace === GLOBAL && collection === DATA_KEYS) {
       const wrapped = WrappedKey.safeParse(doc).data;
       if (wrapped !== undefined) this.#dataKeys.set(id, unwrap(this.#keys, id, wrapped));
@@ -85,13 +87,5 @@ export class SealCheck {
       if (!(error instanceof SealError)) throw error;
       this.shut.push(`${workspace} ${field.record}`);
     }
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // a job or document that is set aside has no sealed value that could be opened
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { defined } from '../core/defined.ts';
 import { InstallationEnded } from '../core/errors.ts';
+import { defined } from '../core/json.ts';
 import type { Field, Sealer } from '../store/sealer.ts';
 import { type AskTenancy, GLOBAL, type Store, type Tenancy } from '../store/store.ts';
 import {

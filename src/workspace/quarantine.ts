@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
+import { parseJson } from '../core/json.ts';
 import { code } from '../core/mrkdwn.ts';
 import type { SetAside } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
@@ -50,19 +51,12 @@ const OfDigest = z.object({ digest: z.string() });
 /** A job or schedule as a record, with its owner as far as that can be read. */
 async function recordOf(store: Store, what: SetAside): Promise<QuarantinedRecord> {
   const { kind, workspace, queue: collection, id } = what;
-  const data = parse(what.data);
+  // That it is no JSON may be just what is wrong with it.
+  const data = parseJson(what.data);
   const digest = OfDigest.safeParse(data).data?.digest;
   const doc =
     digest === undefined ? data : await store.of(workspace).collection('digests', z.unknown()).get(digest);
   return { kind, workspace, collection, id, owner: ownerOf(doc) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // it may be just that which is wrong with it
-  }
 }
 
 interface NoticeParts {

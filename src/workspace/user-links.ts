@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { defined } from '../core/defined.ts';
+import { defined } from '../core/json.ts';
 import type { Tokens } from '../service/oauth.ts';
 import type { Field, WorkspaceSealer } from '../store/sealer.ts';
 import type { WorkspaceStore } from '../store/store.ts';

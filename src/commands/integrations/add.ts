@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../core/defined.ts';
+import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import {

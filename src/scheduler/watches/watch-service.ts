@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { defined } from '../../core/defined.ts';
+import { defined } from '../../core/json.ts';
 import type { Account } from '../../workspace/accounts.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
 import {

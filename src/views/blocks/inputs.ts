@@ -1,5 +1,5 @@
 import type { InputBlock } from '@slack/types';
-import { defined } from '../../core/defined.ts';
+import { defined } from '../../core/json.ts';
 import { cut, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
 import { plainText } from './message.ts';

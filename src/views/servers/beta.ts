@@ -1,5 +1,5 @@
-import { defined } from '../../core/defined.ts';
 import type { ServiceError } from '../../core/errors.ts';
+import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
