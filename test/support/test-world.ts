@@ -73,7 +73,7 @@ export interface TestWorldOptions {
   byOauth?: boolean;
   /** How long Deckhand waits for an answer of the service, in milliseconds; 15 s by default. */
   serviceTimeoutMs?: number;
-  /** How many times faster the service's time runs; its tests take seconds otherwise. */
+  /** How many times faster the service's time runs; 20 by default, for its tests take seconds otherwise. */
   speed?: number;
   /** Off by default. */
   tracing?: Tracing;
@@ -82,6 +82,8 @@ export interface TestWorldOptions {
 }
 
 const A_DAY_MS = 86_400_000;
+/** In pictures, the service's time is that of the messages beside it. */
+const SPEED = process.env.DECKHAND_SCREENSHOTS === '1' ? 1 : 20;
 const STORE_FILE = 'deckhand.sqlite';
 const KEY = Buffer.alloc(32, 7).toString('base64');
 /** Read once: each test registers the app anew. */
@@ -93,7 +95,7 @@ const PICTURES: Pictures = { draw: createPictures(A_DAY_MS).draw, close: () => u
 export async function openTestWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
   const service = await startSimulatedService({
     seed: options.seed ?? 'empty',
-    ...(options.time === undefined ? { speed: options.speed ?? 20 } : { now: options.time.now, speed: 1 }),
+    ...(options.time === undefined ? { speed: options.speed ?? SPEED } : { now: options.time.now, speed: 1 }),
     oauthClients: options.oauthClients ?? [],
     ...options.authorisation,
   });
