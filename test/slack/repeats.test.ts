@@ -1,7 +1,9 @@
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { say } from '../../src/views/blocks/message.ts';
-import { HASTY } from '../support/faults.ts';
+import { HASTY, hastyClock } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
+import { openBrowser } from '../support/installing.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const test = base.extend('connected', true).extend('worldOptions', HASTY);
@@ -29,4 +31,25 @@ test('what a person alone is told outlasts a Slack that fails for a while, and e
   expect(world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text)).toEqual(['Here you are']);
   // The admin is told of the connected account in the same moment, and meets some of the faults.
   await expect.poll(() => world.app.parts.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 3$/m);
+});
+
+describe('with tokens that end', () => {
+  let later = 0;
+  const time: Clock = { ...hastyClock, now: () => systemClock.now() + later };
+  test.override({
+    connected: false,
+    worldOptions: { ...HASTY, clock: time, time, byOauth: true, slackApp: { tokenRotation: true } },
+  });
+
+  test('a post that had to wait for a new token was sent once, and counts as that', async ({ world }) => {
+    await openBrowser(world).install(TEAM, PEOPLE.admin);
+    later = 13 * 3_600_000;
+    world.slack.fault({ method: 'oauth.v2.access', status: 502, times: 2 });
+    const slack = world.app.parts.slack.of(TEAM);
+    await slack.post({ channel: CHANNEL, message: say('Here you are') });
+    expect(roots(world).map(({ text }) => text)).toEqual(['Here you are']);
+    expect(await world.logged('"event":"token_refresh_failed"')).toContain('http_502');
+    expect(await world.app.parts.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 0$/m);
+    expect(world.logs.join()).not.toContain('"event":"delivery_uncertain"');
+  });
 });
