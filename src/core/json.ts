@@ -14,3 +14,13 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** What a text from outside says as a JSON object; undefined where it is none. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

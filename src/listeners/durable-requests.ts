@@ -75,6 +75,10 @@ export interface Live {
   state?: ViewState | undefined;
 }
 
+export function callerOf({ caller }: StoredRequest, { responseUrl, triggerId }: Live): Caller {
+  return { channel: undefined, ...caller, responseUrl, triggerId };
+}
+
 /** More are waiting in this process only in a flood; the oldest goes first, and is answered without. */
 const MOST_LIVE = 2_000;
 

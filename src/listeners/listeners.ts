@@ -12,6 +12,7 @@ import type { JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import type { BackgroundWork } from './background-work.ts';
 import {
+  callerOf,
   createDurableRequests,
   type DurableRequests,
   isStoredFirst,
@@ -31,7 +32,7 @@ import {
   readShortcut,
   viewStateOf,
 } from './payloads/payloads.ts';
-import { OptionsBody, SubmissionBody } from './payloads/schemas.ts';
+import { OptionsBody, OtherBody, SubmissionBody } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
@@ -104,6 +105,11 @@ export function createListeners(parts: ListenerParts): Listeners {
       await work;
     },
     view_closed: (_, ack) => ack(),
+    async other(body, ack) {
+      const { type } = OtherBody.parse(body);
+      log.info({ event: 'payload_unknown', type }, 'a payload of a type without a handler was acknowledged');
+      await ack();
+    },
     async block_suggestion(body, ack) {
       const menu = OptionsBody.parse(body);
       const { workspace, caller } = readInteraction(menu);
@@ -174,10 +180,6 @@ async function run(
     case 'shortcut':
       return void (await carryOut(shortcutAsked({ ...scene, request, live })));
   }
-}
-
-function callerOf({ caller }: StoredRequest, { responseUrl, triggerId }: Live): Caller {
-  return { channel: undefined, ...caller, responseUrl, triggerId };
 }
 
 interface Ways extends ListenerParts {

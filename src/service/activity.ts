@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { isObject } from '../core/json.ts';
 import {
   Identifier,
-  isObject,
   type ListOptions,
   NullableText,
   Numeric,

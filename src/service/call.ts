@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/exchange.ts';
+import { isObject } from '../core/json.ts';
 import { newReference } from '../observability/failures.ts';
 import { classifyAnswer, type Scope } from './classify.ts';
 
@@ -178,10 +179,7 @@ export const NullableNumber = Numeric.nullish()
 
 /** The rows of a list, by itself or under a key; each is read by itself. */
 export function listUnder(key: string) {
-  return z.preprocess(
-    (value) => (isObject(value) && !Array.isArray(value) ? listAt(value, key) : value),
-    z.array(z.unknown()),
-  );
+  return z.preprocess((value) => (isObject(value) ? listAt(value, key) : value), z.array(z.unknown()));
 }
 
 /** What stands under a key; null, as services write where there is nothing, is an empty list. */
@@ -192,10 +190,6 @@ export function listAt(value: Record<string, unknown>, key: string): unknown {
 /** A record, by itself or under a key. */
 export function recordUnder<T extends z.ZodType>(key: string, record: T) {
   return z.preprocess((value) => (isObject(value) && isObject(value[key]) ? value[key] : value), record);
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 export interface ListOptions extends CallOptions {

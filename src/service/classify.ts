@@ -1,4 +1,5 @@
 import { ServiceError, type ServiceErrorKind } from '../core/errors.ts';
+import { isObject, parseObject } from '../core/json.ts';
 
 /** What a path belongs to: an account, or sign-up, which has none yet. */
 export type Scope = 'account' | 'signup';
@@ -58,6 +59,7 @@ function kindOf({ status, scope }: ErrorAnswer, body: ErrorBody): ServiceErrorKi
   if (status === 404) return notFound(scope, body);
   if (status === 422) return 'invalid';
   if (status === 429 || status === 503) return 'busy';
+  if (status === 408) return 'unreachable';
   return status >= 400 && status < 500 ? 'rejected' : 'unexpected';
 }
 
@@ -218,17 +220,4 @@ function webAddress(value: unknown): string | undefined {
   if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
   const { protocol, href } = new URL(value);
   return protocol === 'https:' || protocol === 'http:' ? href : undefined;
-}
-
-function parseObject(text: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // A body that is not JSON is one of the cases, not a bug.
-  }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { isObject } from '../core/json.ts';
 import {
   type CallOptions,
   Identifier,
-  isObject,
   type ListOptions,
   listAt,
   listUnder,
@@ -105,7 +105,7 @@ export function listSizes(account: AccountClient, options?: ListOptions): Promis
 
 /** Under `regions`, grouped, or bare. */
 function regionsIn(value: unknown): unknown {
-  if (!isObject(value) || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   if (isObject(value.grouped_regions)) return Object.values(value.grouped_regions).flat();
   return value.regions === undefined ? listAt(value, 'grouped_regions') : listAt(value, 'regions');
 }

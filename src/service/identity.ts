@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from './call.ts';
+import { isObject } from '../core/json.ts';
 
 const Email = z.email().max(200);
 

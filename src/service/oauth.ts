@@ -1,7 +1,6 @@
 import * as openid from 'openid-client';
-import { parseJson } from '../core/json.ts';
+import { parseJson, parseObject } from '../core/json.ts';
 import { findAddressFault } from './addresses.ts';
-import { isObject } from './call.ts';
 import { emailIn } from './identity.ts';
 
 /** All scopes of API 5.3 (docs/service-api.md). */
@@ -194,8 +193,8 @@ async function textOf(answer: Response): Promise<string> {
 /** API 5.3 does not show the fields of a token answer, so an absent or null field is no fault. */
 function tolerant(text: string): string {
   // The library says what is wrong with an answer that is no JSON.
-  const answer = parseJson(text);
-  if (!isObject(answer)) return text;
+  const answer = parseObject(text);
+  if (answer === undefined) return text;
   // An id token was not requested, and is not used.
   const { id_token: _, ...rest } = answer;
   const given = Object.entries(rest).filter(([, value]) => value !== null);

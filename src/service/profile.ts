@@ -1,13 +1,6 @@
 import { z } from 'zod';
-import {
-  type CallOptions,
-  Flag,
-  isObject,
-  NullableText,
-  OptionalText,
-  requestJson,
-  YesOrNo,
-} from './call.ts';
+import { isObject } from '../core/json.ts';
+import { type CallOptions, Flag, NullableText, OptionalText, requestJson, YesOrNo } from './call.ts';
 import type { AccountClient } from './client.ts';
 
 /** API 2.3 (docs/service-api.md); `time_zone`, `suspended` and `trialling` come from such services too. */

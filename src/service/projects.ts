@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { isObject } from '../core/json.ts';
 import {
   type CallOptions,
   Flag,
   Identifier,
-  isObject,
   jsonOf,
   type ListOptions,
   listUnder,

@@ -1,13 +1,6 @@
 import { z } from 'zod';
-import {
-  type CallOptions,
-  Flag,
-  Identifier,
-  isObject,
-  NullableText,
-  OptionalText,
-  requestJson,
-} from './call.ts';
+import { isObject } from '../core/json.ts';
+import { type CallOptions, Flag, Identifier, NullableText, OptionalText, requestJson } from './call.ts';
 import type { Service } from './client.ts';
 
 /** API 2.1 (docs/service-api.md). The password is the person's own and is stored nowhere. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { InstallationEnded } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
 
 /**
  * Documents, each in a named collection of one workspace. Nothing here can be read without naming the
@@ -213,14 +214,10 @@ export function parseVersion<T>(shape: Shape<T>, doc: unknown, version: number):
 /** Undefined, which no schema reads, where it cannot be. */
 function bringUp(upgrades: readonly Upgrade[], doc: unknown, version: number): unknown {
   if (version > upgrades.length + 1) return undefined;
-  if (!isFields(doc)) return doc;
+  if (!isObject(doc)) return doc;
   return upgrades.slice(version - 1).reduce((before, upgrade) => upgrade(before), doc);
 }
 
 function upgradesOf<T>(shape: Shape<T>): readonly Upgrade[] {
   return 'upgrades' in shape ? shape.upgrades : [];
-}
-
-function isFields(doc: unknown): doc is Fields {
-  return typeof doc === 'object' && doc !== null && !Array.isArray(doc);
 }

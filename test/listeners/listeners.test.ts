@@ -146,7 +146,8 @@ describe('the front door', () => {
     ['an unknown content type', { type: 'text/xml' }, '<a/>', 400],
     ['JSON that is none', { type: 'application/json' }, '{', 400],
     ['a list', { type: 'application/json' }, '[]', 400],
-    ['nothing that Slack sends', { type: 'application/json; charset=utf-8' }, '{"type":"odd"}', 400],
+    ['nothing that Slack sends', { type: 'application/json; charset=utf-8' }, '{"odd":true}', 400],
+    ['a payload without a type', {}, 'payload=%7B%22odd%22%3Atrue%7D', 400],
     ['more than two megabytes', {}, `a=${'x'.repeat(2_000_000)}`, 413],
   ] as const)(
     'the front door answers %s with the fitting status',
@@ -178,6 +179,18 @@ describe('the front door', () => {
         expect((await deliver({ type, ...parts })).status, JSON.stringify(parts)).toBe(400);
       expect(world.logs.join()).toContain('"event":"payload_malformed"');
       expect(world.logs.join()).not.toContain('"event":"bug"');
+    },
+  );
+
+  test.for(['interactive_message', 'a_type_of_tomorrow'])(
+    'the front door acknowledges a payload of a type that has no handler, %s, as it does an event, so that Slack does not send it again',
+    async (type, { world }) => {
+      const { send, deliver } = await signed(world);
+      expect(await deliver({ type, user: { id: PEOPLE.member } })).toEqual({ status: 200, text: '' });
+      const outer = await send(JSON.stringify({ type }), { type: 'application/json' });
+      expect(outer.status).toBe(200);
+      await world.logged('"event":"payload_unknown"');
+      expect(world.logs.join()).not.toContain('request_refused');
     },
   );
 

@@ -43,6 +43,7 @@ test.each([
   [304, '', 'unexpected'],
   [402, '', 'rejected'],
   [405, '', 'rejected'],
+  [408, '', 'unreachable'],
   [409, { status: 'error', errors: ['taken'] }, 'rejected'],
   [502, '<h1>Bad gateway</h1>', 'unexpected'],
   [504, '', 'unexpected'],

@@ -72,7 +72,7 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
 export function listCommand<R>(feature: ScheduleFeature<R>) {
   return {
     name: feature.face.commands.list,
-    usage: '[all]',
+    usage: '[here|all]',
     role: feature.role,
     args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
     async run({ scope }: { scope: ListScope }, context: CommandContext): Promise<Reply> {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseObject } from '../../core/json.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
-import { parseObject, readBody } from '../receivers/http-receiver.ts';
+import { readBody } from '../receivers/http-receiver.ts';
 import type { Routes } from '../receivers/http-server.ts';
 import type { Signatures } from '../receivers/signatures.ts';
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
+import { parseObject } from '../../core/json.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Turns } from '../background-work.ts';
 import type { Handler } from './http-server.ts';
@@ -157,17 +158,6 @@ function isForm(contentType: string | undefined): boolean {
 
 function typeOf(contentType: string | undefined): string | undefined {
   return contentType?.split(';')[0]?.trim().toLowerCase();
-}
-
-export function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function numberOf(text: string | undefined): number | undefined {

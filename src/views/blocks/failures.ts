@@ -137,10 +137,13 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
     case 'invalid':
       return {
         text: `The service did not accept this: ${listMessages(error)}`,
-        next: 'Correct it and try again.',
+        next: CHANGEABLE.has(error.operation) ? 'Correct it and try again.' : LATER,
       };
     case 'rejected':
-      return { text: `The service refused this: ${listMessages(error)}`, next: 'Change it and try again.' };
+      return {
+        text: `The service refused this: ${listMessages(error)}`,
+        next: CHANGEABLE.has(error.operation) ? 'Change it and try again.' : LATER,
+      };
     case 'busy':
       return { text: 'The service is busy.', next: whenToRetry(error.retryAt, at.now) };
     case 'unexpected':
@@ -152,6 +155,17 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
       return { text: 'The service cannot be reached.', next: IN_A_MINUTE };
   }
 }
+
+/** The operations that send what a person filled in, or act on what they set up at the service. */
+const CHANGEABLE = new Set([
+  'signUp',
+  'createServer',
+  'createIntegration',
+  'updateIntegration',
+  'startTestAccess',
+]);
+
+const LATER = 'Try again later. If it keeps happening, ask an administrator of the account.';
 
 /** The operations that only a billing manager may call. API 4.10 (docs/service-api.md). */
 const BILLING = new Set(['listInvoices', 'downloadInvoice']);
