@@ -116,15 +116,9 @@ export function isSlackFailure(error: unknown, ...kinds: SlackFailureKind[]): er
   return error instanceof SlackFailure && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
-/** The method that posts. */
-export const POST_MESSAGE = 'chat.postMessage';
-
-/**
- * True where Slack may have carried the call out, although its answer was lost. What came of the call that gets a new token
- * first says nothing about this one.
- */
-export function isAnswerLost(error: unknown, method: string = POST_MESSAGE): error is SlackFailure {
-  return isSlackFailure(error, 'unreachable') && error.method === method;
+/** True where Slack may have the post, although its answer was lost; not where only a new token was not to be had. */
+export function mayHavePosted(error: unknown): boolean {
+  return isSlackFailure(error, 'unreachable') && error.method.startsWith('chat.post');
 }
 
 /** True where Slack takes messages of Deckhand there, but no replies in this thread. */

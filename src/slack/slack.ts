@@ -4,7 +4,7 @@ import type { Message, ModalView } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import { isAnswerLost, isSlackFailure, POST_MESSAGE } from './failure.ts';
+import { isSlackFailure, mayHavePosted } from './failure.ts';
 import {
   BACKGROUND,
   type Call,
@@ -162,12 +162,12 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
   const { clock, lock, onRepeat } = shared;
 
   /** Reports each try after one whose answer was lost. */
-  function reportingRepeats<T>(post: RepeatedPost, method: string, run: () => Promise<T>): () => Promise<T> {
+  function reportingRepeats<T>(post: RepeatedPost, run: () => Promise<T>): () => Promise<T> {
     let isUncertain = false;
     return () => {
       if (isUncertain) onRepeat?.(workspace, post);
       return run().catch((error: unknown) => {
-        isUncertain ||= isAnswerLost(error, method);
+        isUncertain ||= mayHavePosted(error);
         throw error;
       });
     };
@@ -178,8 +178,8 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
     const id = clientMsgId === undefined ? {} : { client_msg_id: clientMsgId };
     const args = { ...PLAIN_POST, channel, ...inert(message), ...thread, ...id };
-    const sendOnce = () => once(POST_MESSAGE, args, intend);
-    const sent = await withRetries(clock, BACKGROUND, reportingRepeats(post, POST_MESSAGE, sendOnce), signal);
+    const sendOnce = () => once('chat.postMessage', args, intend);
+    const sent = await withRetries(clock, BACKGROUND, reportingRepeats(post, sendOnce), signal);
     return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
   }
 
@@ -197,13 +197,8 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     async postEphemeral({ channel, user, threadTs }, message) {
       const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
       const args = { ...PLAIN_POST, ...inert(message), channel, user, ...thread };
-      const method = 'chat.postEphemeral';
-      const repeated = { channel, label: `to ${user}` };
-      await withRetries(
-        clock,
-        ONLY_CHANCE,
-        reportingRepeats(repeated, method, () => once(method, args)),
-      );
+      const postOnce = () => once('chat.postEphemeral', args);
+      await withRetries(clock, ONLY_CHANCE, reportingRepeats({ channel, label: `to ${user}` }, postOnce));
     },
     openDirect,
     sendDirectMessage: async (user, message) => post({ channel: await openDirect(user), message }),

@@ -3,7 +3,7 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { countRepeated, countUnanswered } from '../../observability/metrics.ts';
 import { createServer } from '../../service/servers.ts';
-import { isAnswerLost, isSlackFailure } from '../../slack/failure.ts';
+import { isSlackFailure, mayHavePosted } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import { postId } from '../../slack/web.ts';
 import { createdNotice } from '../../views/servers/confirm.ts';
@@ -146,7 +146,7 @@ async function postRoot(
   try {
     return await slack.post({ channel, threadTs: order.answerTs, message, clientMsgId });
   } catch (error) {
-    if (isSlackFailure(error) && !isAnswerLost(error)) await save({ posting: false });
+    if (isSlackFailure(error) && !mayHavePosted(error)) await save({ posting: false });
     if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
     return slack.sendDirectMessage(user, message);
   }
