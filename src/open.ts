@@ -18,7 +18,7 @@ import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
 import { createWeb, type Web } from './slack/web.ts';
 import { checkKeys } from './store/key-proofs.ts';
-import { openStore } from './store/open-store.ts';
+import { type OpenStore, openStore } from './store/open-store.ts';
 import { takeOver } from './store/origin.ts';
 import type { QuarantinedRecord } from './store/quarantine.ts';
 import { createSealer, type Sealer } from './store/sealer.ts';
@@ -169,7 +169,7 @@ function openSlack(
 }
 
 export interface Backend {
-  store: Store;
+  store: OpenStore;
   /** Not started yet. */
   engine: Engine;
   /** After `engine.stop`. */

@@ -8,8 +8,6 @@ import { asking, StoreError, type Tenancy } from './store.ts';
  * `workspace/collection/id`, so all that a workspace holds is one range of an index.
  */
 export interface Backend {
-  /** Other processes may write to it as well. */
-  isShared: boolean;
   /** Without error listeners, so that a failing adapter throws instead of answering "nothing there". */
   keyv: Keyv;
   /** The stored text under a key, before it is decoded. */

@@ -1,5 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
+import { systemClock } from '../core/clock.ts';
+import { keyOf, rowOf } from './backend.ts';
+import { readSignatures, type SignatureRow } from './sqlite-signatures.ts';
+import { GLOBAL } from './store.ts';
 
 /** A document as its row is, sealed values included. */
 export const PortableDocument = z.object({
@@ -11,7 +15,6 @@ export type PortableDocument = z.infer<typeof PortableDocument>;
 
 /** All documents of a store, within one transaction. */
 export interface DocumentsTable {
-  /** In byte order of their keys. */
   read(): AsyncIterable<PortableDocument>;
   add(documents: readonly PortableDocument[]): Promise<void>;
   clear(): Promise<void>;
@@ -26,12 +29,22 @@ export function sqliteDocuments(db: DatabaseSync): DocumentsTable {
   );
   const add = db.prepare(`INSERT INTO keyv (key, value, namespace, expires) VALUES (?, ?, '', ?)`);
   return {
-    read: () => paged(async (after) => Rows.parse(read.all(after))),
+    async *read() {
+      yield* paged(async (after) => Rows.parse(read.all(after)));
+      yield* readSignatures(db).map(documentOf);
+    },
     add: async (documents) => {
       for (const { key, value, expires } of documents) add.run(key, value, expires);
     },
     clear: async () => db.exec('DELETE FROM keyv'),
   };
+}
+
+/** As it stands where replicas share the store. */
+function documentOf({ digest, expires }: SignatureRow): PortableDocument {
+  const key = keyOf(GLOBAL, 'signatures', digest);
+  const { text } = rowOf(systemClock, key, { at: Date.now() }, expires);
+  return { key, value: text, expires };
 }
 
 type Sql = (text: string, values?: unknown[]) => Promise<unknown[]>;

@@ -55,7 +55,6 @@ export function createKeyvStore(
   const globalOf = (name: string): Collection<unknown> =>
     new KeyvCollection(context, GLOBAL, name, z.unknown());
   return {
-    isShared: backend.isShared,
     of: (workspace, during) => ({
       collection: (name, shape) => new KeyvCollection(context, workspace, name, shape, during),
       exclusive: (key, work) => backend.exclusive(`${workspace} ${key}`, work),

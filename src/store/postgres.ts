@@ -81,7 +81,6 @@ function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Back
   const insert = inBatches((rows: Insert[]) => insertEach(pool, rows));
   let isOpen = true;
   return {
-    isShared: true,
     keyv: new Keyv({ store: adapter }),
     read: async (key) => (await readMany([key])).get(key),
     readMany: async (keys) => {

@@ -9,6 +9,7 @@ import { createGroupCommit, type GroupCommit, type SqliteFile, whenFree } from '
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
 import { guardFile, keepGuard, realFile } from './sqlite-guard.ts';
+import { CREATE_SIGNATURES, SWEEP_SIGNATURES } from './sqlite-signatures.ts';
 import { StoreError, type Tenancy } from './store.ts';
 
 /** How long opening the file waits for another process, e.g. a backup, in milliseconds. Later `whenFree` does. */
@@ -74,6 +75,7 @@ function openDatabase(path: string): DatabaseSync {
   db.exec('PRAGMA synchronous = NORMAL');
   // What is deleted is overwritten, or it could be read in the file until something else takes its place.
   db.exec('PRAGMA secure_delete = ON');
+  db.exec(CREATE_SIGNATURES);
   return db;
 }
 
@@ -87,7 +89,6 @@ function createBackend(adapter: KeyvSqlite, { write, commit, release }: Parts): 
   const changes = (sql: string, ...values: SQLInputValue[]): Promise<boolean> =>
     whenFree(() => write(sql, ...values));
   return {
-    isShared: false,
     keyv: new Keyv({ store: adapter }),
     read: (key) => adapter.get(key).then(textOrNothing),
     readMany: async (keys) => (await adapter.getMany([...keys])).map(textOrNothing),
@@ -107,6 +108,7 @@ function createBackend(adapter: KeyvSqlite, { write, commit, release }: Parts): 
     exclusive: createKeyedLock(),
     sweep: async () => {
       await adapter.clearExpired();
+      await adapter.query(SWEEP_SIGNATURES, Date.now());
       await scrub(adapter);
     },
     close: async () => {

@@ -7,8 +7,6 @@ import { isObject } from '../core/json.ts';
  * workspace, so no query can cross from one to another.
  */
 export interface Store {
-  /** Other replicas may write to it as well, so that memory knows only a part of what it holds. */
-  isShared: boolean;
   /**
    * The documents of one workspace, or of the whole installation: `GLOBAL`. Where `during` is given, every write asks for
    * it and is made only while it stands, in the same statement.

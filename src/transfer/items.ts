@@ -6,7 +6,7 @@ import { ORIGIN, RELEASE_KEY } from '../store/origin.ts';
 import { GLOBAL } from '../store/store.ts';
 import type { Side } from './side.ts';
 
-/** What a store holds, piece by piece: documents in the order of their keys, then schedules, then jobs. */
+/** What a store holds, piece by piece: documents, then schedules, then jobs. */
 export const Item = z.union([
   z.object({ document: PortableDocument }),
   z.object({ schedule: PortableSchedule }),

@@ -44,15 +44,29 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'requests that another replica took are taken again',
     file: SIGNATURES,
-    from: 'return taken.create(digest, { at }, at + VALID_MS);',
-    to: 'return (await taken.create(digest, { at }, at + VALID_MS)) || true;',
+    from: 'return documents.create(digest, { at }, at + VALID_MS);',
+    to: 'return (await documents.create(digest, { at }, at + VALID_MS)) || true;',
     tests: [SIGNATURES_TEST],
   },
   {
     name: 'signatures are acknowledged before they are stored',
     file: SIGNATURES,
-    from: 'await open.stored.promise;',
-    to: 'open.stored.promise.catch(() => undefined);',
+    from: 'await table.add({ digest, expires: at + VALID_MS });',
+    to: 'table.add({ digest, expires: at + VALID_MS }).catch(() => undefined);',
+    tests: [SIGNATURES_TEST],
+  },
+  {
+    name: 'signatures are forgotten with the process',
+    file: SIGNATURES,
+    from: 'for (const { digest } of table.all()) known.add(digest);',
+    to: '',
+    tests: [SIGNATURES_TEST],
+  },
+  {
+    name: 'signatures stay behind when a store moves',
+    file: 'src/store/documents-table.ts',
+    from: 'yield* readSignatures(db).map(documentOf);',
+    to: '',
     tests: [SIGNATURES_TEST],
   },
   {

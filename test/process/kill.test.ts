@@ -7,6 +7,7 @@ import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { byLength } from '../support/length.ts';
 import { createProduct } from '../support/program.ts';
+import { signedOnce } from '../support/signed.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { MEMORY_FOLDER } from '../support/temporary.ts';
 import { addTestAccount, connectAccount, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
@@ -25,6 +26,7 @@ describe('a process that is killed', () => {
   let service: SimulatedService;
   let product: Product;
   let folder: string;
+  let origin: string;
   let logs: string[] = [];
 
   // Starts are dear: all tests have one Deckhand, and each channels and projects of its own.
@@ -55,8 +57,8 @@ describe('a process that is killed', () => {
   });
 
   async function restart(): Promise<void> {
-    const port = await product.start();
-    slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+    origin = `http://127.0.0.1:${await product.start()}`;
+    slack.deliverTo(`${origin}/slack/events`);
   }
 
   const rootsOf = (channels: readonly string[]) =>
@@ -90,6 +92,17 @@ describe('a process that is killed', () => {
     await slack.until(() => roots()[0]?.text.includes('6 of 6'));
     expect(roots()).toHaveLength(1);
     expect(logs.filter((line) => line.includes('"event":"delivery_uncertain"'))).toHaveLength(1);
+  });
+
+  it('refuses a repeat of what it took before the kill', async () => {
+    const send = signedOnce(
+      slack.app.signingSecret,
+      JSON.stringify({ type: 'url_verification', challenge: 'c' }),
+    );
+    expect(await send(origin)).toBe(200);
+    await product.kill();
+    await restart();
+    expect(await send(origin)).toBe(401);
   });
 
   it('picks up every followed run where it was: nothing is missing and nothing doubled, and a workflow’s step ends', async () => {

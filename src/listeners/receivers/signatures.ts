@@ -2,8 +2,16 @@ import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } fr
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
+import { type SqliteFile, whenFree } from '../../core/sqlite-file.ts';
 import type { Logger } from '../../observability/log.ts';
-import { GLOBAL, type Store, StoreUnavailable } from '../../store/store.ts';
+import type { OpenStore } from '../../store/open-store.ts';
+import {
+  ADD_SIGNATURE,
+  REMOVE_SIGNATURE,
+  readSignatures,
+  type SignatureRow,
+} from '../../store/sqlite-signatures.ts';
+import { asking, GLOBAL, StoreUnavailable } from '../../store/store.ts';
 
 /** Requests whose time differs by more, in either direction, are refused. In seconds. */
 const WINDOW_S = 300;
@@ -23,7 +31,7 @@ export interface Signatures {
 
 export interface SignaturesParts {
   signingSecret: string;
-  store: Store;
+  store: OpenStore;
   clock: Clock;
   log: Logger;
 }
@@ -98,71 +106,54 @@ interface Taken {
 }
 
 const One = z.object({ at: z.number() });
-const Several = z.object({ digests: z.array(z.string()) });
-
-/** Those that came in one turn of the event loop. */
-interface Group {
-  id: string;
-  digests: string[];
-  stored: PromiseWithResolvers<void>;
-}
 
 /**
  * Where replicas share the store, each signature is a document, which one of them can create. Otherwise this process
- * knows all that were taken, and stores them for the next one: those of a turn of the event loop in one document.
+ * knows all that were taken, and stores them for the next one.
  */
-async function openTaken(store: Store, clock: Clock): Promise<Taken> {
-  const taken = store.of(GLOBAL).collection('signatures', One);
-  const groups = store.of(GLOBAL).collection('signature-groups', Several);
+async function openTaken(store: OpenStore, clock: Clock): Promise<Taken> {
+  const documents = store.of(GLOBAL).collection('signatures', One);
+  const table = store.sqlite && openTable(store.sqlite);
   const known = new Known(clock);
-  // Also where the store is shared: it may have come from one that was not.
-  for (const { id, doc } of await groups.list()) for (const digest of doc.digests) known.set(digest, id);
-  if (!store.isShared) for (const { id } of await taken.list()) known.set(id, '');
-  let open: Group | undefined;
-
-  function begin(first: string): Group {
-    const at = clock.now();
-    const group: Group = { id: `${at}-${first}`, digests: [], stored: Promise.withResolvers() };
-    setImmediate(() => {
-      open = undefined;
-      group.stored.resolve(groups.put(group.id, { digests: group.digests }, at + VALID_MS));
-    });
-    return group;
+  if (table !== undefined) {
+    for (const { digest } of table.all()) known.add(digest);
+    // The store may have come from one that replicas shared.
+    for (const { id } of await documents.list()) known.add(id);
   }
-
-  async function addToGroup(digest: string): Promise<boolean> {
-    open ??= begin(digest);
-    open.digests.push(digest);
-    known.set(digest, open.id);
-    await open.stored.promise;
-    return true;
-  }
-
   return {
     async add(signature) {
       const digest = digestOf(signature);
       if (known.has(digest)) return false;
-      if (!store.isShared) return addToGroup(digest);
-      known.set(digest, '');
+      known.add(digest);
       const at = clock.now();
-      return taken.create(digest, { at }, at + VALID_MS);
+      if (table === undefined) return documents.create(digest, { at }, at + VALID_MS);
+      await table.add({ digest, expires: at + VALID_MS });
+      return true;
     },
     async remove(signature) {
       const digest = digestOf(signature);
-      const group = known.get(digest);
       known.delete(digest);
-      if (group === '') return void (await taken.delete(digest));
-      if (group === undefined) return;
-      await groups.update(group, (doc) => doc && { digests: doc.digests.filter((one) => one !== digest) });
+      await (table ?? documents).delete(digest);
     },
   };
 }
 
-/** Which group each is in. Two generations, each as long as a timestamp can stay valid: memory is bounded by the rate. */
+/** What is added is known to be new, so the table needs no index. */
+function openTable({ database, commit }: SqliteFile) {
+  const add = database.prepare(ADD_SIGNATURE);
+  const remove = database.prepare(REMOVE_SIGNATURE);
+  return {
+    all: () => readSignatures(database),
+    add: ({ digest, expires }: SignatureRow) => asking(commit(() => add.run(digest, expires))),
+    delete: (digest: string) => asking(whenFree(() => remove.run(digest))),
+  };
+}
+
+/** Two generations, each as long as a timestamp can stay valid: memory is bounded by the rate. */
 class Known {
   readonly #clock: Clock;
-  #young = new Map<string, string>();
-  #old = new Map<string, string>();
+  #young = new Set<string>();
+  #old = new Set<string>();
   #turnAt: number;
 
   constructor(clock: Clock) {
@@ -174,18 +165,14 @@ class Known {
     return this.#young.has(digest) || this.#old.has(digest);
   }
 
-  get(digest: string): string | undefined {
-    return this.#young.get(digest) ?? this.#old.get(digest);
-  }
-
-  set(digest: string, group: string): void {
+  add(digest: string): void {
     const now = this.#clock.now();
     if (now >= this.#turnAt) {
       this.#old = this.#young;
-      this.#young = new Map();
+      this.#young = new Set();
       this.#turnAt = now + VALID_MS;
     }
-    this.#young.set(digest, group);
+    this.#young.add(digest);
   }
 
   delete(digest: string): void {

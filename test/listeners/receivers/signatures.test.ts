@@ -1,5 +1,3 @@
-import { createHmac } from 'node:crypto';
-import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/observability/log.ts';
 import { openDeckhand } from '../../../src/open.ts';
@@ -7,8 +5,7 @@ import { MIGRATE } from '../../../src/transfer/migrate.ts';
 import { carryOut } from '../../../src/transfer/program.ts';
 import { DATABASES } from '../../store/databases.ts';
 import { failingDatabase } from '../../support/failing-database.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { temporarySqlite } from '../../support/temporary.ts';
+import { signedOnce } from '../../support/signed.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const EVENT = JSON.stringify({
@@ -22,21 +19,10 @@ const EVENT = JSON.stringify({
 let world: TestWorld;
 afterEach(() => world.stop());
 
-/** One request, signed once, that can be sent as often as one likes and to whichever replica. */
-function signedOnce(body: string) {
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const hmac = createHmac('sha256', world.slack.app.signingSecret).update(`v0:${timestamp}:${body}`);
-  const headers = {
-    'content-type': body.startsWith('{') ? 'application/json' : 'application/x-www-form-urlencoded',
-    'x-slack-request-timestamp': timestamp,
-    'x-slack-signature': `v0=${hmac.digest('hex')}`,
-  };
-  return async (more: Record<string, string> = {}, origin = world.origin): Promise<number> => {
-    const options = { method: 'POST', body, headers: { ...headers, ...more } } as const;
-    const answer = await request(`${origin}/slack/events`, options);
-    await answer.body.dump();
-    return answer.statusCode;
-  };
+/** One request, signed once, that can be sent as often as one likes. */
+function signed(body: string) {
+  const send = signedOnce(world.slack.app.signingSecret, body);
+  return (more: Record<string, string> = {}, origin = world.origin) => send(origin, more);
 }
 
 const helpAsked = (text = 'help') =>
@@ -51,7 +37,7 @@ const helpAsked = (text = 'help') =>
 describe.each(DATABASES)('a signature of Slack, on $name', ({ name, fresh }) => {
   it('counts once, whatever the headers that it does not cover say of a retry', async () => {
     world = await openTestWorld({ env: { STORE_URL: await fresh() } });
-    const send = signedOnce(EVENT);
+    const send = signed(EVENT);
     expect(await send()).toBe(200);
     for (const more of [{ 'x-slack-retry-num': '1' }, { 'x-slack-retry-reason': 'http_timeout' }])
       expect(await send({ 'x-slack-retry-num': '2', ...more })).toBe(401);
@@ -59,7 +45,7 @@ describe.each(DATABASES)('a signature of Slack, on $name', ({ name, fresh }) => 
 
   it('counts once after a restart too, also where many came at once', async () => {
     world = await openTestWorld({ env: { STORE_URL: await fresh() } });
-    const sends = Array.from({ length: 20 }, (_, at) => signedOnce(helpAsked(`help ${at}`)));
+    const sends = Array.from({ length: 20 }, (_, at) => signed(helpAsked(`help ${at}`)));
     const answers = (): Promise<number[]> => Promise.all(sends.map((send) => send()));
     expect(await answers()).toEqual(sends.map(() => 200));
     await world.restart(async () => undefined);
@@ -72,7 +58,7 @@ describe.each(DATABASES)('a signature of Slack, on $name', ({ name, fresh }) => 
     const other = await openDeckhand({ ...world.config, PORT: 0 }, { log, version: '0.0.0-test' });
     const { port } = await other.app.start();
     try {
-      const send = signedOnce(helpAsked());
+      const send = signed(helpAsked());
       const answers = await Promise.all([send(), send({}, `http://127.0.0.1:${port}`)]);
       expect(answers.toSorted()).toEqual([200, 401]);
     } finally {
@@ -82,24 +68,28 @@ describe.each(DATABASES)('a signature of Slack, on $name', ({ name, fresh }) => 
   });
 });
 
-it('a signature that was taken on SQLite counts after the store was migrated to Postgres', async () => {
-  const [from, to] = await Promise.all([temporarySqlite(), freshDatabase()]);
-  const keys = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
-  world = await openTestWorld({ env: { STORE_URL: from, ...keys } });
-  const sends = ['help', 'help test'].map((text) => signedOnce(helpAsked(text)));
-  expect(await Promise.all(sends.map((send) => send()))).toEqual([200, 200]);
-  await world.restart(async () => {
-    expect(await carryOut(MIGRATE, ['--from', from, '--to', to], keys)).toMatchObject({ code: 0 });
-    Object.assign(world.config, { STORE_URL: to });
+describe.each(DATABASES)('a signature that was taken on $name', ({ name, fresh }) => {
+  const elsewhere = DATABASES.filter((other) => other.name !== name);
+
+  it.each(elsewhere)('counts after the store was moved to $name', async ({ fresh: freshElsewhere }) => {
+    const [from, to] = await Promise.all([fresh(), freshElsewhere()]);
+    const keys = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+    world = await openTestWorld({ env: { STORE_URL: from, ...keys } });
+    const sends = ['help', 'help test'].map((text) => signed(helpAsked(text)));
+    expect(await Promise.all(sends.map((send) => send()))).toEqual([200, 200]);
+    await world.restart(async () => {
+      expect(await carryOut(MIGRATE, ['--from', from, '--to', to], keys)).toMatchObject({ code: 0 });
+      Object.assign(world.config, { STORE_URL: to });
+    });
+    expect(await Promise.all(sends.map((send) => send()))).toEqual([401, 401]);
   });
-  expect(await Promise.all(sends.map((send) => send()))).toEqual([401, 401]);
 });
 
 describe('a signature that could not be stored', () => {
   it('is reported, its request answered and a repeat of it refused', async () => {
     world = await openTestWorld();
-    failingDatabase(world).refuse('keyv', 'signature-groups');
-    const send = signedOnce(helpAsked());
+    failingDatabase(world).refuse('deckhand_signatures');
+    const send = signed(helpAsked());
     expect(await send()).toBe(200);
     expect(world.logs.some((line) => line.includes('signature_not_stored'))).toBe(true);
     expect(await send()).toBe(401);
@@ -109,7 +99,7 @@ describe('a signature that could not be stored', () => {
 describe('an event that could not be stored', () => {
   it('is not acknowledged, and is carried out by Slack’s retry, be it within the same second', async () => {
     world = await openTestWorld();
-    const send = signedOnce(EVENT);
+    const send = signed(EVENT);
     const database = failingDatabase(world);
     database.refuse('deckhand_jobs');
     expect(await send()).toBe(500);
@@ -121,7 +111,7 @@ describe('an event that could not be stored', () => {
 
   it('is taken after a restart too', async () => {
     world = await openTestWorld();
-    const send = signedOnce(EVENT);
+    const send = signed(EVENT);
     const database = failingDatabase(world);
     database.refuse('deckhand_jobs');
     expect(await send()).toBe(500);
