@@ -7,7 +7,6 @@ import { type ShareOptions, shareChannel } from './state/sharing.ts';
 import type { Json, Workspace } from './state/types.ts';
 import { channelOf, workspaceOf } from './state/workspaces.ts';
 import {
-  archiveChannel,
   changeTeamAccess,
   deleteChannel,
   installDirectly,
@@ -15,7 +14,7 @@ import {
   invite,
   kick,
   runFunction,
-  unarchiveChannel,
+  setArchived,
   uninstall,
 } from './workspace-acts.ts';
 import type { World } from './world.ts';
@@ -24,10 +23,10 @@ import type { World } from './world.ts';
 export function happenings(world: World) {
   const workspace = (teamId: string): Workspace => workspaceOf(world, teamId);
   return {
-    archiveChannel: (team: string, channel: string, by = 'USLACKBOT') =>
-      archiveChannel(world, workspace(team), channel, by),
-    unarchiveChannel: (team: string, channel: string, by = 'USLACKBOT') =>
-      unarchiveChannel(world, workspace(team), channel, by),
+    archiveChannel: (team: string, name: string, user = 'USLACKBOT') =>
+      setArchived(world, workspace(team), { name, archived: true, user }),
+    unarchiveChannel: (team: string, name: string, user = 'USLACKBOT') =>
+      setArchived(world, workspace(team), { name, archived: false, user }),
     deleteChannel: (team: string, channel: string) => deleteChannel(world, workspace(team), channel),
     invite: (team: string, channel: string, who: string) => invite(world, workspace(team), channel, who),
     kick: (team: string, channel: string, who: string) => kick(world, workspace(team), channel, who),

@@ -25,10 +25,17 @@ export function readInstallAsk(world: World, query: Record<string, string>): Ins
   return parsed.data;
 }
 
-/** An address is good where it begins with a registered one; with none registered any is taken. */
+/** A registered address, or one below it, is good; with none registered any is taken. */
 function isRegistered(world: World, address: string): boolean {
   if (!URL.canParse(address)) return false;
-  return world.app.redirectUrls?.some((known) => address.startsWith(known)) ?? true;
+  const { origin, pathname } = new URL(address);
+  return (
+    world.app.redirectUrls?.some((url) => {
+      const known = new URL(url);
+      const below = known.pathname.endsWith('/') ? known.pathname : `${known.pathname}/`;
+      return origin === known.origin && (pathname === known.pathname || pathname.startsWith(below));
+    }) ?? true
+  );
 }
 
 export interface Decision {

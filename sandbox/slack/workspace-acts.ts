@@ -38,19 +38,17 @@ export function revokeToken(world: World, token: Token): void {
   for (const workspace of workspacesOf(world, token)) uninstall(world, workspace);
 }
 
-export function archiveChannel(world: World, workspace: Workspace, name: string, user: string): void {
+/** Archives a channel, or takes it out of the archive. */
+export function setArchived(
+  world: World,
+  workspace: Workspace,
+  { name, archived, user }: { name: string; archived: boolean; user: string },
+): void {
   const channel = channelOf(workspace, name);
-  channel.archived = true;
+  channel.archived = archived;
   world.changes.emit({ type: 'workspace', team: workspace.id });
-  const type = channel.kind === 'private' ? 'group_archive' : 'channel_archive';
-  tell(world, workspace, { type, channel: channel.id, user });
-}
-
-export function unarchiveChannel(world: World, workspace: Workspace, name: string, user: string): void {
-  const channel = channelOf(workspace, name);
-  channel.archived = false;
-  world.changes.emit({ type: 'workspace', team: workspace.id });
-  const type = channel.kind === 'private' ? 'group_unarchive' : 'channel_unarchive';
+  const kind = channel.kind === 'private' ? 'group' : 'channel';
+  const type = `${kind}_${archived ? 'archive' : 'unarchive'}`;
   tell(world, workspace, { type, channel: channel.id, user });
 }
 
@@ -83,7 +81,8 @@ export function deleteChannel(world: World, workspace: Workspace, name: string):
   workspace.channels.delete(channel.id);
   workspace.messages.delete(channel.id);
   world.changes.emit({ type: 'workspace', team: workspace.id });
-  tell(world, workspace, { type: 'channel_deleted', channel: channel.id });
+  const type = channel.kind === 'private' ? 'group_deleted' : 'channel_deleted';
+  tell(world, workspace, { type, channel: channel.id });
 }
 
 function memberId(workspace: Workspace, who: string): string {

@@ -9,6 +9,7 @@ import { deliver } from './delivery.ts';
 import { issueResponseUrl, respond } from './response-url.ts';
 import { type ActResult, notDelivered, resultOf } from './result.ts';
 import { hasApp, isOrgInstall, payloadChannelName } from './shared.ts';
+import { encodeTyped } from './typed-text.ts';
 
 export interface TypedCommand {
   workspace: Workspace;
@@ -27,7 +28,9 @@ export async function sendCommand(world: World, typed: TypedCommand): Promise<Ac
     tell(world, typed, `${command} is not a valid command.`);
     return notDelivered('invalid_command');
   }
-  const text = registered.should_escape ? escapeText(typed.text, workspace) : typed.text;
+  const text = registered.should_escape
+    ? encodeTyped(world, typed, (id, name) => `<@${id}|${name}>`)
+    : typed.text;
   const payload = commandPayload(world, { ...typed, text });
   const delivery = await deliver(world, {
     kind: 'command',
@@ -97,18 +100,4 @@ function showAnswer(
 /** What Slack itself says to one person. */
 function tell(world: World, to: Pick<TypedCommand, 'workspace' | 'person' | 'channel'>, text: string): void {
   storeMessage(world, to.workspace, to.channel, { user: 'USLACKBOT' }, { text }, to.person.id);
-}
-
-/** With escaping on, names become ids: `@name` and `#name` arrive as `<@U…|name>` and `<#C…|name>`. */
-function escapeText(text: string, workspace: Workspace): string {
-  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return escaped
-    .replaceAll(/@([\w.-]+)/g, (whole, name: string) => {
-      const person = [...workspace.people.values()].find((one) => one.name === name);
-      return person ? `<@${person.id}|${name}>` : whole;
-    })
-    .replaceAll(/#([\w-]+)/g, (whole, name: string) => {
-      const channel = [...workspace.channels.values()].find((one) => one.name === name);
-      return channel ? `<#${channel.id}|${name}>` : whole;
-    });
 }

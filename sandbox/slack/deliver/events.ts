@@ -1,5 +1,5 @@
 import type { Delivery } from '../state/delivery.ts';
-import { newId } from '../state/ids.ts';
+import { newId, secretHex } from '../state/ids.ts';
 import type { Json, Workspace } from '../state/types.ts';
 import { inBackground, type World } from '../world.ts';
 import { deliver } from './delivery.ts';
@@ -58,6 +58,7 @@ function eventPayload(
     type: 'event_callback',
     event_id: newId('Ev'),
     event_time: Math.floor(world.time.wall() / 1000),
+    event_context: `4-${secretHex(16)}`,
     authorizations: [
       {
         enterprise_id: workspace.enterprise?.id ?? null,

@@ -1,13 +1,14 @@
 import type { Delivery } from '../state/delivery.ts';
 import { storeMessage, toSeen } from '../state/messages.ts';
 import type { Channel } from '../state/people.ts';
-import { findSeated, homeOf, isExternallyShared } from '../state/sharing.ts';
+import { homeOf, isExternallyShared } from '../state/sharing.ts';
 import type { Installation, SeenMessage, StoredMessage, Workspace } from '../state/types.ts';
 import { viewRecord } from '../state/views.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { inBackground, type World } from '../world.ts';
 import { sendEvent } from './events.ts';
 import { hasApp, type Someone } from './shared.ts';
+import { encodeTyped, unescapeText } from './typed-text.ts';
 
 const SCOPE_WORDS = { public: 'channels', private: 'groups', im: 'im' } as const;
 const CHANNEL_TYPES = { public: 'channel', private: 'group', im: 'im' } as const;
@@ -32,7 +33,7 @@ export async function postAsPerson(
   threadTs?: string,
 ): Promise<SeenMessage> {
   const { workspace, person } = actor;
-  const text = encodeMentions(world, workspace, channel, typed);
+  const text = encodeTyped(world, { workspace, channel, text: typed });
   const author = {
     user: person.id,
     ...(person.team_id ? { team: person.team_id } : {}),
@@ -45,16 +46,6 @@ export async function postAsPerson(
     inBackground(world, tellMention(world, place, actor, stored));
   }
   return toSeen(stored);
-}
-
-/** As a client sends it: `@name` of somebody in the channel becomes a mention. */
-function encodeMentions(world: World, workspace: Workspace, channel: Channel, text: string): string {
-  return text.replaceAll(/(?<![\w<@])@([\w.-]+)/g, (whole, name: string) => {
-    const id = [...channel.members].find(
-      (member) => findSeated(world, workspace, member)?.person.name === name,
-    );
-    return id ? `<@${id}>` : whole;
-  });
 }
 
 /** A workspace, its side of a channel, and the app's bot in it. */
@@ -81,7 +72,8 @@ async function tellLinks(
   channel: Channel,
   { record }: StoredMessage,
 ): Promise<void> {
-  const links = [...record.text.matchAll(/https?:\/\/[^\s<>|]+/g)].flatMap(([url]) => {
+  const links = [...record.text.matchAll(/<(https?:\/\/[^>|]+)/g)].flatMap(([, escaped = '']) => {
+    const url = unescapeText(escaped);
     const { hostname } = new URL(url);
     const domain = world.app.unfurlDomains.find((one) => hostname === one || hostname.endsWith(`.${one}`));
     return domain ? [{ domain, url }] : [];

@@ -7,6 +7,7 @@ import { changeMessage, deleteMessage, findMessage, storeMessage } from '../stat
 import { policyOf } from '../state/policies.ts';
 import type { StoredMessage, Workspace } from '../state/types.ts';
 import { workspaceOf } from '../state/workspaces.ts';
+import { flag } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
 import type { ResponseTarget, World } from '../world.ts';
 
@@ -28,8 +29,8 @@ const Response = z.object({
   blocks: z.unknown().optional(),
   attachments: z.unknown().optional(),
   response_type: z.enum(['ephemeral', 'in_channel']).optional(),
-  replace_original: z.coerce.boolean().optional(),
-  delete_original: z.coerce.boolean().optional(),
+  replace_original: flag.optional(),
+  delete_original: flag.optional(),
   thread_ts: z.string().optional(),
   metadata: z.unknown().optional(),
 });

@@ -101,11 +101,14 @@ const ENVELOPE_TYPES: Partial<Record<Delivery['kind'], string>> = {
   event: 'events_api',
 };
 
+/** What an app answers in its ack; anything else it answers by a response_url or a method. */
+const ANSWERED = new Set<Delivery['kind']>(['command', 'view_submission', 'block_suggestion']);
+
 function envelopeOf(delivery: Delivery, envelope_id: string): string {
   return JSON.stringify({
     envelope_id,
     type: ENVELOPE_TYPES[delivery.kind] ?? 'interactive',
-    accepts_response_payload: delivery.kind !== 'event',
+    accepts_response_payload: ANSWERED.has(delivery.kind),
     payload: delivery.payload,
     ...(delivery.kind === 'event'
       ? { retry_attempt: delivery.attempt - 1, retry_reason: delivery.retryReason ?? '' }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unescapeText } from '../deliver/typed-text.ts';
 import { announce, findMessage } from '../state/messages.ts';
 import type { Json } from '../state/types.ts';
 import { flag, jsonObject, structured, text } from '../web-api/args.ts';
@@ -38,10 +39,10 @@ function unfurl(call: Call, args: z.infer<typeof UnfurlArgs>): Json {
   const { workspace, channel } = call.channel(channelId);
   const stored = findMessage(workspace, channel.id, ts);
   if (!stored) throw new SlackError('cannot_find_message');
-  const cards = readCards(call, stored.record.text, args.metadata);
+  const said = unescapeText(stored.record.text);
+  const cards = readCards(call, said, args.metadata);
   const attachments = Object.entries(args.unfurls ?? {}).map(([url, content]): Json => {
-    if (!stored.record.text.includes(url)) throw new SlackError('cannot_unfurl_url');
-    if (!isOurs(call, url)) throw new SlackError('cannot_unfurl_url');
+    if (!said.includes(url) || !isOurs(call, url)) throw new SlackError('cannot_unfurl_url');
     if (typeof content !== 'object' || content === null) throw refusal('invalid_unfurls_format', []);
     const { blocks } = content as Json;
     readBlocks(workspace, blocks, `/unfurls/${url}/blocks`);

@@ -15,6 +15,7 @@ describe('events', () => {
       event: { type: 'app_home_opened', event_ts: expect.any(String) },
       event_id: expect.stringMatching(/^Ev/),
       event_time: expect.any(Number),
+      event_context: expect.stringMatching(/^4-/),
       authorizations: [{ team_id: 'T0ACME', user_id: bot, is_bot: true, is_enterprise_install: false }],
     });
   });
@@ -88,6 +89,18 @@ describe('what happens in a workspace', () => {
     expect(seen()[2]).toMatchObject({ type: 'channel_left', channel: 'C0OTHER' });
   });
 
+  it('is told of a private channel by its own words', async () => {
+    const { slack, app } = await startSetting();
+    const told = () => app.received.map(({ payload }) => payload.event.type);
+    slack.archiveChannel('T0ACME', 'secret');
+    await slack.until(() => told().length === 1);
+    slack.unarchiveChannel('T0ACME', 'secret');
+    await slack.until(() => told().length === 2);
+    slack.deleteChannel('T0ACME', 'secret');
+    await slack.until(() => told().length === 3);
+    expect(told()).toEqual(['group_archive', 'group_unarchive', 'group_deleted']);
+  });
+
   it('changes what the app can do there', async () => {
     const { slack, token } = await startSetting();
     const post = () => clientOf(slack, token).chat.postMessage({ channel: 'C0OTHER', text: 'x' });
@@ -101,7 +114,7 @@ describe('what happens in a workspace', () => {
 
 describe('links', () => {
   const setting = () => startSetting({ app: { unfurlDomains: ['service.example'] } });
-  const url = 'https://acme.service.example/projects/storefront';
+  const url = 'https://acme.service.example/projects/storefront?a=1&b=2';
 
   it('of the app are told to it, and unfurl where it says how', async () => {
     const { slack, app, token } = await setting();

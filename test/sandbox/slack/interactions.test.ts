@@ -153,7 +153,7 @@ describe('a response_url', () => {
     const { response_url: url } = app.received.at(-1)?.payload ?? {};
     await respond(url, { text: 'private' });
     expect(slack.ephemerals('T0ACME', 'U0ANNA')).toMatchObject([{ text: 'private' }]);
-    await respond(url, { text: 'public', response_type: 'in_channel' });
+    await respond(url, { text: 'public', response_type: 'in_channel', replace_original: 'false' });
     expect(slack.messages('T0ACME', 'deploys').map((one) => one.text)).toEqual(['x', 'public']);
     await respond(url, { text: 'changed', replace_original: true });
     expect(slack.messages('T0ACME', 'deploys')[0]).toMatchObject({ text: 'changed', edits: [{ text: 'x' }] });

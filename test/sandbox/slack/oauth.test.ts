@@ -70,12 +70,29 @@ describe('the authorize page', () => {
       { redirectUrls: [BACK] },
       'bad_redirect_uri',
     ],
+    [
+      'an address whose host only begins like a registered one',
+      { redirect_uri: 'https://deckhand.example.evil.example/slack/oauth_redirect' },
+      { redirectUrls: ['https://deckhand.example'] },
+      'bad_redirect_uri',
+    ],
+    [
+      'a path that only begins like a registered one',
+      { redirect_uri: `${BACK}s` },
+      { redirectUrls: [BACK] },
+      'bad_redirect_uri',
+    ],
     ['no scopes', { scope: '' }, {}, 'no_scopes'],
   ])('is not shown to %s', async (_what, extra, app, error) => {
     const setting = await startSetting({ app }, bare);
     const page = await fetch(authorizeUrl(setting, extra));
     expect([page.status, await page.text()]).toEqual([400, expect.stringContaining(error)]);
   });
+});
+
+it('the authorize page is shown for an address below a registered one', async () => {
+  const setting = await startSetting({ app: { redirectUrls: ['https://deckhand.example'] } }, bare);
+  expect((await fetch(authorizeUrl(setting))).status).toBe(200);
 });
 
 describe('oauth.v2.access', () => {

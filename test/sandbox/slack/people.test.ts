@@ -111,6 +111,17 @@ describe('people who come and change', () => {
   });
 });
 
+it.each([
+  ['a < b & c > d', 'a &lt; b &amp; c &gt; d'],
+  ['@max, see #deploys.', '<@U0MAX>, see <#C0DEPLOY|deploys>.'],
+  ['mail max@max.example, @nobody, #max', 'mail max@max.example, @nobody, #max'],
+  ['<@U0MAX>', '&lt;@U0MAX&gt;'],
+  ['(see https://a.example/?b=1&c=#2).', '(see <https://a.example/?b=1&amp;c=#2>).'],
+])('%s is sent as %s', async (typed, sent) => {
+  const { slack } = await startSetting();
+  expect(await slack.as('T0ACME', 'U0ANNA').postMessage('deploys', typed)).toMatchObject({ text: sent });
+});
+
 describe('mentions', () => {
   it('are told to the app where it is in the channel', async () => {
     const { slack, app, bot } = await withPeople({ botName: 'deckhand' });

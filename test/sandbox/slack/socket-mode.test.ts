@@ -8,6 +8,7 @@ interface Frame {
   reason?: string;
   envelope_id: string;
   num_connections?: number;
+  accepts_response_payload?: boolean;
   payload?: { command?: string };
 }
 
@@ -58,6 +59,7 @@ async function connect(slack: LocalSlack): Promise<Link> {
   };
 }
 
+const BUTTON = { type: 'button', action_id: 'go', text: { type: 'plain_text', text: 'Go' } };
 const type = (slack: LocalSlack, line: string) => slack.as('T0ACME', 'U0ANNA').command('deploys', line);
 
 describe('Socket Mode', () => {
@@ -72,6 +74,24 @@ describe('Socket Mode', () => {
       link.ack((await link.next('slash_commands')).envelope_id);
       expect((await typed).outcome).toBe('ok');
     }
+  });
+
+  it('says what may be answered with the ack', async () => {
+    const slack = await start();
+    const link = await connect(slack);
+    await link.next('hello');
+    const typed = type(slack, '/deckhand');
+    const command = await link.next('slash_commands');
+    link.ack(command.envelope_id, { text: 'x', blocks: [{ type: 'actions', elements: [BUTTON] }] });
+    await typed;
+    const [answer] = slack.ephemerals('T0ACME', 'U0ANNA');
+    const place = { channel: 'C0DEPLOY', ts: answer?.ts ?? '' };
+    const clicked = slack.as('T0ACME', 'U0ANNA').click(place, { actionId: 'go' });
+    const click = await link.next('interactive');
+    link.ack(click.envelope_id);
+    await clicked;
+    expect(command.accepts_response_payload).toBe(true);
+    expect(click.accepts_response_payload).toBe(false);
   });
 
   it('refuses an eleventh connection', async () => {

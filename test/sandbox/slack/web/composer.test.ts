@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { encodeTyped } from '../../../../sandbox/slack/web/src/app/encode-typed.ts';
 import { completionsFor, splitCommand } from '../../../../sandbox/slack/web/src/composer/completions.ts';
 
 const deckhand = {
@@ -40,28 +39,5 @@ describe('completion', () => {
     });
     expect(splitCommand('/deckhands test', commands)).toBeUndefined();
     expect(splitCommand('run /deckhand test', commands)).toBeUndefined();
-  });
-});
-
-describe('typed text', () => {
-  const team = {
-    id: 'T1',
-    name: 'Acme',
-    domain: 'acme',
-    users: [{ id: 'U1', name: 'max', real_name: 'Max' }],
-    channels: [
-      { id: 'C1', name: 'deploys', kind: 'public' as const, members: [] },
-      { id: 'D1', name: 'max', kind: 'im' as const, members: [] },
-    ],
-    apps: [],
-    commands: [],
-  };
-  it.each([
-    ['a < b & c > d', 'a &lt; b &amp; c &gt; d'],
-    ['@max, see #deploys.', '<@U1>, see <#C1|deploys>.'],
-    ['mail max@max.example, @nobody, #max', 'mail max@max.example, @nobody, #max'],
-    ['<@U1>', '&lt;@U1&gt;'],
-  ])('%s is sent as %s', (typed, sent) => {
-    expect(encodeTyped(typed, { team })).toBe(sent);
   });
 });

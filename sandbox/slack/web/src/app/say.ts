@@ -1,7 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { splitCommand } from '../composer/completions.ts';
 import type { Directory } from '../state/directory.ts';
-import { encodeTyped } from './encode-typed.ts';
 
 interface Where {
   channel: string;
@@ -24,7 +23,7 @@ export async function say(
     return answer.ok ? undefined : commandFault(command.command, answer.error ?? 'no_answer');
   }
   if (/^\/[a-z]/i.test(text)) return `${text.split(/\s/)[0]} is not a valid command.`;
-  const answer = await client.send(channel, encodeTyped(text, directory), thread);
+  const answer = await client.send(channel, text, thread);
   return answer.ok ? undefined : `The message was not sent: ${answer.error ?? 'no answer'}.`;
 }
 

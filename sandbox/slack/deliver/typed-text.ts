@@ -1,0 +1,60 @@
+import type { Channel } from '../state/people.ts';
+import { findSeated } from '../state/sharing.ts';
+import type { Workspace } from '../state/types.ts';
+import { findByName } from '../state/workspaces.ts';
+import type { World } from '../world.ts';
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
+const ADDRESS = /(https?:\/\/[^\s<>|]*[^\s<>|.,:;!?'")\]}])/;
+
+interface Typed {
+  workspace: Workspace;
+  channel: Channel;
+  text: string;
+}
+
+/**
+ * Typed text as Slack passes it on: the three reserved characters escaped, addresses in angle brackets, `@name` and
+ * `#name` as ids.
+ */
+export function encodeTyped(
+  world: World,
+  typed: Typed,
+  mention: (id: string, name: string) => string = (id) => `<@${id}>`,
+): string {
+  return typed.text
+    .split(ADDRESS)
+    .map((part, at) => {
+      const escaped = part.replace(/[&<>]/g, (character) => ESCAPES[character] ?? character);
+      return at % 2 === 1 ? `<${escaped}>` : encodeNames(world, typed, escaped, mention);
+    })
+    .join('');
+}
+
+function encodeNames(
+  world: World,
+  { workspace, channel }: Typed,
+  text: string,
+  mention: (id: string, name: string) => string,
+): string {
+  return text
+    .replace(/(?<![\w@])@([\w.-]+)/g, (whole, name: string) => {
+      const id = userNamed(world, workspace, channel, name);
+      return id ? mention(id, name) : whole;
+    })
+    .replace(/(?<![\w#&])#([\w-]+)/g, (whole, name: string) => {
+      const found = findByName(workspace, name);
+      return found ? `<#${found.id}|${name}>` : whole;
+    });
+}
+
+/** Somebody of the channel, or else of the workspace. */
+function userNamed(world: World, workspace: Workspace, channel: Channel, name: string): string | undefined {
+  const near = [...channel.members].find((id) => findSeated(world, workspace, id)?.person.name === name);
+  return near ?? [...workspace.people.values()].find((person) => person.name === name)?.id;
+}
+
+export function unescapeText(text: string): string {
+  return text.replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity);
+}
