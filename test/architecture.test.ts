@@ -57,6 +57,7 @@ const ROOMS = [
   'version.ts',
   'pictures',
   'views',
+  'records',
   'service',
   'slack',
   'jobs',
@@ -101,6 +102,11 @@ describe('the rooms of src/', () => {
     expect(crossing.filter(({ from, to }) => roomOf(from) !== 'views' || roomOf(to) !== 'service')).toEqual(
       [],
     );
+  });
+
+  it('views import of the workspace’s records their types alone', () => {
+    const views = filesOf('src/views/**/*.ts');
+    expect(matching(views, /^import (?!type )[^;]*\/records\//m)).toEqual([]);
   });
 
   it('features import only the shared features beside them', () => {

@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { isZone, parseZone, zoneNames } from '../jobs/zone.ts';
+import { type Asker, forInvoices } from '../records/account-keys.ts';
+import type { Account } from '../records/accounts.ts';
 import { chosenText, menuTarget } from '../views/blocks/choices.ts';
 import type { Choice } from '../views/blocks/inputs.ts';
-import { type Asker, forInvoices } from '../workspace/account-keys.ts';
-import type { Account } from '../workspace/accounts.ts';
 import { zoneOf } from '../workspace/slack-people.ts';
 import { fromForm } from './carried.ts';
 import type { OptionContext, OptionSource } from './command.ts';

@@ -2,6 +2,7 @@ import { type Clock, withTimeout } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
+import { type Account, AccountFailure, type Accounts } from '../records/accounts.ts';
 import { type Activity, getActivity } from '../service/activity.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { AccountClient } from '../service/client.ts';
@@ -14,7 +15,6 @@ import {
 } from '../service/hosted-resources.ts';
 import { listInvoices } from '../service/invoices.ts';
 import { listServers } from '../service/servers.ts';
-import { type Account, AccountFailure, type Accounts } from './accounts.ts';
 
 /** Options for menus, a few seconds old at most, and figures of up to a minute. All of it throws AccountFailure. */
 export type HostingCatalog = ReturnType<typeof createHostingCatalog>;

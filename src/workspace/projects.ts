@@ -3,9 +3,9 @@ import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
+import type { Account, Accounts } from '../records/accounts.ts';
 import type { ListOptions } from '../service/call.ts';
 import { listProjects, type Project } from '../service/projects.ts';
-import type { Account, Accounts } from './accounts.ts';
 
 /** The account's projects. */
 export type Projects = ReturnType<typeof createProjects>;

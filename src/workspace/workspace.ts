@@ -5,6 +5,13 @@ import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Pictures } from '../pictures/pictures.ts';
+import { type Accounts, type AccountsParts, createAccounts } from '../records/accounts.ts';
+import { type Audit, createAudit } from '../records/audit.ts';
+import { type Channels, createChannels } from '../records/channels.ts';
+import { createDigests, type Digests } from '../records/digests.ts';
+import { accountsChanged } from '../records/schedules.ts';
+import { createServiceNames, type ServiceNames } from '../records/service-names.ts';
+import { createTestRuns, type TestRuns } from '../records/test-runs.ts';
 import type { Service } from '../service/client.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
 import type { RefusedToken, TokenHealth } from '../slack/token-health.ts';
@@ -18,11 +25,7 @@ import {
   type Tenancy,
   type WorkspaceStore,
 } from '../store/store.ts';
-import { type Accounts, type AccountsParts, createAccounts } from './accounts.ts';
-import { type Audit, createAudit } from './audit.ts';
-import { type Channels, createChannels } from './channels.ts';
 import { type ChartFiles, createChartFiles } from './chart-files.ts';
-import { createDigests, type Digests } from './digests.ts';
 import { createExplaining, type Explaining } from './explaining.ts';
 import { createHome, type Home } from './home-refresh.ts';
 import { createHostingCatalog, type HostingCatalog } from './hosting-catalog.ts';
@@ -34,10 +37,7 @@ import { createPendingCommands, type PendingCommands } from './pending-commands.
 import { createProjects, lookOnce, type Projects } from './projects.ts';
 import type { Quarantine } from './quarantine.ts';
 import { createRoles, type Roles, type RolesParts } from './roles.ts';
-import { accountsChanged } from './schedules.ts';
-import { createServiceNames, type ServiceNames } from './service-names.ts';
 import { createSlackPeople } from './slack-people.ts';
-import { createTestRuns, type TestRuns } from './test-runs.ts';
 import { createUserLinks, linkedEmails, type UserLinks } from './user-links.ts';
 
 /** Everything that is opened once for the process. */

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { allCommands } from '../../src/commands/registry.ts';
-import { SCHEDULES } from '../../src/workspace/account-keys.ts';
-import { ACCOUNTS } from '../../src/workspace/accounts.ts';
+import { SCHEDULES } from '../../src/records/account-keys.ts';
+import { ACCOUNTS } from '../../src/records/accounts.ts';
 import { answerTo } from '../support/asking.ts';
 import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';

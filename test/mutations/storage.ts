@@ -36,7 +36,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'an API key is not bound to its account',
-    file: 'src/workspace/account-keys.ts',
+    file: 'src/records/account-keys.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
     from: 'return { record: `accounts/${keyId(key)}`,',
     to: "return { record: key === undefined ? '' : 'accounts',",

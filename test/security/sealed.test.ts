@@ -23,7 +23,7 @@ const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
 /** Each seals something of its own; the tour below stores it. */
 const SEALERS = [
   'src/listeners/durable-forms.ts',
-  'src/workspace/account-keys.ts',
+  'src/records/account-keys.ts',
   'src/workspace/link-requests.ts',
   'src/workspace/oauth-installations.ts',
   'src/workspace/user-links.ts',

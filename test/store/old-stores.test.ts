@@ -1,7 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { AuditEntry } from '../../src/workspace/audit.ts';
+import { AuditEntry } from '../../src/records/audit.ts';
 import { ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, TEAM, type TestWorld } from '../support/test-world.ts';

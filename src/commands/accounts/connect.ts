@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../core/errors.ts';
 import { bold, code, count } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
+import { keyTarget, PURPOSES, type Purpose } from '../../records/account-keys.ts';
+import type { Account } from '../../records/accounts.ts';
 import { parseAccountName } from '../../service/addresses.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
@@ -15,8 +17,6 @@ import {
 import { type Explained, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { messagesByField, refill, withBanner } from '../../views/blocks/modal.ts';
-import { keyTarget, PURPOSES, type Purpose } from '../../workspace/account-keys.ts';
-import type { Account } from '../../workspace/accounts.ts';
 import { fromButton, fromForm } from '../carried.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { lacking } from '../permission.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
+import { SCHEDULES } from '../../records/account-keys.ts';
+import { unknownAccount } from '../../records/accounts.ts';
 import { say } from '../../views/blocks/message.ts';
-import { SCHEDULES } from '../../workspace/account-keys.ts';
-import { unknownAccount } from '../../workspace/accounts.ts';
 import { defineCommand } from '../command.ts';
 
 export const accountsDefault = defineCommand({

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { bold } from '../../core/mrkdwn.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
+import { keyId, keyTarget } from '../../records/account-keys.ts';
+import { type Account, unknownAccount } from '../../records/accounts.ts';
+import { accountsChanged } from '../../records/schedules.ts';
 import { keyOwner } from '../../views/accounts/accounts.ts';
 import { chooseKeyMessage, confirmDisconnectMessage } from '../../views/accounts/disconnect.ts';
 import { say } from '../../views/blocks/message.ts';
-import { keyId, keyTarget } from '../../workspace/account-keys.ts';
-import { type Account, unknownAccount } from '../../workspace/accounts.ts';
-import { accountsChanged } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { fromButton } from '../carried.ts';
 import type { ActionContext } from '../command.ts';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
+import type { Account } from '../../records/accounts.ts';
 import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
@@ -14,7 +15,6 @@ import {
 import { chartBlock, chartImage, chartWords } from '../../views/activity/chart-blocks.ts';
 import { type DeploymentsData, totalOf } from '../../views/activity/deployments-chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import type { Account } from '../../workspace/accounts.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -1,4 +1,6 @@
 import { code, count } from '../../core/mrkdwn.ts';
+import { forInvoices, keyId } from '../../records/account-keys.ts';
+import { type Account, AccountFailure } from '../../records/accounts.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { listHostedResources } from '../../service/hosted-resources.ts';
 import { listInvoices } from '../../service/invoices.ts';
@@ -7,8 +9,6 @@ import { SCOPE_NAMES } from '../../slack/oauth.ts';
 import type { QuarantineMark } from '../../store/quarantine.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { forInvoices, keyId } from '../../workspace/account-keys.ts';
-import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { listQuarantined } from '../../workspace/quarantine.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 

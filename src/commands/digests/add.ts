@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { withTimeout } from '../../core/clock.ts';
 import type { Reply } from '../../core/reply.ts';
+import { projectOfChannel } from '../../records/channels.ts';
 import { isUndeliverable } from '../../scheduler/deliver.ts';
 import { addDigest, DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
 import { DIGEST_ADD, digestModal } from '../../views/digests/form.ts';
-import { projectOfChannel } from '../../workspace/channels.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { splitWords } from '../command-router.ts';

@@ -1,8 +1,8 @@
 import type { ModalView } from '../../core/message.ts';
+import type { Digest } from '../../records/digests.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import { editDigest } from '../../scheduler/digests/schedule.ts';
 import { DIGEST_EDIT, digestModal } from '../../views/digests/form.ts';
-import type { Digest } from '../../workspace/digests.ts';
-import type { Schedule } from '../../workspace/schedules.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { editCommand } from '../schedules/edit.ts';

@@ -1,12 +1,12 @@
 import { code, dateTime } from '../../core/mrkdwn.ts';
 import { daysLater } from '../../jobs/zone.ts';
+import { type Digest, nextOf, nextTimes } from '../../records/digests.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import { asSchedule, DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { digestListMessage, type ListedDigest } from '../../views/digests/list.ts';
 import { digestCommand, digestWords } from '../../views/digests/words.ts';
 import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/card.ts';
-import { type Digest, nextOf, nextTimes } from '../../workspace/digests.ts';
-import type { Schedule } from '../../workspace/schedules.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { recordChange, type ScheduleFeature } from '../schedules/feature.ts';
 import {

@@ -4,9 +4,9 @@ import { code } from '../../core/mrkdwn.ts';
 import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { CronError } from '../../jobs/cron.ts';
 import { parseZone } from '../../jobs/zone.ts';
+import { type Cadence, nextTimes } from '../../records/digests.ts';
 import type { ActivityRange } from '../../service/activity.ts';
 import { DAY_NAMES } from '../../views/digests/words.ts';
-import { type Cadence, nextTimes } from '../../workspace/digests.ts';
 import { readActivityWords } from '../activity/parse-activity-arguments.ts';
 import { nearestZone } from '../option-sources.ts';
 

@@ -1,4 +1,8 @@
 import { code } from '../../core/mrkdwn.ts';
+import { AccountKeyUnreadable } from '../../records/account-keys.ts';
+import { AccountFailure } from '../../records/accounts.ts';
+import { nextOf } from '../../records/digests.ts';
+import type { Run } from '../../records/test-runs.ts';
 import { DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
@@ -16,11 +20,7 @@ import {
   MOST_RUNNING,
 } from '../../views/home/home.ts';
 import { watchWords } from '../../views/watches/watch.ts';
-import { AccountKeyUnreadable } from '../../workspace/account-keys.ts';
-import { AccountFailure } from '../../workspace/accounts.ts';
-import { nextOf } from '../../workspace/digests.ts';
 import type { Role } from '../../workspace/roles.ts';
-import type { Run } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** The schedules of one kind, as App Home shows them. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { AccountFailure } from '../../records/accounts.ts';
 import {
   createIntegration,
   type HookType,
@@ -15,7 +16,6 @@ import { saidBesides } from '../../views/blocks/service-failures.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { INTEGRATION_ADD, integrationModal, typeName } from '../../views/integrations/form.ts';
 import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
-import { AccountFailure } from '../../workspace/accounts.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';

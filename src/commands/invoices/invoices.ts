@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { outdated, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
+import { forInvoices } from '../../records/account-keys.ts';
+import type { Account } from '../../records/accounts.ts';
+import { isBillingChannel } from '../../records/billing.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
 import { menuTarget } from '../../views/blocks/choices.ts';
@@ -12,9 +15,6 @@ import {
   invoicesMessage,
   invoiceTitle,
 } from '../../views/invoices/invoices.ts';
-import { forInvoices } from '../../workspace/account-keys.ts';
-import type { Account } from '../../workspace/accounts.ts';
-import { isBillingChannel } from '../../workspace/billing.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { fromButton } from '../carried.ts';
 import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';

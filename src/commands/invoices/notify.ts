@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
+import { INVOICE_SCHEDULES } from '../../records/account-keys.ts';
+import type { BillingChannel } from '../../records/billing.ts';
+import { ACTIVE, type Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICE_FEED, INVOICE_NOTICES, knownFrom } from '../../scheduler/invoices/notices.ts';
 import { removeSchedules, resumeSchedule } from '../../scheduler/schedules/lifecycle.ts';
 import { pollStatus } from '../../scheduler/schedules/poller.ts';
 import { NOTICE_WORDS, notifyStateMessage } from '../../views/invoices/notice.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/card.ts';
-import { INVOICE_SCHEDULES } from '../../workspace/account-keys.ts';
-import type { BillingChannel } from '../../workspace/billing.ts';
-import { ACTIVE, type Schedule } from '../../workspace/schedules.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, channelOf } from '../resolve-target.ts';
 import { announce, cardOf, listOf, recordChange, type ScheduleFeature } from '../schedules/feature.ts';

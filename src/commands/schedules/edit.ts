@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
-import type { Schedule } from '../../workspace/schedules.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import { fromButton } from '../carried.ts';
 import type { CommandContext, CommandSpec } from '../command.ts';
 import { expectAllowedThere, resolveSchedule, type ScheduleFeature } from './feature.ts';

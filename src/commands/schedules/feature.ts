@@ -3,6 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from '../../views/schedules/card.ts';
 import type { ListScope, ScheduleListing } from '../../views/schedules/list.ts';
 import type { Role } from '../../workspace/roles.ts';
-import type { Schedule } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { refusalOf } from '../permission.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import {
   pauseSchedule,
   removeSchedules,
@@ -9,7 +10,6 @@ import {
 } from '../../scheduler/schedules/lifecycle.ts';
 import { nameOf, restoredCard, type ScheduleChange } from '../../views/schedules/card.ts';
 import { LIST_SCOPES, type ListScope } from '../../views/schedules/list.ts';
-import type { Schedule } from '../../workspace/schedules.ts';
 import { fromButton } from '../carried.ts';
 import type { Action, CommandContext, CommandSpec } from '../command.ts';
 import {

@@ -3,6 +3,7 @@ import { outdated, type ServiceError, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Change, Reply } from '../../core/reply.ts';
+import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { enrollInBeta, getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
 import { listMessages, saidBesides } from '../../views/blocks/service-failures.ts';
@@ -14,7 +15,6 @@ import {
   handOverMessage,
   handOverOf,
 } from '../../views/servers/beta.ts';
-import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { fromButton } from '../carried.ts';
 import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';

@@ -1,6 +1,7 @@
 import { UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
 import type { Change, Reply } from '../../core/reply.ts';
+import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { resendable, type Values, withBanner } from '../../views/blocks/modal.ts';
@@ -15,7 +16,6 @@ import {
   valuesOf,
   type Wanted,
 } from '../../views/servers/form.ts';
-import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { fromForm } from '../carried.ts';
 import type { Action, ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
 

@@ -3,6 +3,7 @@ import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Change } from '../../core/reply.ts';
+import type { Account } from '../../records/accounts.ts';
 import { followSync } from '../../scheduler/servers/sync.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
@@ -20,7 +21,6 @@ import {
   resourceMessage,
   sizesMessage,
 } from '../../views/servers/hosting.ts';
-import type { Account } from '../../workspace/accounts.ts';
 import { currencyOf, findResource } from '../../workspace/hosting-catalog.ts';
 import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';

@@ -1,8 +1,8 @@
 import type { Reply } from '../../core/reply.ts';
+import type { Account } from '../../records/accounts.ts';
 import { readAddress } from '../../service/addresses.ts';
 import type { Project } from '../../service/projects.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
-import type { Account } from '../../workspace/accounts.ts';
 import type { Shortcut, ShortcutContext } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 import { openTestForm } from './form.ts';

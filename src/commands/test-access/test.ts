@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
+import { type Account, AccountFailure } from '../../records/accounts.ts';
+import { Target } from '../../records/test-runs.ts';
 import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts';
 import type { Project } from '../../service/projects.ts';
 import { getServer } from '../../service/servers.ts';
-import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { isNamed, namedIn, ProjectNeeded, projectsWith } from '../../workspace/projects.ts';
-import { Target } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext } from '../command.ts';

@@ -1,11 +1,11 @@
 import type { EntityMetadata } from '@slack/types';
 import { withTimeout } from '../../core/clock.ts';
 import { UserError } from '../../core/errors.ts';
+import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { type ActivityEvent, getActivity } from '../../service/activity.ts';
 import { accountUrl, readAddress } from '../../service/addresses.ts';
 import { eventsOf } from '../../views/activity/activity.ts';
 import { projectDetails, type ShownProject } from '../../views/unfurls/unfurl.ts';
-import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
 

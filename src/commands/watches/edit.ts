@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
+import { SCHEDULES } from '../../records/account-keys.ts';
+import type { Account } from '../../records/accounts.ts';
+import type { Schedule } from '../../records/schedules.ts';
+import type { PlacedWatch, Watch } from '../../records/watches.ts';
 import { editWatch, type WatchChoices } from '../../scheduler/watches/watch-service.ts';
 import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/form.ts';
-import { SCHEDULES } from '../../workspace/account-keys.ts';
-import type { Account } from '../../workspace/accounts.ts';
 import { findProject, ServerNeeded } from '../../workspace/projects.ts';
-import type { Schedule } from '../../workspace/schedules.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import type { PlacedWatch, Watch } from '../../workspace/watches.ts';
 import { fromForm } from '../carried.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { serverOf } from '../resolve-target.ts';

@@ -1,4 +1,5 @@
 import type { Message } from '../../core/message.ts';
+import type { PlacedWatch } from '../../records/watches.ts';
 import { pollStatus } from '../../scheduler/schedules/poller.ts';
 import { WATCH_FEED } from '../../scheduler/watches/feed.ts';
 import { WATCHES } from '../../scheduler/watches/schedule.ts';
@@ -6,7 +7,6 @@ import { SCHEDULE_FACES } from '../../views/schedules/card.ts';
 import type { ScheduleListing } from '../../views/schedules/list.ts';
 import { watchListMessage, watchWords } from '../../views/watches/watch.ts';
 import { isNamed } from '../../workspace/projects.ts';
-import type { PlacedWatch } from '../../workspace/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { defineCommand } from '../command.ts';
 import type { ScheduleFeature } from '../schedules/feature.ts';

@@ -1,7 +1,7 @@
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { WatchMode } from '../../core/schedule-choices.ts';
-import type { WorkingHours } from '../../workspace/watches.ts';
+import type { WorkingHours } from '../../records/watches.ts';
 
 export interface WatchWords {
   /** As typed; undefined where none was named. */

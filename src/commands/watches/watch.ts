@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
+import { SCHEDULES } from '../../records/account-keys.ts';
+import type { Account } from '../../records/accounts.ts';
+import type { Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
 import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
 import { WATCHES } from '../../scheduler/watches/schedule.ts';
 import { type SetUp, setUpWatch } from '../../scheduler/watches/watch-service.ts';
 import { say } from '../../views/blocks/message.ts';
 import type { ScheduleChange } from '../../views/schedules/card.ts';
 import { watchWords } from '../../views/watches/watch.ts';
-import { SCHEDULES } from '../../workspace/account-keys.ts';
-import type { Account } from '../../workspace/accounts.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import type { Watch, WatchedProject, WatchedServer } from '../../workspace/watches.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
 import { announce, cardOf, recordChange } from '../schedules/feature.ts';

@@ -3,6 +3,7 @@ import type { ServiceErrorKind } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import type { Job } from '../../jobs/jobs.ts';
+import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { listProjects } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import {
@@ -12,7 +13,6 @@ import {
   verifiedMessage,
 } from '../../views/accounts/signup-reply.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { type Account, AccountFailure } from '../../workspace/accounts.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 

@@ -1,5 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
+import { type Digest, nextOf, type SlotResult } from '../../records/digests.ts';
 import { isFileRefused, isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import { withRetries } from '../../slack/rate-limit.ts';
 import type { MessageRef } from '../../slack/slack.ts';
@@ -7,7 +8,6 @@ import type { Upload } from '../../slack/uploads.ts';
 import { altText, chartTitle, totalOf } from '../../views/activity/deployments-chart.ts';
 import { type DigestFrame, digestMessage, type ReportedAccount } from '../../views/digests/digest.ts';
 import { pictureLeftOutMessage, threadMessages } from '../../views/digests/thread.ts';
-import { type Digest, nextOf, type SlotResult } from '../../workspace/digests.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, deliverReply } from '../deliver.ts';
 import { type Gathered, reportedOf } from './reports.ts';

@@ -1,4 +1,7 @@
 import type { ServiceErrorKind } from '../../core/errors.ts';
+import { AccountKeyUnreadable } from '../../records/account-keys.ts';
+import { type Account, AccountFailure } from '../../records/accounts.ts';
+import type { Digest } from '../../records/digests.ts';
 import { getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { chartOf, eventsOf } from '../../views/activity/activity.ts';
@@ -7,9 +10,6 @@ import { unlistedFailures } from '../../views/activity/stats.ts';
 import { dayOf } from '../../views/blocks/days.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
-import { AccountKeyUnreadable } from '../../workspace/account-keys.ts';
-import { type Account, AccountFailure } from '../../workspace/accounts.ts';
-import type { Digest } from '../../workspace/digests.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** The report of an account, and the failure where there is none. */

@@ -1,9 +1,9 @@
 import { asClause } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS, type Job } from '../../jobs/jobs.ts';
+import type { SlotResult } from '../../records/digests.ts';
+import { accountsChanged, type Paused } from '../../records/schedules.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
-import type { SlotResult } from '../../workspace/digests.ts';
-import { accountsChanged, type Paused } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliveryOf, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import { notifyOwner, type Pausing, pauseAndNotify } from '../schedules/notify-owner.ts';

@@ -1,10 +1,10 @@
 import { code } from '../../core/mrkdwn.ts';
+import { INVOICE_SCHEDULES } from '../../records/account-keys.ts';
+import { BillingChannel, billingChannels, type KnownInvoices } from '../../records/billing.ts';
+import { ACTIVE, afterUnread, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { type Invoice, listInvoices } from '../../service/invoices.ts';
 import { type InvoiceNews, invoiceNotices, noticeCount } from '../../views/invoices/notice.ts';
-import { INVOICE_SCHEDULES } from '../../workspace/account-keys.ts';
-import { BillingChannel, billingChannels, type KnownInvoices } from '../../workspace/billing.ts';
-import { ACTIVE, afterUnread, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule, type ScheduleKind } from '../schedules/lifecycle.ts';
 import { feedChannelId, postPending } from '../schedules/outbox.ts';

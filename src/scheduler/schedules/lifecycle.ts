@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Asker } from '../../workspace/account-keys.ts';
-import { billingChannels } from '../../workspace/billing.ts';
+import type { Asker } from '../../records/account-keys.ts';
+import { billingChannels } from '../../records/billing.ts';
 import {
   ACTIVE,
   accountsChanged,
@@ -9,8 +9,8 @@ import {
   SCHEDULES_LOCK,
   type Schedule,
   type ScheduleState,
-} from '../../workspace/schedules.ts';
-import { listWatches } from '../../workspace/watches.ts';
+} from '../../records/schedules.ts';
+import { listWatches } from '../../records/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** Digests, watches, invoice notices: how each stores its records and does its work. */

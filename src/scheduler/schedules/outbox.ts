@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Job, JobType } from '../../jobs/jobs.ts';
+import type { Batch, LastResult } from '../../records/schedules.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
-import type { Batch, LastResult } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, deliverReply, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import type { ScheduleKind } from './lifecycle.ts';

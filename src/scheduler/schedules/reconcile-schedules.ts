@@ -1,8 +1,8 @@
 import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import type { Account } from '../../workspace/accounts.ts';
+import type { Account } from '../../records/accounts.ts';
+import { type Paused, RECONCILE_SCHEDULES, type Schedule } from '../../records/schedules.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
-import { type Paused, RECONCILE_SCHEDULES, type Schedule } from '../../workspace/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { pauseSchedule, resumeSchedule, type ScheduleKind } from './lifecycle.ts';
 import { notifyOwners } from './notify-owner.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
+import type { Asker } from '../../records/account-keys.ts';
 import { getServer, managedStatus, type Server } from '../../service/servers.ts';
 import {
   orderedNews,
@@ -8,7 +9,6 @@ import {
   type ServerTarget as ShownTarget,
   statusNews,
 } from '../../views/servers/provisioning.ts';
-import type { Asker } from '../../workspace/account-keys.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { FollowedState } from '../followed-thread.ts';
 import { defineFollowJob, type Following, pollWhileFollowed } from '../run-follower.ts';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServiceError, UserError } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
+import { AccountFailure } from '../../records/accounts.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { type Explained, failureMessage, failureWords } from '../../views/blocks/failures.ts';
@@ -10,7 +11,6 @@ import { notice, withBanner, withFieldErrors } from '../../views/blocks/modal.ts
 import { saidBesides } from '../../views/blocks/service-failures.ts';
 import { confirmServerModal, unknownOutcomeWords } from '../../views/servers/confirm.ts';
 import { type Offer, SERVER_ADD_TITLE, serverFormModal, valuesOf } from '../../views/servers/form.ts';
-import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ServerOrder } from './server-order.ts';
 

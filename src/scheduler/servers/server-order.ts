@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { AccountFailure } from '../../records/accounts.ts';
 import { listServers, type Server } from '../../service/servers.ts';
 import { Draft, Wanted } from '../../views/servers/form.ts';
-import { AccountFailure } from '../../workspace/accounts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** A confirmed order of a managed server, as its job keeps it. */

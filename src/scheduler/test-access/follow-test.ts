@@ -3,6 +3,7 @@ import type { ServiceError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { STEADY } from '../../core/retry.ts';
 import { countUnanswered } from '../../observability/metrics.ts';
+import { type Run, Target, withDuration } from '../../records/test-runs.ts';
 import type { AccountClient } from '../../service/client.ts';
 import {
   getTestAccess,
@@ -19,7 +20,6 @@ import {
   timesOf,
 } from '../../views/test-access/test-run.ts';
 import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
-import { type Run, Target, withDuration } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { FollowedState } from '../followed-thread.ts';
 import { defineFollowJob, type Following, type Polling, pollWhileFollowed } from '../run-follower.ts';

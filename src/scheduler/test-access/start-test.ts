@@ -1,10 +1,10 @@
 import { UserError } from '../../core/errors.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { countRepeated } from '../../observability/metrics.ts';
+import { type Run, type Target, targetKey, usualDuration } from '../../records/test-runs.ts';
 import { postId } from '../../slack/web.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, type MaybeTwice, testRootMessage } from '../../views/test-access/test-run.ts';
-import { type Run, type Target, targetKey, usualDuration } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { closeRun, FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import type { FeedCursor } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
-import type { FeedCursor } from '../../workspace/watches.ts';
 
 /** API 8 (docs/service-api.md): a page of the feed holds no more, so that a full one may hide older events. */
 export const PAGE_SIZE = 100;

@@ -1,3 +1,14 @@
+import type { Account } from '../../records/accounts.ts';
+import { afterUnread, type Batch } from '../../records/schedules.ts';
+import { nameKey } from '../../records/service-names.ts';
+import {
+  type Kept,
+  type KeptLine,
+  NOTHING_KEPT,
+  type Watch,
+  type WatchedChannel,
+  watchedChannels,
+} from '../../records/watches.ts';
 import { type Activity, type ActivityEvent, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
@@ -7,17 +18,6 @@ import {
   type WatchNews,
   watchMessages,
 } from '../../views/watches/news.ts';
-import type { Account } from '../../workspace/accounts.ts';
-import { afterUnread, type Batch } from '../../workspace/schedules.ts';
-import { nameKey } from '../../workspace/service-names.ts';
-import {
-  type Kept,
-  type KeptLine,
-  NOTHING_KEPT,
-  type Watch,
-  type WatchedChannel,
-  watchedChannels,
-} from '../../workspace/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Feed, PageContext } from '../schedules/poll-account.ts';
 import { advance, cursorAfter } from './feed-cursor.ts';

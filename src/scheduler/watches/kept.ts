@@ -1,4 +1,4 @@
-import { isWithin, type Kept, type KeptLine, NOTHING_KEPT, type Watch } from '../../workspace/watches.ts';
+import { isWithin, type Kept, type KeptLine, NOTHING_KEPT, type Watch } from '../../records/watches.ts';
 
 /** Events of a night and a weekend, within what a document and a thread hold. */
 const MOST_KEPT = 200;

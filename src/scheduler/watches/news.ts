@@ -1,7 +1,7 @@
+import type { Standing, Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { isFailure, outcomeOf } from '../../views/activity/outcomes.ts';
 import type { WatchNews } from '../../views/watches/news.ts';
-import type { Standing, Watch, WatchedProject, WatchedServer } from '../../workspace/watches.ts';
 import { projectKey } from './feed-cursor.ts';
 
 /** More projects than an account has; those longest without a deployment are dropped first. */

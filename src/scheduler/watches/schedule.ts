@@ -1,13 +1,13 @@
 import { code } from '../../core/mrkdwn.ts';
-import { SCHEDULES } from '../../workspace/account-keys.ts';
-import { ACTIVE, type Schedule } from '../../workspace/schedules.ts';
+import { SCHEDULES } from '../../records/account-keys.ts';
+import { ACTIVE, type Schedule } from '../../records/schedules.ts';
 import {
   listWatches,
   type PlacedWatch,
   type Watch,
   WatchedChannel,
   watchedChannels,
-} from '../../workspace/watches.ts';
+} from '../../records/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from '../schedules/lifecycle.ts';
 import { feedChannelId, postPending } from '../schedules/outbox.ts';

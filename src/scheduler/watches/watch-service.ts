@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../../core/json.ts';
-import type { Account } from '../../workspace/accounts.ts';
-import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../workspace/schedules.ts';
+import type { Account } from '../../records/accounts.ts';
+import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
 import {
   freeWatchId,
   listWatches,
   type PlacedWatch,
   type Watch,
   watchedChannels,
-} from '../../workspace/watches.ts';
+} from '../../records/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
 import { feedChannelId } from '../schedules/outbox.ts';

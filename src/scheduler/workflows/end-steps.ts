@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { plain, unmarked } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
+import type { Run } from '../../records/test-runs.ts';
 import type { TestRun } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import type { Run } from '../../workspace/test-runs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 const Ending = z.union([

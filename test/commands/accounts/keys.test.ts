@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { ACCOUNTS } from '../../../src/workspace/accounts.ts';
+import { ACCOUNTS } from '../../../src/records/accounts.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { sendPayload } from '../../support/signed.ts';

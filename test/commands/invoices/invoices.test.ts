@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { type BillingChannel, billingChannelId, billingChannels } from '../../../src/workspace/billing.ts';
+import { type BillingChannel, billingChannelId, billingChannels } from '../../../src/records/billing.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';

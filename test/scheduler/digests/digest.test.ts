@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../../sandbox/slack/state/policy.ts';
-import { ACCOUNTS } from '../../../src/workspace/accounts.ts';
+import { ACCOUNTS } from '../../../src/records/accounts.ts';
 import { ask } from '../../support/asking.ts';
 import {
   ACCOUNT,

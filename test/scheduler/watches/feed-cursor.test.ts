@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FeedCursor } from '../../../src/records/watches.ts';
 import { advance, cursorAfter, PAGE_SIZE } from '../../../src/scheduler/watches/feed-cursor.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import type { FeedCursor } from '../../../src/workspace/watches.ts';
 import { byLength } from '../../support/length.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { type Watch, WatchedChannel } from '../../../src/records/watches.ts';
 import { afterPage, fromPage, newChannel } from '../../../src/scheduler/watches/feed.ts';
 import { follow, select } from '../../../src/scheduler/watches/news.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import { type Watch, WatchedChannel } from '../../../src/workspace/watches.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const CONTEXT = { now: NOW, batch: 'b1', word: '/deckhand', mentions: new Map<string, string>() };

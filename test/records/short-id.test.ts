@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { shortId } from '../../src/workspace/schedules.ts';
+import { shortId } from '../../src/records/schedules.ts';
 
 it('short ids have no vowel and no digit that reads as one', () => {
   fc.assert(
