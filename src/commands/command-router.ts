@@ -157,6 +157,9 @@ const ENDINGS: ReadonlySet<string> = new Set(' .,;:!?…');
 // A word copied out of a message keeps its formatting: `name`, *name* or _name_.
 const FORMATTED = /^([`*_])([^`*_]+)\1$/;
 
+// A whole line copied with its quotes or formatting: “test storefront”.
+const WRAPPED = /^(["'`*_])((?:(?!\1).)+)\1$/;
+
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 
 /** No command is longer; what follows is dropped before anything else is done with it. */
@@ -181,11 +184,11 @@ export function cleanCommandText(text: string): string {
   return bareWords(cleaned);
 }
 
-/** Without the formatting, slash word and punctuation around a command. Each hides the others a few times at most. */
+/** Without the quotes, formatting, slash word and punctuation around a command. Each hides the others a few times at most. */
 function bareWords(text: string): string {
   let end = text.length;
   while (end > 0 && ENDINGS.has(text[end - 1] ?? '')) end -= 1;
-  const bare = text.slice(0, end).replace(FORMATTED, '$2').trim().replace(SLASH_WORDS, '');
+  const bare = text.slice(0, end).replace(WRAPPED, '$2').trim().replace(SLASH_WORDS, '');
   return bare === text ? bare : bareWords(bare);
 }
 

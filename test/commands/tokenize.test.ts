@@ -20,6 +20,10 @@ describe('what a person types', () => {
     ['status?!…', 'status'],
     ['activity last week.', 'activity last week'],
     ['`projects store`', 'projects store'],
+    ['“test storefront”', 'test storefront'],
+    ["'activity last_7_days'.", 'activity last_7_days'],
+    ['"test" "my shop"', '"test" "my shop"'],
+    ["'use ann's shop'", "'use ann's shop'"],
     ['/deckhand test storefront', 'test storefront'],
     ['`/deckhand projects`.', 'projects'],
     ['digest add cron:"*/5 * * * *"', 'digest add cron:"*/5 * * * *"'],
@@ -63,6 +67,8 @@ describe('what a person types', () => {
     '.',
     '/a ',
     '<#C1|',
+    '"a"',
+    '_a_',
   ])('forty thousand times %j holds nothing up, and is cut to 3,000 characters', (part) => {
     const typed = part.repeat(40_000);
     const before = process.cpuUsage();

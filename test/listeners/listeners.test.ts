@@ -57,6 +57,7 @@ describe('the front door', () => {
     ['tst', 'Did you mean `test`'],
     ['tset storefront', 'Did you mean `test`'],
     ['qwertyuiop', 'There is no command `qwertyuiop`'],
+    ['“help test”', 'How to use test'],
     ['test a b c', '`c` is one word too many. Try `/deckhand test [project] [server]`'],
     ['whoami --colour red', 'There is no option `--colour`'],
     ['<!channel>', 'There is no command'],
