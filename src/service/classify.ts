@@ -1,5 +1,6 @@
 import { ServiceError, type ServiceErrorKind } from '../core/errors.ts';
 import { isObject, parseObject } from '../core/json.ts';
+import { parseRetryAfter } from '../core/retry.ts';
 
 /** What a path belongs to: an account, or sign-up, which has none yet. */
 export type Scope = 'account' | 'signup';
@@ -106,31 +107,6 @@ function describeError(error: unknown): { name: string; message: string; code: s
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-/** A longer wait is a mistake or an attack, and its date may be invalid. */
-const LONGEST_WAIT_MS = 365 * 24 * 3_600_000;
-
-const SECONDS = /^\d+(?:\.\d+)?$/;
-const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2}(?:\d{2})? \d{2}:\d{2}:\d{2} GMT$/;
-const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
-
-/**
- * When a request may be sent again, in milliseconds since the epoch, from a `Retry-After` header: seconds or
- * any of the three HTTP dates (RFC 9110). Never before `now`; undefined for anything else. API 7.1.
- */
-export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
-  const text = header?.trim() ?? '';
-  const at = SECONDS.test(text) ? now + Number(text) * 1000 : parseHttpDate(text);
-  if (at === undefined || Number.isNaN(at)) return undefined;
-  return Math.round(Math.min(Math.max(at, now), now + LONGEST_WAIT_MS));
-}
-
-function parseHttpDate(text: string): number | undefined {
-  if (HTTP_DATE.test(text)) return Date.parse(text);
-  // The oldest form names no zone and means GMT; `Date` would read it as local time.
-  if (ASCTIME_DATE.test(text)) return Date.parse(`${text} GMT`);
-  return undefined;
 }
 
 /** An error answer, in one shape for all the bodies of API 7 (docs/service-api.md). All of it is foreign text. */

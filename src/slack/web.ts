@@ -6,6 +6,7 @@ import { exchange, type HttpAnswer, isThisMachine } from '../core/exchange.ts';
 import { createKeyedLock, type KeyedLock } from '../core/locks.ts';
 import type { Message } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
+import { parseRetryAfter } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
 import { failureNamed, SlackFailure } from './failure.ts';
 import type { AnswerOf, ArgumentsOf } from './sdk.ts';
@@ -38,6 +39,8 @@ export interface Web {
 }
 
 const TIMEOUT_MS = 10_000;
+/** Slack asks for whole seconds. */
+const SHORTEST_PAUSE_MS = 1_000;
 const UPLOAD_TIMEOUT_MS = 60_000;
 
 /** Retries and rate limits are in `rate-limit.ts`: here, a call is made once. */
@@ -136,8 +139,8 @@ function readAnswer<Method extends string>(
   now: number,
 ): AnswerOf<Method> {
   if (status === 429) {
-    const seconds = Number(headers['retry-after']) || 1;
-    throw new SlackFailure(method, 'busy', 'ratelimited', { retryAt: now + seconds * 1000 });
+    const retryAt = Math.max(parseRetryAfter(headers['retry-after'], now) ?? now, now + SHORTEST_PAUSE_MS);
+    throw new SlackFailure(method, 'busy', 'ratelimited', { retryAt });
   }
   if (status !== 200) throw new SlackFailure(method, 'unreachable', `http_${status}`);
   const answer = parse<AnswerOf<Method>>(body);

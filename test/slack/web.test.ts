@@ -88,6 +88,9 @@ it.each([
 it.each([
   ['7', 7_000],
   ['', 1_000],
+  ['0', 1_000],
+  [new Date(NOW + 9_000).toUTCString(), 9_000],
+  ['soon', 1_000],
 ])('a busy Slack says when to come back: %j', async (seconds, wait) => {
   answer = { status: 429, body: '', headers: { 'retry-after': seconds } };
   const failure = { kind: 'busy', reason: 'ratelimited', retryAt: NOW + wait };

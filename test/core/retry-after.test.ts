@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter } from '../../src/service/classify.ts';
+import { parseRetryAfter } from '../../src/core/retry.ts';
 
 const NOW = Date.UTC(1994, 10, 6, 8, 49, 0);
 
