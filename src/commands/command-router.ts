@@ -19,24 +19,40 @@ const LONGEST_NAME = 3;
 
 /** The command with the longest name that the words begin with; undefined where there is none. */
 export function routeCommand(commands: readonly Command[], text: string): Matched | undefined {
-  const switches = commands.flatMap((command) => command.switches ?? []);
+  const { byName, switches } = namesOf(commands);
   const { words, flags } = splitWords(text, switches);
   const lower = words.map((word) => word.toLowerCase());
   for (let length = LONGEST_NAME; length > 0; length -= 1) {
     const typed = lower.slice(0, length).join(' ');
     const alone = words.length === length ? ALONE.get(typed) : undefined;
     const rest = words.slice(length);
-    const command = commands.find(({ name }) => name === typed || name === alone);
+    const command = byName.get(typed) ?? byName.get(alone ?? '');
     if (command !== undefined) return { command, rest: { words: rest, flags } };
     const meant = SYNONYMS.get(typed);
-    const other =
-      commands.find(({ name }) => name === meant) ??
-      commands.find(({ name }) => meant?.startsWith(`${name} `));
-    if (other === undefined || meant === undefined) continue;
+    if (meant === undefined) continue;
+    const other = byName.get(meant) ?? commands.find(({ name }) => meant.startsWith(`${name} `));
+    if (other === undefined) continue;
     const implied = meant.split(' ').slice(other.name.split(' ').length);
     return { command: other, rest: { words: [...implied, ...rest], flags }, synonym: { typed, meant } };
   }
   return undefined;
+}
+
+interface Names {
+  byName: ReadonlyMap<string, Command>;
+  switches: readonly string[];
+}
+
+/** Each list is gone through once, and not with each request: that took a tenth of an ack. */
+const NAMES = new WeakMap<readonly Command[], Names>();
+
+function namesOf(commands: readonly Command[]): Names {
+  const known = NAMES.get(commands);
+  if (known !== undefined) return known;
+  const byName = new Map(commands.map((command) => [command.name, command]));
+  const names = { byName, switches: commands.flatMap((command) => command.switches ?? []) };
+  NAMES.set(commands, names);
+  return names;
 }
 
 /** True where carrying it out changes something, so that it is stored before it is acknowledged. */
