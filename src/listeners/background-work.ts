@@ -59,108 +59,140 @@ const BUDGET_WHILE_ACKING_MS = 3;
 /** Where work that began before fills the turns, one is begun in so many: all of it goes on in the longest flood. */
 const TURNS_WITHOUT_ROOM = 4;
 
-/** While a person waits for work of a key, one of what runs by itself there is begun in so many turns. */
-const TURNS_BETWEEN_OTHERS = 10;
+/** While a person waits for work of a key, one of what runs by itself there is begun after so many milliseconds. */
+const BETWEEN_OTHERS_MS = 50;
 
 const MOST_PER_TURN = 50;
 
 /** The works of a key that people wait for and that have begun. */
 interface UnderWay {
   amount: number;
-  /** The turn in which another work was begun meanwhile. */
+  /** When one of what runs by itself might begin meanwhile. */
   otherAt: number;
 }
 
 export function createTurns(now: () => number = () => performance.now()): Turns {
-  const waiting = new Map<string, Line<() => void>>();
-  const underWay = new Map<string, UnderWay>();
-  let unacknowledged = 0;
-  let turn = 0;
-  let left = 0;
-  let endsAt = 0;
+  return new TurnTaking(now);
+}
+
+class TurnTaking implements Turns {
+  readonly #now: () => number;
+  readonly #waiting = new Map<string, Line<() => void>>();
+  /** What runs by itself, where a person's work goes on. */
+  readonly #resting = new Map<string, Line<() => void>>();
+  readonly #underWay = new Map<string, UnderWay>();
+  #unacknowledged = 0;
+  #left = 0;
+  #endsAt = 0;
   /** When no more was begun in the turn before; undefined where nothing waited then. */
-  let endedAt: number | undefined;
-  let turnsWithoutRoom = 0;
+  #endedAt: number | undefined;
+  #turnsWithoutRoom = 0;
 
-  /** All of them run in one turn of the event loop, each with what follows from it before the next. */
-  function plan(): void {
-    if (left > 0 || waiting.size === 0) return;
-    left = MOST_PER_TURN;
-    for (let at = 0; at < MOST_PER_TURN; at += 1) setImmediate(step);
+  constructor(now: () => number) {
+    this.#now = now;
   }
 
-  function step(): void {
-    if (left === MOST_PER_TURN) beginTurn();
-    else if (now() < endsAt) beginNext();
-    left -= 1;
-    if (left > 0) return;
-    endedAt = waiting.size > 0 ? now() : undefined;
-    plan();
+  async run<T>(key: string, isAwaited: boolean, work: () => Promise<T>): Promise<T> {
+    await this.#take(key, isAwaited);
+    return isAwaited ? this.#runAwaited(key, work) : work();
   }
 
-  function beginTurn(): void {
-    const at = now();
-    turn += 1;
-    // What began before goes on between the turns.
-    const spentMs = at - (endedAt ?? at);
-    endsAt = at + (unacknowledged > 0 ? BUDGET_WHILE_ACKING_MS : BUDGET_MS) - spentMs;
-    turnsWithoutRoom = endsAt > at ? 0 : turnsWithoutRoom + 1;
-    if (turnsWithoutRoom % TURNS_WITHOUT_ROOM === 0) beginNext();
-  }
-
-  function beginNext(): void {
-    const [next] = waiting;
-    if (next === undefined) return;
-    const [key, line] = next;
-    waiting.delete(key);
-    const awaited = underWay.get(key);
-    const mayBeOther = awaited === undefined || turn - awaited.otherAt >= TURNS_BETWEEN_OTHERS;
-    if (awaited !== undefined && mayBeOther) awaited.otherAt = turn;
-    line.next(mayBeOther)?.();
-    // Behind all the others.
-    if (!line.isEmpty) waiting.set(key, line);
-  }
-
-  function take(key: string, isAwaited: boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const line = waiting.get(key) ?? new Line();
-      waiting.set(key, line);
-      line.add(resolve, isAwaited);
-      plan();
-    });
-  }
-
-  function arrive(): () => void {
-    unacknowledged += 1;
+  arrive(): () => void {
+    this.#unacknowledged += 1;
     return () => {
-      unacknowledged -= 1;
+      this.#unacknowledged -= 1;
     };
   }
 
-  return {
-    async run(key, isAwaited, work) {
-      await take(key, isAwaited);
-      return isAwaited ? runAwaited(underWay, key, turn, work) : work();
-    },
-    arrive,
-    connect: () => void setImmediate(arrive()),
-  };
-}
+  connect(): void {
+    setImmediate(this.arrive());
+  }
 
-async function runAwaited<T>(
-  underWay: Map<string, UnderWay>,
-  key: string,
-  turn: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  const all = underWay.get(key) ?? { amount: 0, otherAt: turn };
-  all.amount += 1;
-  underWay.set(key, all);
-  try {
-    return await work();
-  } finally {
-    all.amount -= 1;
-    if (all.amount === 0) underWay.delete(key);
+  #take(key: string, isAwaited: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const line = this.#waiting.get(key) ?? this.#resting.get(key) ?? new Line();
+      line.add(resolve, isAwaited);
+      if (!this.#resting.has(key)) this.#waiting.set(key, line);
+      else if (isAwaited) this.#wake(key);
+      this.#plan();
+    });
+  }
+
+  /** All of them run in one turn of the event loop, each with what follows from it before the next. */
+  #plan(): void {
+    if (this.#left > 0 || this.#waiting.size === 0) return;
+    this.#left = MOST_PER_TURN;
+    const step = (): void => this.#step();
+    for (let at = 0; at < MOST_PER_TURN; at += 1) setImmediate(step);
+  }
+
+  #step(): void {
+    if (this.#left === MOST_PER_TURN) this.#beginTurn();
+    else if (this.#now() < this.#endsAt) this.#beginNext();
+    this.#left -= 1;
+    if (this.#left > 0) return;
+    this.#endedAt = this.#waiting.size > 0 ? this.#now() : undefined;
+    this.#plan();
+  }
+
+  #beginTurn(): void {
+    const at = this.#now();
+    // What began before goes on between the turns.
+    const spentMs = at - (this.#endedAt ?? at);
+    this.#endsAt = at + (this.#unacknowledged > 0 ? BUDGET_WHILE_ACKING_MS : BUDGET_MS) - spentMs;
+    this.#turnsWithoutRoom = this.#endsAt > at ? 0 : this.#turnsWithoutRoom + 1;
+    if (this.#turnsWithoutRoom % TURNS_WITHOUT_ROOM === 0) this.#beginNext();
+  }
+
+  #beginNext(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    const [key, line] = next;
+    this.#waiting.delete(key);
+    const restMs = this.#restOfOthers(key);
+    const begin = line.next(restMs <= 0);
+    begin?.();
+    if (line.isEmpty) return;
+    // Behind all the others.
+    if (begin !== undefined) this.#waiting.set(key, line);
+    else this.#rest(key, line, restMs);
+  }
+
+  /** For how many milliseconds what runs by itself does not begin; where for none, the pause begins anew. */
+  #restOfOthers(key: string): number {
+    const awaited = this.#underWay.get(key);
+    if (awaited === undefined) return 0;
+    const restMs = awaited.otherAt + BETWEEN_OTHERS_MS - this.#now();
+    if (restMs <= 0) awaited.otherAt = this.#now();
+    return restMs;
+  }
+
+  #rest(key: string, line: Line<() => void>, ms: number): void {
+    this.#resting.set(key, line);
+    setTimeout(() => this.#wake(key), ms);
+  }
+
+  #wake(key: string): void {
+    const line = this.#resting.get(key);
+    if (line === undefined) return;
+    this.#resting.delete(key);
+    this.#waiting.set(key, line);
+    this.#plan();
+  }
+
+  async #runAwaited<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const all = this.#underWay.get(key) ?? { amount: 0, otherAt: this.#now() };
+    all.amount += 1;
+    this.#underWay.set(key, all);
+    try {
+      return await work();
+    } finally {
+      all.amount -= 1;
+      if (all.amount === 0) {
+        this.#underWay.delete(key);
+        this.#wake(key);
+      }
+    }
   }
 }
 

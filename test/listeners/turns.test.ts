@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createTurns, type Turns } from '../../src/listeners/background-work.ts';
 
 /** Each work that begins takes 3 ms of the clock. */
@@ -25,6 +25,10 @@ function counted(): {
   };
   return { turns, begun, take, goOn };
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('work that waits for its turn', () => {
   it('begins in portions of some milliseconds, with what came in read in between', async () => {
@@ -88,18 +92,26 @@ describe('work that waits for its turn', () => {
     await nextTurn();
     take('T1', 9, false);
     take('T2', 9, false);
-    while (begun.length < 10) await nextTurn();
+    while (begun.length < 9) await nextTurn();
     expect(begun.filter((key) => key.startsWith('T1')).length).toBeLessThanOrEqual(1);
     answered.resolve();
     await awaited;
     while (begun.length < 18) await nextTurn();
   });
 
-  it('begins what runs by itself however long a person’s work goes on', async () => {
-    const { turns, begun, take } = counted();
+  it('begins what runs by itself now and then, however long a person’s work goes on', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const { turns, begun, take, goOn } = counted();
     void turns.run('T1', true, () => new Promise(() => undefined));
     await nextTurn();
     take('T1', 3, false);
-    while (begun.length < 3) await nextTurn();
+    for (let passed = 0; passed < 10; passed += 1) await nextTurn();
+    expect(begun).toEqual([]);
+    expect(vi.getTimerCount(), 'nothing is tried again in the meantime').toBe(1);
+    while (begun.length < 3) {
+      goOn(50);
+      vi.advanceTimersByTime(50);
+      await nextTurn();
+    }
   });
 });

@@ -32,9 +32,9 @@ export const WORK: readonly Mutation[] = [
     name: 'a workspace with much work goes first, until it has none',
     file: 'src/listeners/background-work.ts',
     from: `const [key, line] = next;
-    waiting.delete(key);`,
+    this.#waiting.delete(key);`,
     to: `const [key, line] = next;
-    if (line.isEmpty) waiting.delete(key);`,
+    if (line.isEmpty) this.#waiting.delete(key);`,
     tests: ['test/listeners/turns.test.ts'],
     only: 'between workspaces',
   },
