@@ -31,8 +31,6 @@ export interface RequestLog {
   nextArrival(predicate?: RequestPredicate, signal?: AbortSignal): Promise<RecordedRequest>;
   /** The first kept request that fits, else the next one. */
   seen(predicate: RequestPredicate, signal?: AbortSignal): Promise<RecordedRequest>;
-  /** `arrived` and `done`, each with the request. */
-  readonly events: EventEmitter<{ arrived: [RecordedRequest]; done: [RecordedRequest] }>;
   clear(): void;
 }
 
@@ -59,7 +57,7 @@ function hideIfSecret(key: string, value: unknown): unknown {
 
 export function createRequestLog(): RequestRecorder {
   const all: RecordedRequest[] = [];
-  const events: RequestLog['events'] = new EventEmitter();
+  const events = new EventEmitter<{ arrived: [RecordedRequest]; done: [RecordedRequest] }>();
   // Every waiting test is one listener; there is no sensible number of them to warn at.
   events.setMaxListeners(0);
 
@@ -77,7 +75,6 @@ export function createRequestLog(): RequestRecorder {
 
   return {
     all,
-    events,
     next: (predicate, signal) => waitFor('done', predicate, signal),
     nextArrival: (predicate, signal) => waitFor('arrived', predicate, signal),
     async seen(predicate, signal) {

@@ -44,6 +44,6 @@ export const answerFailure: ErrorHandler = (error) => {
   return failureResponse(new ApiFailure(500, usualBody(500), {}));
 };
 
-function failureResponse({ status, body, headers }: ApiFailure): Response {
+export function failureResponse({ status, body, headers }: ApiFailure): Response {
   return Response.json(body, { status, headers });
 }

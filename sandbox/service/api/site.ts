@@ -1,7 +1,8 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { homePage } from '../pages/home.ts';
-import { answerFailure } from './app.ts';
+import { answerFailure, failureResponse } from './app.ts';
 import type { SiteEnv } from './env.ts';
+import { unknownMethod } from './failure.ts';
 
 export type SiteApp = OpenAPIHono<SiteEnv>;
 
@@ -10,6 +11,7 @@ export function createSiteApp(register: readonly ((app: SiteApp) => void)[]): Si
   const app: SiteApp = new OpenAPIHono<SiteEnv>();
   app.get('/', (c) => c.html(homePage()));
   for (const addTo of register) addTo(app);
+  app.notFound(() => failureResponse(unknownMethod()));
   app.onError(answerFailure);
   return app;
 }

@@ -29,9 +29,7 @@ const HostedResource = z
   })
   .openapi('HostedResource');
 
-const Region = z
-  .strictObject({ slug: z.string(), name: z.string(), available: z.boolean() })
-  .openapi('Region');
+const Region = z.strictObject({ slug: z.string(), name: z.string() }).openapi('Region');
 
 const Size = z
   .strictObject({ slug: z.string(), label: z.string(), monthly_cost: z.number(), currency: z.string() })

@@ -6,9 +6,9 @@ import { invalid, recordNotFound } from '../api/failure.ts';
 import { choice, flag, text } from '../api/fields.ts';
 import { invalidFields, json, usualFailures } from '../api/responses.ts';
 import { Timestamp, timestamp } from '../api/timestamps.ts';
+import { assignGiven } from '../world/assign-given.ts';
 import { checkProperties, HOOK_TYPES, isOauthHook, knownProperties } from '../world/hook-types.ts';
 import { createToken } from '../world/ids.ts';
-import { assignGiven } from '../world/operations/accounts.ts';
 import type { Integration as IntegrationRecord, Project } from '../world/project-records.ts';
 import { addIntegration } from '../world/projects.ts';
 import type { Account, World } from '../world/records.ts';
@@ -110,10 +110,10 @@ export function addIntegrations(app: AccountApp): void {
     const integration = addIntegration(world, project, {
       hookType,
       name,
+      ...namedFlags(sendOn),
       properties: known,
       active: !isOauth,
     });
-    assignGiven(integration, namedFlags(sendOn));
     if (isOauth) return c.json(handOver(world, account, project, integration), 200);
     return c.json(toIntegration(integration), 201);
   });

@@ -36,7 +36,7 @@ export const NewServer = z
       .object({
         subdomain: text().regex(SUBDOMAIN, 'may hold only lower-case letters, digits and hyphens'),
         spa_mode: flag().default(false),
-        subdirectory: z.string().nullable().default(null),
+        subdirectory: z.string().nullish(),
       })
       .optional()
       .openapi({ description: 'For static_hosting.' }),
@@ -108,13 +108,13 @@ function createManagedServer(
 
 function readWebsite(world: World, { hosted_website_attributes: attributes }: NewServer) {
   if (attributes === undefined) throw invalid({ subdomain: ["can't be blank"] });
-  const { subdomain, spa_mode: spaMode, subdirectory } = attributes;
+  const { subdomain, spa_mode: spaMode } = attributes;
   if (isSubdomainTaken(world, subdomain)) throw invalid({ subdomain: ['has already been taken'] });
-  return { subdomain, spaMode, subdirectory };
+  return { subdomain, spaMode };
 }
 
 function readVps(account: Account, { region, size }: NewServer) {
-  const isOpen = REGIONS.some(({ slug, available }) => slug === region && available);
+  const isOpen = REGIONS.some(({ slug }) => slug === region);
   const isKnown = listSizes(account).some(({ slug }) => slug === size);
   if (region !== undefined && size !== undefined && isOpen && isKnown) return { region, size };
   throw invalid({

@@ -4,7 +4,7 @@ import type { AccountApp } from '../api/app.ts';
 import type { AccountMiddleware } from '../api/env.ts';
 import { recordNotFound } from '../api/failure.ts';
 import { invalidFields, json, usualFailures } from '../api/responses.ts';
-import { findServer } from '../world/managed-servers.ts';
+import { findServer } from '../world/find.ts';
 import { createServer, NewServer } from './new-server.ts';
 import { Server, toServer } from './server-record.ts';
 

@@ -5,6 +5,7 @@ import type { AccountMiddleware } from '../api/env.ts';
 import { recordNotFound } from '../api/failure.ts';
 import { json, usualFailures } from '../api/responses.ts';
 import { Timestamp, timestamp, timestampOrNull } from '../api/timestamps.ts';
+import { findServer } from '../world/find.ts';
 import type { TestRun as TestRunRecord } from '../world/project-records.ts';
 import { startTestRun } from '../world/test-runs.ts';
 
@@ -74,7 +75,7 @@ export function addTestAccess(app: AccountApp): void {
   });
   app.openapi(testServer, (c) => {
     const project = c.get('project');
-    const server = project.servers.find(({ identifier }) => identifier === c.req.valid('param').server);
+    const server = findServer(project, c.req.valid('param').server);
     if (server === undefined) throw recordNotFound();
     return c.json(toTestRun(startTestRun(c.env.world, c.env.account, project, server)), 201);
   });

@@ -68,7 +68,6 @@ function addHosting(world: World, acme: Account): void {
     identifier: createId(),
     subdomain: 'acme-docs',
     spaMode: false,
-    subdirectory: null,
     status: 'active',
     activeDeployment: null,
   };

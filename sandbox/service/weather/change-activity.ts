@@ -52,7 +52,7 @@ function changeEvents(sky: Sky, events: unknown[]): unknown[] {
   return changed.slice(0, MOST_EVENTS);
 }
 
-/** Something that happened at the same moment, of a type that Deckhand has no words for. */
+/** Something that happened at the same moment, of a type that the specification does not name. */
 function unknownEvent(sky: Sky, event: Fields, n: number): Fields {
   return { ...event, event: sky.pick(TYPES, 'event type', String(n)), properties: {} };
 }

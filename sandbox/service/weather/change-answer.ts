@@ -1,6 +1,7 @@
+import { usualBody } from '../api/failure.ts';
 import { changeActivity } from './change-activity.ts';
 import { type Answer, changeFailure } from './change-failure.ts';
-import { addStaticSite, changeEnvelope } from './change-hosting.ts';
+import { addFullRegion, addStaticSite, changeEnvelope } from './change-hosting.ts';
 import { changeList } from './change-list.ts';
 import { changeRecord, type Fields, isFields, keyOf } from './change-record.ts';
 import { changeRun } from './change-run.ts';
@@ -69,7 +70,9 @@ function changeResources(sky: Sky, body: unknown): unknown {
 function changePriced(sky: Sky, body: Fields, key: 'regions' | 'sizes'): unknown {
   const kind = key === 'regions' ? 'region' : 'size';
   const rule = { kind, ordered: false, identifiers: ['slug', 'name', 'label'], name: key } as const;
-  return changeEnvelope(sky, { ...body, [key]: changeList(sky, body[key], rule) }, key);
+  const rows = changeList(sky, body[key], rule);
+  const listed = key === 'regions' ? addFullRegion(sky, rows) : rows;
+  return changeEnvelope(sky, { ...body, [key]: listed }, key);
 }
 
 function changeInvoices(sky: Sky, body: unknown): unknown {
@@ -116,12 +119,6 @@ const RULES: readonly Rule[] = [
 /** Lists that services have answered with 404 and `record_not_found`, though they were there a moment later. */
 const MISSED = /^\/(?:activity|account\/invoices)$/;
 
-const NOT_FOUND = {
-  error_code: 'record_not_found',
-  status: 'not_found',
-  hint: 'Nothing with this identifier exists, or you have no access to it.',
-};
-
 /** Met beside the specification's 401. */
 const UNVERIFIED = {
   status: 403,
@@ -134,7 +131,7 @@ export function changeAnswer(sky: Sky, { method, path, unverified }: Question, a
   if (unverified && sky.wild && sky.happens('failures', 'unverified')) return UNVERIFIED;
   if (answer.status >= 400) return changeFailure(sky, answer, key);
   if (method === 'GET' && isMissed(sky, path))
-    return changeFailure(sky, { status: 404, body: NOT_FOUND }, key);
+    return changeFailure(sky, { status: 404, body: usualBody(404) }, key);
   if (isWithoutList(sky, method, path)) return { status: 404, body: { error_code: 'invalid_api_method' } };
   const [, pattern, change] =
     RULES.find(([of, where]) => (of === '*' || of === method) && where.test(path)) ?? [];

@@ -1,6 +1,12 @@
 import { isFields } from './change-record.ts';
 import type { Sky } from './sky.ts';
 
+/** A region that is full: it is listed, and cannot be chosen. */
+export function addFullRegion(sky: Sky, rows: unknown): unknown {
+  if (!Array.isArray(rows) || !sky.wild || !sky.happens('shapes', 'full region')) return rows;
+  return [...rows, { slug: 'syd1', name: 'Sydney', available: false }];
+}
+
 /** `{regions}` or `{sizes}`, whose list was changed already, in the envelopes that are known. */
 export function changeEnvelope(sky: Sky, body: Record<string, unknown>, key: 'regions' | 'sizes'): unknown {
   if (!sky.wild || !sky.happens('shapes', key)) return body;

@@ -98,7 +98,7 @@ export const RULES: Record<RecordKind, RecordRule> = {
       monthly_cost: { wild: ['absent', 'null', 'text'] },
     },
   },
-  region: { open: false, fields: each(['name', 'available'], MAY_LACK) },
+  region: { open: false, fields: { name: MAY_LACK } },
   size: { open: false, fields: { label: MAY_LACK, currency: MAY_LACK, monthly_cost: { wild: ['text'] } } },
   test_run: { open: false, fields: each(['created_at'], LEFT_OUT) },
   test_result: { open: false, fields: each(['message'], MAY_LACK) },

@@ -9,14 +9,11 @@ import { addInvoice } from './invoices.ts';
 import { addProject } from './projects.ts';
 import type { Account, User, World } from './records.ts';
 
-const DAY = 86_400_000;
-const TRIAL_DAYS = 10;
-
 /** Adds an account with everything in it. Throws when the name is taken. */
 export function addAccount(world: World, input: z.input<typeof NewAccount>): Account {
   const given = NewAccount.parse(input);
   if (world.accounts.has(given.name)) throw new Error(`the account "${given.name}" exists already`);
-  const account = emptyAccount(world, given);
+  const account = emptyAccount(given);
   world.accounts.set(account.name, account);
   for (const user of given.users) addUser(world, account, user);
   for (const project of given.projects) addProject(world, account, project);
@@ -27,8 +24,7 @@ export function addAccount(world: World, input: z.input<typeof NewAccount>): Acc
   return account;
 }
 
-function emptyAccount(world: World, given: z.output<typeof NewAccount>): Account {
-  const now = world.clock.now();
+function emptyAccount(given: z.output<typeof NewAccount>): Account {
   return {
     identifier: stableId('account', given.name),
     name: given.name,
@@ -39,8 +35,6 @@ function emptyAccount(world: World, given: z.output<typeof NewAccount>): Account
     zone: given.zone,
     suspended: given.suspended,
     betaFeatures: given.betaFeatures,
-    createdAt: now,
-    trialEndsAt: now + TRIAL_DAYS * DAY,
     sshKey: createSshKey(`deploy@${given.name}`),
     workers: given.workers,
     waitingRuns: [],

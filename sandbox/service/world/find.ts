@@ -29,12 +29,14 @@ export function getProject(account: Account, reference: string): Project {
   return found(findProject(account, reference), 'project', reference);
 }
 
+export function findServer(project: Project, identifier: string): Server | undefined {
+  return project.servers.find((server) => server.identifier === identifier);
+}
+
 /** By identifier or, for tests, by name. */
 export function getServer(project: Project, reference: string): Server {
-  const server = project.servers.find(
-    (candidate) => candidate.identifier === reference || candidate.name === reference,
-  );
-  return found(server, 'server', reference);
+  const named = project.servers.find(({ name }) => name === reference);
+  return found(findServer(project, reference) ?? named, 'server', reference);
 }
 
 export function findHostedResource(account: Account, identifier: string): HostedResource | undefined {

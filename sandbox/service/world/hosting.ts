@@ -7,11 +7,10 @@ import type { Account, HostedResource, World } from './records.ts';
 export const SYNC_MS = 3_000;
 
 export const REGIONS = [
-  { slug: 'fra1', name: 'Frankfurt', available: true },
-  { slug: 'lon1', name: 'London', available: true },
-  { slug: 'nyc1', name: 'New York', available: true },
-  { slug: 'sgp1', name: 'Singapore', available: true },
-  { slug: 'syd1', name: 'Sydney', available: false },
+  { slug: 'fra1', name: 'Frankfurt' },
+  { slug: 'lon1', name: 'London' },
+  { slug: 'nyc1', name: 'New York' },
+  { slug: 'sgp1', name: 'Singapore' },
 ];
 
 const SIZES = [

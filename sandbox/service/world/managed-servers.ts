@@ -1,6 +1,6 @@
 import { addHostedResource, addressFor } from './hosting.ts';
 import { createId } from './ids.ts';
-import type { ManagedStatus, Project, Server } from './project-records.ts';
+import type { ManagedStatus, Server } from './project-records.ts';
 import type { Account, HostedResource, World } from './records.ts';
 
 const HOUR = 3_600_000;
@@ -37,7 +37,7 @@ export function provisionWebsite(
   world: World,
   account: Account,
   server: Server,
-  wanted: { subdomain: string; spaMode: boolean; subdirectory: string | null },
+  wanted: { subdomain: string; spaMode: boolean },
 ): void {
   const website = {
     ...wanted,
@@ -82,9 +82,4 @@ function endProvisioning(world: World, resource: HostedResource, status: HostedR
   resource.ipAddress = ipAddress;
   resource.provider = { status, ipAddress };
   resource.updatedAt = world.clock.now();
-}
-
-/** The server of a project by its identifier. */
-export function findServer(project: Project, identifier: string): Server | undefined {
-  return project.servers.find((server) => server.identifier === identifier);
 }

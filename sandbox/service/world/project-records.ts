@@ -26,7 +26,6 @@ interface Website {
   identifier: string;
   subdomain: string;
   spaMode: boolean;
-  subdirectory: string | null;
   status: ManagedStatus;
   activeDeployment: string | null;
 }

@@ -93,8 +93,6 @@ export interface Account {
   zone: string;
   suspended: boolean;
   betaFeatures: boolean;
-  createdAt: number;
-  trialEndsAt: number;
   sshKey: SshKey;
   /** How many test runs are worked on at once; the rest wait. */
   workers: number;

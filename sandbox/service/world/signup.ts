@@ -78,7 +78,7 @@ function readCredentials(
   if (typeof email !== 'string' || !E_MAIL.test(email)) wrong.push('email');
   if (typeof password !== 'string' || password === '') wrong.push('password');
   refuseAll(world, 400, wrong);
-  return { email: String(email).trim(), password: String(password) };
+  return { email: String(email), password: String(password) };
 }
 
 function refuseAll(world: World, status: number, wrong: SignupCondition[]): void {

@@ -102,6 +102,11 @@ describe('hosting', () => {
   });
 
   test('hosting offers the regions that can be chosen', async ({ world }) => {
+    const regions = [
+      { slug: 'fra1', name: 'Frankfurt' },
+      { slug: 'syd1', name: 'Sydney', available: false },
+    ];
+    world.service.faults.add({ path: '/*/managed_hosting/regions', status: 200, body: { regions } });
     const said = await ask(world, '/deckhand hosting regions');
     expect(said).toContain('*Frankfurt*  `fra1`');
     expect(said).not.toContain('Sydney');

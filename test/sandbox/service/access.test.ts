@@ -158,6 +158,13 @@ describe('what is not there', () => {
     expect(await response.json()).toMatchObject({ error_code: 'invalid_api_method' });
   });
 
+  test('nor is another path beside the one of signup', async () => {
+    const { service } = await startBench();
+    const response = await fetch(`${service.signupUrl}/api/v1/sign-up`, { method: 'POST' });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error_code: 'invalid_api_method' });
+  });
+
   test('a body that is not JSON is named as such, whatever the endpoint', async () => {
     const bench = await startBench();
     const { admin } = addAcme(bench);

@@ -83,7 +83,7 @@ describe('a managed virtual server', () => {
     expect(ended.body.results.servers).toMatchObject([{ status: 'error', message: /suspended/ }]);
   });
 
-  test('cannot stand in a region that is closed, nor be of a size that nobody sells', async () => {
+  test('cannot stand in a region that is not listed, nor be of a size that nobody sells', async () => {
     const { caller } = await openAcme();
     const answer = await caller.post(SERVERS, { ...machine, region: 'syd1', size: 'vast' });
     expect(answer).toMatchObject({

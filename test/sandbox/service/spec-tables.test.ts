@@ -75,7 +75,6 @@ const WITHOUT_TABLE = [
 const OURS: Record<string, Record<string, string>> = {
   // Met on services of this kind.
   '2.3': { time_zone: 'string?~' },
-  '2.7 region': { available: 'boolean' },
   // A machine that is not ready yet has none; the table knows no null.
   '2.6': { ip_address: 'string?' },
   // Spec 4.6: absent while it runs, and for one server.

@@ -104,6 +104,12 @@ const SEEN: ReadonlyArray<[what: string, kind: Kind, path: string, sign: (body: 
     '/managed_hosting/regions',
     (body) => Object.hasOwn(body as object, 'grouped_regions'),
   ],
+  [
+    'a full region',
+    'shapes',
+    '/managed_hosting/regions',
+    (body) => JSON.stringify(body).includes('"available":false'),
+  ],
   ['bare sizes', 'shapes', '/managed_hosting/sizes', Array.isArray],
   [
     'a static site among the machines',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addAccount, addUser, resumeAccount, suspendAccount } from '../accounts.ts';
+import { assignGiven } from '../assign-given.ts';
 import { getAccount, getUser } from '../find.ts';
 import { createApiKey } from '../ids.ts';
 import { NewAccount, NewUser } from '../inputs.ts';
@@ -62,9 +63,3 @@ export const accountOperations = {
     return apiKey;
   }),
 };
-
-/** Like `Object.assign`, but a key without a value changes nothing. */
-export function assignGiven<T extends object>(target: T, changes: Partial<Record<keyof T, unknown>>): T {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  return Object.assign(target, Object.fromEntries(given));
-}
