@@ -166,6 +166,34 @@ describe('submitting', () => {
     expect(app.received).toHaveLength(before);
   });
 
+  it('is kept back where an address or a number is none', async () => {
+    const { slack, app, client, anna } = await withModal();
+    await slack.as('T0ACME', 'U0MAX').command('deploys', '/deckhand');
+    const input = (block_id: string, element: object) => ({
+      type: 'input',
+      block_id,
+      label: { type: 'plain_text', text: block_id },
+      element: { action_id: block_id, ...element },
+    });
+    const blocks = [
+      input('contact', { type: 'email_text_input' }),
+      input('page', { type: 'url_text_input' }),
+      input('port', { type: 'number_input', is_decimal_allowed: false, max_value: '65535' }),
+    ];
+    const { trigger_id } = app.received.at(-1)?.payload ?? {};
+    await client.apiCall('views.open', { trigger_id, view: modal({ callback_id: 'ask', blocks }) });
+    const max = slack.as('T0ACME', 'U0MAX');
+    const refused = await max.submit('ask', { contact: 'nobody', page: 'nowhere', port: '70000' });
+    expect(refused.errors).toEqual({
+      contact: 'Enter a valid email address.',
+      page: 'Enter a valid URL.',
+      port: 'Enter at most 65535.',
+    });
+    const whole = { contact: 'a@b.example', page: 'https://a.example', port: '1.5' };
+    expect((await max.submit('ask', whole)).errors).toEqual({ port: 'Enter a whole number.' });
+    expect(anna.openViews()).toHaveLength(1);
+  });
+
   it('shows faults under their fields', async () => {
     const { slack, app, anna } = await withModal();
     app.reply(() => ({ body: { response_action: 'errors', errors: { account: 'unknown' } } }));

@@ -4,13 +4,11 @@ import type { DataVisualizationBlock } from '../api/chart.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { indexed } from '../ui/indexed.ts';
 import { ChartBlock } from './chart-block.tsx';
-import { FileBlock } from './file-block.tsx';
 import { ImageBlock } from './image-block.tsx';
 import { InputBlock } from './input-block.tsx';
-import { Card, Container, Plan, TaskCard, Video } from './more-blocks.tsx';
 import { RichText } from './rich-text.tsx';
 import { Section } from './section.tsx';
-import { Actions, Alert, Context, Header } from './simple-blocks.tsx';
+import { Actions, Alert, Context, Header, Video } from './simple-blocks.tsx';
 import { DataTable, TableBlock } from './table-block.tsx';
 
 /** Draws a list of blocks. An id the app left out is its place, as long as the server gave none. */
@@ -46,7 +44,6 @@ function Block({ block, blockId }: BlockProps): ReactNode {
     case 'context':
       return <Context block={block} />;
     case 'actions':
-    case 'context_actions':
       return <Actions block={block} blockId={blockId} />;
     case 'image':
       return <ImageBlock block={block} />;
@@ -56,43 +53,14 @@ function Block({ block, blockId }: BlockProps): ReactNode {
       return <RichText block={block} />;
     case 'table':
       return <TableBlock block={block} />;
-    default:
-      return <RareBlock block={block} blockId={blockId} />;
-  }
-}
-
-type Rare = Exclude<
-  DrawnBlock,
-  | { type: 'section' | 'header' | 'divider' | 'context' | 'actions' | 'context_actions' }
-  | { type: 'image' | 'input' | 'rich_text' | 'table' }
->;
-
-function RareBlock({ block, blockId }: { block: Rare; blockId: string }): ReactNode {
-  switch (block.type) {
-    case 'markdown':
-      return <Markdown text={block.text} />;
-    case 'alert':
-      return <Alert block={block} />;
-    case 'file':
-      return <FileBlock block={block} />;
     case 'data_table':
       return <DataTable block={block} />;
     case 'data_visualization':
       return <ChartBlock block={block} />;
-    case 'card':
-      return <Card block={block} blockId={blockId} />;
-    case 'container':
-      return (
-        <Container block={block}>
-          <Blocks blocks={block.child_blocks} />
-        </Container>
-      );
-    case 'carousel':
-      return <Blocks blocks={block.elements} />;
-    case 'task_card':
-      return <TaskCard block={block} />;
-    case 'plan':
-      return <Plan block={block} />;
+    case 'markdown':
+      return <Markdown text={block.text} />;
+    case 'alert':
+      return <Alert block={block} />;
     case 'video':
       return <Video block={block} />;
     default:

@@ -1,7 +1,8 @@
-import type { ActionsBlock, AlertBlock, ContextActionsBlock, ContextBlock, HeaderBlock } from '@slack/types';
+import type { ActionsBlock, AlertBlock, ContextBlock, HeaderBlock, VideoBlock } from '@slack/types';
 import type { ReactNode } from 'react';
-import { Element, type KnownElement } from '../elements/element.tsx';
+import { Element } from '../elements/element.tsx';
 import { ImageElement } from '../elements/image.tsx';
+import { SafeLink } from '../mrkdwn/inline.tsx';
 import { PlainText, Text } from '../mrkdwn/text.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { IconName } from '../ui/icon-names.ts';
@@ -30,16 +31,10 @@ export function Context({ block }: { block: ContextBlock }): ReactNode {
   );
 }
 
-export function Actions({
-  block,
-  blockId,
-}: {
-  block: ActionsBlock | ContextActionsBlock;
-  blockId: string;
-}): ReactNode {
+export function Actions({ block, blockId }: { block: ActionsBlock; blockId: string }): ReactNode {
   return (
     <div className="actions">
-      {indexed<KnownElement>(block.elements).map(([key, element]) => (
+      {indexed(block.elements).map(([key, element]) => (
         <Element key={key} element={element} blockId={blockId} />
       ))}
     </div>
@@ -60,6 +55,18 @@ export function Alert({ block }: { block: AlertBlock }): ReactNode {
       <div>
         <Text text={block.text} />
       </div>
+    </div>
+  );
+}
+
+/** Named and linked: the page plays nothing from elsewhere. */
+export function Video({ block }: { block: VideoBlock }): ReactNode {
+  return (
+    <div className="card">
+      <SafeLink url={block.title_url ?? block.video_url}>
+        <PlainText text={block.title} />
+      </SafeLink>
+      {block.description && <PlainText text={block.description} />}
     </div>
   );
 }

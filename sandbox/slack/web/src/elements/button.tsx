@@ -1,4 +1,4 @@
-import type { Button, FeedbackButtons, IconButton, WorkflowButton } from '@slack/types';
+import type { Button, WorkflowButton } from '@slack/types';
 import type { ReactNode } from 'react';
 import { PlainText } from '../mrkdwn/text.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -37,44 +37,4 @@ export function ButtonElement(props: ElementProps<Button | WorkflowButton>): Rea
 
 function buttonPayload({ text, value, style }: Button): Record<string, unknown> {
   return { text, ...(value !== undefined && { value }), ...(style !== undefined && { style }) };
-}
-
-export function IconButtonElement(props: ElementProps<IconButton>): ReactNode {
-  const { element } = props;
-  const { act } = useElement(props);
-  const label = element.accessibility_label ?? element.text.text;
-  return (
-    <button
-      type="button"
-      className="icon-button"
-      aria-label={label}
-      title={label}
-      onClick={() =>
-        act({ text: element.text, ...(element.value !== undefined && { value: element.value }) })
-      }
-    >
-      <Icon name="trash" />
-    </button>
-  );
-}
-
-export function FeedbackElement(props: ElementProps<FeedbackButtons>): ReactNode {
-  const { element } = props;
-  const { act } = useElement(props);
-  const choices = [
-    { ...element.positive_button, icon: 'thumbs-up' as const },
-    { ...element.negative_button, icon: 'thumbs-down' as const },
-  ];
-  return choices.map(({ icon, text, value, accessibility_label }) => (
-    <button
-      key={icon}
-      type="button"
-      className="icon-button"
-      aria-label={accessibility_label ?? text.text}
-      title={text.text}
-      onClick={() => act({ text, value })}
-    >
-      <Icon name={icon} />
-    </button>
-  ));
 }

@@ -3,9 +3,7 @@ import type { ElementValue, Values } from '../api/values.ts';
 import { type AnyElement, initialValue, valueField } from './initial-value.ts';
 
 /** Every element of these blocks that can hold something, with the id of its block. */
-export function statefulElements(
-  blocks: readonly AnyBlock[],
-): { blockId: string; element: AnyElement; block: AnyBlock }[] {
+function statefulElements(blocks: readonly AnyBlock[]): { blockId: string; element: AnyElement }[] {
   return blocks.flatMap((block, index) => {
     const held = block as { element?: AnyElement; elements?: AnyElement[]; accessory?: AnyElement };
     const elements = [
@@ -16,7 +14,7 @@ export function statefulElements(
     return elements
       .filter((element) => element !== undefined)
       .filter((element) => valueField(element.type) !== undefined)
-      .map((element) => ({ blockId: block.block_id ?? `block-${index}`, element, block }));
+      .map((element) => ({ blockId: block.block_id ?? `block-${index}`, element }));
   });
 }
 

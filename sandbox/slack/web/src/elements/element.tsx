@@ -4,9 +4,7 @@ import type {
   Datepicker,
   DateTimepicker,
   EmailInput,
-  FeedbackButtons,
   FileInput,
-  IconButton,
   ImageElement as ImageData,
   MultiSelect,
   NumberInput,
@@ -20,7 +18,7 @@ import type {
   WorkflowButton,
 } from '@slack/types';
 import type { ReactNode } from 'react';
-import { ButtonElement, FeedbackElement, IconButtonElement } from './button.tsx';
+import { ButtonElement } from './button.tsx';
 import { CheckboxesElement, RadioButtonsElement } from './choice-list.tsx';
 import { DatepickerElement, DateTimepickerElement, TimepickerElement } from './date-time.tsx';
 import { ImageElement } from './image.tsx';
@@ -31,15 +29,13 @@ import { RichTextInputElement } from './rich-text-input.tsx';
 import { TextInputElement } from './text-input.tsx';
 import type { ElementProps } from './use-element.ts';
 
-export type KnownElement =
+type KnownElement =
   | Button
   | Checkboxes
   | Datepicker
   | DateTimepicker
   | EmailInput
-  | FeedbackButtons
   | FileInput
-  | IconButton
   | ImageData
   | MultiSelect
   | NumberInput
@@ -104,10 +100,6 @@ function InputElement({ element, ...rest }: ElementProps<InputKind>): ReactNode 
       return <DateTimepickerElement element={element} {...rest} />;
     case 'image':
       return <ImageElement element={element} />;
-    case 'icon_button':
-      return <IconButtonElement element={element} {...rest} />;
-    case 'feedback_buttons':
-      return <FeedbackElement element={element} {...rest} />;
     default:
       return <UnknownElement type={element.type} />;
   }

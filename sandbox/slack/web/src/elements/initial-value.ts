@@ -43,10 +43,3 @@ export function initialValue(element: AnyElement): ElementValue | undefined {
   const [value, initial] = names;
   return { type: element.type, [value]: element[initial] ?? (value.endsWith('s') ? [] : null) };
 }
-
-/** Whether a required field would still count as empty. */
-export function isEmpty(value: ElementValue | undefined): boolean {
-  const held = value?.[valueField(value.type) ?? ''];
-  if (Array.isArray(held)) return held.length === 0;
-  return held === undefined || held === null || (typeof held === 'string' && held.trim() === '');
-}

@@ -10,7 +10,6 @@ import { useSurfaceState } from '../state/use-surface-state.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, IconButton } from '../ui/icon.tsx';
 import { Samples } from './samples.tsx';
-import { validate } from './validate.ts';
 
 interface ModalProps {
   view: View;
@@ -40,13 +39,9 @@ export function Modal({ view, client, app, isTop, hasBelow }: ModalProps): React
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (submitting) return;
-    const values = form.values();
-    const faults = validate(view.blocks, values);
-    form.setErrors(faults);
     setTrouble(undefined);
-    if (Object.keys(faults).length > 0) return focusFirstFault(id);
     setSubmitting(true);
-    const answer = await client.submit(view.id, values);
+    const answer = await client.submit(view.id, form.values());
     setSubmitting(false);
     form.setErrors(answer.errors ?? {});
     if (answer.errors) focusFirstFault(id);
