@@ -53,6 +53,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
 const UNUSED: Readonly<Record<string, RegExp>> = {
   child_process: /node_modules\/node-cron\//,
   https: /node_modules\/(@slack\/bolt|prom-client)\//,
+  worker_threads: /node_modules\/(pino|thread-stream)\//,
   zlib: /node_modules\/(@slack\/web-api|prom-client)\//,
 };
 
