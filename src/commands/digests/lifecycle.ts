@@ -60,9 +60,12 @@ function noteOf(
 }
 
 function shownInList(digest: Digest, now: number): ListedDigest {
-  const { snoozedUntil, ...rest } = digest;
-  const isSnoozed = snoozedUntil !== undefined && snoozedUntil > now;
-  return { ...rest, next: nextOf(digest, now), ...(isSnoozed ? { snoozedUntil } : {}) };
+  const { snoozedUntil = 0 } = digest;
+  return {
+    ...digest,
+    next: nextOf(digest, now),
+    snoozedUntil: snoozedUntil > now ? snoozedUntil : undefined,
+  };
 }
 
 const SNOOZED_DAYS = 7;

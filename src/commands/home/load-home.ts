@@ -62,12 +62,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     word: workspace.config.SLACK_COMMAND,
     now: workspace.clock.now(),
     canSignUp: workspace.config.SERVICE_SIGNUP_URL !== undefined,
-    accounts: accounts.map(({ name, state, isUnreadable, purpose }) => ({
-      name,
-      state,
-      isUnreadable,
-      isOwn: purpose === 'mine',
-    })),
+    accounts,
     defaultAccount,
     runs,
     schedules: schedules.flat(),

@@ -1,23 +1,8 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, dateTime, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Account } from '../../records/accounts.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, header, say, section } from '../blocks/message.ts';
-
-/** Whose key it is. */
-export interface ShownOwner {
-  purpose: 'shared' | 'billing' | 'mine';
-  connectedBy: string;
-}
-
-interface ShownKey extends ShownOwner {
-  /** The account's. */
-  name: string;
-  email: string;
-  keyTail: string;
-  state: 'ok' | 'unverified' | 'broken';
-  isUnreadable?: boolean | undefined;
-  connectedAt: number;
-}
 
 const HEALTH = {
   ok: ':white_check_mark: works',
@@ -26,13 +11,13 @@ const HEALTH = {
 } as const;
 
 /** How a key is, in mrkdwn. */
-export function healthOf({ state, isUnreadable }: Pick<ShownKey, 'state' | 'isUnreadable'>): string {
+export function healthOf({ state, isUnreadable }: Pick<Account, 'state' | 'isUnreadable'>): string {
   return isUnreadable === true ? ':x: the stored key cannot be read' : HEALTH[state];
 }
 
 /** @param keys of all accounts */
 export function accountsMessage(
-  keys: readonly ShownKey[],
+  keys: readonly Account[],
   defaultName: string | undefined,
   word: string,
 ): Message {
@@ -57,18 +42,18 @@ export function accountsMessage(
 
 const ORDER = ['shared', 'billing', 'mine'] as const;
 
-function rank({ purpose }: ShownOwner): number {
+function rank({ purpose }: Account): number {
   return ORDER.indexOf(purpose);
 }
 
-function keyLine(key: ShownKey): string {
+function keyLine(key: Account): string {
   const { keyTail, email, connectedBy, connectedAt } = key;
   const by = key.purpose === 'mine' ? 'connected' : `connected by <@${connectedBy}>`;
   return `${healthOf(key)}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${by} ${dateTime(connectedAt)}`;
 }
 
 /** E.g. "shared key", in mrkdwn. */
-export function keyOwner({ purpose, connectedBy }: ShownOwner): string {
+export function keyOwner({ purpose, connectedBy }: Account): string {
   return purpose === 'mine' ? `personal key of <@${connectedBy}>` : `${purpose} key`;
 }
 

@@ -1,14 +1,8 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, cut, dateOnly } from '../../core/mrkdwn.ts';
+import type { Claim } from '../../records/service-names.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, context, section } from '../blocks/message.ts';
-
-interface ShownClaim {
-  name: string;
-  user: string;
-  /** Milliseconds since the epoch. */
-  at: number;
-}
 
 const MOST = 40;
 
@@ -17,7 +11,7 @@ const MOST = 40;
  * @param reader the person who asks, with the account and the slash word
  */
 export function claimsMessage(
-  claims: readonly ShownClaim[],
+  claims: readonly Claim[],
   { account, user, word }: { account: string; user: string; word: string },
   isAdmin: boolean,
 ): Message {
@@ -29,7 +23,7 @@ export function claimsMessage(
   return { text, blocks: [section(text), ...(isAdmin ? claimRows(account, claims) : [])] };
 }
 
-function claimRows(account: string, claims: readonly ShownClaim[]): KnownBlock[] {
+function claimRows(account: string, claims: readonly Claim[]): KnownBlock[] {
   if (claims.length === 0) return [];
   const rows = claims.slice(-MOST).map((claim) => {
     const { name, user, at } = claim;

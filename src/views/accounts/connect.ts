@@ -1,14 +1,14 @@
 import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import type { Purpose } from '../../records/account-keys.ts';
+import type { Account } from '../../records/accounts.ts';
 import { type Choice, emailInput, radioInput, textInput } from '../blocks/inputs.ts';
 import { buttons, context, say } from '../blocks/message.ts';
 import { modal } from '../blocks/modal.ts';
 import { maskedKey } from './accounts.ts';
 
 export const CONNECT = 'connect';
-
-type Purpose = 'shared' | 'billing' | 'mine';
 
 /** Where the modal was opened, and what runs after it. */
 export interface ConnectOrigin {
@@ -25,7 +25,7 @@ export interface PurposeChoice {
   purposes: readonly Purpose[];
   initial: Purpose;
   /** The shared key that a new one would replace. */
-  shared?: { email: string; keyTail: string } | undefined;
+  shared?: Account | undefined;
 }
 
 /** A longer command does not fit into a form's metadata, and is not run again. */

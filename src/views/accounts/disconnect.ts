@@ -1,17 +1,13 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
+import type { Account } from '../../records/accounts.ts';
 import { optionsOf } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { buttons, context, plainText, say } from '../blocks/message.ts';
-import { keyOwner, maskedKey, type ShownOwner } from './accounts.ts';
+import { keyOwner, maskedKey } from './accounts.ts';
 
-interface ShownKey extends ShownOwner {
-  id: string;
-  /** The account's. */
-  name: string;
-  email: string;
-  keyTail: string;
-}
+/** `id`: its `keyId`. */
+type ShownKey = Account & { id: string };
 
 /** Asks which of several keys is meant. */
 export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Message {

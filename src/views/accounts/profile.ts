@@ -1,24 +1,18 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Account } from '../../records/accounts.ts';
 import type { Profile } from '../../service/profile.ts';
 import { context, section } from '../blocks/message.ts';
-import { maskedKey, type ShownOwner } from './accounts.ts';
-
-interface ActingKey extends ShownOwner {
-  /** The account's name in its address. */
-  name: string;
-  email: string;
-  keyTail: string;
-}
+import { maskedKey } from './accounts.ts';
 
 export interface ProfileView {
   /** Slack's id of the reader. */
   user: string;
   profile: Profile;
   /** The key that acts for the reader. */
-  key: ActingKey;
+  key: Account;
   /** The one that acts for invoices, where that is another. */
-  billing: ActingKey | undefined;
+  billing: Account | undefined;
   /** The slash word. */
   word: string;
   /** The reader's roles in Deckhand. */

@@ -1,16 +1,8 @@
 import type { Message } from '../../core/message.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
+import type { AuditEntry } from '../../records/audit.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { buttons, context, header, say } from '../blocks/message.ts';
-
-export interface ShownEntry {
-  at: number;
-  who: string;
-  what: string;
-  where?: string | undefined;
-  target?: string | undefined;
-  result: 'done' | 'refused' | 'failed';
-}
 
 /** One page of the log, as its buttons carry it. */
 export interface AuditPage {
@@ -24,7 +16,7 @@ export interface AuditPage {
 
 const SIGNS = { done: ':white_check_mark:', refused: ':no_entry:', failed: ':x:' } as const;
 
-export function auditMessage(entries: readonly ShownEntry[], at: AuditPage, hasMore: boolean): Message {
+export function auditMessage(entries: readonly AuditEntry[], at: AuditPage, hasMore: boolean): Message {
   if (entries.length === 0 && at.page === 0) return say('The audit log is empty.');
   const lines = entries.map(lineOf);
   const pageButton = (label: string, page: number) => ({
@@ -46,7 +38,7 @@ export function auditMessage(entries: readonly ShownEntry[], at: AuditPage, hasM
   };
 }
 
-function lineOf({ at, who, what, where, target, result }: ShownEntry): string {
+function lineOf({ at, who, what, where, target, result }: AuditEntry): string {
   const person = /^[UW][A-Z0-9]+$/.test(who) ? `<@${who}>` : mrkdwn(who, 40);
   const channel = where !== undefined && /^[CG][A-Z0-9]+$/.test(where) ? ` in <#${where}>` : '';
   const about = target === undefined ? '' : ` ${code(target, 120)}`;

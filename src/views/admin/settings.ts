@@ -1,19 +1,11 @@
 import type { Message, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Channel } from '../../records/channels.ts';
 import { type Choice, searchInput, selectInput } from '../blocks/inputs.ts';
 import { say } from '../blocks/message.ts';
 import { modal } from '../blocks/modal.ts';
 
 export const SETTINGS = 'settings';
-
-/** The settings of a channel, as the form shows them. */
-export interface ShownSettings {
-  account?: string | undefined;
-  project?: { permalink: string; name: string } | undefined;
-  threads?: boolean | undefined;
-  layout?: 'full' | 'compact' | undefined;
-  zone?: string | undefined;
-}
 
 const THREADS: readonly Choice[] = [
   { value: 'on', text: 'On: updates go to a thread' },
@@ -27,7 +19,7 @@ const LAYOUTS: readonly Choice[] = [
 /** `origin`: the channel of the settings, and the account whose projects the menu offers. */
 export function settingsModal(
   origin: { channel: string; account?: string | undefined },
-  { project, threads = true, layout = 'compact', zone }: ShownSettings,
+  { project, threads = true, layout = 'compact', zone }: Channel,
 ): ModalView {
   return modal({
     callbackId: SETTINGS,
@@ -63,12 +55,7 @@ export function settingsModal(
   });
 }
 
-export function settingsMessage({
-  project,
-  threads = true,
-  layout = 'compact',
-  zone,
-}: ShownSettings): Message {
+export function settingsMessage({ project, threads = true, layout = 'compact', zone }: Channel): Message {
   const about =
     project === undefined ? 'no default project' : `${bold(project.name)} (${code(project.permalink)})`;
   const said = [

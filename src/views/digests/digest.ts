@@ -1,5 +1,6 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, cut, dateTime, linesWithin } from '../../core/mrkdwn.ts';
+import type { Digest } from '../../records/digests.ts';
 import type { Activity, ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, subjectWords } from '../activity/activity.ts';
@@ -16,7 +17,6 @@ import { zoneName } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
-import type { ShownDigest } from './words.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
 export type AccountReport =
@@ -35,7 +35,7 @@ export type AccountReport =
 export type ReportedAccount = Extract<AccountReport, { kind: 'reported' }>;
 
 export interface DigestFrame {
-  digest: ShownDigest;
+  digest: Digest;
   /** When it fell due, milliseconds since the epoch, where it comes late. */
   lateSince?: number | undefined;
   /** Milliseconds since the epoch. */
@@ -83,7 +83,7 @@ export function digestMessage(
 }
 
 /** "acme: 14 deployments, 92.9 % succeeded" */
-function summaryOf(report: AccountReport, digest: ShownDigest): string {
+function summaryOf(report: AccountReport, digest: Digest): string {
   if (report.kind === 'failed') return `${code(report.account)}: ${report.said}`;
   const name = subjectWords(report.account, digest.project);
   const { stats } = report.activity;
@@ -97,7 +97,7 @@ function summaryOf(report: AccountReport, digest: ShownDigest): string {
 
 function reportBlocks(
   report: AccountReport,
-  digest: ShownDigest,
+  digest: Digest,
   amount: number,
   pictures: Pictures,
 ): KnownBlock[] {

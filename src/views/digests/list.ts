@@ -1,20 +1,14 @@
 import type { Message } from '../../core/message.ts';
 import { code, dateTime } from '../../core/mrkdwn.ts';
+import type { Digest, SlotResult } from '../../records/digests.ts';
 import { SCHEDULE_FACES } from '../schedules/card.ts';
-import { pausedWords, type ScheduleListing, type ShownState, scheduleList } from '../schedules/list.ts';
-import { digestWords, type ShownDigest } from './words.ts';
+import { pausedWords, type ScheduleListing, scheduleList } from '../schedules/list.ts';
+import { digestWords } from './words.ts';
 
-/** A digest as the list shows it. Times are milliseconds since the epoch; reasons are mrkdwn of our own making. */
-export interface ListedDigest extends ShownDigest {
-  state: ShownState;
-  snoozedUntil?: number | undefined;
-  next?: number | undefined;
-  last?: { at: number; outcome: LastOutcome; reason?: string | undefined } | undefined;
-}
+/** `next`: when it is posted next, milliseconds since the epoch. */
+export type ListedDigest = Digest & { next: number | undefined };
 
-type LastOutcome = 'posted' | 'late' | 'quiet' | 'snoozed' | 'failed' | 'missed';
-
-const LAST_WORDS: Readonly<Record<LastOutcome, string>> = {
+const LAST_WORDS: Readonly<Record<SlotResult['outcome'], string>> = {
   posted: 'posted',
   late: 'posted late',
   quiet: 'skipped, because there were no deployments',

@@ -1,29 +1,8 @@
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Weekday } from '../../core/schedule-choices.ts';
-import type { ActivityRange } from '../../service/activity.ts';
+import type { Cadence, Digest } from '../../records/digests.ts';
 import { RANGE_WORDS } from '../activity/stats.ts';
 import { zoneName } from '../blocks/days.ts';
-
-/** How often something is posted; times as `09:00`, in a zone of its own. */
-export type ShownCadence =
-  | { kind: 'daily' | 'weekdays'; time: string }
-  | { kind: 'weekly'; day: Weekday; time: string }
-  | { kind: 'cron'; cron: string };
-
-/** What a digest is, as people are shown it. */
-export interface ShownDigest {
-  id: string;
-  channel: string;
-  cadence: ShownCadence;
-  zone: string;
-  range: ActivityRange;
-  account?: string | undefined;
-  project?: { permalink: string; name: string } | undefined;
-  skipQuiet: boolean;
-  setUpBy: string;
-  /** Milliseconds since the epoch. */
-  setUpAt: number;
-}
 
 export const DAY_NAMES: Readonly<Record<Weekday, string>> = {
   mon: 'Monday',
@@ -36,14 +15,14 @@ export const DAY_NAMES: Readonly<Record<Weekday, string>> = {
 };
 
 /** "every Monday at 09:00, Europe/Lisbon: the last 7 days of `acme`"; mrkdwn. */
-export function digestWords({ cadence, zone, range, account, project, skipQuiet }: ShownDigest): string {
+export function digestWords({ cadence, zone, range, account, project, skipQuiet }: Digest): string {
   const of = account === undefined ? 'every connected account' : code(account);
   const coverage = project === undefined ? of : `${bold(project.name)} in ${of}`;
   const quiet = skipQuiet ? ', skipped without deployments' : '';
   return `${timesOf(cadence)}, ${zoneName(zone)}: ${RANGE_WORDS[range].name} of ${coverage}${quiet}`;
 }
 
-function timesOf(cadence: ShownCadence): string {
+function timesOf(cadence: Cadence): string {
   switch (cadence.kind) {
     case 'daily':
       return `every day at ${cadence.time}`;
@@ -57,7 +36,7 @@ function timesOf(cadence: ShownCadence): string {
 }
 
 /** What sets the same digest up again, without the slash word. */
-export function digestCommand({ cadence, zone, range, account, project, skipQuiet }: ShownDigest): string {
+export function digestCommand({ cadence, zone, range, account, project, skipQuiet }: Digest): string {
   const words = ['digest add', cadenceCommand(cadence), zone, range];
   if (account !== undefined) words.push('--account', account);
   if (project !== undefined) words.push('--project', project.permalink);
@@ -66,7 +45,7 @@ export function digestCommand({ cadence, zone, range, account, project, skipQuie
 }
 
 /** As it is typed: `weekly:mon 09:00`, or `cron:"0 9 * * 1"`. */
-function cadenceCommand(cadence: ShownCadence): string {
+function cadenceCommand(cadence: Cadence): string {
   if (cadence.kind === 'cron') return `cron:"${cadence.cron}"`;
   const kind = cadence.kind === 'weekly' ? `weekly:${cadence.day}` : cadence.kind;
   return `${kind} ${cadence.time}`;

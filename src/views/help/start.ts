@@ -1,16 +1,13 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
+import type { Account } from '../../records/accounts.ts';
+import type { Channel } from '../../records/channels.ts';
 import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
 
 export interface StartView {
   word: string;
-  accounts: ReadonlyArray<{
-    name: string;
-    state: string;
-    isUnreadable?: boolean | undefined;
-    purpose: string;
-  }>;
-  channel: { project?: { permalink: string; name: string } | undefined };
+  accounts: readonly Account[];
+  channel: Channel;
   isAdmin: boolean;
   /** Whether the service's sign-up is configured. */
   canSignUp: boolean;
@@ -74,7 +71,7 @@ function connectStep({ word, isAdmin, canSignUp }: StartView): Step {
 
 function reconnectStep(
   { word, isAdmin }: StartView,
-  { name: account, purpose, isUnreadable }: StartView['accounts'][number],
+  { name: account, purpose, isUnreadable }: Account,
 ): Step {
   const fault = isUnreadable === true ? 'cannot be read' : 'was revoked or rotated';
   const again = { ...CONNECT, label: 'Connect again', value: { account } };

@@ -1,6 +1,8 @@
 import type { HomeView } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
 import { bold, code, cut, dateTime, linesWithin } from '../../core/mrkdwn.ts';
+import type { Account } from '../../records/accounts.ts';
+import type { Run } from '../../records/test-runs.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { healthOf } from '../accounts/accounts.ts';
@@ -9,7 +11,7 @@ import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
-import { runWords, type ShownRun } from '../test-access/runs.ts';
+import { runWords } from '../test-access/runs.ts';
 import { targetWords } from '../test-access/test-run.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
@@ -20,7 +22,7 @@ export type AccountFigures =
 /** By account. */
 export type ShownFigures = 'loading' | Readonly<Record<string, AccountFigures>>;
 
-export interface HomeRun extends ShownRun {
+export interface HomeRun extends Run {
   /** The address of the message that shows it. */
   link?: string | undefined;
 }
@@ -42,13 +44,7 @@ export interface HomeData {
   /** Milliseconds since the epoch. */
   now: number;
   canSignUp: boolean;
-  /** `isOwn`: with the person's own key. */
-  accounts: ReadonlyArray<{
-    name: string;
-    state: 'ok' | 'unverified' | 'broken';
-    isUnreadable?: boolean | undefined;
-    isOwn: boolean;
-  }>;
+  accounts: readonly Account[];
   defaultAccount: string | undefined;
   figures: ShownFigures;
   /** The week's chart of each account that has one. */
@@ -123,8 +119,9 @@ function overview(data: HomeData): KnownBlock[] {
   ];
 }
 
-function accountBlocks(account: HomeData['accounts'][number], data: HomeData): KnownBlock[] {
-  const { name, state, isOwn } = account;
+function accountBlocks(account: Account, data: HomeData): KnownBlock[] {
+  const { name, state, purpose } = account;
+  const isOwn = purpose === 'mine';
   const isDefault = name === data.defaultAccount && data.accounts.length > 1 ? '  _default_' : '';
   const mayReconnect = state === 'broken' && (isOwn || data.roles.includes('admin'));
   const again = { label: 'Connect again', actionId: 'connect:open', value: { account: name } };

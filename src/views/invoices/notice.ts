@@ -1,12 +1,13 @@
 import type { Message } from '../../core/message.ts';
 import { code, count, cut, dateOnly, dateTime, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import type { BillingChannel } from '../../records/billing.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, UNREAD, withSkipped } from '../blocks/lists.ts';
 import { button, context, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
-import { polledLines, type ShownPolling, type ShownState } from '../schedules/list.ts';
+import { polledLines, type ShownPolling } from '../schedules/list.ts';
 import { pdfButton } from './invoices.ts';
 
 /** What is posted of an invoice; `days` since it was made. */
@@ -78,19 +79,12 @@ function detailsOf({ invoice }: InvoiceNews): string {
   return `\n${details.filter((detail) => detail !== undefined).join(', ')}`;
 }
 
-/** The invoice notices of a channel, as people are shown them. Times in milliseconds since the epoch. */
-interface ShownBillingChannel extends ShownPolling {
-  account: string;
-  setBy: string;
-  setAt: number;
-  state: ShownState;
-  last?: { at: number; said: string } | undefined;
-}
-
 export const NOTICE_WORDS = 'for new invoices, paid ones, and those unpaid after 7 and 14 days';
 
+type ListedNotices = BillingChannel & ShownPolling;
+
 /** Who set them up, when, and what came of them. */
-export function notifyStateMessage(channels: readonly ShownBillingChannel[], word: string): Message {
+export function notifyStateMessage(channels: readonly ListedNotices[], word: string): Message {
   if (channels.length === 0)
     return say(
       `This channel gets no invoice notices. Set them up with ${code(`${word} invoices notify here`)}.`,
@@ -99,10 +93,7 @@ export function notifyStateMessage(channels: readonly ShownBillingChannel[], wor
   return say(linesWithin(lines, LIMITS.sectionText, 'more accounts'));
 }
 
-function stateLines(
-  { account, last, setAt, setBy, state, ...polling }: ShownBillingChannel,
-  word: string,
-): string {
+function stateLines({ account, last, setAt, setBy, state, ...polling }: ListedNotices, word: string): string {
   const resume = code(`${word} invoices notify here --account ${account}`, 120);
   return [
     `:receipt: This channel gets invoice notices of ${code(account)}. Set up by <@${setBy}> ${dateTime(setAt)}.`,

@@ -1,5 +1,6 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, cut, dateTime } from '../../core/mrkdwn.ts';
+import type { LastResult, Paused, ScheduleState } from '../../records/schedules.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, header, say, section } from '../blocks/message.ts';
 import { type ScheduleFace, scheduleButtons } from './card.ts';
@@ -63,12 +64,8 @@ export function scheduleList(
   };
 }
 
-export type ShownState =
-  | { kind: 'active' }
-  | { kind: 'paused'; reason: string; by?: string | undefined; at: number };
-
 /** "Paused by <@U1> today at 09:00: the channel is archived." */
-export function pausedWords({ by, at, reason }: Extract<ShownState, { kind: 'paused' }>): string {
+export function pausedWords({ by, at, reason }: Paused): string {
   return `:double_vertical_bar: Paused${by === undefined ? '' : ` by <@${by}>`} ${dateTime(at)}: ${reason}.`;
 }
 
@@ -82,9 +79,9 @@ export interface ShownPolling {
 
 /** What a polled schedule posted last, and its state. */
 export function polledLines(
-  state: ShownState,
+  state: ScheduleState,
   { lookedAt, failures }: ShownPolling,
-  last: { at: number; said: string } | undefined,
+  last: LastResult | undefined,
 ): string[] {
   const checked = lookedAt === undefined ? 'not checked yet' : `last checked ${dateTime(lookedAt)}`;
   const active =

@@ -1,11 +1,11 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import type { Target } from '../../records/test-runs.ts';
 import type { Server } from '../../service/servers.ts';
 import { type ButtonSpec, buttons, context, safeUrl, section } from '../blocks/message.ts';
-import type { TestTarget } from '../projects/test-button.ts';
 
 /** A server's record with the block of its managed protocol, or with how it is reached (API 2.5 and 2.9). */
-export function serverMessage(server: Server, target: TestTarget): Message {
+export function serverMessage(server: Server, target: Target): Message {
   const facts = [...managedFacts(server), ...reachFacts(server), ...deployFacts(server)];
   return {
     text: `Server ${mrkdwn(server.name)} of ${mrkdwn(target.project.name)}`,
@@ -76,7 +76,7 @@ function deployFacts(server: Server): Fact[] {
   return facts;
 }
 
-function buttonsOf(server: Server, target: TestTarget): ButtonSpec[] {
+function buttonsOf(server: Server, target: Target): ButtonSpec[] {
   const test: ButtonSpec = { label: 'Test this server', actionId: 'test:server', value: { target } };
   const url = safeUrl(server.static_hosting?.url);
   return url === undefined ? [test] : [test, { label: 'Open the site', actionId: 'link:site', url }];

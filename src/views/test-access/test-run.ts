@@ -1,10 +1,10 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, dateTime, duration, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Run, Target } from '../../records/test-runs.ts';
 import type { TestResults, TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, EARLIER_COPY, say, section } from '../blocks/message.ts';
-import type { TestTarget } from '../projects/test-button.ts';
 
 /** The state of a followed test run. */
 export type TestState =
@@ -18,7 +18,7 @@ export type TestState =
   | { kind: 'lost'; run: string | undefined };
 
 export interface TestView {
-  target: TestTarget;
+  target: Target;
   /** Undefined for a workflow. */
   askedBy?: string | undefined;
   /** When Deckhand began to follow it, milliseconds since the epoch. */
@@ -63,7 +63,7 @@ export function testRootMessage(view: TestView): Message {
 
 /** The answer to a request for a test that is running already. */
 export function alreadyRunningMessage(
-  target: TestTarget,
+  target: Target,
   askedBy: string | undefined,
   startedAt: number,
   link: string | undefined,
@@ -178,22 +178,12 @@ function askerWords(askedBy: string | undefined): string {
 }
 
 /** "*web-1* in *Storefront*"; mrkdwn. */
-export function targetWords({ project, server }: TestTarget): string {
+export function targetWords({ project, server }: Target): string {
   return server === undefined ? bold(project.name) : `${bold(server.name)} in ${bold(project.name)}`;
 }
 
 /** What is kept of a run that has ended: enough to show it alike everywhere. */
-export interface RunOutcome {
-  /** The service's word, which may be any; absent in records of earlier releases. */
-  serviceStatus?: string | undefined;
-  /** Absent in a run of one server. */
-  repository?: 'ok' | 'error' | undefined;
-  /** Of the servers. */
-  reachable?: number | undefined;
-  total?: number | undefined;
-  /** How many results could not be read. */
-  unread?: number | undefined;
-}
+type RunOutcome = Pick<Run, 'serviceStatus' | 'repository' | 'reachable' | 'total' | 'unread'>;
 
 export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results'>): RunOutcome {
   const servers = results?.servers ?? [];
@@ -229,12 +219,9 @@ function endWords(serviceStatus: string): string {
 }
 
 /** The service's own times, milliseconds since the epoch; absent where it gives none. */
-export interface ServiceTimes {
-  createdAt?: number | undefined;
-  completedAt?: number | undefined;
-}
-
-export function timesOf(run: Pick<TestRun, 'created_at' | 'completed_at'>): ServiceTimes {
+export function timesOf(
+  run: Pick<TestRun, 'created_at' | 'completed_at'>,
+): Pick<Run, 'createdAt' | 'completedAt'> {
   return {
     createdAt: run.created_at === null ? undefined : Date.parse(run.created_at),
     completedAt: run.completed_at === null ? undefined : Date.parse(run.completed_at),

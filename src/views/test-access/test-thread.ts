@@ -1,10 +1,10 @@
 import type { Message, News } from '../../core/message.ts';
 import { bold, cut, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Target } from '../../records/test-runs.ts';
 import { hasEnded, type TestOutcome, type TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, packed, table } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, say, section } from '../blocks/message.ts';
-import type { TestTarget } from '../projects/test-button.ts';
 import { outcomeOf, outcomeWords, passed, statusWord, type TestView, usualBar } from './test-run.ts';
 
 /** One item of a run: the repository, or a server. */
@@ -30,7 +30,7 @@ const ROOM = LIMITS.sectionText - 60;
  * reply for each item, as it becomes known; a reply for each failing item; the summary.
  */
 export function newsOf(
-  target: TestTarget,
+  target: Target,
   run: Pick<TestRun, 'status' | 'completed_at' | 'results'>,
   layout: TestView['layout'],
 ): News[] {
@@ -82,7 +82,7 @@ export function progressMessage(view: TestView): Message {
   }
 }
 
-function itemsOf(target: TestTarget, { results }: Pick<TestRun, 'results'>): Item[] {
+function itemsOf(target: Target, { results }: Pick<TestRun, 'results'>): Item[] {
   const { repository, servers = [] } = results ?? {};
   const first: Item[] =
     repository === undefined
@@ -138,7 +138,7 @@ function listedNews(items: readonly Item[]): News[] {
   return packed(lines, ROOM).map((page, at) => ({ key: `failing:${at}`, message: say(page) }));
 }
 
-function serverButton(target: TestTarget, server: { identifier: string; name: string }): ButtonSpec {
+function serverButton(target: Target, server: { identifier: string; name: string }): ButtonSpec {
   const { identifier, name } = server;
   const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
   return { label: 'Test this server again', actionId: 'test:server', value };

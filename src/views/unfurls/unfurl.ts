@@ -1,6 +1,7 @@
 import type { EntityActionButton, EntityCustomField, EntityMetadata } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
 import { bold, code, dateTime, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import type { Run } from '../../records/test-runs.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
@@ -8,14 +9,14 @@ import { outcomeOf as outcomeOfDeployment } from '../activity/outcomes.ts';
 import { button, buttons, context, section } from '../blocks/message.ts';
 import { testButton } from '../projects/test-button.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
-import { runWords, type ShownRun } from '../test-access/runs.ts';
+import { runWords } from '../test-access/runs.ts';
 import { outcomeWords } from '../test-access/test-run.ts';
 
 /** The preview under a link to a project. */
 export function projectUnfurl(
   account: string,
   project: Pick<Project, 'name' | 'permalink' | 'last_deployed_at'>,
-  latest: ShownRun | undefined,
+  latest: Run | undefined,
 ): KnownBlock[] {
   const deployed =
     project.last_deployed_at === null
@@ -53,7 +54,7 @@ export interface ShownProject {
   /** Its page at the service. */
   url: string;
   project: Pick<Project, 'name' | 'permalink' | 'identifier' | 'last_deployed_at'>;
-  latest: ShownRun | undefined;
+  latest: Run | undefined;
 }
 
 /** The card under a link, which all in the channel see: what the unfurl beside it says, in fields. */
@@ -104,7 +105,7 @@ function deployed({ last_deployed_at: at }: ShownProject['project']): EntityCust
   return moment('deployed', 'Last deployed', Date.parse(at));
 }
 
-function tested(run: ShownRun | undefined): EntityCustomField[] {
+function tested(run: Run | undefined): EntityCustomField[] {
   const label = 'Test access';
   if (run === undefined) return [words('test', label, 'Not tested with Deckhand yet')];
   const startedAt = run.createdAt ?? run.startedAt;
@@ -117,7 +118,7 @@ function tested(run: ShownRun | undefined): EntityCustomField[] {
   ];
 }
 
-function endedWords(run: ShownRun): [text: string, color: string] {
+function endedWords(run: Run): [text: string, color: string] {
   const { status, serviceStatus = status } = run;
   if (status === 'stopped') return ['stopped', 'red'];
   if (status === 'lost') return ['no longer followed', 'gray'];

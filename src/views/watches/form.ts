@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
 import { plain } from '../../core/mrkdwn.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
+import type { Watch } from '../../records/watches.ts';
 import { searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { modal } from '../blocks/modal.ts';
-import { MODE_WORDS, type ShownWatch } from './watch.ts';
+import { MODE_WORDS } from './watch.ts';
 
 export const WATCH_EDIT = 'watch.edit';
 
@@ -12,17 +13,7 @@ export const WATCH_EDIT = 'watch.edit';
 export const WatchOrigin = z.object({ id: z.string(), account: z.string() });
 export type WatchOrigin = z.infer<typeof WatchOrigin>;
 
-export function watchModal(
-  origin: WatchOrigin,
-  {
-    mode,
-    project,
-    server,
-    hours,
-  }: Pick<ShownWatch['watch'], 'mode' | 'server' | 'hours'> & {
-    project?: { permalink: string; name: string } | undefined;
-  },
-): ModalView {
+export function watchModal(origin: WatchOrigin, { mode, project, server, hours }: Watch): ModalView {
   const zone = hours === undefined ? 'your time zone' : plain(hours.zone, 60);
   const choices = WATCH_MODES.map((value) => {
     const text = MODE_WORDS[value];

@@ -1,5 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { code, count, cut, dateTime, firstOf, mrkdwn } from '../../core/mrkdwn.ts';
+import type { KeptLine } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, projectName } from '../activity/activity.ts';
@@ -14,11 +15,7 @@ export interface WatchNews {
 }
 
 /** A piece of news in words. */
-export interface NewsLine {
-  /** The event's type. */
-  kind: string;
-  line: string;
-}
+export type NewsLine = Omit<KeptLine, 'for'>;
 
 export interface WatchedNews {
   account: string;

@@ -1,41 +1,9 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { WatchMode } from '../../core/schedule-choices.ts';
+import type { PlacedWatch } from '../../records/watches.ts';
 import { SCHEDULE_FACES } from '../schedules/card.ts';
-import {
-  polledLines,
-  type ScheduleListing,
-  type ShownPolling,
-  type ShownState,
-  scheduleList,
-} from '../schedules/list.ts';
-
-/** A watch as people are shown it, with its channel and account. Times are milliseconds since the epoch. */
-export interface ShownWatch {
-  watch: {
-    id: string;
-    mode: WatchMode;
-    project?: { name: string } | undefined;
-    server?: { name: string } | undefined;
-    hours?: ShownHours | undefined;
-    setUpBy: string;
-    setUpAt: number;
-    state: ShownState;
-    last?: { at: number; said: string } | undefined;
-  };
-  channel: string;
-  account: string;
-  /** How many events are kept for it until its working hours. */
-  kept?: number;
-}
-
-/** Times as `09:00`. */
-export interface ShownHours {
-  from: string;
-  to: string;
-  /** IANA. */
-  zone: string;
-}
+import { polledLines, type ScheduleListing, type ShownPolling, scheduleList } from '../schedules/list.ts';
 
 export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
   all: 'all events',
@@ -44,7 +12,7 @@ export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
 };
 
 /** "failures of *Storefront* in `acme`"; mrkdwn. */
-export function watchWords({ watch: { mode, project, server, hours }, account }: ShownWatch): string {
+export function watchWords({ watch: { mode, project, server, hours }, account }: PlacedWatch): string {
   const where =
     project === undefined
       ? `all projects of ${code(account)}`
@@ -57,7 +25,7 @@ export function watchWords({ watch: { mode, project, server, hours }, account }:
   return `${MODE_WORDS[mode]} of ${where}${on}${when}`;
 }
 
-export type ListedWatch = ShownWatch & ShownPolling;
+export type ListedWatch = PlacedWatch & ShownPolling;
 
 /** Who set up what, when, and what came of it. */
 export function watchListMessage(watches: readonly ListedWatch[], listing: ScheduleListing): Message {

@@ -5,6 +5,7 @@ import { readDigestWords } from '../../../src/commands/digests/parse-digest-argu
 import { UserError } from '../../../src/core/errors.ts';
 import { WEEKDAYS } from '../../../src/core/schedule-choices.ts';
 import { digestCommand } from '../../../src/views/digests/words.ts';
+import { DIGEST } from '../../views/records.ts';
 
 const read = (text: string) => readDigestWords(splitWords(text, ['skip-quiet']).words);
 
@@ -102,17 +103,10 @@ describe('the words of a digest', () => {
     const range = fc.constantFrom('today' as const, 'this_week' as const, 'last_30_days' as const);
     fc.assert(
       fc.property(cadence, zone, range, fc.boolean(), (cadence, zone, range, skipQuiet) => {
-        const digest = {
-          id: 'd7k2',
-          channel: 'C1',
-          cadence,
-          zone,
-          range,
-          skipQuiet,
-          setUpBy: 'U1',
-          setUpAt: 0,
-        };
-        const command = digestCommand(digest).replace('digest add ', '');
+        const command = digestCommand({ ...DIGEST, cadence, zone, range, skipQuiet }).replace(
+          'digest add ',
+          '',
+        );
         expect(read(command)).toEqual({ cadence, zone, range, project: undefined });
       }),
     );

@@ -80,6 +80,7 @@ import { expectAccepted, type Shown } from '../../support/accepted.ts';
 import { webUrl } from '../../support/arbitraries.ts';
 import { hostileText } from '../../support/hostile.ts';
 import { byLength } from '../../support/length.ts';
+import { NOTICES, RUN, WATCH } from '../records.ts';
 
 const WORD = '/deckhand';
 const NOW = Date.parse('2026-03-02T09:00:00Z');
@@ -97,6 +98,7 @@ const refusal = fc
 const account = fc.record({
   name: slug,
   email: text,
+  sealedKey: fc.constant(''),
   keyTail: fc.string({ maxLength: 4 }),
   state: fc.constantFrom('ok' as const, 'unverified' as const, 'broken' as const),
   purpose: fc.constantFrom('shared' as const, 'billing' as const, 'mine' as const),
@@ -202,34 +204,43 @@ const shortPlace = fc.record({
 });
 const shownState = fc.oneof(
   fc.constant({ kind: 'active' as const }),
-  fc.record({ kind: fc.constant('paused' as const), reason: safe, at: fc.constant(NOW) }),
+  fc.record({
+    kind: fc.constant('paused' as const),
+    cause: fc.constant('slack' as const),
+    reason: safe,
+    at: fc.constant(NOW),
+  }),
 );
 const last = maybe(fc.record({ at: fc.constant(NOW), said: safe }));
 const lookedAt = maybe(fc.constant(NOW));
-const watch = fc.record({
-  watch: fc.record({
+const watched = fc
+  .record({
     id: shortId,
     mode: fc.constantFrom('all' as const, 'failures' as const, 'transitions' as const),
-    project: maybe(place),
-    setUpBy: fc.constant('U0ANN'),
+    project: maybe(shortPlace.map((one) => ({ ...one, identifier: 'p1' }))),
     setUpAt: fc.constant(NOW),
     state: shownState,
     last,
-  }),
+  })
+  .map((one) => ({ ...WATCH, ...one }));
+const watch = fc.record({
+  watch: watched,
   channel: fc.constant('C0'),
   account: slug,
   lookedAt,
   failures: fc.nat(5),
 });
-const billingChannel = fc.record({
-  account: slug,
-  setBy: fc.constant('U0ANN'),
-  setAt: fc.constant(NOW),
-  state: shownState,
-  last,
-  lookedAt,
-  failures: fc.nat(5),
-});
+const billingChannel = fc
+  .record({
+    account: slug,
+    setBy: fc.constant('U0ANN'),
+    setAt: fc.constant(NOW),
+    state: shownState,
+    last,
+    lookedAt,
+    failures: fc.nat(5),
+  })
+  .map((one) => ({ ...NOTICES, ...one }));
 
 const schedule = fc.record({
   face: fc.constantFrom(...Object.values(SCHEDULE_FACES)),
@@ -244,14 +255,16 @@ const scheduleChange = fc.record({
   note: maybe(safe),
 });
 
-const shownRun = fc.record({
-  target,
-  status: fc.constantFrom('running' as const, 'completed' as const, 'stopped' as const, 'lost' as const),
-  reachable: maybe(fc.nat()),
-  total: maybe(fc.nat()),
-  startedAt: fc.constant(NOW),
-  endedAt: maybe(fc.constant(NOW)),
-});
+const shownRun = fc
+  .record({
+    target,
+    status: fc.constantFrom('running' as const, 'completed' as const, 'stopped' as const, 'lost' as const),
+    reachable: maybe(fc.nat()),
+    total: maybe(fc.nat()),
+    startedAt: fc.constant(NOW),
+    endedAt: maybe(fc.constant(NOW)),
+  })
+  .map((one) => ({ ...RUN, ...one }));
 const server: fc.Arbitrary<Server> = fc.record({
   identifier: text,
   name: text,
@@ -294,14 +307,7 @@ const finding = fc.record({
 });
 const start = fc.record({
   word: fc.constant(WORD),
-  accounts: many(
-    fc.record({
-      name: slug,
-      state: fc.constantFrom('ok', 'unverified', 'broken'),
-      purpose: fc.constantFrom('shared', 'mine'),
-    }),
-    3,
-  ),
+  accounts: many(account, 3),
   channel: fc.record({ project: maybe(place) }),
   isAdmin: fc.boolean(),
   canSignUp: fc.boolean(),
@@ -490,11 +496,7 @@ const BUILDERS = [
     many(fc.record({ id: shortId, isAsleep: fc.boolean(), lines: fc.tuple(safe, safe) }), 60),
     fc.record({ scope: fc.constantFrom('here', 'all'), elsewhere: fc.nat(5), word }),
   ),
-  row(
-    watchModal,
-    fc.record({ id: shortId, account: slug }),
-    fc.record({ mode: fc.constantFrom('all', 'failures', 'transitions'), project: maybe(shortPlace) }),
-  ),
+  row(watchModal, fc.record({ id: shortId, account: slug }), watched),
   row(
     watchListMessage,
     many(watch, 60),

@@ -4,13 +4,14 @@ import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts'
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
 import type { Message } from '../../../src/core/message.ts';
 import { code, mrkdwn } from '../../../src/core/mrkdwn.ts';
+import type { Digest } from '../../../src/records/digests.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import { deploymentBars } from '../../../src/views/activity/deployments-chart.ts';
 import { type AccountReport, digestMessage } from '../../../src/views/digests/digest.ts';
 import { digestModal } from '../../../src/views/digests/form.ts';
 import { digestListMessage } from '../../../src/views/digests/list.ts';
 import { threadMessages } from '../../../src/views/digests/thread.ts';
-import { digestCommand, digestWords, type ShownDigest } from '../../../src/views/digests/words.ts';
+import { digestCommand, digestWords } from '../../../src/views/digests/words.ts';
 import {
   pausedMessage,
   removedCard,
@@ -18,6 +19,7 @@ import {
   scheduleCard,
 } from '../../../src/views/schedules/card.ts';
 import { hostileText } from '../../support/hostile.ts';
+import { DIGEST } from '../records.ts';
 
 const NOW = Date.parse('2026-03-02T09:00:00Z');
 
@@ -62,8 +64,11 @@ const failed = fc
   .map(([account, said]): AccountReport => ({ kind: 'failed', account, said: mrkdwn(said, 500) }));
 const reports = fc.array(fc.oneof(told, failed), { maxLength: 12 });
 
-const digest: fc.Arbitrary<ShownDigest> = fc.record(
+const digest: fc.Arbitrary<Digest> = fc.record(
   {
+    requestId: fc.constant('r1'),
+    state: fc.constant(DIGEST.state),
+    pastRates: fc.constant([]),
     id: fc.constant('d7k2'),
     channel: fc.constant('C1'),
     cadence: fc.oneof(
@@ -83,7 +88,21 @@ const digest: fc.Arbitrary<ShownDigest> = fc.record(
     setUpBy: fc.constant('U1'),
     setUpAt: fc.constant(NOW),
   },
-  { requiredKeys: ['id', 'channel', 'cadence', 'zone', 'range', 'skipQuiet', 'setUpBy', 'setUpAt'] },
+  {
+    requiredKeys: [
+      'id',
+      'requestId',
+      'channel',
+      'cadence',
+      'zone',
+      'range',
+      'skipQuiet',
+      'setUpBy',
+      'setUpAt',
+      'state',
+      'pastRates',
+    ],
+  },
 );
 
 function expectTaken({ text, blocks }: Message): void {
@@ -121,7 +140,13 @@ describe('whatever the service tells, Slack takes', () => {
   it('the list of digests, and what is said of one', () => {
     const state = fc.oneof(
       fc.constant({ kind: 'active' as const }),
-      hostileText.map((reason) => ({ kind: 'paused' as const, reason: mrkdwn(reason), at: NOW, by: 'U1' })),
+      hostileText.map((reason) => ({
+        kind: 'paused' as const,
+        cause: 'person' as const,
+        reason: mrkdwn(reason),
+        at: NOW,
+        by: 'U1',
+      })),
     );
     fc.assert(
       fc.property(fc.array(fc.tuple(digest, state), { maxLength: 30 }), fc.nat(3), (all, elsewhere) => {
@@ -174,8 +199,7 @@ describe('whatever the service tells, Slack takes', () => {
 });
 
 describe('the message of a digest', () => {
-  const base = { id: 'd7k2', channel: 'C1', cadence: { kind: 'daily' as const, time: '09:00' }, zone: 'UTC' };
-  const shown: ShownDigest = { ...base, range: 'this_week', skipQuiet: false, setUpBy: 'U1', setUpAt: NOW };
+  const shown: Digest = { ...DIGEST, setUpAt: NOW };
 
   it('shows null as an em dash and what is missing as n/a, and says what the deltas compare with', () => {
     const activity = {

@@ -2,27 +2,31 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { checkView, isViewTooLarge } from '../../../sandbox/slack/block-kit/view.ts';
+import { Run } from '../../../src/records/test-runs.ts';
 import type { Server } from '../../../src/service/servers.ts';
 import { type HomeData, homeView } from '../../../src/views/home/home.ts';
 import { openTestMessage, testModal } from '../../../src/views/test-access/form.ts';
 import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.ts';
 import { webUrl } from '../../support/arbitraries.ts';
 import { hostileText } from '../../support/hostile.ts';
+import { KEY, RUN } from '../records.ts';
 
 const target = fc.record({
   account: hostileText,
   project: fc.record({ permalink: hostileText, name: hostileText }),
   server: fc.option(fc.record({ identifier: hostileText, name: hostileText }), { nil: undefined }),
 });
-const run = fc.record({
-  target,
-  status: fc.constantFrom('running', 'completed', 'failed', 'stopped', 'lost'),
-  reachable: fc.option(fc.nat(), { nil: undefined }),
-  total: fc.option(fc.nat(), { nil: undefined }),
-  startedAt: fc.nat(),
-  endedAt: fc.option(fc.nat(), { nil: undefined }),
-  link: fc.option(fc.oneof(hostileText, webUrl(['https'])), { nil: undefined }),
-});
+const run = fc
+  .record({
+    target,
+    status: fc.constantFrom(...Run.shape.status.options),
+    reachable: fc.option(fc.nat(), { nil: undefined }),
+    total: fc.option(fc.nat(), { nil: undefined }),
+    startedAt: fc.nat(),
+    endedAt: fc.option(fc.nat(), { nil: undefined }),
+    link: fc.option(fc.oneof(hostileText, webUrl(['https'])), { nil: undefined }),
+  })
+  .map((one) => ({ ...RUN, ...one }));
 const amount = fc.option(fc.double(), { nil: undefined });
 const stats = fc.record({
   total_deployments: amount,
@@ -33,17 +37,19 @@ const stats = fc.record({
   active_servers: amount,
 });
 const name = fc.stringMatching(/^[a-z0-9]{1,63}$/);
+const key = fc
+  .record({
+    name,
+    state: fc.constantFrom('ok' as const, 'unverified' as const, 'broken' as const),
+    purpose: fc.constantFrom('shared' as const, 'mine' as const),
+  })
+  .map((one) => ({ ...KEY, ...one }));
 const data: fc.Arbitrary<HomeData> = fc
   .record({
     word: fc.constant('/deckhand'),
     now: fc.nat(),
     canSignUp: fc.boolean(),
-    accounts: fc.array(
-      fc.record({ name, state: fc.constantFrom('ok', 'unverified', 'broken'), isOwn: fc.boolean() }),
-      {
-        maxLength: 40,
-      },
-    ),
+    accounts: fc.array(key, { maxLength: 40 }),
     runs: fc.array(run, { maxLength: 40 }),
     schedules: fc.array(
       fc.record(
@@ -152,7 +158,7 @@ describe('App Home', () => {
     word: '/deckhand',
     now: Date.UTC(2026, 2, 2),
     canSignUp: true,
-    accounts: [{ name: 'acme', state: 'ok', isOwn: false }],
+    accounts: [KEY],
     defaultAccount: 'acme',
     figures: {},
     runs: [],
@@ -206,7 +212,7 @@ describe('App Home', () => {
 
   it('lets no name come alive, and links to nothing but https', () => {
     const target = { account: 'acme', project: { permalink: 'x', name: '<!channel>' } };
-    const run = { target, status: 'running' as const, startedAt: 0, link: 'javascript:alert(1)' };
+    const run = { ...RUN, target, status: 'running' as const, link: 'javascript:alert(1)' };
     const said = shown({ runs: [run] });
     expect(said).toContain('&lt;!channel&gt;');
     expect(said).not.toContain('javascript');

@@ -10,6 +10,7 @@ import { newsLine, type WatchNews, watchMessages } from '../../../src/views/watc
 import { type ListedWatch, watchListMessage, watchWords } from '../../../src/views/watches/watch.ts';
 import { hostileText } from '../../support/hostile.ts';
 import { byLength } from '../../support/length.ts';
+import { NOTICES, WATCH } from '../records.ts';
 
 const instant = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
 const created_at = instant.map((at) => at.toISOString());
@@ -50,21 +51,26 @@ const state = fc.oneof(
   fc.constant({ kind: 'active' as const }),
   fc.record({
     kind: fc.constant('paused' as const),
+    cause: fc.constant('slack' as const),
     reason: fc.constant('the channel is archived'),
     at: millis,
   }),
 );
 const last = fc.option(fc.record({ at: millis, said: fc.constant('3 events') }), { nil: undefined });
 const listed: fc.Arbitrary<ListedWatch> = fc.record({
-  watch: fc.record({
-    id: fc.constant('w7k2'),
-    mode: fc.constantFrom('all', 'failures', 'transitions'),
-    project: fc.option(fc.record({ name: hostileText }), { nil: undefined }),
-    setUpBy: fc.constant('U1'),
-    setUpAt: millis,
-    state,
-    last,
-  }),
+  watch: fc
+    .record({
+      mode: fc.constantFrom('all' as const, 'failures' as const, 'transitions' as const),
+      project: fc.option(hostileText, { nil: undefined }),
+      setUpAt: millis,
+      state,
+      last,
+    })
+    .map(({ project: name, ...one }) => ({
+      ...WATCH,
+      ...one,
+      project: name === undefined ? undefined : { permalink: 'storefront', identifier: 'p1', name },
+    })),
   channel: fc.constant('C1'),
   account,
   lookedAt: fc.option(millis, { nil: undefined }),
@@ -149,7 +155,12 @@ describe('notices', () => {
           const card = { face: SCHEDULE_FACES.watch, id: 'w7k2', name: 'w7k2', words: watchWords(one) };
           expectFit(scheduleCard({ ...card, isAsleep: true }, { done: 'paused', user: 'U1' }));
         }
-        const channels = watches.map(({ watch, ...rest }) => ({ ...rest, ...watch, setBy: 'U1', setAt: 0 }));
+        const channels = watches.map(({ watch: { state, last }, ...rest }) => ({
+          ...NOTICES,
+          ...rest,
+          state,
+          last,
+        }));
         expectFit(notifyStateMessage(channels, '/deckhand'));
       }),
       { numRuns: byLength(20, 200) },

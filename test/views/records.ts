@@ -1,0 +1,59 @@
+import type { Account } from '../../src/records/accounts.ts';
+import type { BillingChannel } from '../../src/records/billing.ts';
+import type { Digest } from '../../src/records/digests.ts';
+import type { Run } from '../../src/records/test-runs.ts';
+import type { Watch } from '../../src/records/watches.ts';
+
+/** A record of each kind that views show; tests give what they are about. Times are 0. */
+
+export const KEY: Account = {
+  name: 'acme',
+  email: 'ann@acme.example',
+  sealedKey: '',
+  keyTail: '1f2e',
+  state: 'ok',
+  purpose: 'shared',
+  connectedBy: 'U0ANN',
+  connectedAt: 0,
+};
+
+export const RUN: Run = {
+  target: { account: 'acme', project: { permalink: 'storefront', name: 'Storefront' } },
+  requestId: 'r1',
+  startedAt: 0,
+  status: 'completed',
+};
+
+export const DIGEST: Digest = {
+  id: 'd7k2',
+  requestId: 'r1',
+  channel: 'C1',
+  cadence: { kind: 'daily', time: '09:00' },
+  zone: 'UTC',
+  range: 'this_week',
+  skipQuiet: false,
+  setUpBy: 'U1',
+  setUpAt: 0,
+  state: { kind: 'active' },
+  pastRates: [],
+};
+
+export const WATCH: Watch = {
+  id: 'w7k2',
+  requestId: 'r1',
+  mode: 'all',
+  setUpBy: 'U1',
+  setUpAt: 0,
+  state: { kind: 'active' },
+};
+
+export const NOTICES: BillingChannel = {
+  channel: 'C1',
+  account: 'acme',
+  requestId: 'r1',
+  setBy: 'U1',
+  setAt: 0,
+  state: { kind: 'active' },
+  known: { settled: [], unpaid: [] },
+  pending: [],
+};
