@@ -426,6 +426,13 @@ describe('what Slack does', () => {
       'Run the command again.',
     ],
     [
+      'a trigger that Slack does not know',
+      refusing('views.open', 'invalid_trigger_id'),
+      typing('connect'),
+      'has expired',
+      'Run the command again.',
+    ],
+    [
       'a call that Slack finds wrong',
       refusing('views.open', 'invalid_arguments'),
       typing('connect'),

@@ -72,6 +72,7 @@ const KINDS: Record<string, SlackFailureKind> = {
   trigger_exchanged: 'expired',
   trigger_expired: 'expired',
   invalid_trigger: 'expired',
+  invalid_trigger_id: 'expired',
   hash_conflict: 'expired',
   not_found: 'expired',
   view_not_found: 'expired',

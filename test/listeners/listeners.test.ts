@@ -112,6 +112,25 @@ describe('the front door', () => {
     expect(text).toContain('older version');
   });
 
+  test('the front door takes a click whose fields are null where Slack has nothing to say', async ({
+    world,
+  }) => {
+    const { deliver } = await signed(world);
+    const { status } = await deliver({
+      type: 'block_actions',
+      team: { id: TEAM },
+      enterprise: null,
+      is_enterprise_install: 'false',
+      user: { id: PEOPLE.member, team_id: null },
+      channel: { id: CHANNEL },
+      message: { ts: '1.1', text: null, blocks: null },
+      trigger_id: '',
+      actions: [{ action_id: 'help:group', value: '{"group":"test"}', block_id: null, action_ts: null }],
+    });
+    expect(status).toBe(200);
+    await told(world, 'member', 'Test');
+  });
+
   test.for([
     ['six minutes old', -360],
     ['six minutes ahead', 360],
@@ -206,11 +225,9 @@ describe('the front door', () => {
     world,
   }) => {
     const { send } = await signed(world);
-    const who = { team_id: TEAM, user_id: PEOPLE.member, channel_id: CHANNEL };
-    for (const text of ['help', 'qwertyuiop'])
-      expect(
-        (await send(new URLSearchParams({ command: '/deckhand', text, ...who }).toString())).status,
-      ).toBe(200);
+    const who = { command: '/deckhand', team_id: TEAM, user_id: PEOPLE.member, channel_id: CHANNEL };
+    for (const asked of [{ text: 'help' }, { text: 'qwertyuiop', trigger_id: '' }])
+      expect((await send(new URLSearchParams({ ...asked, ...who }).toString())).status).toBe(200);
     await told(world, 'member', 'What Deckhand can do');
     await told(world, 'member', 'There is no command');
   });

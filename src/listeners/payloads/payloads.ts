@@ -32,7 +32,6 @@ export interface IncomingRequest extends Incoming {
 
 export function readCommand(raw: unknown): IncomingRequest {
   const body = SlashBody.parse(raw);
-  const isEnterprise = String(body.is_enterprise_install) === 'true';
   const caller = {
     user: body.user_id,
     team: body.team_id ?? undefined,
@@ -43,7 +42,7 @@ export function readCommand(raw: unknown): IncomingRequest {
     requestId: requestIdOf(body),
   };
   return {
-    workspace: workspaceOf(body.enterprise_id, body.team_id, isEnterprise),
+    workspace: workspaceOf(body.enterprise_id, body.team_id, body.is_enterprise_install),
     caller,
     request: { kind: 'command', caller: storedCaller(caller), text: cleanCommandText(body.text) },
     live: liveOf(caller),
@@ -125,7 +124,7 @@ function installationOf(body: Interaction & { view?: View | null | undefined }):
   const installed = body.view?.app_installed_team_id;
   if (installed?.startsWith('E')) return installed;
   const team = installed ?? body.view?.team_id ?? body.team?.id ?? body.user.team_id;
-  return workspaceOf(body.enterprise?.id, team, body.is_enterprise_install === true);
+  return workspaceOf(body.enterprise?.id, team, body.is_enterprise_install);
 }
 
 function liveOf({ triggerId, responseUrl }: Caller): Live {

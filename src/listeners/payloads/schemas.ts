@@ -13,16 +13,25 @@ export const MaybeId = z
 
 /** As many as Slack lets through in a field. */
 const MOST_TYPED = 3_000;
-const TriggerId = z.string().regex(/^\P{Cc}{1,200}$/u);
+const TriggerId = z.string().regex(/^\P{Cc}{0,200}$/u);
+const Text = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? '');
+/** A form has it as a word. */
+const IsOrganisation = z
+  .union([z.boolean(), z.string()])
+  .nullish()
+  .transform((flag) => String(flag) === 'true');
 const Team = z.looseObject({ id: Id.nullish() }).nullish();
 const Enterprise = z.looseObject({ id: Id }).nullish();
 
 export const SlashBody = z.looseObject({
   command: z.string(),
-  text: z.string().default(''),
+  text: Text,
   team_id: MaybeId,
   enterprise_id: MaybeId,
-  is_enterprise_install: z.union([z.boolean(), z.string()]).nullish(),
+  is_enterprise_install: IsOrganisation,
   user_id: Id,
   channel_id: Id,
   thread_ts: z.string().nullish(),
@@ -34,19 +43,19 @@ export const SlashBody = z.looseObject({
 const Block = z.looseObject({ type: z.string(), block_id: z.string().optional() });
 const Blocks = z
   .array(z.unknown())
-  .default([])
-  .transform((all) => all.filter((one): one is KnownBlock => Block.safeParse(one).success));
+  .nullish()
+  .transform((all) => (all ?? []).filter((one): one is KnownBlock => Block.safeParse(one).success));
 const Label = z.looseObject({ type: z.literal('plain_text'), text: z.string() });
 
 const View = z.looseObject({
   id: Id,
-  hash: z.string().default(''),
+  hash: Text,
   type: z.string(),
   /** Where Deckhand is installed; the team is that of the person. */
   app_installed_team_id: MaybeId,
   team_id: MaybeId,
-  callback_id: z.string().default(''),
-  private_metadata: z.string().default(''),
+  callback_id: Text,
+  private_metadata: Text,
   state: z.unknown().optional(),
   blocks: Blocks,
   title: Label.catch({ type: 'plain_text', text: 'Deckhand' }),
@@ -59,19 +68,19 @@ export type View = z.infer<typeof View>;
 export const Interaction = z.looseObject({
   team: Team,
   enterprise: Enterprise,
-  is_enterprise_install: z.boolean().nullish(),
+  is_enterprise_install: IsOrganisation,
   user: z.looseObject({ id: Id, team_id: MaybeId }),
   trigger_id: TriggerId.nullish(),
 });
 
 const ActionElement = z.looseObject({
   action_id: z.string(),
-  block_id: z.string().default(''),
+  block_id: Text,
   value: z.string().nullish(),
   selected_option: z.looseObject({ value: z.string() }).nullish(),
   selected_user: z.string().nullish(),
   selected_conversation: z.string().nullish(),
-  action_ts: z.string().default(''),
+  action_ts: Text,
 });
 
 export const ActionBody = Interaction.extend({
@@ -82,7 +91,7 @@ export const ActionBody = Interaction.extend({
     .looseObject({
       ts: z.string().nullish(),
       thread_ts: z.string().nullish(),
-      text: z.string().default(''),
+      text: Text,
       blocks: Blocks,
     })
     .nullish(),
@@ -97,11 +106,8 @@ export const SubmissionBody = Interaction.extend({ view: View });
 
 export const OptionsBody = Interaction.extend({
   action_id: z.string(),
-  block_id: z.string().default(''),
-  value: z
-    .string()
-    .default('')
-    .transform((typed) => typed.slice(0, MOST_TYPED)),
+  block_id: Text,
+  value: Text.transform((typed) => typed.slice(0, MOST_TYPED)),
   channel: z.looseObject({ id: Id }).nullish(),
   view: View.nullish(),
 });
