@@ -57,8 +57,8 @@ export function textOrNothing(value: unknown): string | undefined {
 }
 
 export interface GuardedBackend extends Backend {
-  /** What this process wrote last under a key. A change compares it with what stands, so that it need not be read. */
-  lastWritten(key: string): string | undefined;
+  /** What this process read or wrote last under a key. A change compares it with what stands, so that it need not be read. */
+  lastKnown(key: string): string | undefined;
 }
 
 const MOST_REMEMBERED = 4_000;
@@ -68,7 +68,14 @@ const MOST_REMEMBERED = 4_000;
  * its key taken.
  */
 export function guardBackend(backend: Backend): GuardedBackend {
-  const written = new Map<string, string>();
+  const known = new Map<string, string>();
+
+  function remember(key: string, text: string | undefined): void {
+    known.delete(key);
+    const [oldest] = known.size >= MOST_REMEMBERED ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    if (text !== undefined) known.set(key, text);
+  }
 
   async function writing(
     key: string,
@@ -78,25 +85,22 @@ export function guardBackend(backend: Backend): GuardedBackend {
   ): Promise<boolean> {
     const isWritten = await asking(write);
     if (!isWritten && during !== undefined) await checkStands(backend, during);
-    written.delete(key);
-    const [oldest] = written.size >= MOST_REMEMBERED ? written.keys() : [];
-    if (oldest !== undefined) written.delete(oldest);
-    if (isWritten && text !== undefined) written.set(key, text);
+    remember(key, isWritten ? text : undefined);
     return isWritten;
   }
 
   return {
     ...backend,
-    lastWritten: (key) => written.get(key),
-    read: joinReads(backend),
-    put: (row, during) => writing(row.key, undefined, backend.put(row, during), during),
+    lastKnown: (key) => known.get(key),
+    read: joinReads(backend, remember),
+    put: (row, during) => writing(row.key, row.text, backend.put(row, during), during),
     insert: (row, during) => writing(row.key, row.text, backend.insert(row, during), during),
     replace: (from, row, during) => writing(row.key, row.text, backend.replace(from, row, during), during),
     remove: (key, from, during) => writing(key, undefined, backend.remove(key, from, during), during),
     range: (prefix) => asking(backend.range(prefix)),
     rangeEnd: (prefix, limit, upTo) => asking(backend.rangeEnd(prefix, limit, upTo)),
     deleteRange: (prefix) => {
-      written.clear();
+      known.clear();
       return asking(backend.deleteRange(prefix));
     },
   };
@@ -108,7 +112,10 @@ type JoinedReads = Map<string, PromiseWithResolvers<string | undefined>>;
 const MOST_JOINED = 8;
 
 /** What is asked for in the same turn of the event loop is read in one statement. */
-function joinReads(backend: Backend): Backend['read'] {
+function joinReads(
+  backend: Backend,
+  onRead: (key: string, text: string | undefined) => void,
+): Backend['read'] {
   let open: JoinedReads | undefined;
 
   async function readAll(asked: JoinedReads): Promise<void> {
@@ -118,7 +125,10 @@ function joinReads(backend: Backend): Backend['read'] {
     try {
       const read = others.length > 0 ? backend.readMany([first, ...others]) : backend.read(first);
       const texts = [await asking<string | undefined | Array<string | undefined>>(read)].flat();
-      for (const [at, { resolve }] of [...asked.values()].entries()) resolve(texts[at]);
+      for (const [at, [key, { resolve }]] of [...asked].entries()) {
+        onRead(key, texts[at]);
+        resolve(texts[at]);
+      }
     } catch (error) {
       for (const { reject } of asked.values()) reject(error);
     }

@@ -169,11 +169,11 @@ class KeyvCollection<T> implements Collection<T> {
     const during = await this.#ask?.();
     const key = this.#keyOf(id);
     for (let tries = 0; tries < MOST_RETRIES; tries += 1) {
-      const written = tries === 0 ? backend.lastWritten(key) : undefined;
-      const from = written ?? (await backend.read(key));
+      const known = tries === 0 ? backend.lastKnown(key) : undefined;
+      const from = known ?? (await backend.read(key));
       const next = await this.#changed(id, from, change).catch((error: unknown) => {
         // Another replica may have changed it since: what stands now decides.
-        if (written !== undefined) return undefined;
+        if (known !== undefined) return undefined;
         throw error;
       });
       if (next !== undefined && (await swap(backend, key, from, next.row, during))) return next.doc;

@@ -33,11 +33,11 @@ export async function openSqlite(options: SqliteOptions): Promise<{ backend: Bac
   try {
     const database = openDatabase(path);
     const commit = createGroupCommit(database);
-    const { driver, write } = createDriver(database);
+    const { driver, prepare } = createDriver(database);
     const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver });
     await adapter.ready;
     if (guard !== undefined) keepGuard(database, guard.id);
-    return { backend: createBackend(adapter, { write, commit, release }), sqlite: { database, commit } };
+    return { backend: createBackend(adapter, { prepare, commit, release }), sqlite: { database, commit } };
   } catch (cause) {
     release();
     throw (
@@ -80,18 +80,24 @@ function openDatabase(path: string): DatabaseSync {
 }
 
 interface Parts {
-  write: Write;
+  prepare: Prepare;
   commit: GroupCommit;
   release: () => void;
 }
 
-function createBackend(adapter: KeyvSqlite, { write, commit, release }: Parts): Backend {
+function createBackend(adapter: KeyvSqlite, { prepare, commit, release }: Parts): Backend {
+  const write = (sql: string, ...values: SQLInputValue[]): boolean => prepare(sql).run(...values).changes > 0;
   const changes = (sql: string, ...values: SQLInputValue[]): Promise<boolean> =>
     whenFree(() => write(sql, ...values));
   return {
     keyv: new Keyv({ store: adapter }),
-    read: (key) => adapter.get(key).then(textOrNothing),
-    readMany: async (keys) => (await adapter.getMany([...keys])).map(textOrNothing),
+    read: (key) => whenFree(() => textOrNothing(prepare(READ).get(Date.now(), key)?.value)),
+    readMany: async (keys) => {
+      const sql = `${READ_ALL} (?${', ?'.repeat(keys.length - 1)})`;
+      const rows = await whenFree(() => prepare(sql).all(Date.now(), ...keys));
+      const texts = new Map(rows.map(({ key, value }) => [key, value]));
+      return keys.map((key) => textOrNothing(texts.get(key)));
+    },
     put: ({ key, text, expires }, during) => changes(PUT, key, text, expires ?? null, ...standing(during)),
     // What is stored before an ack is: in a crowd, together with what others store.
     insert: ({ key, text, expires }, during) =>
@@ -137,6 +143,9 @@ function standing(during: Tenancy | undefined): Array<string | null> {
 }
 
 const STANDS = `(? IS NULL OR EXISTS (SELECT 1 FROM keyv AS t WHERE t.key = ? AND t.namespace = '' AND t.value = ?))`;
+const ALIVE = `namespace = '' AND (expires IS NULL OR expires > ?)`;
+const READ = `SELECT value FROM keyv WHERE ${ALIVE} AND key = ?`;
+const READ_ALL = `SELECT key, value FROM keyv WHERE ${ALIVE} AND key IN`;
 const PUT = `INSERT INTO keyv (key, value, namespace, expires) SELECT ?, ?, '', ? WHERE ${STANDS}
   ON CONFLICT (key, namespace) DO UPDATE SET value = excluded.value, expires = excluded.expires`;
 const INSERT = `${PUT} WHERE keyv.expires <= ?`;
@@ -149,11 +158,10 @@ const DELETE_RANGE = 'DELETE FROM keyv WHERE key >= ? AND key < ?';
 /** Far more than there are; a statement for a list of unusual length is not kept. */
 const MOST_KEPT = 200;
 
-/** Runs a statement that writes; true where it changed something. */
-type Write = (sql: string, ...values: SQLInputValue[]) => boolean;
+type Prepare = (sql: string) => StatementSync;
 
 /** keyv on our own connection, with statements kept: preparing one anew takes longer than running it. */
-function createDriver(db: DatabaseSync): { driver: SqliteDriver; write: Write } {
+function createDriver(db: DatabaseSync): { driver: SqliteDriver; prepare: Prepare } {
   const kept = new Map<string, StatementSync>();
 
   function prepare(sql: string): StatementSync {
@@ -172,5 +180,5 @@ function createDriver(db: DatabaseSync): { driver: SqliteDriver; write: Write } 
       close: async () => db.close(),
     }),
   };
-  return { driver, write: (sql, ...values) => prepare(sql).run(...values).changes > 0 };
+  return { driver, prepare };
 }
