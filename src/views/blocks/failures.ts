@@ -137,12 +137,12 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
     case 'invalid':
       return {
         text: `The service did not accept this: ${listMessages(error)}`,
-        next: CHANGEABLE.has(error.operation) ? 'Correct it and try again.' : LATER,
+        next: CORRECTABLE.has(error.operation) ? 'Correct it and try again.' : LATER,
       };
     case 'rejected':
       return {
         text: `The service refused this: ${listMessages(error)}`,
-        next: CHANGEABLE.has(error.operation) ? 'Change it and try again.' : LATER,
+        next: FILLED_IN.has(error.operation) ? 'Change it and try again.' : LATER,
       };
     case 'busy':
       return { text: 'The service is busy.', next: whenToRetry(error.retryAt, at.now) };
@@ -156,14 +156,11 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
   }
 }
 
-/** The operations that send what a person filled in, or act on what they set up at the service. */
-const CHANGEABLE = new Set([
-  'signUp',
-  'createServer',
-  'createIntegration',
-  'updateIntegration',
-  'startTestAccess',
-]);
+/** The operations that send what a person filled in. */
+const FILLED_IN = new Set(['signUp', 'createServer', 'createIntegration', 'updateIntegration']);
+
+/** Besides, those that a person can put right at the service, as where a project has no servers. */
+const CORRECTABLE = new Set([...FILLED_IN, 'startTestAccess']);
 
 const LATER = 'Try again later. If it keeps happening, ask an administrator of the account.';
 
