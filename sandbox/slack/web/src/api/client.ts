@@ -1,6 +1,5 @@
 import type { Action, OptionList } from '../state/surface.ts';
-import type { Call, Container, Control, Delivery, Message, View, Workspace } from './types.ts';
-import type { Values } from './values.ts';
+import type { Call, Container, Control, Delivery, Message, Values, View, Workspace } from './types.ts';
 
 /** Whose eyes the page looks through. */
 export interface Who {
@@ -70,6 +69,11 @@ export function switchControl(id: string, on: boolean): Promise<Answer & { contr
   return post('controls', { id, on });
 }
 
+/** Where the workspace serves a file's bytes. */
+export function fileUrl(id: string): string {
+  return `/page/files/${encodeURIComponent(id)}`;
+}
+
 async function get<T>(path: string, query: Record<string, string>): Promise<T> {
   return ask(`/page/${path}?${new URLSearchParams(query)}`);
 }
@@ -84,7 +88,7 @@ async function ask<T>(url: string, init?: RequestInit): Promise<T> {
     const response = await fetch(url, init);
     return (await response.json()) as T;
   } catch {
-    // The person is told by whoever asked; what is shown is the same for a refused and a cut connection.
+    // The caller tells the person, in the same words for a refused and a cut connection.
     return { ok: false, error: 'workspace_unreachable' } as T;
   }
 }

@@ -1,6 +1,5 @@
 import type { AnyBlock, EntityMetadata, MessageAttachment, PlainTextElement } from '@slack/types';
 import type { Place } from '../state/place.ts';
-import type { Values } from './values.ts';
 
 /** What the page and its server say to each other; README.md holds the routes. */
 export interface Workspace {
@@ -120,7 +119,7 @@ export interface View {
   submit?: PlainTextElement;
   close?: PlainTextElement;
   blocks: AnyBlock[];
-  /** What its fields hold so far, whoever filled them. */
+  /** What its fields hold so far. */
   state?: { values: Values };
 }
 
@@ -179,3 +178,12 @@ export type StreamEvent =
   | { type: 'delivery'; delivery: Delivery }
   | { type: 'call'; call: Call }
   | { type: 'controls'; controls: Control[] };
+
+/** What one element holds, in the words of Slack's `view.state.values`. */
+export interface ElementValue {
+  type: string;
+  [field: string]: unknown;
+}
+
+/** By block_id, then action_id. */
+export type Values = Readonly<Record<string, Readonly<Record<string, ElementValue>>>>;

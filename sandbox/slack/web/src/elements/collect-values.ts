@@ -1,5 +1,5 @@
 import type { AnyBlock } from '@slack/types';
-import type { ElementValue, Values } from '../api/values.ts';
+import type { ElementValue, Values } from '../api/types.ts';
 import { type AnyElement, initialValue, valueField } from './initial-value.ts';
 
 /** Every element of these blocks that can hold something, with the id of its block. */

@@ -1,6 +1,6 @@
 import type { ImageElement as ImageData } from '@slack/types';
 import { type ReactNode, useState } from 'react';
-import { fileUrl } from '../api/routes.ts';
+import { fileUrl } from '../api/client.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ownUrl, safeUrl } from '../ui/safe-url.ts';
 

@@ -1,4 +1,4 @@
-import type { ElementValue } from '../api/values.ts';
+import type { ElementValue } from '../api/types.ts';
 
 /** Any element of Block Kit, before its type is looked at. */
 export interface AnyElement {

@@ -1,6 +1,6 @@
 import type { Confirm } from '@slack/types';
 import { useContext } from 'react';
-import type { ElementValue } from '../api/values.ts';
+import type { ElementValue } from '../api/types.ts';
 import { useSurface } from '../state/surface.ts';
 import { ConfirmContext } from '../ui/confirm.tsx';
 import { type AnyElement, initialValue } from './initial-value.ts';

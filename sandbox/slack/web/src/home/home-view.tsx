@@ -1,7 +1,6 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
 import type { Client } from '../api/client.ts';
-import type { Container, View } from '../api/types.ts';
-import type { Values } from '../api/values.ts';
+import type { Container, Values, View } from '../api/types.ts';
 import { Blocks } from '../blocks/blocks.tsx';
 import { collectValues } from '../elements/collect-values.ts';
 import { SurfaceContext } from '../state/surface.ts';

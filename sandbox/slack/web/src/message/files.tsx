@@ -1,5 +1,5 @@
 import { type ReactNode, useId, useState } from 'react';
-import { fileUrl } from '../api/routes.ts';
+import { fileUrl } from '../api/client.ts';
 import type { SharedFile } from '../api/types.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, IconButton } from '../ui/icon.tsx';

@@ -1,6 +1,5 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
-import type { Container, Message } from '../api/types.ts';
-import type { Values } from '../api/values.ts';
+import type { Container, Message, Values } from '../api/types.ts';
 import { Blocks } from '../blocks/blocks.tsx';
 import { collectValues } from '../elements/collect-values.ts';
 import { Mrkdwn } from '../mrkdwn/text.tsx';

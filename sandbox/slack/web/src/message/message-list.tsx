@@ -78,7 +78,7 @@ function useStickyEnd(messages: readonly Message[], sent: number): React.RefObje
     const scroller = ref.current;
     if (scroller === null) return;
     let top = scroller.scrollTop;
-    // Only a person scrolls up; what grows below, such as a picture that has come, carries nobody away from the end.
+    // Only a person scrolls up; what grows below, such as a picture that has come, does not lead away from the end.
     const note = (): void => {
       const isNear = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX;
       if (isNear) atEnd.current = true;

@@ -1,7 +1,6 @@
 import type { Option, OptionGroup } from '@slack/types';
 import { createContext, useContext } from 'react';
-import type { Container } from '../api/types.ts';
-import type { ElementValue, Values } from '../api/values.ts';
+import type { Container, ElementValue, Values } from '../api/types.ts';
 
 export type Action = ElementValue & { block_id: string; action_id: string };
 

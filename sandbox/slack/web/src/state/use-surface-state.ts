@@ -1,7 +1,6 @@
 import { useCallback, useMemo, useState } from 'react';
 import type { Client } from '../api/client.ts';
-import type { Container } from '../api/types.ts';
-import type { ElementValue, Values } from '../api/values.ts';
+import type { Container, ElementValue, Values } from '../api/types.ts';
 import type { Surface } from './surface.ts';
 
 interface SurfaceOptions {
