@@ -54,7 +54,7 @@ function processButtons(product: Product): Control[] {
     id: 'kill',
     label: 'Kill Deckhand (kill -9)',
     kind: 'button',
-    hint: 'Nothing is said goodbye to, in the middle of whatever it does',
+    hint: 'It ends at once, in the middle of what it does',
     run: async () => {
       await product.kill();
       start.hint = 'It is dead now: what is typed fails, until it runs again and goes on where it was';

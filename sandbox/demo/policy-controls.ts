@@ -1,6 +1,6 @@
 import type { LocalSlack } from '../slack/local-slack.ts';
 import type { Fault } from '../slack/state/fault.ts';
-import type { Policy } from '../slack/state/policy.ts';
+import type { Policy } from '../slack/state/types.ts';
 import type { Control } from '../slack/world.ts';
 import { demoSwitch } from './switch.ts';
 import { DEMO_TEAMS } from './workspaces.ts';
@@ -8,17 +8,18 @@ import { DEMO_TEAMS } from './workspaces.ts';
 /** The word with which Slack refuses, and what the switch is called. */
 type Words<Word extends string> = { readonly [Key in Word]?: string };
 
+type Worded =
+  | 'threads'
+  | 'topLevel'
+  | 'edits'
+  | 'responseUrls'
+  | 'ephemerals'
+  | 'uploads'
+  | 'sharing'
+  | 'access';
+
 /** Policies that are one word of Slack's each. */
-interface ByWord {
-  threads?: Words<NonNullable<Policy['threads']>>;
-  topLevel?: Words<NonNullable<Policy['topLevel']>>;
-  edits?: Words<NonNullable<Policy['edits']>>;
-  responseUrls?: Words<NonNullable<Policy['responseUrls']>>;
-  ephemerals?: Words<NonNullable<Policy['ephemerals']>>;
-  uploads?: Words<NonNullable<Policy['uploads']>>;
-  sharing?: Words<NonNullable<Policy['sharing']>>;
-  access?: Words<NonNullable<Policy['access']>>;
-}
+type ByWord = { readonly [Kind in Worded]?: Words<NonNullable<Policy[Kind]>> };
 
 /** By the heading under which the switches stand. */
 const BY_WORD: Readonly<Record<string, ByWord>> = {

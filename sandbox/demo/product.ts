@@ -11,7 +11,7 @@ const SOURCES = join(root, 'src', 'main.ts');
 export interface Product {
   /** Resolves with the port once Deckhand is ready. */
   start(): Promise<number>;
-  /** `kill -9`: nothing is said goodbye to. */
+  /** `kill -9`. */
   kill(): Promise<void>;
   /** SIGTERM, and waits for the end. */
   stop(): Promise<void>;

@@ -43,7 +43,7 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Walks through the main features as Ada would, at a reader's pace: whoever has the page open as Ada watches. Ends
+ * Walks through the main features as Ada would, at a reader's pace, for those who have the page open as her. Ends
  * by itself; a step that does not come to its end within its time is an error.
  */
 export async function giveTour(

@@ -1,10 +1,8 @@
 import { addPerson, changePerson } from './people-acts.ts';
-import type { PersonOptions } from './state/new-person.ts';
-import type { Person } from './state/people.ts';
+import type { Person, PersonOptions } from './state/people.ts';
 import { addPolicy } from './state/policies.ts';
-import type { Policy } from './state/policy.ts';
 import { type ShareOptions, shareChannel } from './state/sharing.ts';
-import type { Json, Workspace } from './state/types.ts';
+import type { Json, Policy, Workspace } from './state/types.ts';
 import { channelOf, workspaceOf } from './state/workspaces.ts';
 import {
   changeTeamAccess,

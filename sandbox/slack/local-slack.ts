@@ -3,17 +3,23 @@ import type { DropOptions, RefreshOptions } from './deliver/socket-refresh.ts';
 import type { RedeliverOptions } from './deliver/verify.ts';
 import type { Actor } from './people.ts';
 import type { RegisteredApp } from './registered-app.ts';
-import type { ApiCall } from './state/api-call.ts';
 import type { Changes, Sight } from './state/changes.ts';
 import type { Delivery } from './state/delivery.ts';
 import type { Fault } from './state/fault.ts';
-import type { PersonOptions } from './state/new-person.ts';
-import type { Channel, Person } from './state/people.ts';
-import type { Policy } from './state/policy.ts';
+import type { Channel, Person, PersonOptions } from './state/people.ts';
 import type { ShareOptions } from './state/sharing.ts';
-import type { FunctionRun, Json, OpenView, Pane, SeenMessage, SlackFile, Workspace } from './state/types.ts';
+import type {
+  FunctionRun,
+  Json,
+  OpenView,
+  Pane,
+  Policy,
+  SeenMessage,
+  SlackFile,
+  Workspace,
+} from './state/types.ts';
 import type { ChannelOptions, WorkspaceOptions } from './state/workspaces.ts';
-import type { Control, WorldOptions } from './world.ts';
+import type { ApiCall, Control, WorldOptions } from './world.ts';
 
 export interface LocalSlackOptions extends WorldOptions {
   /** 0, the default, picks a free one. */
@@ -47,7 +53,7 @@ export interface LocalSlack {
   deliverTo(requestUrl: string | undefined): void;
   /** One person at their client. */
   as(teamId: string, userId: string): Actor;
-  /** Takes whoever looks at the page through this person's eyes to a place in it. */
+  /** Takes the pages that are open as this person to a place in them. */
   lead(teamId: string, userId: string, to: Sight): void;
   /** Messages that stand in a channel for all, oldest first, without thread replies. */
   messages(teamId: string, channel: string): SeenMessage[];

@@ -1,12 +1,13 @@
-import type { ApiCall } from './state/api-call.ts';
+import type { Someone } from './deliver/shared.ts';
 import type { Delivery } from './state/delivery.ts';
 import type { Channel } from './state/people.ts';
 import { findSeated } from './state/sharing.ts';
 import type { Json, StoredMessage, Workspace } from './state/types.ts';
 import { stackOf, viewRecord } from './state/views.ts';
-import type { World } from './world.ts';
+import { personOf, workspaceOf } from './state/workspaces.ts';
+import type { ApiCall, World } from './world.ts';
 
-/** The workspace's records in the page's words. */
+/** The workspace's records in the page's words, and who of it looks at them. */
 
 export function teamForPage(world: World, workspace: Workspace): Json {
   const { app } = world;
@@ -82,6 +83,17 @@ export function deliveryForPage(delivery: Delivery): Json {
   };
 }
 
+/** The switches and buttons, without what they do. */
+export function controlsForPage({ controls }: World): Json[] {
+  return controls.map(({ run: _run, ...control }) => control);
+}
+
 export function callForPage({ team: _team, ...call }: ApiCall): Json {
   return call;
+}
+
+/** @throws RangeError where there is no such person */
+export function readActor(world: World, { team, user }: { team?: string; user?: string }): Someone {
+  const workspace = workspaceOf(world, team ?? '');
+  return { workspace, person: personOf(workspace, user ?? '') };
 }

@@ -1,4 +1,11 @@
-import { callForPage, deliveryForPage, homeForPage, messageForPage, viewsForPage } from './page-records.ts';
+import {
+  callForPage,
+  controlsForPage,
+  deliveryForPage,
+  homeForPage,
+  messageForPage,
+  viewsForPage,
+} from './page-records.ts';
 import type { Change, Sight } from './state/changes.ts';
 import { findMessage } from './state/messages.ts';
 import type { Person } from './state/people.ts';
@@ -13,7 +20,7 @@ export function eventForPage(
   change: Change,
 ): Json | undefined {
   if (change.type === 'controls') {
-    return { type: 'controls', controls: world.controls.map(({ run: _run, ...control }) => control) };
+    return { type: 'controls', controls: controlsForPage(world) };
   }
   if (change.type === 'sockets') return undefined;
   if (change.team !== workspace.id) return undefined;

@@ -1,6 +1,5 @@
 import { sendEvent } from './deliver/events.ts';
-import { type PersonOptions, toPerson } from './state/new-person.ts';
-import type { Person } from './state/people.ts';
+import { type Person, type PersonOptions, toPerson } from './state/people.ts';
 import type { Workspace } from './state/types.ts';
 import { userRecord } from './state/user-record.ts';
 import { personOf } from './state/workspaces.ts';

@@ -1,5 +1,4 @@
-import type { Chosen } from './deliver/choosing.ts';
-import { chosenState } from './deliver/choosing.ts';
+import { type Chosen, chosenState } from './deliver/choosing.ts';
 import { sendCommand } from './deliver/commands.ts';
 import {
   type ElementName,
@@ -8,17 +7,18 @@ import {
   findModal,
   type Place,
   setValue,
+  suggestedIn,
 } from './deliver/containers.ts';
 import { openDetails } from './deliver/details.ts';
 import { sendShortcut, type Use, useElement } from './deliver/interactions.ts';
 import { openHome, postAsPerson } from './deliver/people-events.ts';
 import type { ActResult } from './deliver/result.ts';
+import type { Someone } from './deliver/shared.ts';
 import { closeView, submitView } from './deliver/submissions.ts';
 import { type Suggestions, suggest } from './deliver/suggestions.ts';
 import { decideInstall, readInstallAsk } from './oauth.ts';
 import type { Delivery } from './state/delivery.ts';
-import type { Person } from './state/people.ts';
-import type { Json, OpenView, SeenMessage, Workspace } from './state/types.ts';
+import type { Json, OpenView, SeenMessage } from './state/types.ts';
 import { stackOf } from './state/views.ts';
 import { channelOf, personOf, workspaceOf } from './state/workspaces.ts';
 import type { World } from './world.ts';
@@ -63,7 +63,7 @@ export function actAs(world: World, teamId: string, userId: string): Actor {
   if (person.deleted) throw new RangeError(`${userId} is deactivated`);
   const actor = { workspace, person };
   const fill = (view: string | undefined, values: FieldValues): void =>
-    fillView(world, workspace, person, findModal(workspace, person, view), values);
+    fillView(world, actor, findModal(workspace, person, view), values);
   return {
     command: (channel, line) => typeCommand(world, actor, channel, line),
     click: (place, use) => useElement(world, actor, place, use),
@@ -72,9 +72,9 @@ export function actAs(world: World, teamId: string, userId: string): Actor {
     fill,
     submit: async (view, values) => {
       if (values) fill(view, values);
-      return submitView(world, actor, topModal(workspace, person, view));
+      return submitView(world, actor, topModal(actor, view));
     },
-    close: async (view) => closeView(world, actor, topModal(workspace, person, view)),
+    close: async (view) => closeView(world, actor, topModal(actor, view)),
     suggest: (place, name) => suggest(world, actor, place, name),
     shortcut: (callbackId, on) => sendShortcut(world, actor, callbackId, on),
     openHome: () => openHome(world, actor),
@@ -87,7 +87,7 @@ export function actAs(world: World, teamId: string, userId: string): Actor {
 
 function install(
   world: World,
-  { workspace, person }: { workspace: Workspace; person: Person },
+  { workspace, person }: Someone,
   url: string,
   { allow = true, orgWide = false }: { allow?: boolean; orgWide?: boolean } = {},
 ): string {
@@ -98,7 +98,7 @@ function install(
 
 function typeCommand(
   world: World,
-  { workspace, person }: { workspace: Workspace; person: Person },
+  { workspace, person }: Someone,
   channel: string,
   line: string,
 ): Promise<ActResult> {
@@ -113,28 +113,20 @@ function typeCommand(
 }
 
 /** Only the topmost modal can be worked with. */
-function topModal(workspace: Workspace, person: Person, name: string | undefined): OpenView {
+function topModal({ workspace, person }: Someone, name: string | undefined): OpenView {
   const view = findModal(workspace, person, name);
   const top = stackOf(workspace, person.id).at(-1);
   if (view !== top) throw new RangeError(`another modal lies on top of ${view.id}`);
   return view;
 }
 
-function fillView(
-  world: World,
-  workspace: Workspace,
-  person: Person,
-  view: OpenView,
-  values: FieldValues,
-): void {
+function fillView(world: World, { workspace, person }: Someone, view: OpenView, values: FieldValues): void {
   for (const [blockId, given] of Object.entries(values)) {
     for (const [name, chosen] of fieldsOf(view, blockId, given)) {
       const container = findContainer(workspace, person, { viewId: view.id });
       const { element } = findElement(container, name);
-      const actionId = String(element.action_id);
-      const suggested = workspace.suggested.get(`${container.key} ${actionId}`) ?? [];
-      const state = chosenState(element, chosen, suggested);
-      setValue(world, workspace, container, { blockId, actionId, state });
+      const state = chosenState(element, chosen, suggestedIn(workspace, container, element));
+      setValue(world, workspace, container, { blockId, actionId: String(element.action_id), state });
     }
   }
 }

@@ -34,8 +34,8 @@ import {
 import { type Control, createWorld, type World } from './world.ts';
 
 /**
- * Reads a request to its end before it is dealt with: Slack carries out what reached it, also where whoever sent it has
- * died since.
+ * Reads a request to its end before it is dealt with: Slack carries out what reached it, also where its sender has died
+ * since.
  */
 function takeWhole(
   incoming: IncomingMessage,

@@ -1,6 +1,6 @@
 import { type SlackEvent, sendEvent } from './deliver/events.ts';
 import { newId, secretHex } from './state/ids.ts';
-import { installBot, issueBotToken, removeBot, tokensOf } from './state/installs.ts';
+import { installBot, issueBotToken, ownerOf, removeBot, tokensOf } from './state/installs.ts';
 import type { Channel } from './state/people.ts';
 import type { FunctionRun, Installation, Json, Workspace } from './state/types.ts';
 import { channelOf, personOf } from './state/workspaces.ts';
@@ -13,7 +13,7 @@ function tell(world: World, workspace: Workspace, event: SlackEvent, installatio
   inBackground(world, sendEvent(world, workspace, event, installation ? { installation } : {}));
 }
 
-/** The app is taken out: tokens die at once, both events follow, in an order nobody promises. */
+/** The app is taken out: tokens die at once, both events follow, in no promised order. */
 export function uninstall(world: World, workspace: Workspace): void {
   const { installation } = workspace;
   if (!installation) return;
@@ -30,11 +30,7 @@ export function uninstall(world: World, workspace: Workspace): void {
 /** Kills one token; with the last one the app is uninstalled, as Slack documents it. */
 export function revokeToken(world: World, token: Token): void {
   token.state = 'revoked';
-  const owner = {
-    ...(token.teamId ? { teamId: token.teamId } : {}),
-    ...(token.enterpriseId ? { enterpriseId: token.enterpriseId } : {}),
-  };
-  if (tokensOf(world, owner).some((one) => one.state === 'active')) return;
+  if (tokensOf(world, ownerOf(token)).some((one) => one.state === 'active')) return;
   for (const workspace of workspacesOf(world, token)) uninstall(world, workspace);
 }
 

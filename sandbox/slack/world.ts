@@ -1,11 +1,10 @@
+import type { WebSocket } from 'ws';
 import { type AppOptions, type RegisteredApp, registerApp } from './registered-app.ts';
-import type { ApiCall } from './state/api-call.ts';
 import { type Changes, createChanges } from './state/changes.ts';
 import type { Delivery } from './state/delivery.ts';
 import type { Fault } from './state/fault.ts';
-import type { SocketLink } from './state/socket-link.ts';
 import { createTime, type MovableTime } from './state/time.ts';
-import type { SlackFile, Workspace } from './state/types.ts';
+import type { Json, SlackFile, Workspace } from './state/types.ts';
 
 /** A token and what it may do. Workspace tokens have a team, organisation tokens an enterprise. */
 export interface Token {
@@ -62,7 +61,33 @@ export interface AuthorizationCode {
   used: boolean;
 }
 
-/** A switch or button that whoever runs the workspace offers on its page. */
+/** One Web API call as it came in, without any secret. */
+export interface ApiCall {
+  id: string;
+  /** Milliseconds since the epoch, by the wall clock. */
+  at: number;
+  method: string;
+  team: string | undefined;
+  args: Json;
+  /** HTTP status; 0 where the connection was dropped. */
+  status: number;
+  ok: boolean;
+  error?: string;
+  ms: number;
+}
+
+/** One connection that the app holds open in Socket Mode. */
+export interface SocketLink {
+  id: string;
+  socket: WebSocket;
+  /** Whether Slack has said that it closes it soon. */
+  ending: boolean;
+  /** Whether what was not acknowledged when it closed is sent over another one. */
+  resends: boolean;
+  closed: Promise<void>;
+}
+
+/** A switch or button that the page of the workspace offers. */
 export interface Control {
   id: string;
   label: string;

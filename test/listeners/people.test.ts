@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { PersonOptions } from '../../sandbox/slack/state/new-person.ts';
+import type { PersonOptions } from '../../sandbox/slack/state/people.ts';
 import { answerTo, ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
 import { sendPayload } from '../support/signed.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished } from 'vitest';
-import type { Policy } from '../../sandbox/slack/state/policy.ts';
+import type { Policy } from '../../sandbox/slack/state/types.ts';
 import { ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -56,7 +56,7 @@ function emptyAccount(given: z.output<typeof NewAccount>): Account {
   };
 }
 
-/** Adds a user; the identity service knows them too, by a password that nobody knows. */
+/** Adds a user; the identity service knows them too, by a random password. */
 export function addUser(world: World, account: Account, given: z.output<typeof NewUser>): User {
   const user = { ...given, apiKey: given.apiKey ?? createApiKey(), projects: given.projects };
   account.users.push(user);

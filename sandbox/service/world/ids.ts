@@ -14,7 +14,7 @@ export function createApiKey(): string {
   return randomBytes(20).toString('hex');
 }
 
-/** A value nobody can guess, fit for an address. */
+/** A random value that is fit for an address. */
 export function createToken(): string {
   return randomBytes(24).toString('base64url');
 }
@@ -24,8 +24,8 @@ export function createId(): string {
 }
 
 /**
- * An identifier that is the same after every start, so that whoever remembers a named thing of the demo
- * finds it again.
+ * An identifier that is the same after every start, so that a named thing of the demo is found again by what
+ * remembers it.
  */
 export function stableId(...parts: string[]): string {
   const hex = createHash('sha256').update(parts.join('/')).digest('hex');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { chars, id, link } from './texts.ts';
+import { anyLength, chars, id, link } from './texts.ts';
 
 const style = z
   .strictObject({
@@ -13,8 +13,6 @@ const style = z
     unlink: z.boolean().optional(),
   })
   .optional();
-
-const anyLength = z.string().min(1, 'must be more than 0 characters');
 
 const text = z.strictObject({ type: z.literal('text'), text: anyLength, style });
 const richLink = z.strictObject({

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
 import { richText } from './rich-text.ts';
-import { id, items } from './texts.ts';
-
-const anyLength = z.string().min(1, 'must be more than 0 characters');
+import { anyLength, id, items } from './texts.ts';
 
 const rawText = z.strictObject({ type: z.literal('raw_text'), text: anyLength });
 const rawNumber = z.strictObject({ type: z.literal('raw_number'), value: z.number(), text: anyLength });

@@ -12,6 +12,9 @@ export function chars(max: number, min = 0) {
   });
 }
 
+/** A string that is not empty. */
+export const anyLength = z.string().min(1, 'must be more than 0 characters');
+
 export function items<T extends z.ZodType>(item: T, max: number, min = 0) {
   return z.array(item).superRefine((list, context) => {
     if (list.length > max) context.addIssue({ code: 'custom', message: `no more than ${max} items allowed` });

@@ -1,13 +1,11 @@
-import { z } from 'zod';
 import { storeMessage } from '../state/messages.ts';
 import type { Channel, Person } from '../state/people.ts';
 import { issueTrigger } from '../state/triggers.ts';
 import type { Workspace } from '../state/types.ts';
-import { SlackError } from '../web-api/errors.ts';
 import type { World } from '../world.ts';
 import { deliver } from './delivery.ts';
 import { issueResponseUrl, respond } from './response-url.ts';
-import { type ActResult, notDelivered, resultOf } from './result.ts';
+import { type ActResult, isTheirs, notDelivered, resultOf } from './result.ts';
 import { hasApp, isOrgInstall, payloadChannelName } from './shared.ts';
 import { encodeTyped } from './typed-text.ts';
 
@@ -89,9 +87,7 @@ function showAnswer(
     respond(world, target, body.trimStart().startsWith('{') ? JSON.parse(body) : { text: body });
     return result;
   } catch (error) {
-    const isTheirs =
-      error instanceof SlackError || error instanceof SyntaxError || error instanceof z.ZodError;
-    if (!isTheirs) throw error;
+    if (!isTheirs(error)) throw error;
     tell(world, { workspace, person, channel }, `${command} failed with the error "invalid_response"`);
     return { ...result, outcome: 'invalid_response', shown: error.message };
   }

@@ -96,6 +96,15 @@ export function setValue(
   announce(world, workspace, container.stored);
 }
 
+/** The options that an element with options of the app's was last offered. */
+export function suggestedIn(workspace: Workspace, container: Container, element: Json): readonly Json[] {
+  return workspace.suggested.get(suggestionKey(container, element)) ?? [];
+}
+
+export function suggestionKey({ key }: Container, { action_id }: Json): string {
+  return `${key} ${String(action_id)}`;
+}
+
 /** The part of a payload that says where it happened. */
 export function placePayload(world: World, workspace: Workspace, container: Container): Json {
   if (container.kind === 'view') {

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { Delivery, DeliveryKind, DeliveryOutcome } from '../state/delivery.ts';
 import { newId } from '../state/ids.ts';
 import type { Json } from '../state/types.ts';
-import { remember } from '../web-api/calls.ts';
+import { remember } from '../web-api/log.ts';
 import type { World } from '../world.ts';
 import { signatureHeaders } from './sign.ts';
 import { sendOverSocket } from './socket-mode.ts';

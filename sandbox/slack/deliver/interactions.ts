@@ -1,7 +1,6 @@
 import { findMessage } from '../state/messages.ts';
-import type { Person } from '../state/people.ts';
 import { issueTrigger } from '../state/triggers.ts';
-import type { Json, StoredMessage, Workspace } from '../state/types.ts';
+import type { Json, Workspace } from '../state/types.ts';
 import { channelOf } from '../state/workspaces.ts';
 import type { World } from '../world.ts';
 import { type Chosen, chosenOption, chosenState } from './choosing.ts';
@@ -14,6 +13,7 @@ import {
   type Place,
   placePayload,
   setValue,
+  suggestedIn,
 } from './containers.ts';
 import { deliver } from './delivery.ts';
 import { issueResponseUrl } from './response-url.ts';
@@ -92,7 +92,7 @@ function applyUse(
     const { text, value, style, url, confirm } = element;
     return { ...action, ...defined({ text, value, style, url, confirm }) };
   }
-  const suggested = workspace.suggested.get(`${container.key} ${String(element.action_id)}`) ?? [];
+  const suggested = suggestedIn(workspace, container, element);
   if (use.selected === undefined) throw new TypeError(`say what is selected in ${String(element.action_id)}`);
   if (element.type === 'overflow') {
     return { ...action, selected_option: chosenOption(element, use.selected, suggested) };
@@ -130,7 +130,7 @@ export async function sendShortcut(
       callback_id: callbackId,
       action_ts: world.time.nextTs(),
       trigger_id: issueTrigger(world, owner),
-      ...(on ? aboutMessage(world, workspace, person, on) : {}),
+      ...(on ? aboutMessage(world, actor, on) : {}),
     },
     as: 'payload',
   });
@@ -139,12 +139,11 @@ export async function sendShortcut(
 
 function aboutMessage(
   world: World,
-  workspace: Workspace,
-  person: Person,
+  { workspace, person }: Someone,
   on: { channel: string; ts: string },
 ): Json {
   const channel = channelOf(workspace, on.channel);
-  const stored: StoredMessage | undefined = findMessage(workspace, channel.id, on.ts);
+  const stored = findMessage(workspace, channel.id, on.ts);
   if (!stored) throw new RangeError(`there is no message ${on.ts} in ${channel.id}`);
   const target = { teamId: workspace.id, userId: person.id, channel: channel.id, messageTs: on.ts };
   return {

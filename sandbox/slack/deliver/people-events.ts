@@ -1,16 +1,16 @@
 import type { Delivery } from '../state/delivery.ts';
 import { storeMessage, toSeen } from '../state/messages.ts';
-import type { Channel } from '../state/people.ts';
+import { type Channel, SCOPE_WORDS } from '../state/people.ts';
 import { homeOf, isExternallyShared } from '../state/sharing.ts';
-import type { Installation, SeenMessage, StoredMessage, Workspace } from '../state/types.ts';
+import type { SeenMessage, StoredMessage, Workspace } from '../state/types.ts';
 import { viewRecord } from '../state/views.ts';
 import { directMessage } from '../state/workspaces.ts';
+import type { Place } from '../web-api/method.ts';
 import { inBackground, type World } from '../world.ts';
 import { sendEvent } from './events.ts';
 import { hasApp, type Someone } from './shared.ts';
 import { encodeTyped, unescapeText } from './typed-text.ts';
 
-const SCOPE_WORDS = { public: 'channels', private: 'groups', im: 'im' } as const;
 const CHANNEL_TYPES = { public: 'channel', private: 'group', im: 'im' } as const;
 
 export function openHome(world: World, { workspace, person }: Someone): Promise<Delivery | undefined> {
@@ -46,13 +46,6 @@ export async function postAsPerson(
     inBackground(world, tellMention(world, place, actor, stored));
   }
   return toSeen(stored);
-}
-
-/** A workspace, its side of a channel, and the app's bot in it. */
-interface Place {
-  workspace: Workspace;
-  channel: Channel;
-  installation: Installation;
 }
 
 /** The workspaces in which the app sits in a channel. */

@@ -3,6 +3,7 @@ import { pause, takeFault } from '../faults.ts';
 import { readContent } from '../methods/message-args.ts';
 import type { Fault } from '../state/fault.ts';
 import { digits, secretHex } from '../state/ids.ts';
+import { botAuthor } from '../state/installs.ts';
 import { changeMessage, deleteMessage, findMessage, storeMessage } from '../state/messages.ts';
 import { policyOf } from '../state/policies.ts';
 import type { StoredMessage, Workspace } from '../state/types.ts';
@@ -10,6 +11,7 @@ import { workspaceOf } from '../state/workspaces.ts';
 import { flag } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
 import type { ResponseTarget, World } from '../world.ts';
+import { isTheirs } from './result.ts';
 
 const LIFE_MS = 30 * 60_000;
 const MOST_USES = 5;
@@ -69,7 +71,7 @@ function carryOut(world: World, target: ResponseTarget, json: string): ResponseA
     respond(world, target, JSON.parse(json));
   } catch (error) {
     if (error instanceof SlackError) return refuse(400, error.code, error.extra);
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return refuse(400, 'invalid_payload');
+    if (isTheirs(error)) return refuse(400, 'invalid_payload');
     throw error;
   }
   target.uses += 1;
@@ -123,18 +125,13 @@ function post(world: World, workspace: Workspace, target: ResponseTarget, respon
   if (!channel) throw new SlackError('channel_not_found');
   if (channel.archived) throw new SlackError('is_archived');
   const content = readContent(workspace, response);
-  const author = {
-    user: installation.botUserId,
-    bot_id: installation.botId,
-    app_id: world.app.appId,
-  };
   // Only who used the app sees the answer, unless it says `in_channel`; it is in a thread only where it says so.
   const ephemeral = response.response_type !== 'in_channel';
   const stored = storeMessage(
     world,
     workspace,
     channel,
-    author,
+    botAuthor(world, installation),
     { ...content, thread_ts: response.thread_ts },
     ephemeral ? target.userId : undefined,
   );

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { Delivery, DeliveryOutcome } from '../state/delivery.ts';
+import { SlackError } from '../web-api/errors.ts';
 
 /**
  * How something a person did ended. Beside the delivery's own outcomes: `invalid_command`, `not_sent` (Slack itself
@@ -34,4 +36,9 @@ export function resultOf(delivery: Delivery): ActResult {
 
 export function notDelivered(outcome: ActOutcome, extra: Partial<ActResult> = {}): ActResult {
   return { status: 0, body: '', ackMs: 0, outcome, ...extra };
+}
+
+/** Whether an app's answer was at fault, by its form or by what it asks for. */
+export function isTheirs(error: unknown): error is SlackError | SyntaxError | z.ZodError {
+  return error instanceof SlackError || error instanceof SyntaxError || error instanceof z.ZodError;
 }

@@ -3,8 +3,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import type { Delivery } from '../state/delivery.ts';
 import { newId, secretHex } from '../state/ids.ts';
-import type { SocketLink } from '../state/socket-link.ts';
-import type { World } from '../world.ts';
+import type { SocketLink, World } from '../world.ts';
 
 /** Socket Mode: the app holds connections open and takes its deliveries from them, as documented for apps. */
 

@@ -1,5 +1,4 @@
-import type { SocketLink } from '../state/socket-link.ts';
-import { inBackground, type World } from '../world.ts';
+import { inBackground, type SocketLink, type World } from '../world.ts';
 import { sayDisconnect } from './socket-mode.ts';
 
 export interface RefreshOptions {

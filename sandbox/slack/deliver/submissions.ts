@@ -19,7 +19,7 @@ import { inBackground, type World } from '../world.ts';
 import { checkInputs } from './check-inputs.ts';
 import { deliver } from './delivery.ts';
 import { issueResponseUrl } from './response-url.ts';
-import { type ActResult, notDelivered, resultOf } from './result.ts';
+import { type ActResult, isTheirs, notDelivered, resultOf } from './result.ts';
 import { envelope, type Someone } from './shared.ts';
 
 const TROUBLE = 'We had some trouble connecting. Try again?';
@@ -69,9 +69,7 @@ function applyAnswer(world: World, actor: Someone, view: OpenView, result: ActRe
   try {
     return obey(world, actor, view, Answer.parse(JSON.parse(result.body)), result);
   } catch (error) {
-    const isTheirs =
-      error instanceof SlackError || error instanceof SyntaxError || error instanceof z.ZodError;
-    if (!isTheirs) throw error;
+    if (!isTheirs(error)) throw error;
     return { ...result, outcome: 'invalid_response', shown: TROUBLE };
   }
 }

@@ -10,6 +10,7 @@ import {
   installedFor,
   type Place,
   placePayload,
+  suggestionKey,
 } from './containers.ts';
 import { deliver } from './delivery.ts';
 import { type ActResult, notDelivered, resultOf } from './result.ts';
@@ -60,7 +61,7 @@ export async function suggest(
   if (!answer) return { ...result, outcome: 'invalid_response', options: [] };
   const options =
     'options' in answer ? answer.options : answer.option_groups.flatMap((group) => group.options);
-  workspace.suggested.set(`${container.key} ${String(element.action_id)}`, options);
+  workspace.suggested.set(suggestionKey(container, element), options);
   return { ...result, options, ...('option_groups' in answer ? answer : {}) };
 }
 

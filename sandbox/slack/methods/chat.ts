@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../block-kit/limits.ts';
+import { botAuthor } from '../state/installs.ts';
 import {
   changeMessage,
   deleteMessage,
@@ -9,25 +10,23 @@ import {
   storeMessage,
 } from '../state/messages.ts';
 import type { Channel } from '../state/people.ts';
-import type { Installation, Json, StoredMessage, Workspace } from '../state/types.ts';
+import type { Json, StoredMessage, Workspace } from '../state/types.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { flag, text } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
-import { type Call, defineMethod, type Method } from '../web-api/method.ts';
+import { type Call, defineMethod, type Method, type Place } from '../web-api/method.ts';
 import { refuseEdit, refuseEphemeral, refuseLongBlocks, refusePost } from '../web-api/policies.ts';
 import { contentArgs, readContent } from './message-args.ts';
 import { unfurlMethod } from './unfurl.ts';
 
 const WRITE = ['chat:write'];
-const look = { username: text.optional(), icon_emoji: text.optional(), icon_url: text.optional() };
-
 const PostArgs = z.object({
   channel: text,
   thread_ts: text.optional(),
   reply_broadcast: flag.optional(),
   client_msg_id: text.optional(),
+  username: text.optional(),
   ...contentArgs,
-  ...look,
 });
 
 const EphemeralArgs = z.object({
@@ -35,10 +34,9 @@ const EphemeralArgs = z.object({
   user: text,
   thread_ts: text.optional(),
   ...contentArgs,
-  ...look,
 });
 
-const UpdateArgs = z.object({ channel: text, ts: text, reply_broadcast: flag.optional(), ...contentArgs });
+const UpdateArgs = z.object({ channel: text, ts: text, ...contentArgs });
 
 export const chatMethods: Method[] = [
   defineMethod({
@@ -76,12 +74,6 @@ export const chatMethods: Method[] = [
   unfurlMethod,
 ];
 
-interface Place {
-  workspace: Workspace;
-  channel: Channel;
-  installation: Installation;
-}
-
 /** Where a post goes: a channel by id or name, or a person, which means their direct message with the app. */
 function findPlace(call: Call, id: string): Place {
   const isPerson = call.workspaces.some((workspace) => workspace.people.has(id));
@@ -98,10 +90,6 @@ function checkPostable(call: Call, { channel, installation }: Place): void {
   const mayPost =
     channel.members.has(installation.botUserId) || call.token.scopes.includes('chat:write.public');
   if (!mayPost) throw new SlackError('not_in_channel');
-}
-
-function botOf(call: Call, { botUserId, botId }: Installation) {
-  return { user: botUserId, bot_id: botId, app_id: call.world.app.appId };
 }
 
 function post(call: Call, args: z.infer<typeof PostArgs>): Json {
@@ -121,7 +109,8 @@ function post(call: Call, args: z.infer<typeof PostArgs>): Json {
     subtype: args.reply_broadcast && args.thread_ts ? 'thread_broadcast' : undefined,
     username: call.token.scopes.includes('chat:write.customize') ? args.username : undefined,
   };
-  const { record } = storeMessage(call.world, workspace, channel, botOf(call, installation), parts);
+  const author = botAuthor(call.world, installation);
+  const { record } = storeMessage(call.world, workspace, channel, author, parts);
   return { channel: channel.id, ts: record.ts, message: record, ...(cut ? TRUNCATED : {}) };
 }
 
@@ -151,11 +140,12 @@ function postEphemeral(call: Call, args: z.infer<typeof EphemeralArgs>): Json {
   const hasBegun = listMessages(workspace, channel.id).some(({ record }) => record.thread_ts === thread);
   if (thread !== undefined && !hasBegun) return { message_ts: call.world.time.nextTs() };
   const parts = { ...content, thread_ts: thread };
-  const stored = storeMessage(call.world, workspace, channel, botOf(call, installation), parts, args.user);
+  const author = botAuthor(call.world, installation);
+  const stored = storeMessage(call.world, workspace, channel, author, parts, args.user);
   return { message_ts: stored.record.ts };
 }
 
-/** A message this bot may change; ephemeral ones are found by nobody. */
+/** A message this bot may change; ephemeral ones are not found. */
 function findOwn(call: Call, args: { channel: string; ts: string }, refusal: string) {
   const place = call.channel(args.channel);
   const stored = findMessage(place.workspace, place.channel.id, args.ts);

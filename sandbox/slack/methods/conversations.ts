@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { findMessage, isReply, listMessages } from '../state/messages.ts';
-import type { Channel } from '../state/people.ts';
+import { type Channel, SCOPE_WORDS } from '../state/people.ts';
 import type { Json, StoredMessage, Workspace } from '../state/types.ts';
 import { directMessage } from '../state/workspaces.ts';
 import { flag, paging, text } from '../web-api/args.ts';
-import { SlackError } from '../web-api/errors.ts';
+import { missingScope, SlackError } from '../web-api/errors.ts';
 import { type Call, defineMethod, type Method } from '../web-api/method.ts';
 import { paginate } from '../web-api/paging.ts';
 import { channelRecord } from './channel-record.ts';
@@ -13,15 +13,13 @@ const READ = ['channels:read', 'groups:read', 'im:read', 'mpim:read'];
 const HISTORY = ['channels:history', 'groups:history', 'im:history', 'mpim:history'];
 const OPEN = ['im:write', 'mpim:write', 'groups:write', 'channels:manage'];
 
-/** Which word a scope has for a kind of conversation. */
-const SCOPE_WORD = { public: 'channels', private: 'groups', im: 'im' } as const;
-const TYPE_KINDS = { public_channel: 'public', private_channel: 'private', im: 'im', mpim: 'mpim' } as const;
-const TYPE_SCOPES = {
-  public_channel: 'channels',
-  private_channel: 'groups',
-  im: 'im',
-  mpim: 'mpim',
-} as const;
+/** The word that scopes have for a type of conversation. */
+const TYPE_WORDS = new Map([
+  ['public_channel', 'channels'],
+  ['private_channel', 'groups'],
+  ['im', 'im'],
+  ['mpim', 'mpim'],
+]);
 
 export const conversationMethods: Method[] = [
   defineMethod({
@@ -29,12 +27,7 @@ export const conversationMethods: Method[] = [
     scopes: OPEN,
     tier: 3,
     json: true,
-    args: z.object({
-      users: text.optional(),
-      channel: text.optional(),
-      return_im: flag.optional(),
-      prevent_creation: flag.optional(),
-    }),
+    args: z.object({ users: text.optional(), channel: text.optional() }),
     run: openConversation,
   }),
   defineMethod({
@@ -45,7 +38,7 @@ export const conversationMethods: Method[] = [
     args: z.object({ channel: text, include_num_members: flag.optional() }),
     run: (call, args) => {
       const found = call.channel(args.channel);
-      requireScope(call, found.channel, 'read');
+      requireScope(call, `${SCOPE_WORDS[found.channel.kind]}:read`);
       const count = args.include_num_members ? { num_members: found.channel.members.size } : {};
       return { channel: { ...channelRecord({ ...found, world: call.world }), ...count } };
     },
@@ -71,7 +64,7 @@ export const conversationMethods: Method[] = [
     args: z.object({ ...paging, channel: text }),
     run: (call, args) => {
       const { channel } = call.channel(args.channel);
-      requireScope(call, channel, 'read');
+      requireScope(call, `${SCOPE_WORDS[channel.kind]}:read`);
       const { page, response_metadata } = paginate([...channel.members], args);
       return { members: page, response_metadata };
     },
@@ -129,9 +122,7 @@ function openConversation(
   if (!user) throw new SlackError('users_list_not_supplied');
   // Conversations of several people are outside what the app does.
   if (users.length > 1) throw new SlackError('method_not_supported_for_channel_type');
-  if (!call.token.scopes.includes('im:write')) {
-    throw new SlackError('missing_scope', { needed: 'im:write', provided: call.token.scopes.join(',') });
-  }
+  requireScope(call, 'im:write');
   const { workspace, person } = call.person(user);
   if (person.deleted) throw new SlackError('user_disabled');
   return { channel: { id: directMessage(call.world, workspace, person.id).id } };
@@ -147,21 +138,17 @@ function listConversations(
     limit?: number | undefined;
   },
 ): Json {
-  const types = args.types.split(',').map((type) => type.trim());
-  for (const type of types) {
-    if (!(type in TYPE_KINDS)) throw new SlackError('invalid_types');
-    const needed = `${TYPE_SCOPES[type as keyof typeof TYPE_SCOPES]}:read`;
-    if (!call.token.scopes.includes(needed)) {
-      throw new SlackError('missing_scope', { needed, provided: call.token.scopes.join(',') });
-    }
+  const words = args.types.split(',').map((type) => TYPE_WORDS.get(type.trim()));
+  for (const word of words) {
+    if (word === undefined) throw new SlackError('invalid_types');
+    requireScope(call, `${word}:read`);
   }
-  const kinds = new Set<string>(types.map((type) => TYPE_KINDS[type as keyof typeof TYPE_KINDS]));
   const workspace = call.workspace(args.team_id);
   const { installation } = workspace;
   if (!installation) throw new SlackError('account_inactive');
   const seen = [...workspace.channels.values()].filter(
     (channel) =>
-      kinds.has(channel.kind) &&
+      words.includes(SCOPE_WORDS[channel.kind]) &&
       (channel.kind === 'public' || channel.members.has(installation.botUserId)) &&
       !(args.exclude_archived && channel.archived),
   );
@@ -172,15 +159,13 @@ function listConversations(
   };
 }
 
-function requireScope(call: Call, channel: Channel, verb: 'read' | 'history'): void {
-  const needed = `${SCOPE_WORD[channel.kind]}:${verb}`;
-  if (call.token.scopes.includes(needed)) return;
-  throw new SlackError('missing_scope', { needed, provided: call.token.scopes.join(',') });
+function requireScope({ token }: Call, needed: string): void {
+  if (!token.scopes.includes(needed)) throw missingScope(needed, token.scopes);
 }
 
 function readable(call: Call, id: string): { workspace: Workspace; channel: Channel } {
   const { workspace, channel, installation } = call.channel(id);
-  requireScope(call, channel, 'history');
+  requireScope(call, `${SCOPE_WORDS[channel.kind]}:history`);
   if (!channel.members.has(installation.botUserId)) throw new SlackError('not_in_channel');
   return { workspace, channel };
 }

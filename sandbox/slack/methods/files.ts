@@ -1,22 +1,18 @@
 import { z } from 'zod';
 import { announceFile, fileRecord, filetypeOf } from '../state/files.ts';
+import { botAuthor } from '../state/installs.ts';
 import { storeMessage } from '../state/messages.ts';
 import type { Json, SlackFile, Workspace } from '../state/types.ts';
 import { structured, text, whole } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
-import { type Call, defineMethod, type Method } from '../web-api/method.ts';
+import { type Call, defineMethod, type Method, type Place } from '../web-api/method.ts';
 import { refuseSharing, refuseUpload } from '../web-api/policies.ts';
 import { readBlocks } from './message-args.ts';
 
 const LARGEST = 1_000_000_000;
 const LONGEST_ALT = 1000;
 
-const AnnounceArgs = z.object({
-  filename: text,
-  length: whole,
-  alt_txt: text.optional(),
-  snippet_type: text.optional(),
-});
+const AnnounceArgs = z.object({ filename: text, length: whole, alt_txt: text.optional() });
 
 const CompleteArgs = z.object({
   files: structured.pipe(z.array(z.object({ id: z.string(), title: z.string().optional() })).min(1)),
@@ -119,7 +115,7 @@ function findUploaded(call: Call, id: string): { workspace: Workspace; file: Sla
   throw new SlackError('file_not_found');
 }
 
-function findShareable(call: Call, id: string): ReturnType<Call['channel']> {
+function findShareable(call: Call, id: string): Place {
   const place = call.channel(id);
   if (place.channel.archived) throw new SlackError('posting_to_channel_denied');
   if (!place.channel.members.has(place.installation.botUserId)) throw new SlackError('not_in_channel');
@@ -128,15 +124,11 @@ function findShareable(call: Call, id: string): ReturnType<Call['channel']> {
 
 function share(
   call: Call,
-  { workspace, channel, installation }: ReturnType<Call['channel']>,
+  { workspace, channel, installation }: Place,
   files: SlackFile[],
   args: { thread_ts?: string | undefined; initial_comment?: string | undefined; blocks: Json[] },
 ): void {
-  const author = {
-    user: installation.botUserId,
-    bot_id: installation.botId,
-    app_id: call.world.app.appId,
-  };
+  const author = botAuthor(call.world, installation);
   const { record } = storeMessage(call.world, workspace, channel, author, {
     text: args.initial_comment ?? '',
     blocks: args.blocks,

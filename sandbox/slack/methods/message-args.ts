@@ -3,10 +3,9 @@ import { explain } from '../block-kit/explain.ts';
 import { LIMITS } from '../block-kit/limits.ts';
 import { checkMessageBlocks } from '../block-kit/message.ts';
 import type { Json, Workspace } from '../state/types.ts';
-import { flag, structured, text } from '../web-api/args.ts';
+import { structured, text } from '../web-api/args.ts';
 import { refusal, SlackError } from '../web-api/errors.ts';
-import { refusedBlocks } from './refused-blocks.ts';
-import { missingSlackFiles } from './slack-files.ts';
+import { checkInWorkspace } from './workspace-blocks.ts';
 
 /** The arguments that say what a message is made of. */
 export const contentArgs = {
@@ -15,11 +14,6 @@ export const contentArgs = {
   attachments: structured.optional(),
   metadata: structured.optional(),
   markdown_text: text.optional(),
-  parse: text.optional(),
-  link_names: flag.optional(),
-  mrkdwn: flag.optional(),
-  unfurl_links: flag.optional(),
-  unfurl_media: flag.optional(),
 };
 
 export interface Content {
@@ -58,11 +52,7 @@ export function readContent(workspace: Workspace, args: ContentArgs): Content {
 export function readBlocks(workspace: Workspace, blocks: unknown, root = '/blocks'): Json[] {
   if (blocks === undefined || blocks === null || blocks === '') return [];
   if (!Array.isArray(blocks)) throw new SlackError('invalid_blocks_format');
-  const faults = [
-    ...refusedBlocks(workspace, blocks, root),
-    ...checkMessageBlocks(blocks, root),
-    ...missingSlackFiles(workspace, blocks, root),
-  ];
+  const faults = [...checkInWorkspace(workspace, blocks, root), ...checkMessageBlocks(blocks, root)];
   if (faults.length > 0) throw refusal('invalid_blocks', faults);
   return blocks;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { installBot, issueBotToken, TOKEN_LIFE_MS, tokensOf } from '../state/installs.ts';
+import { installBot, issueBotToken, ownerOf, TOKEN_LIFE_MS, tokensOf } from '../state/installs.ts';
 import type { Json, Workspace } from '../state/types.ts';
 import { workspaceOf } from '../state/workspaces.ts';
 import { text } from '../web-api/args.ts';
@@ -69,7 +69,8 @@ function exchangeCode(world: World, code: AuthorizationCode): Json {
   const installed = code.orgWide ? installEverywhere(world, workspace, code.scopes) : [workspace];
   if (!code.orgWide) installBot(world, workspace, { scopes: code.scopes });
   const scopes = installed[0]?.installation?.scopes ?? code.scopes;
-  const owner = ownerOf(workspace, code.orgWide);
+  const { enterprise } = workspace;
+  const owner = code.orgWide && enterprise ? { enterpriseId: enterprise.id } : { teamId: workspace.id };
   const token = issueBotToken(world, owner, scopes);
   return { ...tokenRecord(world, token, workspace), authed_user: { id: code.userId } };
 }
@@ -81,11 +82,6 @@ function installEverywhere(world: World, workspace: Workspace, scopes: string[])
   const all = [...world.workspaces.values()].filter((one) => one.enterprise?.id === enterpriseId);
   for (const one of all) installBot(world, one, { scopes, enterpriseId });
   return all;
-}
-
-function ownerOf(workspace: Workspace, orgWide: boolean): { teamId?: string; enterpriseId?: string } {
-  const { enterprise } = workspace;
-  return orgWide && enterprise ? { enterpriseId: enterprise.id } : { teamId: workspace.id };
 }
 
 function tokenRecord(world: World, token: Token, workspace: Workspace): Json {
@@ -108,10 +104,7 @@ function refresh(world: World, refreshToken: string | undefined): Json {
   const old = [...world.tokens.values()].find((one) => refreshToken && one.refreshToken === refreshToken);
   if (old?.state !== 'active') throw new SlackError('invalid_refresh_token');
   delete old.refreshToken;
-  const owner = {
-    ...(old.teamId ? { teamId: old.teamId } : {}),
-    ...(old.enterpriseId ? { enterpriseId: old.enterpriseId } : {}),
-  };
+  const owner = ownerOf(old);
   const token = issueBotToken(world, owner, old.scopes);
   const active = tokensOf(world, owner).filter((one) => one.state === 'active');
   for (const one of active.slice(0, -2)) one.state = 'revoked';
@@ -140,10 +133,6 @@ function exchangeToken(
   if (old?.expiresAt !== undefined) throw new SlackError('token_already_exchanged');
   if (old?.state !== 'active') throw new SlackError('invalid_token');
   old.state = 'revoked';
-  const owner = {
-    ...(old.teamId ? { teamId: old.teamId } : {}),
-    ...(old.enterpriseId ? { enterpriseId: old.enterpriseId } : {}),
-  };
-  const token = issueBotToken(world, owner, old.scopes);
+  const token = issueBotToken(world, ownerOf(old), old.scopes);
   return tokenRecord(world, token, installedFor(world, token));
 }

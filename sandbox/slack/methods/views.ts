@@ -20,8 +20,7 @@ import { structured, text } from '../web-api/args.ts';
 import { refusal, SlackError } from '../web-api/errors.ts';
 import { type Call, defineMethod, type Method } from '../web-api/method.ts';
 import type { Trigger } from '../world.ts';
-import { refusedBlocks } from './refused-blocks.ts';
-import { missingSlackFiles } from './slack-files.ts';
+import { checkInWorkspace } from './workspace-blocks.ts';
 
 const trigger = { trigger_id: text.optional(), interactivity_pointer: text.optional() };
 
@@ -166,13 +165,10 @@ export function readView(workspace: Workspace, view: unknown, type: 'modal' | 'h
     throw refusal('invalid_arguments', ['must provide an object [json-pointer:/view]']);
   }
   const { blocks } = view as Json;
-  const faults = [...refusedBlocks(workspace, blocks, '/view/blocks'), ...checkView(view, type)];
+  const faults = [...checkInWorkspace(workspace, blocks, '/view/blocks'), ...checkView(view, type)];
   if (faults.length > 0) throw refusal('invalid_arguments', faults);
   if (isViewTooLarge(view)) throw new SlackError('view_too_large');
-  const content = view as ViewContent;
-  const missing = missingSlackFiles(workspace, content.blocks, '/view/blocks');
-  if (missing.length > 0) throw refusal('invalid_arguments', missing);
-  return content;
+  return view as ViewContent;
 }
 
 function refuseTakenId(workspace: Workspace, content: ViewContent, own?: OpenView): void {

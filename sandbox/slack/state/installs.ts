@@ -80,6 +80,11 @@ export function issueBotToken(
   return token;
 }
 
+/** Whose a token is. */
+export function ownerOf({ teamId, enterpriseId }: Token): { teamId?: string; enterpriseId?: string } {
+  return { ...(teamId ? { teamId } : {}), ...(enterpriseId ? { enterpriseId } : {}) };
+}
+
 export function tokensOf(world: World, owner: { teamId?: string; enterpriseId?: string }): Token[] {
   return [...world.tokens.values()].filter(
     (token) =>
@@ -115,6 +120,11 @@ function closeViewsOf(seat: Workspace, installed: Workspace): void {
   for (const [userId, home] of seat.homes) {
     if (home.installedTeamId === installed.id) seat.homes.delete(userId);
   }
+}
+
+/** The bot as the author of a message. */
+export function botAuthor({ app }: World, { botUserId, botId }: Installation) {
+  return { user: botUserId, bot_id: botId, app_id: app.appId };
 }
 
 /** The app's own token, which opens Socket Mode connections. */

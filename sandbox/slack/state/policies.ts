@@ -1,7 +1,6 @@
 import type { World } from '../world.ts';
 import type { Channel } from './people.ts';
-import type { Policy } from './policy.ts';
-import type { Workspace } from './types.ts';
+import type { Policy, Workspace } from './types.ts';
 
 /** Where something is about to happen. */
 interface Where {

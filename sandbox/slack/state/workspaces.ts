@@ -1,9 +1,7 @@
 import type { World } from '../world.ts';
 import { newId } from './ids.ts';
-import { type PersonOptions, toPerson } from './new-person.ts';
-import type { Channel, Person } from './people.ts';
-import type { Policy } from './policy.ts';
-import type { UserGroup, Workspace } from './types.ts';
+import { type Channel, type Person, type PersonOptions, toPerson } from './people.ts';
+import type { Policy, UserGroup, Workspace } from './types.ts';
 
 export interface ChannelOptions {
   id?: string;

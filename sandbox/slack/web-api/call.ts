@@ -1,10 +1,9 @@
-import type { Channel } from '../state/people.ts';
 import { findSeated, type Seated } from '../state/sharing.ts';
-import type { Installation, Workspace } from '../state/types.ts';
+import type { Workspace } from '../state/types.ts';
 import { findByName } from '../state/workspaces.ts';
 import type { Token, World } from '../world.ts';
 import { SlackError } from './errors.ts';
-import type { Call } from './method.ts';
+import type { Call, Place } from './method.ts';
 import { refuseAccess } from './policies.ts';
 
 /** @throws SlackError where the token is none of ours or no longer good */
@@ -67,10 +66,7 @@ function pickWorkspace(
 }
 
 /** What the bot can see: public channels, and private ones and direct messages it is in. */
-function findChannel(
-  workspaces: Workspace[],
-  id: string,
-): { workspace: Workspace; channel: Channel; installation: Installation } {
+function findChannel(workspaces: Workspace[], id: string): Place {
   for (const workspace of workspaces) {
     const channel = workspace.channels.get(id) ?? findByName(workspace, id);
     const { installation } = workspace;

@@ -11,6 +11,11 @@ export class SlackError extends Error {
   }
 }
 
+/** @param needed a scope, or those of which one is enough */
+export function missingScope(needed: string, given: readonly string[]): SlackError {
+  return new SlackError('missing_scope', { needed, provided: given.join(',') });
+}
+
 /** A refusal that says what is wrong, e.g. `invalid_blocks` with each fault and its place. */
 export function refusal(code: string, faults: readonly string[]): SlackError {
   return new SlackError(code, {

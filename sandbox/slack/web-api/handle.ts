@@ -5,8 +5,8 @@ import type { Fault } from '../state/fault.ts';
 import type { Json } from '../state/types.ts';
 import type { Token, World } from '../world.ts';
 import { createCall, findToken } from './call.ts';
-import { logCall } from './calls.ts';
-import { refusal, SlackError } from './errors.ts';
+import { missingScope, refusal, SlackError } from './errors.ts';
+import { logCall } from './log.ts';
 import type { Method } from './method.ts';
 import { overRate } from './rates.ts';
 import { type ApiRequest, readRequest } from './request.ts';
@@ -117,7 +117,7 @@ function checkToken(method: Method, token: Token): void {
   if (isAppToken !== (method.auth === 'app')) throw new SlackError('not_allowed_token_type');
   const { scopes } = method;
   if (!scopes || scopes.some((scope) => token.scopes.includes(scope))) return;
-  throw new SlackError('missing_scope', { needed: scopes.join(','), provided: token.scopes.join(',') });
+  throw missingScope(scopes.join(','), token.scopes);
 }
 
 function parseArgs(method: Method, args: Json): unknown {

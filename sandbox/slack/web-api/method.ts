@@ -7,6 +7,13 @@ import type { Token, World } from '../world.ts';
 /** How often a method may be called: Slack's tiers, and the posting rule of one a second a channel. */
 export type Tier = 1 | 2 | 3 | 4 | 'posting' | 'free';
 
+/** A conversation, in the workspace by whose installation the app sees it. */
+export interface Place {
+  workspace: Workspace;
+  channel: Channel;
+  installation: Installation;
+}
+
 /** Who calls, and what their token lets them see. */
 export interface Call {
   world: World;
@@ -16,7 +23,7 @@ export interface Call {
   /** The token's own workspace; an organisation's token has to name one (`missing_argument`). */
   workspace(teamId?: string): Workspace;
   /** @throws SlackError `channel_not_found` */
-  channel(id: string): { workspace: Workspace; channel: Channel; installation: Installation };
+  channel(id: string): Place;
   /** @throws SlackError `user_not_found` */
   person(id: string): Seated & { workspace: Workspace };
 }

@@ -1,14 +1,11 @@
-import type { Channel } from '../state/people.ts';
 import { policyOf } from '../state/policies.ts';
 import type { Json, SlackFile, Workspace } from '../state/types.ts';
 import { SlackError } from './errors.ts';
+import type { Place } from './method.ts';
 
 /** The refusals that a workspace's policies lead to, each where Slack gives it. */
 
-interface Target {
-  workspace: Workspace;
-  channel: Channel;
-}
+type Target = Pick<Place, 'workspace' | 'channel'>;
 
 export function refuseAccess(workspace: Workspace): void {
   const word = policyOf(workspace, 'access');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Policy } from '../../../sandbox/slack/state/policy.ts';
+import type { Policy } from '../../../sandbox/slack/state/types.ts';
 import { ACME, clientOf, refusalOf, startSetting } from './setting.ts';
 
 const DEPLOYS = { channel: 'C0DEPLOY' };

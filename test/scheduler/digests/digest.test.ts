@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Policy } from '../../../sandbox/slack/state/policy.ts';
+import type { Policy } from '../../../sandbox/slack/state/types.ts';
 import { ACCOUNTS } from '../../../src/records/accounts.ts';
 import { ask } from '../../support/asking.ts';
 import {

@@ -1,7 +1,6 @@
-import type { ApiCall } from '../state/api-call.ts';
 import { newId } from '../state/ids.ts';
 import type { Json } from '../state/types.ts';
-import type { World } from '../world.ts';
+import type { ApiCall, World } from '../world.ts';
 
 const SECRETS = new Set([
   'token',

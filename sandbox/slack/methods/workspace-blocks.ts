@@ -1,21 +1,29 @@
 import { fault } from '../block-kit/explain.ts';
+import { policyOf } from '../state/policies.ts';
 import type { Json, Workspace } from '../state/types.ts';
 
 const PICTURES = new Set(['png', 'jpg', 'jpeg', 'gif']);
 
-/** Faults of image blocks whose `slack_file` is not an uploaded picture of this workspace. */
-export function missingSlackFiles(workspace: Workspace, blocks: readonly unknown[], root: string): string[] {
-  return blocks.flatMap((block, at) =>
-    imagesIn(block).flatMap(({ image, path }) =>
-      isPicture(workspace, image.slack_file)
-        ? []
-        : [fault('invalid slack file', root, [at, ...path, 'slack_file'])],
-    ),
-  );
+/**
+ * Faults of blocks that depend on the workspace: types that its policies refuse, and pictures by a `slack_file` that is
+ * not an uploaded picture of it.
+ */
+export function checkInWorkspace(workspace: Workspace, blocks: unknown, root: string): string[] {
+  if (!Array.isArray(blocks)) return [];
+  const refused = policyOf(workspace, 'refusedBlocks') ?? [];
+  return blocks.flatMap((block: unknown, at) => {
+    if (!isRecord(block)) return [];
+    const type = String(block.type);
+    return [
+      ...(refused.includes(type) ? [fault(`unsupported type: ${type}`, root, [at, 'type'])] : []),
+      ...imagesIn(block)
+        .filter(({ image }) => !isPicture(workspace, image.slack_file))
+        .map(({ path }) => fault('invalid slack file', root, [at, ...path, 'slack_file'])),
+    ];
+  });
 }
 
-function imagesIn(block: unknown): { image: Json; path: (string | number)[] }[] {
-  if (!isRecord(block)) return [];
+function imagesIn(block: Json): { image: Json; path: (string | number)[] }[] {
   const inside = Array.isArray(block.elements) ? block.elements : [];
   const places = [
     { image: block, path: [] },
