@@ -21,7 +21,6 @@ import {
 export const DIGEST_FEATURE: ScheduleFeature<Digest> = {
   kind: DIGESTS,
   face: SCHEDULE_FACES.digest,
-  role: 'operator',
   words: digestWords,
   note: noteOf,
   isSnoozed: ({ snoozedUntil }) => snoozedUntil !== undefined,

@@ -19,32 +19,36 @@ import {
   MOST_FIGURES,
   MOST_RUNNING,
 } from '../../views/home/home.ts';
+import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/card.ts';
 import { watchWords } from '../../views/watches/watch.ts';
 import type { Role } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** The schedules of one kind, as App Home shows them. */
 function listing<R>(
-  kind: HomeSchedule['kind'],
+  face: ScheduleFace,
   { list }: ScheduleKind<R>,
   describe: (record: R, now: number) => Pick<HomeSchedule, 'what' | 'next'>,
 ): (workspace: Workspace) => Promise<HomeSchedule[]> {
   return async (workspace) =>
     (await list(workspace)).map(({ id, channel, state, record }) => ({
-      kind,
+      face,
       id,
       channel,
+      state,
       ...describe(record, workspace.clock.now()),
-      ...(state.kind === 'paused' ? { paused: state.reason } : {}),
     }));
 }
 
 const LISTINGS = [
-  listing('digest', DIGESTS, (digest, now) => ({ what: digestWords(digest), next: nextOf(digest, now) })),
-  listing('watch', WATCHES, (placed) => ({
+  listing(SCHEDULE_FACES.digest, DIGESTS, (digest, now) => ({
+    what: digestWords(digest),
+    next: nextOf(digest, now),
+  })),
+  listing(SCHEDULE_FACES.watch, WATCHES, (placed) => ({
     what: `${watchWords(placed)}${placed.watch.hours === undefined ? ', as they happen' : ''}`,
   })),
-  listing('invoices', INVOICE_NOTICES, ({ account }) => ({
+  listing(SCHEDULE_FACES.invoices, INVOICE_NOTICES, ({ account }) => ({
     what: `each new, paid and unpaid invoice of ${code(account)}`,
   })),
 ] as const;

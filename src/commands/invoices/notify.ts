@@ -17,7 +17,6 @@ import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
 const NOTICES_FEATURE: ScheduleFeature<BillingChannel> = {
   kind: INVOICE_NOTICES,
   face: SCHEDULE_FACES.invoices,
-  role: 'billing',
   command: 'invoices notify',
   words: () => NOTICE_WORDS,
   async list(channels, { word }, { store }) {

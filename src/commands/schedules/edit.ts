@@ -14,8 +14,8 @@ export function editCommand<R>(
   feature: ScheduleFeature<R>,
   formOf: (context: CommandContext, schedule: Schedule<R>) => Promise<ModalView>,
 ): CommandSpec<z.infer<typeof Args>> {
-  const { face, role } = feature;
-  const name = `${face.prefix} edit`;
+  const { prefix, noun, role } = feature.face;
+  const name = `${prefix} edit`;
   const open = async (context: CommandContext, named: string | undefined): Promise<Reply> => {
     const schedule = await resolveSchedule(feature, context, named);
     await expectAllowedThere(feature, context, schedule, name);
@@ -23,7 +23,7 @@ export function editCommand<R>(
   };
   return {
     name,
-    summary: `Changes a ${face.noun} in a form; the id may be left out where the channel has one`,
+    summary: `Changes a ${noun} in a form; the id may be left out where the channel has one`,
     usage: feature.matches === undefined ? '[id]' : '[id|project]',
     role,
     needsAccount: true,
@@ -32,7 +32,7 @@ export function editCommand<R>(
     run: ({ named }, context) => open(context, named),
     actions: [
       {
-        actionId: `${face.prefix}:edit`,
+        actionId: `${prefix}:edit`,
         role,
         run: (value, context) => open(context, fromButton(ScheduleButton, value).id),
       },

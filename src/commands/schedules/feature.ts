@@ -14,7 +14,6 @@ import {
   scheduleCard,
 } from '../../views/schedules/card.ts';
 import type { ListScope, ScheduleListing } from '../../views/schedules/list.ts';
-import type { Role } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { refusalOf } from '../permission.ts';
@@ -23,7 +22,6 @@ import { refusalOf } from '../permission.ts';
 export interface ScheduleFeature<R> {
   kind: ScheduleKind<R>;
   face: ScheduleFace;
-  role: Role;
   /** Set where all that is done with it belongs to one command. */
   command?: string;
   /** What it posts and when; mrkdwn. */

@@ -50,7 +50,7 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
     name: operation.command,
     summary: `${summary}; the id may be left out where the channel has one`,
     usage: feature.matches === undefined ? '[id]' : '[id|project]',
-    role: feature.role,
+    role: feature.face.role,
     durable: true,
     rest: true,
     args: Args,
@@ -73,7 +73,7 @@ export function listCommand<R>(feature: ScheduleFeature<R>) {
   return {
     name: feature.face.commands.list,
     usage: '[here|all]',
-    role: feature.role,
+    role: feature.face.role,
     args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
     async run({ scope }: { scope: ListScope }, context: CommandContext): Promise<Reply> {
       return { kind: 'channel', message: await listOf(feature, context, scope) };
@@ -99,10 +99,10 @@ export function actionOf<R>(
   feature: ScheduleFeature<R>,
   { verb, command, done, change }: Operation<R>,
 ): Action {
-  const { face, role, note, redraw } = feature;
+  const { face, note, redraw } = feature;
   return {
     actionId: `${face.prefix}:${verb}`,
-    role,
+    role: face.role,
     durable: true,
     change: command,
     async run(value, context) {
@@ -214,11 +214,11 @@ export function removedSince<R>(feature: ScheduleFeature<R>, schedule: Schedule<
 }
 
 function undoAction<R>(feature: ScheduleFeature<R>): Action {
-  const { face, role, kind } = feature;
+  const { face, kind } = feature;
   const change = `${face.prefix} undo`;
   return {
     actionId: `${face.prefix}:undo`,
-    role,
+    role: face.role,
     durable: true,
     change,
     async run(value, context) {

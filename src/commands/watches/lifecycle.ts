@@ -16,7 +16,6 @@ import { listCommand, scheduleCommands } from '../schedules/lifecycle.ts';
 export const WATCH_FEATURE: ScheduleFeature<PlacedWatch> = {
   kind: WATCHES,
   face: SCHEDULE_FACES.watch,
-  role: 'operator',
   words: watchWords,
   matches: ({ watch: { project } }, wanted) => project !== undefined && isNamed(project, wanted),
   list: listMessage,

@@ -49,19 +49,13 @@ export function explain(error: unknown, at: FailureContext): Explained {
       };
     case 'account_failure': {
       const { cause, account, sought } = error;
-      return explainServiceFailure(cause, {
-        ...at,
-        account: account.name,
-        connection: account.state,
-        key: account,
-        sought,
-      });
+      return explainServiceFailure(cause, { ...at, account: account.name, key: account, sought });
     }
     case 'service_error':
       return explainServiceFailure(error, {
         ...at,
         account: at.newAccount ?? 'this account',
-        connection: 'new',
+        key: undefined,
       });
     case 'slack_failure':
       return explainSlackFailure(error);

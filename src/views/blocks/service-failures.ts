@@ -1,5 +1,6 @@
 import type { ServiceError, ServiceErrorKind } from '../../core/errors.ts';
 import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Account } from '../../records/accounts.ts';
 
 /** One sentence and one next step, both mrkdwn of our own making. */
 export interface Sentences {
@@ -12,16 +13,14 @@ export interface KeyCase {
   /** The slash word. */
   word: string;
   account: string;
-  /** `new`: the key is being tried for the first time. */
-  connection: 'new' | 'ok' | 'unverified' | 'broken';
-  /** Undefined for a key that is being tried. */
-  key?: { purpose: 'shared' | 'billing' | 'mine'; connectedBy: string };
+  /** Undefined for one that is being tried for the first time. */
+  key: Pick<Account, 'state' | 'purpose' | 'connectedBy'> | undefined;
 }
 
 /** What the person reads whose key the service refused. */
 export function explainUnauthorized(at: KeyCase): Sentences {
-  switch (at.connection) {
-    case 'new':
+  switch (at.key?.state) {
+    case undefined:
       return {
         text: 'E-mail, key or account do not match.',
         next: 'If the account is new, its e-mail address must be verified first.',

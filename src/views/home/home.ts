@@ -2,6 +2,7 @@ import type { HomeView } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
 import { bold, code, cut, dateTime, linesWithin } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import type { Run } from '../../records/test-runs.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -11,6 +12,7 @@ import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
+import type { ScheduleFace } from '../schedules/card.ts';
 import { runWords } from '../test-access/runs.ts';
 import { targetWords } from '../test-access/test-run.ts';
 
@@ -27,16 +29,12 @@ export interface HomeRun extends Run {
   link?: string | undefined;
 }
 
-export interface HomeSchedule {
-  kind: 'digest' | 'watch' | 'invoices';
-  id: string;
-  channel: string;
+export interface HomeSchedule extends Pick<Schedule, 'id' | 'channel' | 'state'> {
+  face: ScheduleFace;
   /** What it posts and how often; mrkdwn of our own making. */
   what: string;
   /** When it posts next, milliseconds since the epoch, where that is known. */
   next?: number | undefined;
-  /** Why it is paused, mrkdwn of our own making; absent while it is active. */
-  paused?: string;
 }
 
 export interface HomeData {
@@ -172,33 +170,18 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
   ];
 }
 
-/** The role that may pause and resume it, as for its commands. */
-const CHANGED_BY: Readonly<Record<HomeSchedule['kind'], string>> = {
-  digest: 'operator',
-  watch: 'operator',
-  invoices: 'billing',
-};
-
-const SCHEDULE_WORDS: Readonly<Record<HomeSchedule['kind'], { icon: string; name: string }>> = {
-  digest: { icon: ':calendar:', name: 'Digest' },
-  watch: { icon: ':eyes:', name: 'Watch' },
-  invoices: { icon: ':receipt:', name: 'Invoice notices' },
-};
-
 /** "Digest in #deploys: every Monday at 09:00, …", and when it is next posted or why it is not. */
 function scheduleBlock(
-  { kind, id, channel, what, next, paused }: HomeSchedule,
+  { face, id, channel, state, what, next }: HomeSchedule,
   roles: readonly string[],
 ): KnownBlock {
-  const isPaused = paused !== undefined;
-  const { icon, name } = SCHEDULE_WORDS[kind];
-  const state = isPaused ? `Paused because ${cut(paused, 1000)}.` : next && `Next ${dateTime(next)}`;
-  const first = `${isPaused ? ':double_vertical_bar:' : icon} *${name}* in <#${channel}>: ${cut(what, 500)}`;
-  const text = [first, ...(state ? [state] : [])].join('\n');
-  const verb = isPaused ? 'resume' : 'pause';
-  const label = isPaused ? 'Resume' : 'Pause';
-  const mayChange = roles.includes(CHANGED_BY[kind]);
-  return section(text, mayChange ? button({ label, actionId: `${kind}:${verb}`, value: { id } }) : undefined);
+  const isPaused = state.kind === 'paused';
+  const icon = isPaused ? ':double_vertical_bar:' : face.icon;
+  const when = isPaused ? `Paused because ${cut(state.reason, 1000)}.` : next && `Next ${dateTime(next)}`;
+  const text = [`${icon} *${face.title}* in <#${channel}>: ${cut(what, 500)}`, ...(when ? [when] : [])];
+  const [label, verb] = isPaused ? ['Resume', 'resume'] : ['Pause', 'pause'];
+  const change = button({ label, actionId: `${face.prefix}:${verb}`, value: { id } });
+  return section(text.join('\n'), roles.includes(face.role) ? change : undefined);
 }
 
 function moreOf(left: number, command: string): KnownBlock[] {

@@ -7,6 +7,11 @@ import { type ButtonSpec, buttons, say } from '../blocks/message.ts';
 export interface ScheduleFace {
   /** Of its action ids: `digest:pause`. */
   prefix: 'digest' | 'watch' | 'invoices';
+  /** That may set it up and change it. */
+  role: 'operator' | 'billing';
+  icon: string;
+  /** As a heading says it. */
+  title: string;
   noun: string;
   plural: string;
   /** Its commands, without the slash word. */
@@ -19,6 +24,9 @@ export interface ScheduleFace {
 export const SCHEDULE_FACES = {
   digest: {
     prefix: 'digest',
+    role: 'operator',
+    icon: ':calendar:',
+    title: 'Digest',
     noun: 'digest',
     plural: 'digests',
     commands: { add: 'digest add', list: 'digest list', remove: 'digest remove' },
@@ -27,6 +35,9 @@ export const SCHEDULE_FACES = {
   },
   watch: {
     prefix: 'watch',
+    role: 'operator',
+    icon: ':eyes:',
+    title: 'Watch',
     noun: 'watch',
     plural: 'watches',
     commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
@@ -35,6 +46,9 @@ export const SCHEDULE_FACES = {
   },
   invoices: {
     prefix: 'invoices',
+    role: 'billing',
+    icon: ':receipt:',
+    title: 'Invoice notices',
     noun: 'invoice notices of',
     plural: 'invoice notices',
     commands: { add: 'invoices notify here', list: 'invoices notify', remove: 'invoices notify off' },

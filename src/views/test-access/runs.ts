@@ -8,13 +8,14 @@ export function runWords(run: Run): string {
   const startedAt = run.createdAt ?? run.startedAt;
   if (status === 'running')
     return `:arrows_counterclockwise: ${statusWord(serviceStatus)} since ${dateTime(startedAt)}`;
-  return `${endedWords(run)}, ${dateTime(run.completedAt ?? run.endedAt ?? startedAt)}`;
+  const { icon, words } = endedWords(run);
+  return `${icon} ${words}, ${dateTime(run.completedAt ?? run.endedAt ?? startedAt)}`;
 }
 
-function endedWords(run: Run): string {
+/** How a run that is no longer followed stands. */
+export function endedWords(run: Run): { icon: string; words: string } {
   const { status, serviceStatus = status } = run;
-  if (status === 'stopped') return ':x: stopped';
-  if (status === 'lost') return ':grey_question: no longer followed';
-  const { icon, words } = outcomeWords({ ...run, serviceStatus });
-  return `${icon} ${words}`;
+  if (status === 'stopped') return { icon: ':x:', words: 'stopped' };
+  if (status === 'lost') return { icon: ':grey_question:', words: 'no longer followed' };
+  return outcomeWords({ ...run, serviceStatus });
 }

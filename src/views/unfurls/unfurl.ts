@@ -9,8 +9,7 @@ import { outcomeOf as outcomeOfDeployment } from '../activity/outcomes.ts';
 import { button, buttons, context, section } from '../blocks/message.ts';
 import { testButton } from '../projects/test-button.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
-import { runWords } from '../test-access/runs.ts';
-import { outcomeWords } from '../test-access/test-run.ts';
+import { endedWords, runWords } from '../test-access/runs.ts';
 
 /** The preview under a link to a project. */
 export function projectUnfurl(
@@ -111,21 +110,18 @@ function tested(run: Run | undefined): EntityCustomField[] {
   const startedAt = run.createdAt ?? run.startedAt;
   if (run.status === 'running')
     return [words('test', label, 'Running', 'blue'), moment('tested', 'Started', startedAt)];
-  const [text, color] = endedWords(run);
+  const { icon, words: said } = endedWords(run);
   return [
-    words('test', label, text, color),
+    words('test', label, said, COLORS[icon] ?? 'yellow'),
     moment('tested', 'Tested', run.completedAt ?? run.endedAt ?? startedAt),
   ];
 }
 
-function endedWords(run: Run): [text: string, color: string] {
-  const { status, serviceStatus = status } = run;
-  if (status === 'stopped') return ['stopped', 'red'];
-  if (status === 'lost') return ['no longer followed', 'gray'];
-  const { icon, words: text } = outcomeWords({ ...run, serviceStatus });
-  if (icon === ':x:') return [text, 'red'];
-  return [text, icon === ':white_check_mark:' ? 'green' : 'yellow'];
-}
+const COLORS: Readonly<Record<string, string>> = {
+  ':x:': 'red',
+  ':grey_question:': 'gray',
+  ':white_check_mark:': 'green',
+};
 
 function deploymentFields(deployments: readonly ActivityEvent[] | undefined): EntityCustomField[] {
   const label = 'Deployments';

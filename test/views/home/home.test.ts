@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { checkView, isViewTooLarge } from '../../../sandbox/slack/block-kit/view.ts';
+import { ACTIVE, type Paused } from '../../../src/records/schedules.ts';
 import { Run } from '../../../src/records/test-runs.ts';
 import type { Server } from '../../../src/service/servers.ts';
 import { type HomeData, homeView } from '../../../src/views/home/home.ts';
+import { SCHEDULE_FACES } from '../../../src/views/schedules/card.ts';
 import { openTestMessage, testModal } from '../../../src/views/test-access/form.ts';
 import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.ts';
 import { webUrl } from '../../support/arbitraries.ts';
@@ -54,14 +56,14 @@ const data: fc.Arbitrary<HomeData> = fc
     schedules: fc.array(
       fc.record(
         {
-          kind: fc.constantFrom('digest', 'watch', 'invoices'),
+          face: fc.constantFrom(...Object.values(SCHEDULE_FACES)),
+          state: fc.oneof(fc.constant(ACTIVE), fc.string({ maxLength: 5000 }).map(paused)),
           id: name,
           channel: fc.constant('C0DEPLOY'),
           next: fc.option(fc.nat(), { nil: undefined }),
           what: fc.string({ maxLength: 5000 }),
-          paused: fc.string({ maxLength: 5000 }),
         },
-        { requiredKeys: ['kind', 'id', 'channel', 'what'] },
+        { requiredKeys: ['face', 'state', 'id', 'channel', 'what'] },
       ),
       { maxLength: 60 },
     ),
@@ -79,6 +81,13 @@ const data: fc.Arbitrary<HomeData> = fc
       ? ('loading' as const)
       : Object.fromEntries(rest.accounts.map((account) => [account.name, figure])),
   }));
+
+function paused(reason: string): Paused {
+  return { kind: 'paused', cause: 'slack', reason, at: 0 };
+}
+
+const DIGEST = { face: SCHEDULE_FACES.digest, id: 'd1', channel: 'C0DEPLOY', state: ACTIVE };
+const WATCH = { ...DIGEST, face: SCHEDULE_FACES.watch, id: 'w1' };
 
 const server = fc
   .record({ identifier: hostileText, name: hostileText, protocol_type: hostileText, status: hostileText })
@@ -175,9 +184,9 @@ describe('App Home', () => {
 
   it('pauses and resumes schedules for those who may: operators, and billing for invoice notices', () => {
     const schedules: HomeData['schedules'] = [
-      { kind: 'digest', id: 'd1', channel: 'C0DEPLOY', what: 'the digest `d1`' },
-      { kind: 'watch', id: 'w1', channel: 'C0DEPLOY', what: 'the watch `w1`', paused: 'it is archived' },
-      { kind: 'invoices', id: 'C1 acme', channel: 'C0DEPLOY', what: 'the invoice notices of `acme`' },
+      { ...DIGEST, what: 'the digest `d1`' },
+      { ...WATCH, what: 'the watch `w1`', state: paused('it is archived') },
+      { ...DIGEST, face: SCHEDULE_FACES.invoices, what: 'the invoice notices of `acme`' },
     ];
     const forOperators = shown({ schedules, roles: ['operator'] });
     expect(forOperators).toContain('digest:pause');
@@ -192,14 +201,8 @@ describe('App Home', () => {
 
   it('says of a schedule where it posts what and when, or why it does not', () => {
     const schedules: HomeData['schedules'] = [
-      { kind: 'digest', id: 'd1', channel: 'C0DEPLOY', what: 'every day at 09:00, UTC: today', next: 1000 },
-      {
-        kind: 'watch',
-        id: 'w1',
-        channel: 'C0DEPLOY',
-        what: 'failures, as they happen',
-        paused: 'it is archived',
-      },
+      { ...DIGEST, what: 'every day at 09:00, UTC: today', next: 1000 },
+      { ...WATCH, what: 'failures, as they happen', state: paused('it is archived') },
     ];
     const said = shown({ schedules });
     expect(said).toMatch(
