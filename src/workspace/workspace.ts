@@ -9,6 +9,7 @@ import { type Accounts, type AccountsParts, createAccounts } from '../records/ac
 import { type Audit, createAudit } from '../records/audit.ts';
 import { type Channels, createChannels } from '../records/channels.ts';
 import { createDigests, type Digests } from '../records/digests.ts';
+import { createIntegrations, type Integrations } from '../records/integrations.ts';
 import { accountsChanged } from '../records/schedules.ts';
 import { createServiceNames, type ServiceNames } from '../records/service-names.ts';
 import { createTestRuns, type TestRuns } from '../records/test-runs.ts';
@@ -30,7 +31,6 @@ import { createExplaining, type Explaining } from './explaining.ts';
 import { createHome, type Home } from './home-refresh.ts';
 import { createHostingCatalog, type HostingCatalog } from './hosting-catalog.ts';
 import { type AskedTenancy, askTenancy, type Installations, type Tenancies } from './installations.ts';
-import { createIntegrations, type Integrations } from './integrations.ts';
 import type { LinkRequests } from './link-requests.ts';
 import { createNewBlocks, type NewBlocks, withFallbacks } from './new-blocks.ts';
 import { createPendingCommands, type PendingCommands } from './pending-commands.ts';

@@ -1,6 +1,7 @@
 import type { Account } from '../../src/records/accounts.ts';
 import type { BillingChannel } from '../../src/records/billing.ts';
 import type { Digest } from '../../src/records/digests.ts';
+import type { RememberedIntegration } from '../../src/records/integrations.ts';
 import type { Run } from '../../src/records/test-runs.ts';
 import type { Watch } from '../../src/records/watches.ts';
 
@@ -56,4 +57,15 @@ export const NOTICES: BillingChannel = {
   state: { kind: 'active' },
   known: { settled: [], unpaid: [] },
   pending: [],
+};
+
+export const INTEGRATION: RememberedIntegration = {
+  id: 'k3m9x',
+  hookType: 'http_req',
+  name: 'Hook',
+  account: 'acme',
+  project: { permalink: 'storefront', name: 'Storefront' },
+  flags: [],
+  savedBy: 'U1',
+  savedAt: 0,
 };

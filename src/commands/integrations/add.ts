@@ -14,7 +14,7 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { isAnyHidden } from '../../views/blocks/modal.ts';
 import { saidBesides } from '../../views/blocks/service-failures.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
-import { INTEGRATION_ADD, integrationModal, typeName } from '../../views/integrations/form.ts';
+import { INTEGRATION_ADD, integrationModal } from '../../views/integrations/form.ts';
 import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
@@ -102,23 +102,13 @@ async function outcomeOf(
   sent: NewIntegration,
   result: IntegrationResult,
 ): Promise<Message> {
-  const { workspace } = context;
-  const word = workspace.config.SLACK_COMMAND;
-  const project = target.project.name;
+  const { SLACK_COMMAND: word, SERVICE_HOOK_TYPES: wireNames } = context.workspace.config;
   if (result.kind === 'auth_required') {
     const { identifier, authUrl } = result;
-    const { id, name } = await remember(context, { ...OFF, ...sent, identifier }, target);
-    return authoriseMessage({
-      name,
-      project,
-      authUrl,
-      word,
-      added: { id, isIdentified: identifier !== undefined },
-    });
+    const saved = await remember(context, { ...OFF, ...sent, identifier }, target);
+    return authoriseMessage(saved, authUrl, { ...saved, word });
   }
   const { identifier } = result.integration;
   const known = { ...OFF, ...sent, ...defined(result.integration), identifier };
-  const saved = await remember(context, known, target);
-  const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
-  return addedMessage({ id: saved.id, name: saved.name, type, project, word });
+  return addedMessage(await remember(context, known, target), wireNames, word);
 }

@@ -10,7 +10,7 @@ import {
 } from '../../service/integrations.ts';
 import { isAnyHidden } from '../../views/blocks/modal.ts';
 import { changesOf, readIntegration } from '../../views/integrations/fields.ts';
-import { type IntegrationOrigin, typeName } from '../../views/integrations/form.ts';
+import type { IntegrationOrigin } from '../../views/integrations/form.ts';
 import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { chosenProject, type FormProject } from '../resolve-target.ts';
@@ -61,20 +61,15 @@ async function outcomeOf(
   result: IntegrationResult,
   edited: Edited,
 ): Promise<Message> {
-  const { workspace } = context;
-  const word = workspace.config.SLACK_COMMAND;
-  const project = target.project.name;
+  const { shown, identifier, changes } = edited;
   if (result.kind === 'auth_required') {
     const assumed = assume(edited);
     // Too little is known of an integration that was set up elsewhere.
-    if (edited.shown !== undefined) await remember(context, assumed, target, edited.shown.id);
-    return authoriseMessage({ name: assumed.name, project, authUrl: result.authUrl, word });
+    if (shown !== undefined) await remember(context, assumed, target, shown.id);
+    return authoriseMessage({ ...target, name: assumed.name }, result.authUrl);
   }
-  const { identifier } = edited;
   const answered = { ...assume(edited), ...defined(result.integration), identifier };
-  const saved = await remember(context, answered, target, edited.shown?.id);
-  const type = typeName(saved.hookType, workspace.config.SERVICE_HOOK_TYPES);
-  return changedMessage({ id: saved.id, name: saved.name, type, project, word }, edited.changes);
+  return changedMessage(await remember(context, answered, target, shown?.id), changes);
 }
 
 /** An answer that asks for authorisation does not contain the integration: it is what it was, with the changes. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
+import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
   IDENTIFIER_FIELD,
   INTEGRATION_EDIT,
@@ -10,7 +11,6 @@ import {
   integrationModal,
   shownName,
 } from '../../views/integrations/form.ts';
-import type { RememberedIntegration } from '../../workspace/integrations.ts';
 import { fromButton } from '../carried.ts';
 import {
   type ActionContext,

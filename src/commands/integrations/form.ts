@@ -1,5 +1,6 @@
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
+import type { RememberedIntegration } from '../../records/integrations.ts';
 import { findHookType, INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
 import { chosenType } from '../../views/integrations/fields.ts';
 import {
@@ -11,7 +12,6 @@ import {
   secretFieldsOf,
   shownName,
 } from '../../views/integrations/form.ts';
-import type { RememberedIntegration } from '../../workspace/integrations.ts';
 import { fromForm } from '../carried.ts';
 import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
 import type { FormProject } from '../resolve-target.ts';

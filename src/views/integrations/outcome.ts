@@ -1,45 +1,41 @@
-import type { Message } from '../../core/message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import type { RememberedIntegration } from '../../records/integrations.ts';
 import type { IntegrationChanges } from '../../service/integrations.ts';
 import { buttons, context, safeUrl, say } from '../blocks/message.ts';
 import { propertyLabel } from './fields.ts';
+import { typeName } from './form.ts';
 
-/** A saved integration. */
-export interface SavedIntegration {
-  /** Deckhand's short id. */
-  id: string;
-  name: string;
-  /** Its type, for people. */
-  type: string;
-  project: string;
-  word: string;
-}
-
-export function addedMessage(saved: SavedIntegration): Message {
-  const said = `:white_check_mark: ${bold(saved.name)}, ${mrkdwn(saved.type)}, is set up in ${bold(saved.project)}. Change it with ${code(`${saved.word} integration edit ${saved.id}`)}.`;
-  return say(said, ...editButton(saved));
+export function addedMessage(
+  { id, name, hookType, project }: RememberedIntegration,
+  wireNames: Readonly<Record<string, string>>,
+  word: string,
+): Message {
+  const type = mrkdwn(typeName(hookType, wireNames));
+  const said = `:white_check_mark: ${bold(name)}, ${type}, is set up in ${bold(project.name)}. Change it with ${code(`${word} integration edit ${id}`)}.`;
+  return say(said, ...editButton(id));
 }
 
 /** `changes`: what was sent; of the properties only the names are shown. */
-export function changedMessage(saved: SavedIntegration, changes: IntegrationChanges): Message {
-  const said = `:white_check_mark: ${bold(saved.name)} in ${bold(saved.project)}: changed ${changedWords(changes)}.`;
-  return say(said, ...editButton(saved));
+export function changedMessage(
+  { id, name, project }: RememberedIntegration,
+  changes: IntegrationChanges,
+): Message {
+  const said = `:white_check_mark: ${bold(name)} in ${bold(project.name)}: changed ${changedWords(changes)}.`;
+  return say(said, ...editButton(id));
 }
 
 /**
  * For the asker alone: the address where to authorise an integration. It is foreign, so its host is shown, and it is not
  * opened unless it is https or a service on this machine.
+ * @param added of one that was added just now, with the slash word; without `identifier` the service gave none
  */
-export function authoriseMessage(about: {
-  name: string;
-  project: string;
-  authUrl: string;
-  word: string;
-  /** Of one that was added just now. `isIdentified`: the service gave its identifier. */
-  added?: { id: string; isIdentified: boolean };
-}): Message {
-  const { name, project, authUrl, word, added } = about;
-  const what = `${bold(name)} in ${bold(project)}`;
+export function authoriseMessage(
+  { name, project }: Pick<RememberedIntegration, 'name' | 'project'>,
+  authUrl: string,
+  added?: Pick<RememberedIntegration, 'id' | 'identifier'> & { word: string },
+): Message {
+  const what = `${bold(name)} in ${bold(project.name)}`;
   const url = safeUrl(authUrl);
   if (url === undefined)
     return say(
@@ -49,7 +45,7 @@ export function authoriseMessage(about: {
   const next =
     added === undefined
       ? 'It works again at once.'
-      : `It becomes active at once. Change it later with ${code(`${word} integration edit ${added.id}`)}${added.isIdentified ? '' : ', which asks for its identifier at the service'}.`;
+      : `It becomes active at once. Change it later with ${code(`${added.word} integration edit ${added.id}`)}${added.identifier === undefined ? ', which asks for its identifier at the service' : ''}.`;
   return say(
     `:key: ${what} is ${state} in your browser. ${next}`,
     ...buttons({ label: 'Authorise in the browser', actionId: 'link:open', style: 'primary', url }),
@@ -57,7 +53,7 @@ export function authoriseMessage(about: {
   );
 }
 
-function editButton({ id }: SavedIntegration): ReturnType<typeof buttons> {
+function editButton(id: string): KnownBlock[] {
   return buttons({ label: 'Edit', actionId: 'integration:edit', value: { id } });
 }
 

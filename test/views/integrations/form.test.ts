@@ -14,6 +14,7 @@ import {
 import { addedMessage, authoriseMessage, changedMessage } from '../../../src/views/integrations/outcome.ts';
 import { webUrl } from '../../support/arbitraries.ts';
 import { hostileText } from '../../support/hostile.ts';
+import { INTEGRATION } from '../records.ts';
 
 const flags = fc.subarray([...INTEGRATION_FLAGS]);
 const shortText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });
@@ -173,17 +174,13 @@ describe('what is said of an integration', () => {
   it('is a message that Slack takes, and nothing foreign comes alive in it', () => {
     fc.assert(
       fc.property(hostileText, hostileText, fc.oneof(webUrl(), hostileText), (name, type, authUrl) => {
-        const saved = { id: 'k3m9x', name, type, project: name, word: '/deckhand' };
+        const project = { permalink: 'storefront', name };
+        const saved = { ...INTEGRATION, name, hookType: type, project };
         const messages = [
-          addedMessage(saved),
+          addedMessage(saved, {}, '/deckhand'),
           changedMessage(saved, { name, properties: { [type]: 'x', token: 'secret-value' } }),
-          authoriseMessage({
-            name,
-            project: name,
-            authUrl,
-            word: '/deckhand',
-            added: { id: 'k3m9x', isIdentified: false },
-          }),
+          authoriseMessage(saved, authUrl, { ...saved, word: '/deckhand' }),
+          authoriseMessage(saved, authUrl),
         ];
         for (const message of messages) {
           expect(checkMessageBlocks(message.blocks)).toEqual([]);
