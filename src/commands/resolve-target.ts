@@ -5,6 +5,7 @@ import type { Caller } from '../core/reply.ts';
 import type { Asker } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
 import { type Channel, projectOfChannel } from '../records/channels.ts';
+import type { Target } from '../records/test-runs.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
 import { listServers } from '../service/servers.ts';
@@ -107,6 +108,18 @@ export async function serverOf(
     `There is no server ${code(named)} in this project. It has ${known.join(', ') || 'none'}.${missing}`,
     here,
   );
+}
+
+/** What a test is of. @param typed its server, where it is of one alone @throws ServerNeeded */
+export async function targetOf(
+  context: CommandContext,
+  account: Account,
+  { permalink, name }: Target['project'],
+  typed: string | undefined,
+): Promise<Target> {
+  const target = { account: account.name, project: { permalink, name } };
+  if (typed === undefined) return target;
+  return { ...target, server: await serverOf(context, account, permalink, typed) };
 }
 
 type Said = Pick<CommandContext, 'account' | 'text' | 'project' | 'server'>;

@@ -7,7 +7,7 @@ import { ACTIVITY_RANGES, getActivity } from '../../service/activity.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import type { Role } from '../../workspace/roles.ts';
 import type { CommandContext } from '../command.ts';
-import { accountOf, projectOf, serverOf } from '../resolve-target.ts';
+import { accountOf, projectOf, targetOf } from '../resolve-target.ts';
 
 /** What a tool gives back: data for the assistant, which words it for the person. */
 export type ToolResult = Audited & { data: Record<string, unknown> };
@@ -69,7 +69,7 @@ const testAccess = defineTool({
   isChange: true,
   inputs: z.object({ project, server, account }),
   async run(asked, context) {
-    const target = await targetOf(asked, context);
+    const target = await targetAsked(asked, context);
     const { requestId, user: askedBy } = context.caller;
     const other = await beginTest(context.workspace, { requestId, target, askedBy });
     const name = [target.account, target.project.permalink, target.server?.name ?? []].flat().join('/');
@@ -85,7 +85,7 @@ const latestRun = defineTool({
   role: 'member',
   inputs: z.object({ project, server, account }),
   async run(asked, context) {
-    const target = await targetOf(asked, context);
+    const target = await targetAsked(asked, context);
     const runs = await context.workspace.runs.list();
     const run = runs.find((one) => targetKey(one.target) === targetKey(target));
     return { data: run === undefined ? { state: 'never tested with Deckhand' } : factsOf(run) };
@@ -148,16 +148,15 @@ const invoices = defineTool({
 
 export const TOOLS: readonly Tool[] = [projects, testAccess, latestRun, activity, statistics, invoices];
 
-async function targetOf(
+async function targetAsked(
   asked: { project?: string | undefined; server?: string | undefined; account?: string | undefined },
   context: CommandContext,
 ): Promise<Run['target']> {
-  const here = { ...context, account: asked.account };
-  const { account: used, project: found } = await projectOf(here, asked.project);
-  const { permalink, name } = found;
-  const one =
-    asked.server === undefined ? {} : { server: await serverOf(here, used, permalink, asked.server) };
-  return { account: used.name, project: { permalink, name }, ...one };
+  const { account: used, project: found } = await projectOf(
+    { ...context, account: asked.account },
+    asked.project,
+  );
+  return targetOf(context, used, found, asked.server);
 }
 
 function factsOf(run: Run): Record<string, unknown> {

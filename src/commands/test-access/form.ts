@@ -8,7 +8,7 @@ import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../
 import { ServerNeeded } from '../../workspace/projects.ts';
 import { fromForm } from '../carried.ts';
 import type { Action, ActionContext, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
-import { accountOf, chosenProject, serverOf } from '../resolve-target.ts';
+import { accountOf, chosenProject, targetOf } from '../resolve-target.ts';
 
 /** The form of a test: for people who do not type commands, and where there is no channel to type in. */
 
@@ -93,9 +93,8 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
   const account = await workspace.accounts.resolve(caller, named);
   const project = await chosenProject(context, account, fields.data.project);
   try {
-    const one =
-      server === undefined ? {} : { server: await serverOf(context, account, project.permalink, server) };
-    const reply = await startTest(workspace, caller, channel, { account: account.name, project, ...one });
+    const target = await targetOf(context, account, project, server);
+    const reply = await startTest(workspace, caller, channel, target);
     return reply.kind === 'private'
       ? { kind: 'view', view: noticeOf(TEST_TITLE, reply.message) }
       : { kind: 'close', audit: { target: `${account.name}/${project.permalink}`, where: channel } };

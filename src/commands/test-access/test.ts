@@ -10,7 +10,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { accountOf, boundProject, channelOf, projectOf, serverOf } from '../resolve-target.ts';
+import { accountOf, boundProject, channelOf, projectOf, targetOf } from '../resolve-target.ts';
 import { testFormActions, testFormSubmission } from './form.ts';
 import { testShortcuts } from './shortcuts.ts';
 
@@ -29,14 +29,7 @@ export const test = defineCommand({
   async run({ project: typed, server: rest }, context) {
     const { named, server } = await splitName(context, typed, rest);
     const { account, project } = await projectOf(context, named);
-    const target: Target = {
-      account: account.name,
-      project: { permalink: project.permalink, name: project.name },
-      ...(server === undefined
-        ? {}
-        : { server: await serverOf(context, account, project.permalink, server) }),
-    };
-    return start(context, target);
+    return start(context, await targetOf(context, account, project, server));
   },
   actions: [
     // Stands on lists and previews, which stay: a second click points to the run that the first one began.

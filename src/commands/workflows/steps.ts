@@ -4,7 +4,7 @@ import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { type ActivityStats, getActivity } from '../../service/activity.ts';
 import { readActivityWords } from '../activity/parse-activity-arguments.ts';
 import { defineStep, type WorkflowStep } from '../command.ts';
-import { accountOf, projectOf, serverOf } from '../resolve-target.ts';
+import { accountOf, projectOf, targetOf } from '../resolve-target.ts';
 
 /** The author of a workflow may leave a field empty. */
 const Text = z
@@ -21,11 +21,9 @@ const testAccess = defineStep({
     if (named === undefined) throw new UserError('Name the project.');
     const { workspace, caller } = context;
     const { account, project } = await projectOf({ ...context, account: wanted }, named);
-    const { permalink, name } = project;
-    const one = server === undefined ? {} : { server: await serverOf(context, account, permalink, server) };
     await beginTest(workspace, {
       requestId: caller.requestId,
-      target: { account: account.name, project: { permalink, name }, ...one },
+      target: await targetOf(context, account, project, server),
       step: caller.requestId,
       ...(channel === undefined ? {} : { channel }),
     });
