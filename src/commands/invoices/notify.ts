@@ -5,7 +5,7 @@ import type { BillingChannel } from '../../records/billing.ts';
 import { ACTIVE, type Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICE_FEED, INVOICE_NOTICES, knownFrom } from '../../scheduler/invoices/notices.ts';
 import { removeSchedules, resumeSchedule } from '../../scheduler/schedules/lifecycle.ts';
-import { pollStatus } from '../../scheduler/schedules/poller.ts';
+import { withPolling } from '../../scheduler/schedules/poller.ts';
 import { NOTICE_WORDS, notifyStateMessage } from '../../views/invoices/notice.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/card.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -20,11 +20,7 @@ const NOTICES_FEATURE: ScheduleFeature<BillingChannel> = {
   command: 'invoices notify',
   words: () => NOTICE_WORDS,
   async list(channels, { word }, { store }) {
-    const polled = channels.map(async (channel) => ({
-      ...channel,
-      ...(await pollStatus(store, INVOICE_FEED.interval, channel.account)),
-    }));
-    return notifyStateMessage(await Promise.all(polled), word);
+    return notifyStateMessage(await withPolling(store, INVOICE_FEED.interval, channels), word);
   },
 };
 

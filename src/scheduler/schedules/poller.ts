@@ -86,13 +86,18 @@ export async function ensurePolling(
   if (standing !== undefined) await send(workspace, interval, account, standing);
 }
 
-/** When the service answered last, and how many polls have failed since. */
-export async function pollStatus(
+/** Each record with how its account is polled: when the service answered last, and how many polls have failed since. */
+export function withPolling<R extends { account: string }>(
   store: WorkspaceStore,
   interval: PollInterval,
-  account: string,
-): Promise<Pick<Polled, 'lookedAt' | 'failures'>> {
-  return (await polls(store).get(pollId(interval, account))) ?? { failures: 0 };
+  records: readonly R[],
+): Promise<Array<R & Pick<Polled, 'lookedAt' | 'failures'>>> {
+  return Promise.all(
+    records.map(async (record) => {
+      const { lookedAt, failures = 0 } = (await polls(store).get(pollId(interval, record.account))) ?? {};
+      return { ...record, lookedAt, failures };
+    }),
+  );
 }
 
 /** Repeated after a kill it finds by its number whether the next poll is planned already. */
