@@ -6,10 +6,11 @@ const ID = 'recent';
 const HOUR_MS = 60 * 60 * 1000;
 
 /** The service's limit for one IP address. API 8 (docs/service-api.md). */
-export const SIGNUPS_PER_HOUR = 3;
+const SIGNUPS_PER_HOUR = 3;
 
 /** The sign-ups left in this hour by our own count, and when the next becomes free (ms since the epoch). */
 export interface SignupsLeft {
+  perHour: number;
   left: number;
   freeAt: number | undefined;
 }
@@ -36,7 +37,8 @@ function leftOf(at: readonly number[], now: number): SignupsLeft {
   const counted = recent(at, now);
   const left = Math.max(0, SIGNUPS_PER_HOUR - counted.length);
   const oldest = counted[0];
-  return { left, freeAt: left > 0 || oldest === undefined ? undefined : oldest + HOUR_MS };
+  const freeAt = left > 0 || oldest === undefined ? undefined : oldest + HOUR_MS;
+  return { perHour: SIGNUPS_PER_HOUR, left, freeAt };
 }
 
 function recent(at: readonly number[], now: number): number[] {

@@ -3,6 +3,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
+import { countSignup, type SignupsLeft, signupsLeft } from '../../records/signup-attempts.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { accountUrl, parseAccountName } from '../../service/addresses.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/signup.ts';
@@ -18,12 +19,6 @@ import { signupFault } from '../../views/accounts/signup-failures.ts';
 import { signedUpMessage } from '../../views/accounts/signup-reply.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { messagesByField, notice } from '../../views/blocks/modal.ts';
-import {
-  countSignup,
-  SIGNUPS_PER_HOUR,
-  type SignupsLeft,
-  signupsLeft,
-} from '../../workspace/signup-attempts.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 
 /** Tells the service where an account came from (API 2.1, docs/service-api.md). */
@@ -60,10 +55,7 @@ export const signup = defineCommand({
 
 async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {
   const limit = await signupsLeft(workspace.store, workspace.clock.now());
-  return {
-    kind: 'modal',
-    view: signupModal({ channel: caller.channel }, { perHour: SIGNUPS_PER_HOUR, ...limit }),
-  };
+  return { kind: 'modal', view: signupModal({ channel: caller.channel }, limit) };
 }
 
 async function submitSignup(state: ViewState, context: CommandContext): Promise<Submitted> {
@@ -163,7 +155,7 @@ function refused(
     'a sign-up was refused',
   );
   const { errors, base, onWebOnly } = signupFault(error, { now, webSignup });
-  const left = error.status === 429 ? '' : ` ${leftWords({ perHour: SIGNUPS_PER_HOUR, ...limit })}`;
+  const left = error.status === 429 ? '' : ` ${leftWords(limit)}`;
   if (base !== undefined && onWebOnly) return { kind: 'view', view: webSignupModal(base, webSignup) };
   if (base !== undefined) return { kind: 'errors', errors, base: base + left };
   const withLimit = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);

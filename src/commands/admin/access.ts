@@ -180,7 +180,6 @@ function createAccessRequests({ store, clock }: { store: WorkspaceStore; clock: 
       const isFirst = await stored.create(id, { ...wish, asked: [] }, clock.now() + KEPT_MS);
       return isFirst ? id : undefined;
     },
-    get: (id: string) => stored.get(id),
     standing: (wish: Wish) => stored.get(idOf(wish)),
     asked: (id: string, asked: AccessRequest['asked']) =>
       stored.update(id, (request) => request && { ...request, asked }),

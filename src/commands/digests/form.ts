@@ -34,14 +34,8 @@ const Fields = z.object({
   skip_quiet: z.array(z.string()).optional(),
 });
 
-export interface FilledDigest {
-  cadence: Cadence;
-  zone: string;
-  range: (typeof ACTIVITY_RANGES)[number];
-  account: string | undefined;
-  project: string | undefined;
-  skipQuiet: boolean;
-}
+/** Account and project as they were named. */
+export type FilledDigest = Omit<DigestChoices, 'project'> & { project: string | undefined };
 
 /** What was filled in, or what is wrong by field. */
 export function readDigestForm(

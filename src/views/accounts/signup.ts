@@ -1,5 +1,6 @@
 import type { ModalView } from '../../core/message.ts';
 import { dateTime } from '../../core/mrkdwn.ts';
+import type { SignupsLeft } from '../../records/signup-attempts.ts';
 import { checkboxesInput, emailInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { buttons, section } from '../blocks/message.ts';
 import { modal, notice } from '../blocks/modal.ts';
@@ -12,16 +13,8 @@ export const PACKAGES = ['pro', 'business', 'enterprise'] as const;
 
 const PACKAGE_NAMES = { pro: 'Pro', business: 'Business', enterprise: 'Enterprise' } as const;
 
-/** The service's limit of attempts. API 8. */
-export interface SignupLimit {
-  perHour: number;
-  left: number;
-  /** When the next attempt becomes free, ms since the epoch. */
-  freeAt: number | undefined;
-}
-
 /** Slack has no masked input, so the form says what happens to the password. */
-export function signupModal(origin: { channel?: string | undefined }, limit: SignupLimit): ModalView {
+export function signupModal(origin: { channel?: string | undefined }, limit: SignupsLeft): ModalView {
   return modal({
     callbackId: SIGNUP,
     title: SIGNUP_TITLE,
@@ -86,7 +79,7 @@ export function webSignupModal(said: string, webSignup: string): ModalView {
 }
 
 /** The limit, before it is reached. */
-function limitWords({ perHour, left, freeAt }: SignupLimit): string {
+function limitWords({ perHour, left, freeAt }: SignupsLeft): string {
   const rule = `The service accepts ${perHour} sign-up attempts an hour from Deckhand’s address`;
   if (left > 0)
     return `${rule}, including refused ones. When this form opened, ${left} ${left === 1 ? 'was' : 'were'} left.`;
@@ -95,7 +88,7 @@ function limitWords({ perHour, left, freeAt }: SignupLimit): string {
 }
 
 /** The attempts left after one; plain text. */
-export function leftWords({ perHour, left }: SignupLimit): string {
+export function leftWords({ perHour, left }: SignupsLeft): string {
   if (left === 0) return `That was the last of ${perHour} attempts this hour.`;
   return `${left} of ${perHour} attempts this hour ${left === 1 ? 'is' : 'are'} left.`;
 }
