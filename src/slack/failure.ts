@@ -40,6 +40,7 @@ const KINDS: Record<string, SlackFailureKind> = {
   users_not_found: 'gone',
   cannot_dm_bot: 'gone',
   user_disabled: 'gone',
+  messages_tab_disabled: 'gone',
   restricted_action: 'forbidden',
   restricted_action_read_only_channel: 'forbidden',
   restricted_action_thread_only_channel: 'forbidden',
@@ -52,12 +53,15 @@ const KINDS: Record<string, SlackFailureKind> = {
   file_type_not_allowed: 'forbidden',
   storage_limit_reached: 'forbidden',
   msg_blocks_too_long: 'forbidden',
+  msg_too_long: 'forbidden',
   enterprise_is_restricted: 'forbidden',
   ekm_access_denied: 'forbidden',
   missing_scope: 'forbidden',
   no_permission: 'forbidden',
   not_allowed_token_type: 'forbidden',
   access_denied: 'forbidden',
+  accesslimited: 'forbidden',
+  two_factor_setup_required: 'forbidden',
   account_inactive: 'revoked',
   invalid_auth: 'revoked',
   not_authed: 'revoked',
@@ -146,6 +150,11 @@ const FILE_WORDS: ReadonlySet<string> = new Set([
   'file_type_not_allowed',
   'storage_limit_reached',
 ]);
+
+/** True where Slack takes no message of that length. */
+export function isTooLong({ reason }: SlackFailure): boolean {
+  return reason === 'msg_blocks_too_long' || reason === 'msg_too_long';
+}
 
 /** True where the message is there, but must stay as it is, or may not become what it is to be. */
 export function isEditRefused(error: unknown): error is SlackFailure {

@@ -156,6 +156,8 @@ const POLICIES = [
   ['posting_to_channel_denied', 'the channel does not allow Deckhand to post there'],
   ['enterprise_is_restricted', 'the Slack organisation of this workspace restricts Deckhand'],
   ['msg_blocks_too_long', 'the message is longer than Slack accepts'],
+  ['msg_too_long', 'the message is longer than Slack accepts'],
+  ['accesslimited', 'the workspace does not take requests from Deckhand’s network'],
   ['team_access_not_granted', 'the Slack organisation has not given Deckhand access to this workspace'],
   ['user_disabled', 'the person’s Slack account is deactivated'],
 ] as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Job, JobType } from '../../jobs/jobs.ts';
 import type { Batch, LastResult } from '../../records/schedules.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -99,8 +99,7 @@ async function postBatch<Doc extends FeedChannel>(
     if (isUndeliverable(error)) {
       await pause(undeliverableReason(error));
       // It stays too long; what comes later may fit.
-      if (error.reason === 'msg_blocks_too_long')
-        await take(workspace, outbox, id, batch, 'it was longer than Slack accepts');
+      if (isTooLong(error)) await take(workspace, outbox, id, batch, 'it was longer than Slack accepts');
       return;
     }
     if (!isSlackFailure(error, 'rejected')) throw error;

@@ -25,6 +25,11 @@ const NO_THREADS: Sentences = {
   next: 'Run the command in another channel, or set threads off in its settings.',
 };
 
+const TOO_LONG: Sentences = {
+  text: 'The message is longer than Slack accepts.',
+  next: 'Ask for less, for example for one project or a shorter time.',
+};
+
 /** No sentence begins with a name: it also stands within another, in lower case. */
 const BY_WORD: ReadonlyMap<string, Sentences> = new Map(
   Object.entries({
@@ -56,9 +61,11 @@ const BY_WORD: ReadonlyMap<string, Sentences> = new Map(
       text: 'The Slack organisation has not given Deckhand access to this workspace.',
       next: 'Ask an admin of the organisation to add the workspace to the app.',
     },
-    msg_blocks_too_long: {
-      text: 'The message is longer than Slack accepts.',
-      next: 'Ask for less, for example for one project or a shorter time.',
+    msg_blocks_too_long: TOO_LONG,
+    msg_too_long: TOO_LONG,
+    accesslimited: {
+      text: 'The workspace does not take requests from Deckhand’s network.',
+      next: 'Ask a workspace admin to allow the address that Deckhand runs at.',
     },
     user_disabled: {
       text: 'The person’s Slack account is deactivated.',

@@ -356,6 +356,7 @@ describe('a digest', () => {
     ['enterprise_is_restricted', 'the Slack organisation of this workspace restricts Deckhand'],
     ['team_access_not_granted', 'the Slack organisation has not given Deckhand access to this workspace'],
     ['msg_blocks_too_long', 'the message is longer than Slack accepts'],
+    ['msg_too_long', 'the message is longer than Slack accepts'],
     ['user_disabled', 'the person’s Slack account is deactivated'],
   ])('pauses at once where Slack says %s, and its owner reads why', async (error, reason) => {
     await world.say('digest add daily 09:00 UTC');
