@@ -29,8 +29,7 @@ export function createHttp(): Hono<HttpEnv> {
   });
   http.on('POST', ['/commands/*', '/actions/*'], async (context) => {
     const { env, req } = context;
-    const answer = await answerResponseUrl(env.world, req.path, await req.text());
-    return send(env, { ...answer, headers: { 'content-type': 'application/json; charset=utf-8' } });
+    return send(env, await answerResponseUrl(env.world, req.path, await req.text()));
   });
   http.on(['POST', 'PUT'], '/upload/v1/:key', (context) => takeUpload(context, context.req.param('key')));
   http.get('/files-pri/:id/:name', (context) => giveFile(context, context.req.param('id')));

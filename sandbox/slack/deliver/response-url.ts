@@ -10,6 +10,7 @@ import type { StoredMessage, Workspace } from '../state/types.ts';
 import { workspaceOf } from '../state/workspaces.ts';
 import { flag } from '../web-api/args.ts';
 import { SlackError } from '../web-api/errors.ts';
+import type { ApiAnswer } from '../web-api/handle.ts';
 import type { ResponseTarget, World } from '../world.ts';
 import { isTheirs } from './result.ts';
 
@@ -39,13 +40,8 @@ const Response = z.object({
 
 type ResponseBody = z.infer<typeof Response>;
 
-export interface ResponseAnswer {
-  status: number;
-  body: string;
-}
-
 /** Answers a POST to a response_url; a status of 0 means that the connection is cut. */
-export async function answerResponseUrl(world: World, path: string, json: string): Promise<ResponseAnswer> {
+export async function answerResponseUrl(world: World, path: string, json: string): Promise<ApiAnswer> {
   const target = world.responseTargets.get(path);
   if (!target) return refuse(404, 'no_such_url');
   const fault = takeFault(world, { method: 'response_url', teamId: target.teamId, args: { ...target } });
@@ -54,13 +50,17 @@ export async function answerResponseUrl(world: World, path: string, json: string
   return fault?.drop ? { ...answer, status: 0 } : answer;
 }
 
-function faultyAnswer(fault: Fault | undefined): ResponseAnswer | undefined {
+function faultyAnswer(fault: Fault | undefined): ApiAnswer | undefined {
   if (fault?.drop === 'before') return refuse(0, 'dropped');
+  if (fault?.status === 429) {
+    const headers = { 'retry-after': String(fault.retryAfter ?? 1) };
+    return toAnswer(429, { ok: false, error: 'ratelimited' }, headers);
+  }
   if (fault?.status) return refuse(fault.status, fault.error ?? 'internal_error');
   return fault?.error ? refuse(404, fault.error) : undefined;
 }
 
-function carryOut(world: World, target: ResponseTarget, json: string): ResponseAnswer {
+function carryOut(world: World, target: ResponseTarget, json: string): ApiAnswer {
   if (world.time.now() - target.issuedAt > LIFE_MS) return refuse(404, 'expired_url');
   if (target.uses >= MOST_USES) return refuse(404, 'used_url');
   const workspace = workspaceOf(world, target.teamId);
@@ -75,11 +75,16 @@ function carryOut(world: World, target: ResponseTarget, json: string): ResponseA
     throw error;
   }
   target.uses += 1;
-  return { status: 200, body: JSON.stringify({ ok: true }) };
+  return toAnswer(200, { ok: true });
 }
 
-function refuse(status: number, error: string, extra: object = {}): ResponseAnswer {
-  return { status, body: JSON.stringify({ ok: false, error, ...extra }) };
+function refuse(status: number, error: string, extra: object = {}): ApiAnswer {
+  return toAnswer(status, { ok: false, error, ...extra });
+}
+
+function toAnswer(status: number, body: object, headers: Record<string, string> = {}): ApiAnswer {
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  return { status, headers: { ...type, ...headers }, body: JSON.stringify(body) };
 }
 
 /**

@@ -227,6 +227,9 @@ describe('faults', () => {
     expect((await answerOf(url))[0]).toBe(200);
     slack.fault({ method: 'response_url', status: 500, times: 1 });
     expect(await answerOf(url)).toEqual([500, 'internal_error']);
+    slack.fault({ method: 'response_url', status: 429, retryAfter: 7, times: 1 });
+    const slow = await fetch(url, { method: 'POST', body: JSON.stringify({ text: 'x' }) });
+    expect([slow.status, slow.headers.get('retry-after')]).toEqual([429, '7']);
     slack.fault({ method: 'response_url', drop: 'after', times: 1 });
     await expect(answerOf(url)).rejects.toThrow('fetch failed');
     expect(slack.ephemerals('T0ACME', 'U0ANNA')).toHaveLength(2);
