@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
-import { type CallOptions, Flag, NullableText, OptionalText, requestJson, YesOrNo } from './call.ts';
+import { type CallOptions, Flag, OptionalText, requestJson, YesOrNo } from './call.ts';
 import type { AccountClient } from './client.ts';
 
-/** API 2.3 (docs/service-api.md); `time_zone`, `suspended` and `trialling` come from such services too. */
+/** API 2.3 (docs/service-api.md); `suspended` and `trialling` come from such services too. */
 const ProfileFields = z.object({
   first_name: OptionalText,
   last_name: OptionalText,
   email_address: OptionalText,
-  /** IANA or the service's own name; null where it is not given. */
-  time_zone: NullableText,
   account: z.preprocess(
     (account) => (isObject(account) ? account : {}),
     z.object({

@@ -18,7 +18,6 @@ describe('profile', () => {
       first_name: 'Ada',
       last_name: '',
       email_address: 'ada@example.com',
-      time_zone: 'Europe/Lisbon',
       account: {
         name: 'Acme',
         permalink: 'acme',

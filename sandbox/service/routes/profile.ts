@@ -7,7 +7,6 @@ const Profile = z
     first_name: z.string(),
     last_name: z.string(),
     email_address: z.string(),
-    time_zone: z.string().nullish().openapi({ description: 'Not in every answer.' }),
     account: z.strictObject({
       name: z.string(),
       permalink: z.string(),
@@ -36,7 +35,6 @@ export function addProfile(app: AccountApp): void {
         first_name: user.firstName,
         last_name: user.lastName,
         email_address: user.email,
-        time_zone: account.zone,
         account: {
           name: account.displayName,
           permalink: account.name,

@@ -129,8 +129,7 @@ export const RULES: Record<RecordKind, RecordRule> = {
       vat: { wild: ['absent', 'null', 'number'] },
     },
   },
-  // The time zone is in no table of the specification.
-  profile: { open: false, fields: { time_zone: FREE, ...each(['first_name', 'last_name'], LEFT_OUT) } },
+  profile: { open: false, fields: each(['first_name', 'last_name'], LEFT_OUT) },
   profile_account: {
     open: false,
     fields: each(['static_hosting_eligible', 'managed_vps_eligible'], MAY_LACK),

@@ -73,8 +73,6 @@ const WITHOUT_TABLE = [
 
 /** What we describe beyond a section's table, or otherwise than it, and why that may be. */
 const OURS: Record<string, Record<string, string>> = {
-  // Met on services of this kind.
-  '2.3': { time_zone: 'string?~' },
   // A machine that is not ready yet has none; the table knows no null.
   '2.6': { ip_address: 'string?' },
   // Spec 4.6: absent while it runs, and for one server.

@@ -113,7 +113,6 @@ const profile: fc.Arbitrary<Profile> = fc.record({
   first_name: text,
   last_name: text,
   email_address: text,
-  time_zone: fc.option(text),
   account: fc.record({
     name: text,
     permalink: text,
