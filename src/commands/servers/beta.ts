@@ -34,7 +34,7 @@ export const beta = defineCommand({
       workspace.roles.holds(caller.user, 'admin'),
     ]);
     const word = workspace.config.SLACK_COMMAND;
-    return { kind: 'private', message: betaMessage({ account: account.name, profile, mayEnroll, word }) };
+    return { kind: 'private', message: betaMessage(account.name, profile, mayEnroll, word) };
   },
   actions: [{ actionId: 'beta:tell', role: 'member', durable: true, run: tellAdmin }],
 });

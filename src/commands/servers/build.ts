@@ -29,7 +29,7 @@ export const build = defineCommand({
       (client) => getBuildConfiguration(client, project.permalink, id, { skipped }),
       { what: `build configuration ${code(id)} in ${code(project.permalink)}`, list: 'projects' },
     );
-    const message = buildMessage({ configuration, account: account.name, project });
+    const message = buildMessage(account.name, project, configuration);
     return { kind: 'private', message: withSkipped(message, skipped) };
   },
 });

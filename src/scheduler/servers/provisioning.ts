@@ -1,24 +1,19 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
 import type { Asker } from '../../records/account-keys.ts';
+import { Target } from '../../records/test-runs.ts';
 import { getServer, managedStatus, type Server } from '../../service/servers.ts';
 import {
   orderedNews,
   type ProvisioningState,
   provisioningMessage,
-  type ServerTarget as ShownTarget,
   statusNews,
 } from '../../views/servers/provisioning.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { FollowedState } from '../followed-thread.ts';
 import { defineFollowJob, type Following, pollWhileFollowed } from '../run-follower.ts';
 
-export const ServerTarget = z.object({
-  account: z.string(),
-  project: z.object({ permalink: z.string(), name: z.string() }),
-  server: z.object({ identifier: z.string(), name: z.string() }),
-  cost: z.string().optional(),
-}) satisfies z.ZodType<ShownTarget>;
+export const ServerTarget = Target.required({ server: true }).extend({ cost: z.string().optional() });
 export type ServerTarget = z.infer<typeof ServerTarget>;
 
 /** A managed server that is followed, as its job keeps it: enough to go on from anywhere after a kill. */

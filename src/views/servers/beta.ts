@@ -8,17 +8,12 @@ import { type ButtonSpec, button, buttons, context, safeUrl, say, section } from
 import { saidBesides } from '../blocks/service-failures.ts';
 import { factLines } from './server.ts';
 
-export interface BetaView {
-  /** The account's name in its address. */
-  account: string;
-  profile: Profile;
-  /** Whether the reader may enrol the account. */
-  mayEnroll: boolean;
-  word: string;
-}
-
-/** Whether the account may create managed servers, with both eligibility flags. */
-export function betaMessage({ account, profile, mayEnroll, word }: BetaView): Message {
+/**
+ * Whether the account may create managed servers, with both eligibility flags.
+ * @param account its name in its address
+ * @param mayEnroll whether the reader may enrol it
+ */
+export function betaMessage(account: string, profile: Profile, mayEnroll: boolean, word: string): Message {
   const {
     beta_features: isOn,
     static_hosting_eligible: site,

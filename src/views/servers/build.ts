@@ -1,19 +1,18 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import type { Project } from '../../service/projects.ts';
 import type { BuildConfiguration, Server } from '../../service/servers.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { context, header, section } from '../blocks/message.ts';
 import { hostWords, shortRevision } from './server.ts';
 
-export interface BuildView {
-  configuration: BuildConfiguration;
-  account: string;
-  project: { permalink: string; name: string };
-}
-
 /** What a project builds with, and the servers that use it (API 2.9, docs/service-api.md). */
-export function buildMessage({ configuration, account, project }: BuildView): Message {
+export function buildMessage(
+  account: string,
+  project: Pick<Project, 'permalink' | 'name'>,
+  configuration: BuildConfiguration,
+): Message {
   const { packages, servers } = configuration;
   const kind = configuration.default ? 'Default build configuration' : 'Build configuration';
   const versions = Object.entries(packages).map(

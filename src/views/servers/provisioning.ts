@@ -1,16 +1,12 @@
 import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Target } from '../../records/test-runs.ts';
 import { managedStatus, type Server } from '../../service/servers.ts';
 import { type ButtonSpec, buttons, context, EARLIER_COPY, safeUrl, say, section } from '../blocks/message.ts';
 import { type Fact, factLines, managedFacts, statusIcon, statusWords } from './server.ts';
 
-export interface ServerTarget {
-  account: string;
-  project: { permalink: string; name: string };
-  server: { identifier: string; name: string };
-  /** What it costs, in words. */
-  cost?: string | undefined;
-}
+/** A server of a project; `cost` in words. */
+export type ServerTarget = Target & { server: NonNullable<Target['server']>; cost?: string | undefined };
 
 /** The state of a followed managed server; `server` is its latest known record. */
 export type ProvisioningState =

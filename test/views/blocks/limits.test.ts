@@ -350,7 +350,7 @@ const key = fc.tuple(account, fc.uuid()).map(([one, id]) => ({ ...one, id }));
 
 const BUILDERS = [
   row(accountsMessage, many(account, 60), maybe(slug), word),
-  row(betaMessage, fc.record({ account: slug, profile, mayEnroll: fc.boolean(), word })),
+  row(betaMessage, slug, profile, fc.boolean(), word),
   row(enrolledMessage, slug, fc.constantFrom('new', 'already', 'off'), word),
   row(enrollQuestion, slug, maybe(fc.stringMatching(/^[a-z_]{1,100}$/))),
   row(deployMessage, fc.record({ word, account: maybe(slug), url: maybe(url), project: maybe(project) })),

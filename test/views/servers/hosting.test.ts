@@ -166,7 +166,7 @@ describe('what is shown of servers and hosting', () => {
     });
     fc.assert(
       fc.property(configuration, text, text, (one, permalink, name) => {
-        expectAccepted(buildMessage({ configuration: one, account: 'acme', project: { permalink, name } }));
+        expectAccepted(buildMessage('acme', { permalink, name }, one));
       }),
       { numRuns: byLength(5, 50) },
     );
