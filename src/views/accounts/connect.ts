@@ -1,4 +1,3 @@
-import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Purpose } from '../../records/account-keys.ts';
@@ -49,14 +48,14 @@ export function connectModal(
         hint: 'The first part of the account’s address. The whole address works too.',
         placeholder: 'acme',
         maxLength: 300,
-        ...defined({ initial: account }),
+        initial: account,
       }),
       ...purposeBlocks(choice),
       emailInput({
         field: 'email',
         label: 'E-mail address',
         hint: 'The one you log in with.',
-        ...defined({ initial: email }),
+        initial: email,
       }),
       textInput({
         field: 'api_key',

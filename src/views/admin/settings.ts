@@ -49,7 +49,7 @@ export function settingsModal(
         hint: 'For dates shown to the whole channel. Times in sentences use each reader’s own zone.',
         placeholder: 'Search, e.g. Lisbon',
         optional: true,
-        ...(zone === undefined ? {} : { initial: { value: zone, text: zone.replaceAll('_', ' ') } }),
+        initial: zone === undefined ? undefined : { value: zone, text: zone.replaceAll('_', ' ') },
       }),
     ],
   });

@@ -15,30 +15,31 @@ interface FieldSpec {
 }
 
 export function textInput(
-  spec: FieldSpec & { initial?: string; placeholder?: string; multiline?: boolean; maxLength?: number },
+  spec: FieldSpec & {
+    initial?: string | undefined;
+    placeholder?: string;
+    maxLength?: number;
+  },
 ): InputBlock {
-  const { field, initial, placeholder, multiline, maxLength = LIMITS.inputText } = spec;
+  const { field, initial, placeholder, maxLength = LIMITS.inputText } = spec;
   return input(spec, {
     type: 'plain_text_input',
     action_id: field,
     max_length: maxLength,
     ...defined({
-      multiline,
       initial_value: initial ? cut(initial, maxLength) : undefined,
       placeholder: placeholder === undefined ? undefined : plainText(placeholder, LIMITS.placeholder),
     }),
   });
 }
 
-export function emailInput(spec: FieldSpec & { initial?: string }): InputBlock {
+export function emailInput(spec: FieldSpec & { initial?: string | undefined }): InputBlock {
   const optional = defined({ initial_value: spec.initial });
   return input(spec, { type: 'email_text_input', action_id: spec.field, ...optional });
 }
 
-/** @param spec `initial` as `09:00` */
-export function timeInput(spec: FieldSpec & { initial?: string }): InputBlock {
-  const optional = defined({ initial_time: spec.initial });
-  return input(spec, { type: 'timepicker', action_id: spec.field, ...optional });
+export function timeInput(spec: FieldSpec): InputBlock {
+  return input(spec, { type: 'timepicker', action_id: spec.field });
 }
 
 export interface Choice {

@@ -2,7 +2,7 @@ import type { InputBlock, PlainTextOption } from '@slack/types';
 import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { mrkdwn } from '../../core/mrkdwn.ts';
+import { cut, mrkdwn } from '../../core/mrkdwn.ts';
 import { optionOf } from './inputs.ts';
 import { LIMITS } from './limits.ts';
 import { plainText, section } from './message.ts';
@@ -83,6 +83,7 @@ export function refill(view: ModalView, values: Values, secrets: readonly string
 function holding(element: InputBlock['element'], value: string | string[]): InputBlock['element'] {
   switch (element.type) {
     case 'plain_text_input':
+      return { ...element, initial_value: cut(String(value), element.max_length ?? LIMITS.inputText) };
     case 'email_text_input':
     case 'url_text_input':
     case 'number_input':
@@ -103,7 +104,9 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
     }
     case 'external_select':
       // The form comes back without the text that was shown for the value.
-      return { ...element, initial_option: optionOf({ value: String(value), text: String(value) }) };
+      return String(value).length > LIMITS.optionValue
+        ? element
+        : { ...element, initial_option: optionOf({ value: String(value), text: String(value) }) };
     default:
       return element;
   }

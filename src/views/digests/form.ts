@@ -14,7 +14,7 @@ import {
 } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context } from '../blocks/message.ts';
-import { modal, type Values } from '../blocks/modal.ts';
+import { modal, refill, type Values } from '../blocks/modal.ts';
 import { DAY_NAMES } from './words.ts';
 
 export const DIGEST_ADD = 'digest.add';
@@ -54,78 +54,55 @@ const SKIP_QUIET: readonly Choice[] = [
   { value: 'skip_quiet', text: 'Skip it when there were no deployments' },
 ];
 
-export function digestModal(form: DigestForm): ModalView {
-  const { origin, values } = form;
+export function digestModal({ origin, values, next }: DigestForm): ModalView {
   const isNew = origin.digest === undefined;
-  return modal({
+  const view = modal({
     callbackId: isNew ? DIGEST_ADD : DIGEST_EDIT,
     title: isNew ? 'Add a digest' : 'Edit a digest',
     submit: isNew ? 'Add' : 'Save',
     metadata: origin,
     blocks: [
-      selectInput({
-        field: 'cadence',
-        label: 'How often',
-        choices: CADENCES,
-        dispatch: true,
-        ...initial(values.cadence),
-      }),
+      selectInput({ field: 'cadence', label: 'How often', choices: CADENCES, dispatch: true }),
       whenInput(values),
-      zoneInput(values.zone),
-      { ...context(nextWords(form.next)), block_id: 'next' },
+      searchInput({
+        field: 'zone',
+        label: 'Time zone',
+        placeholder: 'Search, e.g. Lisbon',
+        dispatch: true,
+      }),
+      { ...context(nextWords(next)), block_id: 'next' },
       selectInput({
         field: 'range',
         label: 'What it covers',
         hint: 'Figures are compared with the same time before.',
         choices: RANGES,
-        ...initial(values.range),
       }),
-      ...accountInput(origin, values.account),
+      ...accountInput(origin),
       searchInput({
         field: 'project',
         label: 'Only one project',
         placeholder: 'All projects, or search one',
         optional: true,
-        ...searchInitial(values.project),
       }),
-      checkboxesInput({
-        field: 'skip_quiet',
-        label: 'Quiet times',
-        optional: true,
-        choices: SKIP_QUIET,
-        initial: Array.isArray(values.skip_quiet) ? values.skip_quiet : [],
-      }),
+      checkboxesInput({ field: 'skip_quiet', label: 'Quiet times', optional: true, choices: SKIP_QUIET }),
     ],
   });
+  return refill(view, values, []);
 }
 
-function whenInput(values: Values): KnownBlock {
-  if (values.cadence !== 'cron')
-    return timeInput({ field: 'time', label: 'At', dispatch: true, ...initial(values.time) });
-  return {
-    ...textInput({
-      field: 'cron',
-      label: 'Cron fields',
-      hint: 'Minute, hour, day of month, month, day of week. Press Enter to see the next times.',
-      placeholder: '0 9 * * 1-5',
-      maxLength: 100,
-      ...initial(values.cron),
-    }),
-    dispatch_action: true,
-  };
-}
-
-function zoneInput(zone: Values[string]): KnownBlock {
-  return searchInput({
-    field: 'zone',
-    label: 'Time zone',
-    placeholder: 'Search, e.g. Lisbon',
+function whenInput({ cadence }: Values): KnownBlock {
+  if (cadence !== 'cron') return timeInput({ field: 'time', label: 'At', dispatch: true });
+  return textInput({
+    field: 'cron',
+    label: 'Cron fields',
+    hint: 'Minute, hour, day of month, month, day of week. Press Enter to see the next times.',
+    placeholder: '0 9 * * 1-5',
+    maxLength: 100,
     dispatch: true,
-    ...searchInitial(zone),
   });
 }
 
-function accountInput({ accounts }: DigestOrigin, account: Values[string]): KnownBlock[] {
+function accountInput({ accounts }: DigestOrigin): KnownBlock[] {
   if (accounts.length === 0) return [];
   const choices = accounts.slice(0, LIMITS.options).map((name) => ({ value: name, text: name }));
   return [
@@ -136,17 +113,8 @@ function accountInput({ accounts }: DigestOrigin, account: Values[string]): Know
       optional: true,
       choices,
       dispatch: true,
-      ...initial(account),
     }),
   ];
-}
-
-function initial(value: Values[string]): { initial?: string } {
-  return typeof value === 'string' && value !== '' ? { initial: value } : {};
-}
-
-function searchInitial(value: Values[string]): { initial?: Choice } {
-  return typeof value === 'string' ? { initial: { value, text: value } } : {};
 }
 
 function nextWords(next: DigestForm['next']): string {

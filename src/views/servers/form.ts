@@ -155,9 +155,10 @@ function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
         ? 'The first part of the site’s address.'
         : `The site’s address becomes https://<subdomain>.${sitesDomain}`,
     maxLength: 300,
+    dispatch: true,
   });
   return [
-    { ...input, dispatch_action: true },
+    input,
     ...(typed === undefined ? [] : [context(`The address will be ${addressWords(typed, sitesDomain)}`)]),
     checkboxesInput({
       field: 'spa_mode',

@@ -37,7 +37,7 @@ export function watchModal(origin: WatchOrigin, { mode, project, server, hours }
         label: 'Server',
         placeholder: 'All servers, or the name of one',
         optional: true,
-        ...(server === undefined ? {} : { initial: server.name }),
+        initial: server?.name,
       }),
       selectInput({ field: 'mode', label: 'What it posts', choices, initial: mode }),
       textInput({
@@ -46,7 +46,7 @@ export function watchModal(origin: WatchOrigin, { mode, project, server, hours }
         placeholder: 'At any time, or e.g. 9-18',
         hint: `Monday to Friday in ${zone}. What happens outside of them is posted as one summary when they begin.`,
         optional: true,
-        ...(hours === undefined ? {} : { initial: `${hours.from}-${hours.to}` }),
+        initial: hours && `${hours.from}-${hours.to}`,
       }),
     ],
   });
