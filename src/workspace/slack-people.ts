@@ -17,6 +17,8 @@ const HOME_FRESH_MS = 60 * 60_000;
 
 /** Slack's own advice for a page. */
 const LISTED_PEOPLE = 200;
+/** Slack lets a workspace be listed 20 pages a minute. */
+const MOST_PAGES = 15;
 
 type Person = NonNullable<UsersInfoResponse['user']>;
 
@@ -104,7 +106,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
       return Boolean(person.is_admin || person.is_owner || person.is_primary_owner);
     },
     /**
-     * Slack's own admins of the workspace who can act, of the first people that Slack lists; empty where it lists none.
+     * Slack's own admins of the workspace who can act, of the first thousands that it lists; empty where there are none.
      * @param team whose admins, where Deckhand serves an organisation
      */
     admins: (team: string | undefined) => listAdmins(slack, ofTeam(team)),
@@ -142,16 +144,26 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   };
 }
 
+/** Of the first page that has one. */
 async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Promise<string[]> {
-  const request = slack.call('users.list', { limit: LISTED_PEOPLE, ...team });
-  const answer = await request.catch((error: unknown) => {
-    if (isSlackFailure(error)) return undefined;
-    throw error;
-  });
-  const able = (answer?.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
-  return able.flatMap((one) =>
-    one.id !== undefined && (one.is_admin || one.is_owner || one.is_primary_owner) ? [one.id] : [],
-  );
+  let from: { cursor?: string } = {};
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const answer = await slack
+      .call('users.list', { limit: LISTED_PEOPLE, ...team, ...from })
+      .catch(notListed);
+    const able = (answer?.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
+    const admins = able.flatMap((one) =>
+      one.id !== undefined && (one.is_admin || one.is_owner || one.is_primary_owner) ? [one.id] : [],
+    );
+    const cursor = answer?.response_metadata?.next_cursor;
+    if (admins.length > 0 || !cursor) return admins;
+    from = { cursor };
+  }
+  return [];
+}
+
+function notListed(error: unknown): undefined {
+  if (!isSlackFailure(error)) throw error;
 }
 
 /** The person's IANA zone in Slack; UTC where Slack gives none that is known here. */

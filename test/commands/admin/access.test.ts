@@ -117,6 +117,16 @@ describe('"Ask for access" on a refusal', () => {
     expect(grants?.operator.includes(PEOPLE.member) ?? false).toBe(false);
   });
 
+  test('finds an admin whom Slack lists after hundreds of other people', async ({ world }) => {
+    world.slack.changePerson(TEAM, PEOPLE.admin, { is_admin: false });
+    for (let at = 0; at < 450; at += 1) world.slack.addPerson(TEAM, { id: `U0P${at}` });
+    world.slack.addPerson(TEAM, { id: 'U0LATE', is_owner: true });
+    await askFor(world, 'member', '/deckhand use storefront');
+    const asked = () =>
+      world.slack.dms(TEAM, 'U0LATE').some(({ text }) => text.includes('asks for the role'));
+    await world.slack.until(asked, { what: 'the question to the owner' });
+  });
+
   test('says so where there is no admin to be asked', async ({ world }) => {
     world.slack.changePerson(TEAM, PEOPLE.admin, { is_admin: false });
     await askFor(world, 'member', '/deckhand use storefront');
