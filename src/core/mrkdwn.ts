@@ -10,16 +10,16 @@ const ELLIPSIS = '…';
 // Control characters, halves of characters, and the marks that turn or hide the direction of what follows.
 const INVISIBLE =
   /[\p{Cc}\p{Cs}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+// Most texts are of this kind, and need nothing of the rest.
+const ORDINARY = /^[!-~]+(?: [!-~]+)*$/;
 const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** One line without control and bidi characters, cut at `max` code points; an em dash for nothing. */
 export function plain(foreign: string | number | null | undefined, max = 150): string {
-  const line = String(foreign ?? '')
-    .replace(SPACES, ' ')
-    .replace(INVISIBLE, '')
-    .trim();
+  const text = String(foreign ?? '');
+  const line = ORDINARY.test(text) ? text : text.replace(SPACES, ' ').replace(INVISIBLE, '').trim();
   return line === '' ? '—' : cut(line, max);
 }
 

@@ -37,8 +37,8 @@ export function dayOf(zone: string, at: number | string): string {
 
 /** The same with the hour, from 0 to 23. */
 export function hourOf(zone: string, at: number | string): { day: string; hour: number } {
-  const [day = '', hour] = textOf(zone, typeof at === 'number' ? at : Date.parse(at)).split(' ');
-  return { day, hour: Number(hour) };
+  const text = textOf(zone, typeof at === 'number' ? at : Date.parse(at));
+  return { day: text.slice(0, -3), hour: Number(text.slice(-2)) };
 }
 
 const numbersOf = numbersIn({ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit' });
