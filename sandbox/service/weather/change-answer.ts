@@ -22,8 +22,6 @@ type Rule = readonly [
   change: (sky: Sky, body: Fields, found: string[]) => unknown,
 ];
 
-const NAMED = ['identifier', 'permalink', 'name'];
-
 function changeServer(sky: Sky, server: Fields): Fields {
   return changeRecord(sky, 'server', withBlocks(sky, server), keyOf(server));
 }
@@ -38,46 +36,30 @@ function withBlocks(sky: Sky, server: Fields): Fields {
 }
 
 function changeProjects(sky: Sky, body: unknown): unknown {
-  const rule = { kind: 'project', ordered: false, identifiers: NAMED, name: 'projects' } as const;
-  const projects = changeList(sky, body, rule);
+  const projects = changeList(sky, 'project', body, { name: 'projects' });
   // Spec 4.11: its response shape is not shown.
   return sky.happens('shapes', 'projects') ? { projects } : projects;
 }
 
 function changeServers(sky: Sky, body: unknown, [project = '']: string[]): unknown {
   const inside = (row: Fields) => withBlocks(sky, row);
-  const rule = {
-    kind: 'server',
-    ordered: false,
-    identifiers: NAMED,
-    name: `servers of ${project}`,
-    inside,
-  } as const;
-  return changeList(sky, body, rule);
+  return changeList(sky, 'server', body, { name: `servers of ${project}`, inside });
 }
 
 function changeBuild(sky: Sky, build: Fields): Fields {
-  const rule = { kind: 'build_server', ordered: false, identifiers: NAMED, name: 'build servers' } as const;
-  const servers = changeList(sky, build.servers, rule);
+  const servers = changeList(sky, 'build_server', build.servers, { name: 'build servers' });
   return { ...changeRecord(sky, 'build_configuration', build, 'build'), servers };
 }
 
 function changeResources(sky: Sky, body: unknown): unknown {
-  const rule = { kind: 'hosted_resource', ordered: false, identifiers: NAMED, name: 'resources' } as const;
-  return addStaticSite(sky, changeList(sky, body, rule));
+  return addStaticSite(sky, changeList(sky, 'hosted_resource', body, { name: 'resources' }));
 }
 
 function changePriced(sky: Sky, body: Fields, key: 'regions' | 'sizes'): unknown {
   const kind = key === 'regions' ? 'region' : 'size';
-  const rule = { kind, ordered: false, identifiers: ['slug', 'name', 'label'], name: key } as const;
-  const rows = changeList(sky, body[key], rule);
+  const rows = changeList(sky, kind, body[key], { name: key });
   const listed = key === 'regions' ? addFullRegion(sky, rows) : rows;
   return changeEnvelope(sky, { ...body, [key]: listed }, key);
-}
-
-function changeInvoices(sky: Sky, body: unknown): unknown {
-  const rule = { kind: 'invoice', ordered: true, identifiers: ['number'], name: 'invoices' } as const;
-  return changeList(sky, body, rule);
 }
 
 function changeProfile(sky: Sky, profile: Fields): Fields {
@@ -112,7 +94,7 @@ const RULES: readonly Rule[] = [
   ['GET', /^\/managed_hosting\/regions$/, (sky, body) => changePriced(sky, body, 'regions')],
   ['GET', /^\/managed_hosting\/sizes$/, (sky, body) => changePriced(sky, body, 'sizes')],
   ['GET', /^\/activity$/, changeActivity],
-  ['GET', /^\/account\/invoices$/, changeInvoices],
+  ['GET', /^\/account\/invoices$/, (sky, body) => changeList(sky, 'invoice', body, { name: 'invoices' })],
   ['POST', /^\/api\/v1\/signup$/, (sky, body) => changeRecord(sky, 'new_account', body, 'new account')],
 ];
 

@@ -2,12 +2,13 @@ import { changeRecord, type Fields, isFields, keyOf } from './change-record.ts';
 import type { RecordKind } from './rules.ts';
 import type { Sky } from './sky.ts';
 
-interface ListRule {
-  kind: RecordKind;
-  /** Whether the specification promises an order. */
-  ordered: boolean;
-  /** What a row cannot do without; an odd row is one that lacks all of them. */
-  identifiers: readonly string[];
+/** Lists whose order the specification promises. */
+const ORDERED = new Set<RecordKind>(['invoice']);
+
+/** What a row cannot do without; an odd row is one that lacks all of them. */
+const IDENTIFIERS = new Set(['identifier', 'permalink', 'name', 'slug', 'label', 'number']);
+
+interface ListOptions {
   /** Names the list in the draws. */
   name: string;
   /** Changes what a row holds besides its fields. */
@@ -15,17 +16,19 @@ interface ListRule {
 }
 
 /** Every row as this weather has it, perhaps in another order, perhaps with one among them that is no record. */
-export function changeList(sky: Sky, rows: unknown, rule: ListRule): unknown {
+export function changeList(
+  sky: Sky,
+  kind: RecordKind,
+  rows: unknown,
+  { name, inside }: ListOptions,
+): unknown {
   if (!Array.isArray(rows)) return rows;
   const records = rows.filter(isFields);
-  const ordered = rule.ordered ? records : shuffled(sky, records, rule.name);
-  const changed: unknown[] = ordered.map((row) => {
-    const inner = rule.inside?.(row) ?? row;
-    return changeRecord(sky, rule.kind, inner, keyOf(row));
-  });
-  if (sky.wild && sky.happens('odd_rows', rule.name)) {
-    const at = Math.floor(sky.fraction('odd row at', rule.name) * (changed.length + 1));
-    changed.splice(at, 0, oddRow(sky, records, rule));
+  const ordered = ORDERED.has(kind) ? records : shuffled(sky, records, name);
+  const changed: unknown[] = ordered.map((row) => changeRecord(sky, kind, inside?.(row) ?? row, keyOf(row)));
+  if (sky.wild && sky.happens('odd_rows', name)) {
+    const at = Math.floor(sky.fraction('odd row at', name) * (changed.length + 1));
+    changed.splice(at, 0, oddRow(sky, records, name));
   }
   return changed;
 }
@@ -37,8 +40,8 @@ function shuffled(sky: Sky, rows: Fields[], name: string): Fields[] {
   );
 }
 
-function oddRow(sky: Sky, records: Fields[], { identifiers, name }: ListRule): unknown {
+function oddRow(sky: Sky, records: Fields[], name: string): unknown {
   const [first = {}] = records;
-  const nameless = Object.fromEntries(Object.entries(first).filter(([key]) => !identifiers.includes(key)));
+  const nameless = Object.fromEntries(Object.entries(first).filter(([key]) => !IDENTIFIERS.has(key)));
   return sky.pick([null, 'gone', 42, [], nameless], 'odd row', name);
 }
