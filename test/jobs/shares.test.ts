@@ -92,6 +92,20 @@ describe.each(ENGINES)('beside a slow workspace, on $name', ({ site: open, repli
   });
 });
 
+test('a new job begins behind those that wait in the database already', async () => {
+  const site = await ENGINES[0]?.site();
+  if (site === undefined) throw new Error('there is no engine');
+  const { engine } = await site.engine();
+  const handled = collect();
+  engine.work<TestData>('q', handled.handler, { ...ONCE, concurrency: 4 });
+  const send = (n: number): Promise<boolean> => engine.send<TestData>('q', { workspace: 'T1', n });
+  for (let n = 0; n < 60; n += 1) await send(n);
+  await engine.start();
+  for (let n = 60; n < 120; n += 1) await send(n);
+  await handled.given(120);
+  expect(handled.jobs.map(({ data }) => data.n)).toEqual(Array.from({ length: 120 }, (_, n) => n));
+});
+
 test('workspaces that come one after the other, each as greedy as it may be, leave room for one more', () => {
   const shares = new Shares(200);
   let running = 0;
