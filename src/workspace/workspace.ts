@@ -13,6 +13,7 @@ import { createIntegrations, type Integrations } from '../records/integrations.t
 import { accountsChanged } from '../records/schedules.ts';
 import { createServiceNames, type ServiceNames } from '../records/service-names.ts';
 import { createTestRuns, type TestRuns } from '../records/test-runs.ts';
+import { createUserLinks, linkedEmails, type UserLinks } from '../records/user-links.ts';
 import type { Service } from '../service/client.ts';
 import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
 import type { RefusedToken, TokenHealth } from '../slack/token-health.ts';
@@ -31,14 +32,13 @@ import { createExplaining, type Explaining } from './explaining.ts';
 import { createHome, type Home } from './home-refresh.ts';
 import { createHostingCatalog, type HostingCatalog } from './hosting-catalog.ts';
 import { type AskedTenancy, askTenancy, type Installations, type Tenancies } from './installations.ts';
-import type { LinkRequests } from './link-requests.ts';
+import type { Asker, LinkRequests } from './link-requests.ts';
 import { createNewBlocks, type NewBlocks, withFallbacks } from './new-blocks.ts';
 import { createPendingCommands, type PendingCommands } from './pending-commands.ts';
 import { createProjects, lookOnce, type Projects } from './projects.ts';
 import type { Quarantine } from './quarantine.ts';
 import { createRoles, type Roles, type RolesParts } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
-import { createUserLinks, linkedEmails, type UserLinks } from './user-links.ts';
 
 /** Everything that is opened once for the process. */
 export interface Parts {
@@ -86,7 +86,8 @@ export interface Workspace extends Explaining {
   home: Home;
   hosting: HostingCatalog;
   integrations: Integrations;
-  links: UserLinks;
+  /** `ask` returns the ticket that opens our page in the browser. */
+  links: UserLinks & { ask(asker: Omit<Asker, 'workspace'>): Promise<string> };
   names: ServiceNames;
   newBlocks: NewBlocks;
   pending: PendingCommands;
@@ -201,12 +202,10 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     digests: createDigests(store),
     hosting: createHostingCatalog({ accounts, clock }),
     integrations: createIntegrations(store),
-    links: createUserLinks({
-      store,
-      sealer,
-      clock,
+    links: {
+      ...createUserLinks({ store, sealer, clock }),
       ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
-    }),
+    },
     names: createServiceNames({ store, clock }),
     newBlocks,
     pending: createPendingCommands({ store, clock }),

@@ -185,7 +185,7 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'an old "Undo" takes a later link back',
-    file: 'src/workspace/user-links.ts',
+    file: 'src/records/user-links.ts',
     from: 'if (linkedAt !== undefined && (await',
     to: 'if (linkedAt === null && (await',
     tests: [LINK_TEST],

@@ -45,7 +45,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'the tokens of a link are not bound to their person',
-    file: 'src/workspace/user-links.ts',
+    file: 'src/records/user-links.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
     from: 'return { record: `links/${user}`,',
     to: "return { record: user === undefined ? '' : 'links',",

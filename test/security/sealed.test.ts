@@ -24,9 +24,9 @@ const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
 const SEALERS = [
   'src/listeners/durable-forms.ts',
   'src/records/account-keys.ts',
+  'src/records/user-links.ts',
   'src/workspace/link-requests.ts',
   'src/workspace/oauth-installations.ts',
-  'src/workspace/user-links.ts',
 ];
 
 it('whatever is sealed is opened by the check of a restore and a migration, and follows a rotation', async () => {

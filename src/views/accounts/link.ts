@@ -1,17 +1,10 @@
 import type { Message } from '../../core/message.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Link } from '../../records/user-links.ts';
 import { buttons, context, say } from '../blocks/message.ts';
 
-interface ShownLink {
-  scope?: string | undefined;
-  /** The person's at the service, where it says so. */
-  email?: string | undefined;
-  linkedAt: number;
-  expiresAt?: number | undefined;
-}
-
 /** For the asker alone. `url` is our own address, which leads to the service. */
-export function linkMessage(url: string, link: ShownLink | undefined, now: number, word: string): Message {
+export function linkMessage(url: string, link: Link | undefined, now: number, word: string): Message {
   const current = link === undefined ? '' : `${linkLine(link, now, word)} You can link again.\n`;
   return say(
     `${current}:link: Open the service in your browser to link your user there. Your password stays with the service.`,
@@ -21,7 +14,7 @@ export function linkMessage(url: string, link: ShownLink | undefined, now: numbe
 }
 
 /** The state of a person's link, for `whoami`. */
-export function linkLine(link: ShownLink | undefined, now: number, word: string): string {
+export function linkLine(link: Link | undefined, now: number, word: string): string {
   if (link === undefined) return `Your own user at the service is not linked: ${code(`${word} link`)}`;
   if (link.email !== undefined)
     return `You are ${mrkdwn(link.email, 200)} at the service, linked ${dateTime(link.linkedAt)}.`;

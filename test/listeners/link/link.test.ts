@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createUserLinks } from '../../../src/records/user-links.ts';
 import { parseEncryptionKeys } from '../../../src/store/encryption-keys.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { createSealer } from '../../../src/store/sealer.ts';
-import { createUserLinks } from '../../../src/workspace/user-links.ts';
 import { ask } from '../../support/asking.ts';
 import {
   formOn,
@@ -434,7 +434,6 @@ it('opens a person’s tokens for that person only, wherever in the database the
     const links = createUserLinks({
       store: store.of(TEAM),
       sealer,
-      ask: async () => 'ticket',
       clock: createManualClock(0),
     });
     const { sealedTokens } = await links.keep('U0ANN', { access_token: 'canary', token_type: 'bearer' });

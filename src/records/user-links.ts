@@ -4,7 +4,6 @@ import { defined } from '../core/json.ts';
 import type { Tokens } from '../service/oauth.ts';
 import type { Field, WorkspaceSealer } from '../store/sealer.ts';
 import type { WorkspaceStore } from '../store/store.ts';
-import type { Asker } from './link-requests.ts';
 
 /** A person's link to their own user at the service. API 5.3 (docs/service-api.md). */
 const Link = z.object({
@@ -22,16 +21,9 @@ export type Link = z.infer<typeof Link>;
 
 export type UserLinks = ReturnType<typeof createUserLinks>;
 
-export function createUserLinks(parts: {
-  store: WorkspaceStore;
-  sealer: WorkspaceSealer;
-  /** Returns the ticket that opens our page in the browser. */
-  ask: (asker: Omit<Asker, 'workspace'>) => Promise<string>;
-  clock: Clock;
-}) {
+export function createUserLinks(parts: { store: WorkspaceStore; sealer: WorkspaceSealer; clock: Clock }) {
   const stored = parts.store.collection('links', Link);
   return {
-    ask: parts.ask,
     get: (user: string) => stored.get(user),
     /** Encrypts the tokens; replaces an older link. */
     async keep(user: string, tokens: Tokens, email?: string): Promise<Link> {
