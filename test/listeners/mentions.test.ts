@@ -243,6 +243,12 @@ describe('a mention', () => {
     await sendJson(world, mentionEvent({ channel: greeting?.channel }));
     await answered(world, 'Storefront');
   });
+
+  test('is answered where its event has no time', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await sendJson(world, { ...mentionEvent({}), event_time: undefined });
+    await answered(world, 'Storefront');
+  });
 });
 
 test.for([

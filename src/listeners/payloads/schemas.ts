@@ -141,7 +141,11 @@ const Installation = z.looseObject({
 export const EventBody = Installation.extend({
   type: z.literal('event_callback'),
   event_id: Id,
-  event_time: z.number(),
+  /** Seconds since the epoch; the moment it came where it says nothing. */
+  event_time: z
+    .number()
+    .nullish()
+    .transform((seconds) => seconds ?? Math.floor(Date.now() / 1000)),
   authorizations: z.array(Installation).nullish(),
   event: z.looseObject({ type: z.string() }),
 });
