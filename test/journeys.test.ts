@@ -15,7 +15,7 @@ const MOST_FILES = {
   'invoice notice': 47,
   digest: 57,
 } as const;
-const MOST_STATEMENTS = 23;
+const MOST_STATEMENTS = 25;
 
 const ARCHITECTURE = readFileSync(join(import.meta.dirname, '..', 'docs', 'architecture.md'), 'utf8');
 const [, BELOW = ''] = /### Below every journey\n(.*?)\n### /s.exec(ARCHITECTURE) ?? [];

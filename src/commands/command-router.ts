@@ -43,7 +43,7 @@ interface Names {
   switches: readonly string[];
 }
 
-/** Each list is gone through once, and not with each request: that took a tenth of an ack. */
+/** Each list is gone through once, and not with each request: that took 7 % of a burst of commands. */
 const NAMES = new WeakMap<readonly Command[], Names>();
 
 function namesOf(commands: readonly Command[]): Names {

@@ -56,14 +56,11 @@ export class Shares {
 
   /** Workspaces of which no more jobs are to be claimed for now. */
   full(): string[] {
-    return [...this.#holdings.keys()].filter((workspace) => this.isFull(workspace));
-  }
-
-  isFull(workspace: string): boolean {
-    const { running = 0, waiting = 0 } = this.#holdings.get(workspace) ?? {};
     const share = Math.min(shareOf(this.#concurrency, this.#active), this.free);
     const most = shareOf(this.#concurrency * HELD_FOR_EACH, this.#holdings.size);
-    return running >= share || running + waiting >= most;
+    return [...this.#holdings]
+      .filter(([, { running, waiting }]) => running >= share || running + waiting >= most)
+      .map(([workspace]) => workspace);
   }
 
   begin({ workspace, lane }: Turn): void {

@@ -113,12 +113,6 @@ export interface JobsBackend {
    * @throws InstallationEnded where what one of them belongs to has ended
    */
   insert(queue: string, jobs: readonly NewJob[]): Promise<boolean[]>;
-  /**
-   * Stores a job that is due as one claimed by this process; undefined where its key is taken. Only where no other process
-   * claims jobs.
-   * @throws InstallationEnded as `insert`
-   */
-  insertClaimed?(queue: string, job: NewJob): Promise<ClaimedJob | undefined>;
   /** Takes at most `limit` due jobs, those that wait longest first. */
   claim(queue: string, limit: number, from: ClaimOrder): Promise<Claim>;
   /** Stores the job's state. */

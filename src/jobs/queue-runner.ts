@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Shares, type Turn } from '../core/shares.ts';
 import { JobAborted, parseData } from './jobs.ts';
-import type { ClaimedJob, NewJob } from './jobs-backend.ts';
+import type { ClaimedJob } from './jobs-backend.ts';
 import { type RunContext, runJob, type Worker } from './run-job.ts';
 
 /** How many jobs are claimed at once. */
@@ -115,7 +115,7 @@ export class QueueRunner {
     this.#nextAt = undefined;
     const { context, name } = this.#options;
     const { jobs, nextAt } = await context.backend.claim(name, limit, { full, busy: this.#servedLast() });
-    for (const job of jobs) this.#take(job, { workspace: job.workspace, lane: parseData(job.data)?.lane });
+    for (const job of jobs) this.#take(job);
     if (jobs.length === limit) this.#mayHaveMore = true;
     this.#lastClaimed = this.#mayHaveMore ? jobs : [];
     if (nextAt !== undefined) this.expect(nextAt);
@@ -131,23 +131,9 @@ export class QueueRunner {
     this.runs.add(tracked);
   }
 
-  /** Whether a job that is sent now would be claimed here at once. */
-  mayTake(workspace: string): boolean {
-    const isAlone = this.#options.context.backend.insertClaimed !== undefined;
-    const hasBacklog = this.#isClaiming || this.#mayHaveMore || this.#hasLeftOut;
-    return isAlone && this.#isOpen && !hasBacklog && this.#room > 0 && !this.#shares.isFull(workspace);
-  }
-
-  /** Stores a job as claimed here: to store it as waiting first took twice as long. False where its key is taken. */
-  async sendHere(job: NewJob, lane: string | undefined): Promise<boolean> {
-    const { context, name } = this.#options;
-    const claimed = await context.backend.insertClaimed?.(name, job);
-    if (claimed !== undefined) this.#take(claimed, { workspace: job.workspace, lane });
-    return claimed !== undefined;
-  }
-
   /** Runs a claimed job as soon as its workspace and lane have room for it. */
-  #take(job: ClaimedJob, turn: Turn): void {
+  #take(job: ClaimedJob): void {
+    const turn = { workspace: job.workspace, lane: parseData(job.data)?.lane };
     const held: Held = { job, turn, abort: new AbortController() };
     if (!this.#isOpen) this.#track(this.#handBack(held));
     else if (this.#room > 0 && this.#shares.hasRoom(turn)) this.#track(this.#run(held));

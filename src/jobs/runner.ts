@@ -83,18 +83,17 @@ class Runner implements Engine {
 
   async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
     const { startAfter, newTrace, lane } = options;
+    const { workspace } = data;
     const during = await options.during?.();
-    const key = options.key && `${data.workspace} ${options.key}`;
+    const key = options.key && `${workspace} ${options.key}`;
     const traceparent = newTrace === true ? undefined : this.#context.tracing.traceparent;
-    const runner = this.#queues.get(queue);
     const now = this.#clock.now();
     const delayMs = Math.max(0, (startAfter ?? now) - now);
     const text = JSON.stringify({ ...data, lane, tenancy: during?.text });
-    const job = { workspace: data.workspace, key, data: text, delayMs, traceparent, during };
+    const job = { workspace, key, data: text, delayMs, traceparent, during };
     this.#known.add(queue);
-    if (delayMs === 0 && runner?.mayTake(job.workspace)) return this.#asking(runner.sendHere(job, lane));
     const [isStored = false] = await this.#asking(this.#backend.insert(queue, [job]));
-    if (isStored) runner?.expect(now + delayMs);
+    if (isStored) this.#queues.get(queue)?.expect(now + delayMs);
     return isStored;
   }
 

@@ -37,8 +37,8 @@ const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
 const QUEUES = 'SELECT DISTINCT queue FROM deckhand_jobs';
 const STANDS = 'SELECT 1 FROM keyv WHERE key = ? AND value = ?';
 /** Only while that stands which the job belongs to, where it belongs to anything. */
-const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent, state, claims)
-  SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (${STANDS}) ON CONFLICT DO NOTHING`;
+const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
+  SELECT ?, ?, ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (${STANDS}) ON CONFLICT DO NOTHING`;
 const DUE = 'SELECT seq FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now';
 /** But for those of the workspaces that are left out. To unfold the list takes longer than the rest, if it is empty too. */
 const DUE_BUT = `${DUE} AND workspace NOT IN (SELECT value FROM json_each(:left))`;
@@ -106,23 +106,15 @@ export function createSqliteJobs({ database: db, commit }: SqliteFile, clock: Cl
   const queues = db.prepare(QUEUES).all();
   /** Those that may have a job: the others need not be asked. */
   const used = new Set(queues.map(({ queue }) => queue));
-  /** Undefined where its key is taken. */
-  const insert = (queue: string, job: NewJob, isClaimed = false): ClaimedJob | undefined => {
-    const { during, key, workspace, data, delayMs, traceparent } = job;
+  const insert = (queue: string, { during, key, workspace, data, delayMs, traceparent }: NewJob): boolean => {
     used.add(queue);
     const now = clock.now();
-    const due = now + delayMs;
-    const claims = isClaimed ? 1 : 0;
-    const row = [queue, key ?? null, workspace, data, due, now, traceparent ?? null, claims, claims];
+    const row = [queue, key ?? null, workspace, data, now + delayMs, now, traceparent ?? null];
     const standing = [during?.key ?? null, during?.key ?? null, during?.text ?? null];
-    const { changes, lastInsertRowid } = insertOne.run(...row, ...standing);
-    if (changes > 0) {
-      const state = { claims, handedBack: 0, failures: 0, dead: undefined };
-      return { id: String(lastInsertRowid), queue, key, workspace, data, traceparent, ...state };
-    }
+    if (insertOne.run(...row, ...standing).changes > 0) return true;
     if (during !== undefined && stands.get(during.key, during.text) === undefined)
       throw new InstallationEnded();
-    return undefined;
+    return false;
   };
   db.exec(TAKE_OVER);
   setBack.run({ $1: clock.now() });
@@ -130,10 +122,9 @@ export function createSqliteJobs({ database: db, commit }: SqliteFile, clock: Cl
     schedules: { ...createSchedules(db, insert), now: async () => clock.now() },
     start: async () => undefined,
     insert: (queue, jobs) => {
-      const store = (): boolean[] => jobs.map((job) => insert(queue, job) !== undefined);
+      const store = (): boolean[] => jobs.map((job) => insert(queue, job));
       return jobs.length === 1 ? commit(store) : inTransaction(db, store);
     },
-    insertClaimed: (queue, job) => commit(() => insert(queue, job, true)),
     ...changes(db, clock, used),
     erase: (workspace) =>
       inTransaction(db, () => {
@@ -199,7 +190,7 @@ function stateOf({ data, failures, handedBack, dead }: ClaimedJob): Array<string
 
 function createSchedules(
   db: DatabaseSync,
-  insert: (queue: string, job: NewJob) => unknown,
+  insert: (queue: string, job: NewJob) => boolean,
 ): Omit<ScheduleTable, 'now'> {
   const one = db.prepare(ADVANCE);
   const query = (sql: string, values: Array<string | number>): Promise<unknown[]> =>

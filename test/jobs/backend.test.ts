@@ -149,7 +149,7 @@ describe.each(ENGINES)('a due slot of the $name engine', ({ site: open, replicas
   });
 });
 
-test('the whole life of a job on SQLite takes two statements, and waiting for the next takes none', async () => {
+test('the whole life of a job on SQLite takes three statements, and waiting for the next takes none', async () => {
   const site = await ENGINES[0]?.site();
   if (site === undefined) throw new Error('there is no engine');
   const handled = collect();
@@ -163,7 +163,7 @@ test('the whole life of a job on SQLite takes two statements, and waiting for th
   await engine.send<TestData>('q', { workspace: 'T1', n: 1 });
   await handled.given(1);
   await site.advance(1_000);
-  expect(statements()).toBe(2);
+  expect(statements()).toBe(3);
   await site.advance(30 * MINUTE);
-  expect(statements()).toBe(2);
+  expect(statements()).toBe(3);
 });

@@ -22,14 +22,6 @@ export const WORK: readonly Mutation[] = [
     only: 'lane runs no more',
   },
   {
-    name: 'a new job begins before those that wait in the database',
-    file: 'src/jobs/queue-runner.ts',
-    from: 'const hasBacklog = this.#isClaiming || this.#mayHaveMore || this.#hasLeftOut;',
-    to: 'const hasBacklog = false;',
-    tests: ['test/jobs/shares.test.ts'],
-    only: 'begins behind',
-  },
-  {
     name: 'a slow account takes all connections to the service',
     file: 'src/core/shares.ts',
     from: 'if (this.#shares.hasRoom({ workspace: key })) {',
