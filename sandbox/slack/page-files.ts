@@ -20,7 +20,12 @@ export const PAGE_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-export const KEPT = 'public, max-age=31536000, immutable';
+/** How long a browser keeps a file of the page: it asks for an icon or emoji with each element that shows one. */
+export function cacheControl(path: string): string {
+  // Their names change with their contents.
+  if (path.startsWith('/assets/')) return 'public, max-age=31536000, immutable';
+  return path.endsWith('.svg') ? 'public, max-age=600' : 'no-cache';
+}
 
 /** Serves the built page. */
 export function createPageFiles(dir: string): Hono {
@@ -30,8 +35,7 @@ export function createPageFiles(dir: string): Hono {
     context.header('content-security-policy', PAGE_POLICY);
     context.header('x-content-type-options', 'nosniff');
     context.header('referrer-policy', 'no-referrer');
-    // Their names change with their contents.
-    if (context.req.path.startsWith('/assets/')) context.header('cache-control', KEPT);
+    context.header('cache-control', cacheControl(context.req.path));
   });
   files.get('*', serveStatic({ root: dir }));
   return files;

@@ -86,6 +86,14 @@ describe('the page', () => {
     expect(rules.get('trusted-types')).toBe("'none'");
   });
 
+  it('lets a browser keep what it loads, its icons and emoji for minutes', async () => {
+    const { slack } = await startSetting({ pageDir: import.meta.dirname });
+    const kept = async (path: string) => (await fetch(slack.origin + path)).headers.get('cache-control');
+    expect(await kept('/assets/index-1.js')).toBe('public, max-age=31536000, immutable');
+    expect(await kept('/icons.svg')).toBe('public, max-age=600');
+    expect(await kept('/index.html')).toBe('no-cache');
+  });
+
   it('works buttons, modals and their faults', async () => {
     const { slack, app, token } = await startSetting();
     const client = clientOf(slack, token);

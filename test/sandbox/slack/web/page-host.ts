@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { KEPT, PAGE_POLICY } from '../../../../sandbox/slack/page-files.ts';
+import { cacheControl, PAGE_POLICY } from '../../../../sandbox/slack/page-files.ts';
 import { buildPage } from '../../../../sandbox/slack/web/build.ts';
 import { portOfPages } from '../../../support/free-port.ts';
 
@@ -127,7 +127,7 @@ async function serveStatic(folder: string, pathname: string, response: ServerRes
     'content-type': types[extname(path)] ?? 'application/octet-stream',
     'content-security-policy': PAGE_POLICY,
     'x-content-type-options': 'nosniff',
-    ...(pathname.startsWith('/assets/') ? { 'cache-control': KEPT } : {}),
+    'cache-control': cacheControl(pathname),
   });
   response.end(bytes);
 }
