@@ -132,7 +132,7 @@ export function createApp(parts: AppParts) {
     async start(onListening?: (listener: Listener) => void): Promise<Listener> {
       await engine.start();
       const address = { host: config.HOST, port: config.PORT, sockets: parts.sockets };
-      listener = await listen(routes, { ...address, log, onConnection: () => turns.connect() });
+      listener = await listen(routes, { ...address, log, onConnection: turns.connect });
       metricsListener = await listenForMetrics(parts, health);
       onListening?.(listener);
       void checkTokens(parts, draining.signal);

@@ -8,11 +8,11 @@ import { patientClock } from './support/faults.ts';
 import { type Journey, measureJourney } from './support/journey.ts';
 import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
 
-/** They only ever go down. */
+/** One went up once, for `core/json.ts`, which took the place of what stood in several files. */
 const MOST_FILES = {
-  'test storefront': 63,
+  'test storefront': 64,
   'integration add': 70,
-  'invoice notice': 47,
+  'invoice notice': 48,
   digest: 57,
 } as const;
 const MOST_STATEMENTS = 25;
@@ -31,7 +31,7 @@ async function measure(name: keyof typeof MOST_FILES, travel: () => Promise<void
   const journey = await measureJourney(travel);
   measured[name] = journey;
   expect(journey.files.length).toBeLessThanOrEqual(MOST_FILES[name]);
-  expect(SHARED).toHaveLength(31);
+  expect(SHARED).toHaveLength(32);
   expect(journey.files).toEqual(expect.arrayContaining(SHARED));
   return journey;
 }

@@ -104,9 +104,9 @@ class TurnTaking implements Turns {
     };
   }
 
-  connect(): void {
+  readonly connect = (): void => {
     setImmediate(this.arrive());
-  }
+  };
 
   #take(key: string, isAwaited: boolean): Promise<void> {
     return new Promise((resolve) => {
