@@ -43,7 +43,7 @@ interface Names {
   switches: readonly string[];
 }
 
-/** Each list is gone through once, and not with each request: that took 7 % of a burst of commands. */
+/** Each list is gone through once, and not with each request. */
 const NAMES = new WeakMap<readonly Command[], Names>();
 
 function namesOf(commands: readonly Command[]): Names {
