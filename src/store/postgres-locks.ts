@@ -64,8 +64,9 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
       const { rows } = await inTurn('session', () => client.query<{ taken: boolean }>(TRY_LOCK, [key]));
       return rows[0]?.taken === true;
     } catch (error) {
-      const isStanding = (await session?.catch(() => undefined)) === client;
-      if (isStanding) throw error;
+      if ((await session?.catch(() => undefined)) !== client) return false;
+      if (!isEndOfSession(error)) throw error;
+      session = undefined;
       return false;
     }
   }
@@ -96,4 +97,9 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
       await client?.end();
     },
   };
+}
+
+/** What a statement that is under way meets before the connection says that it ends. */
+function isEndOfSession(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity === 'FATAL';
 }

@@ -87,6 +87,19 @@ test('exclusive work is alone among replicas, and another replica takes over fro
   expect(await stores[1]?.exclusive('k', async () => 'taken over')).toBe('taken over');
 });
 
+test('a session that ends while a lock is asked for is followed by another', async () => {
+  const url = await freshDatabase();
+  const [store] = await replicas(url, 1);
+  for (let round = 0; round < 20; round += 1) {
+    let isOver = false;
+    const ended = endSessions(url, 'deckhand locks').then(() => {
+      isOver = true;
+    });
+    while (!isOver) expect(await store?.exclusive('k', async () => 'done')).toBe('done');
+    await ended;
+  }
+});
+
 test('more locks than connections can be held, also nested', async () => {
   const [store] = await replicas(await freshDatabase(), 1);
   const nested = Array.from({ length: 40 }, (_, n) =>
