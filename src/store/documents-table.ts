@@ -43,7 +43,7 @@ export function sqliteDocuments(db: DatabaseSync): DocumentsTable {
 /** As it stands where replicas share the store. */
 function documentOf({ digest, expires }: SignatureRow): PortableDocument {
   const key = keyOf(GLOBAL, 'signatures', digest);
-  const { text } = rowOf(systemClock, key, { at: Date.now() }, expires);
+  const { text } = rowOf(systemClock, key, { at: systemClock.now() }, expires);
   return { key, value: text, expires };
 }
 

@@ -50,6 +50,11 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
     return opening;
   }
 
+  /** Undefined where there is none, or it could not be opened. */
+  async function standing(): Promise<pg.Client | undefined> {
+    return session?.catch(() => undefined);
+  }
+
   async function acquire(key: string): Promise<pg.Client> {
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
       const client = await connected();
@@ -64,7 +69,7 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
       const { rows } = await inTurn('session', () => client.query<{ taken: boolean }>(TRY_LOCK, [key]));
       return rows[0]?.taken === true;
     } catch (error) {
-      if ((await session?.catch(() => undefined)) !== client) return false;
+      if ((await standing()) !== client) return false;
       if (!isEndOfSession(error)) throw error;
       session = undefined;
       return false;
@@ -77,7 +82,7 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
     } catch (error) {
       // The work is done. Without its session the lock is gone anyway, so the session goes too.
       onError(error instanceof Error ? error : new Error('a lock was not released', { cause: error }));
-      if ((await session?.catch(() => undefined)) === client) session = undefined;
+      if ((await standing()) === client) session = undefined;
       client.end().catch(onError);
     }
   }
@@ -93,7 +98,7 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
         }
       }),
     async close() {
-      const client = await session?.catch(() => undefined);
+      const client = await standing();
       await client?.end();
     },
   };

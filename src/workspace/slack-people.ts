@@ -103,7 +103,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     },
     async isAdmin(user: string): Promise<boolean> {
       const person = await userInfo(user);
-      return Boolean(person.is_admin || person.is_owner || person.is_primary_owner);
+      return isSlackAdmin(person);
     },
     /**
      * Slack's own admins of the workspace who can act, of the first thousands that it lists; empty where there are none.
@@ -152,14 +152,20 @@ async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Pr
       .call('users.list', { limit: LISTED_PEOPLE, ...team, ...from })
       .catch(notListed);
     const able = (answer?.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
-    const admins = able.flatMap((one) =>
-      one.id !== undefined && (one.is_admin || one.is_owner || one.is_primary_owner) ? [one.id] : [],
-    );
+    const admins = able.filter(isSlackAdmin).flatMap(({ id }) => id ?? []);
     const cursor = answer?.response_metadata?.next_cursor;
     if (admins.length > 0 || !cursor) return admins;
     from = { cursor };
   }
   return [];
+}
+
+function isSlackAdmin({
+  is_admin,
+  is_owner,
+  is_primary_owner,
+}: Pick<Person, 'is_admin' | 'is_owner' | 'is_primary_owner'>): boolean {
+  return Boolean(is_admin || is_owner || is_primary_owner);
 }
 
 function notListed(error: unknown): undefined {

@@ -100,8 +100,6 @@ export const ActionBody = Interaction.extend({
 });
 export type ActionBody = z.infer<typeof ActionBody>;
 
-const MOST_OF_TYPE = 60;
-
 export const SubmissionBody = Interaction.extend({ view: View });
 
 export const OptionsBody = Interaction.extend({
@@ -112,6 +110,8 @@ export const OptionsBody = Interaction.extend({
   view: View.nullish(),
 });
 export type OptionsBody = z.infer<typeof OptionsBody>;
+
+const MOST_OF_TYPE = 60;
 
 /** A payload of a type that has no handler; a name in the log, and no text that somebody typed. */
 export const OtherBody = z.object({ type: z.string().transform((type) => type.slice(0, MOST_OF_TYPE)) });
