@@ -26,7 +26,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { systemClock, withTimeout } from '../core/clock.ts';
+import { type Clock, systemClock, withTimeout } from '../core/clock.ts';
 import type { Logger } from './log.ts';
 import type { Span, SpanStart, Tracing } from './tracing.ts';
 import type { TracingSettings } from './tracing-settings.ts';
@@ -45,8 +45,14 @@ const KINDS: Readonly<Record<SpanStart['kind'], SpanKind>> = {
  * Traces by OpenTelemetry, sent over OTLP. Imported only where they are on, since it loads a megabyte of code. Nothing in
  * it is global.
  */
-export async function openTracing(settings: TracingSettings, version: string, log: Logger): Promise<Tracing> {
-  const exporter = await openExporter(settings.protocol, log);
+export async function openTracing(
+  settings: TracingSettings,
+  version: string,
+  log: Logger,
+  clock: Clock = systemClock,
+): Promise<Tracing> {
+  const logOutage = createOutageLog(log);
+  const exporter = await openExporter(settings.protocol, logOutage);
   const named = resourceFromAttributes({ 'service.name': 'deckhand', 'service.version': version });
   const provider = new TracerProvider({
     resource: defaultResource()
@@ -78,9 +84,13 @@ export async function openTracing(settings: TracingSettings, version: string, lo
       return carrier.traceparent;
     },
     async close() {
-      // The exporter logs what the collector did not take.
-      const sent = provider.shutdown().catch(() => undefined);
-      await withTimeout(systemClock, CLOSE_MS, sent);
+      // A refused batch ends the shutdown while others are still on their way.
+      const answered = provider
+        .shutdown()
+        .catch(() => undefined)
+        .then(() => exporter.forceFlush())
+        .then(() => true);
+      if ((await withTimeout(clock, CLOSE_MS, answered)) === undefined) logOutage('timeout');
     },
   };
 }
@@ -111,29 +121,38 @@ function typeOf(error: unknown): string {
   return 'kind' in error && typeof error.kind === 'string' ? error.kind : error.name;
 }
 
-/**
- * Sends spans over OTLP. It reads address, headers, time-out, compression and certificates from the standard variables
- * itself. The first failure after a success is logged, by its kind alone: an answer may repeat a header.
- */
-async function openExporter(protocol: TracingSettings['protocol'], log: Logger): Promise<SpanExporter> {
+/** Sends spans over OTLP. It reads address, headers, time-out, compression and certificates from the standard variables itself. */
+async function openExporter(
+  protocol: TracingSettings['protocol'],
+  logOutage: OutageLog,
+): Promise<SpanExporter & { forceFlush(): Promise<void> }> {
   const { OTLPTraceExporter } =
     protocol === 'http/json'
       ? await import('@opentelemetry/exporter-trace-otlp-http')
       : await import('@opentelemetry/exporter-trace-otlp-proto');
-  const exporter: SpanExporter = new OTLPTraceExporter();
-  let isFailing = false;
+  const exporter = new OTLPTraceExporter();
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        const { error } = result;
-        if (error !== undefined && !isFailing)
-          log.warn({ event: 'traces_not_sent', reason: reasonOf(error) }, 'the collector took no spans');
-        isFailing = error !== undefined;
+        logOutage(result.error && reasonOf(result.error));
         done(result);
       });
     },
-    forceFlush: async () => exporter.forceFlush?.(),
+    forceFlush: () => exporter.forceFlush(),
     shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** Is given how each export ended: why the collector did not take it, or undefined. */
+type OutageLog = (reason: string | undefined) => void;
+
+/** Logs the first failure after a success, by its kind alone: an answer may repeat a header. */
+function createOutageLog(log: Logger): OutageLog {
+  let isFailing = false;
+  return (reason) => {
+    if (reason !== undefined && !isFailing)
+      log.warn({ event: 'traces_not_sent', reason }, 'the collector took no spans');
+    isFailing = reason !== undefined;
   };
 }
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
+import type { Clock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openTracing } from '../../src/observability/open-tracing.ts';
 import type { Tracing } from '../../src/observability/tracing.ts';
@@ -49,11 +50,16 @@ export interface Collector {
   resource(): Record<string, unknown>;
 }
 
-export async function startCollector(status = 200): Promise<Collector> {
+/** @param mayAnswer awaited before each answer, with how many requests have come */
+export async function startCollector(
+  status = 200,
+  mayAnswer: (count: number) => Promise<void> = async () => undefined,
+): Promise<Collector> {
   const requests: Collector['requests'] = [];
   const server = createServer((request, response) => {
-    void buffer(request).then((body) => {
+    void buffer(request).then(async (body) => {
       requests.push({ path: request.url ?? '', type: request.headers['content-type'] ?? '', body });
+      await mayAnswer(requests.length);
       response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
     });
   }).listen(0, '127.0.0.1');
@@ -76,9 +82,10 @@ export async function startCollector(status = 200): Promise<Collector> {
 export function traceTo(
   { origin }: Collector,
   write: (line: string) => void = () => undefined,
+  clock?: Clock,
 ): Promise<Tracing> {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', origin);
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'authorization=Collector-Secret');
   const settings = { protocol: 'http/json', sampler: 'parentbased_always_on', ratio: 1 } as const;
-  return openTracing(settings, '0.0.0-test', createLog('info', write));
+  return openTracing(settings, '0.0.0-test', createLog('info', write), clock);
 }
