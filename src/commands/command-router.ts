@@ -114,12 +114,12 @@ export function mistakes(typed: string, name: string): number {
  */
 export function parseArguments(command: Command, rest: Words): unknown {
   const { account: _, ...flags } = rest.flags;
-  const known = [...(command.flags ?? []), ...(command.switches ?? [])];
-  const strange = Object.keys(flags).find((flag) => !known.includes(flag));
+  const { flags: own = [], switches = [], positionals, takesAccount } = command;
+  const known = [...own, ...switches, ...(takesAccount ? ['account'] : [])];
+  const strange = Object.keys(rest.flags).find((flag) => !known.includes(flag));
   if (strange !== undefined)
     throw usageError(command, `There is no option ${code(`--${strange}`, 40)} for this command.`);
   const { words } = rest;
-  const { positionals } = command;
   const tooMany = words[positionals.length];
   if (tooMany !== undefined && !command.rest)
     throw usageError(command, `${code(tooMany, 40)} is one word too many.`);

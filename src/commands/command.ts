@@ -167,6 +167,8 @@ export interface Command<Args = unknown> {
   role: Role;
   /** True where the command works on a connected account: without one the person is asked to connect first. */
   needsAccount: boolean;
+  /** False where `--account` would change nothing; by default as `needsAccount`. */
+  takesAccount: boolean;
   /**
    * True where it changes something: it is stored before the ack and survives `kill -9`. By the words after its name
    * where only some of them change something: a command that opens a form cannot be
@@ -200,14 +202,16 @@ export interface CommandGroup {
 }
 
 /** A command as it is written down: what most commands do not need may be left out. */
-export type CommandSpec<Args> = Omit<Command<Args>, 'positionals' | keyof typeof DEFAULTS> &
-  Partial<Pick<Command<Args>, keyof typeof DEFAULTS>> & { args?: z.ZodObject & z.ZodType<Args> };
+export type CommandSpec<Args> = Omit<Command<Args>, 'positionals' | 'takesAccount' | keyof typeof DEFAULTS> &
+  Partial<Pick<Command<Args>, 'takesAccount' | keyof typeof DEFAULTS>> & {
+    args?: z.ZodObject & z.ZodType<Args>;
+  };
 
 const DEFAULTS = { usage: '', needsAccount: false, args: z.object({}) };
 
 /** Keeps the types of `args` and `run` together, and drops them outside, where the registry mixes commands. */
 export function defineCommand<Args = unknown>(command: CommandSpec<Args>): Command {
-  const { args = DEFAULTS.args, flags = [], switches = [] } = command;
+  const { args = DEFAULTS.args, flags = [], switches = [], needsAccount: takesAccount = false } = command;
   const positionals = Object.keys(args.shape).filter((name) => ![...flags, ...switches].includes(name));
-  return { ...DEFAULTS, ...command, positionals } as Command;
+  return { ...DEFAULTS, takesAccount, ...command, positionals } as Command;
 }

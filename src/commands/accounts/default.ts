@@ -13,6 +13,7 @@ export const accountsDefault = defineCommand({
   examples: ['accounts default acme'],
   role: 'admin',
   needsAccount: true,
+  takesAccount: false,
   durable: true,
   args: z.object({ account: z.string().toLowerCase() }),
   async run({ account }, { workspace }) {

@@ -22,6 +22,7 @@ export const disconnect = defineCommand({
   // One's own key; all others are for admins.
   role: 'member',
   needsAccount: true,
+  takesAccount: false,
   args: z.object({ account: z.string().toLowerCase() }),
   async run({ account }, { caller, workspace }) {
     const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);

@@ -27,6 +27,7 @@ export const settings = defineCommand({
   name: 'settings',
   summary: 'Sets this channel’s threads, layout, default project and time zone',
   role: 'operator',
+  takesAccount: true,
   run: (_, context) => openSettings(context),
   submissions: [{ callbackId: SETTINGS, role: 'operator', submit: submitSettings }],
   optionSources: [zonePicker],

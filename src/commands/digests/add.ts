@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { withTimeout } from '../../core/clock.ts';
 import type { Reply } from '../../core/reply.ts';
+import { unknownAccount } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
 import { isUndeliverable } from '../../scheduler/deliver.ts';
 import { addDigest, DIGESTS } from '../../scheduler/digests/schedule.ts';
@@ -80,6 +81,7 @@ async function openForm(
     withTimeout(workspace.clock, ZONE_TIMEOUT_MS, zoneOf(workspace, user)),
   ]);
   const names = accounts.map(({ name }) => name);
+  if (named !== undefined && !names.includes(named.toLowerCase())) throw unknownAccount(named);
   const account = [named?.toLowerCase(), bound.account].find(
     (name) => name !== undefined && names.includes(name),
   );

@@ -17,6 +17,7 @@ export const digestPreview = defineCommand({
   usage: '[id]',
   role: 'operator',
   needsAccount: true,
+  takesAccount: false,
   args: z.object({ id: z.string().optional() }),
   run: ({ id }, context) => preview(context, id),
   actions: [

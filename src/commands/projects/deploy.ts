@@ -8,6 +8,7 @@ export const deploy = defineCommand({
   name: 'deploy',
   summary: 'Says where deployments and rollbacks are started: Deckhand starts none',
   role: 'member',
+  takesAccount: true,
   rest: true,
   args: z.object({ words: z.string().optional() }),
   async run(_, { caller, workspace, account: named }) {

@@ -27,6 +27,7 @@ export function editCommand<R>(
     usage: feature.matches === undefined ? '[id]' : '[id|project]',
     role,
     needsAccount: true,
+    takesAccount: false,
     rest: true,
     args: Args,
     run: ({ named }, context) => open(context, named),

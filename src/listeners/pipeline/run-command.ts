@@ -89,8 +89,8 @@ function runMatched(
   if (matched === undefined) throw unknownCommand(registry.commands, typed.text);
   const { command, rest } = matched;
   const { account } = rest.flags;
-  if (account === true) throw new UserError('`--account` needs a name.', 'accounts');
   const args = parseArguments(command, rest);
+  if (account === true) throw new UserError('`--account` needs a name.', 'accounts');
   return command.run(args, createContext(workspace, caller, { account, ...typed }));
 }
 
