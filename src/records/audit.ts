@@ -15,8 +15,6 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-export type Audit = ReturnType<typeof createAudit>;
-
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 
 export interface AuditParts {

@@ -25,8 +25,6 @@ export function projectOfChannel(
   return account === undefined || account === named ? project : undefined;
 }
 
-export type Channels = ReturnType<typeof createChannels>;
-
 export function createChannels(store: WorkspaceStore) {
   const stored: Collection<Channel> = store.collection('channels', Channel);
   async function change(channel: string, change: (current: Channel) => Channel): Promise<Channel> {

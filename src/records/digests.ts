@@ -61,8 +61,6 @@ export function nextOf({ state, cadence, zone, snoozedUntil = 0 }: Digest, now: 
   return nextTimes(cadence, zone, Math.max(now, snoozedUntil - 1), 1)[0];
 }
 
-export type Digests = ReturnType<typeof createDigests>;
-
 export function createDigests(store: WorkspaceStore) {
   const stored: Collection<Digest> = store.collection('digests', Digest);
   return {

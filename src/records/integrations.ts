@@ -20,8 +20,6 @@ export const RememberedIntegration = z.object({
 });
 export type RememberedIntegration = z.infer<typeof RememberedIntegration>;
 
-export type Integrations = ReturnType<typeof createIntegrations>;
-
 const ID_LENGTH = 5;
 
 export function createIntegrations(store: WorkspaceStore) {

@@ -18,8 +18,6 @@ const Claims = z.object({ claims: z.array(Claim) });
 export type Mentions = ReadonlyMap<string, string>;
 
 /** Who is called what at the service; a name of an account is one person's, and a person has one name there. */
-export type ServiceNames = ReturnType<typeof createServiceNames>;
-
 export function createServiceNames({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
   const stored: Collection<z.infer<typeof Claims>> = store.collection('service-names', Claims);
   const list = async (account: string): Promise<Claim[]> => (await stored.get(account))?.claims ?? [];

@@ -60,8 +60,6 @@ export interface Claim {
   run: Run;
 }
 
-export type TestRuns = ReturnType<typeof createTestRuns>;
-
 /** A short name of the target, the same for the same account, project and server. */
 export function targetKey(target: Target): string {
   const parts = [target.account, target.project.permalink, target.server?.identifier ?? ''];

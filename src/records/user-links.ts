@@ -19,8 +19,6 @@ const Link = z.object({
 });
 export type Link = z.infer<typeof Link>;
 
-export type UserLinks = ReturnType<typeof createUserLinks>;
-
 export function createUserLinks(parts: { store: WorkspaceStore; sealer: WorkspaceSealer; clock: Clock }) {
   const stored = parts.store.collection('links', Link);
   return {

@@ -6,11 +6,9 @@ import { isSlackFailure } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 import { altText, chartTitle, type DeploymentsData } from '../views/activity/deployments-chart.ts';
 
-/** Charts as pictures, for where Slack draws none itself. */
-export type ChartFiles = ReturnType<typeof createChartFiles>;
-
 const DAY_MS = 24 * 60 * 60_000;
 
+/** Charts as pictures, for where Slack draws none itself. */
 export function createChartFiles({
   slack,
   pictures,

@@ -4,8 +4,6 @@ import { logFailure } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
 
-export type Explaining = ReturnType<typeof createExplaining>;
-
 export function createExplaining({ config, clock, log }: { config: Settings; clock: Clock; log: Logger }) {
   const { SLACK_COMMAND: word, SUPPORT_URL: supportUrl } = config;
   const explainHere = (error: unknown, newAccount?: string): Explained =>

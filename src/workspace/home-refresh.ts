@@ -15,9 +15,6 @@ export const REFRESH_HOME: JobType<z.infer<typeof NoData>> = { queue: 'refresh-h
 const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
 export type Viewer = z.infer<typeof Viewer>;
 
-/** The App Home of everyone who had it open lately. */
-export type Home = ReturnType<typeof createHome>;
-
 /** Changes come in groups. */
 const SOON_MS = 300;
 /** Slack accepts some 100 `views.publish` a minute from a workspace. */
@@ -34,6 +31,7 @@ export interface HomeParts {
   slack: WorkspaceSlack;
 }
 
+/** The App Home of everyone who had it open lately. */
 export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
   const viewers: Collection<Viewer> = store.collection('home-viewers', Viewer);
   /** When the latest refresh is due. */

@@ -6,8 +6,6 @@ const Pending = z.object({ text: z.string() });
 const KEPT_MS = 30 * 60 * 1000;
 
 /** Commands that were typed before an account was connected; they run once one is. */
-export type PendingCommands = ReturnType<typeof createPendingCommands>;
-
 export function createPendingCommands(parts: { store: WorkspaceStore; clock: Clock }) {
   const stored = parts.store.collection('waiting', Pending);
   return {

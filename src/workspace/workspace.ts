@@ -5,19 +5,19 @@ import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Pictures } from '../pictures/pictures.ts';
-import { type Accounts, type AccountsParts, createAccounts } from '../records/accounts.ts';
-import { type Audit, createAudit } from '../records/audit.ts';
-import { type Channels, createChannels } from '../records/channels.ts';
-import { createDigests, type Digests } from '../records/digests.ts';
-import { createIntegrations, type Integrations } from '../records/integrations.ts';
+import { type AccountsParts, createAccounts } from '../records/accounts.ts';
+import { createAudit } from '../records/audit.ts';
+import { createChannels } from '../records/channels.ts';
+import { createDigests } from '../records/digests.ts';
+import { createIntegrations } from '../records/integrations.ts';
 import { accountsChanged } from '../records/schedules.ts';
-import { createServiceNames, type ServiceNames } from '../records/service-names.ts';
-import { createTestRuns, type TestRuns } from '../records/test-runs.ts';
-import { createUserLinks, linkedEmails, type UserLinks } from '../records/user-links.ts';
+import { createServiceNames } from '../records/service-names.ts';
+import { createTestRuns } from '../records/test-runs.ts';
+import { createUserLinks, linkedEmails } from '../records/user-links.ts';
 import type { Service } from '../service/client.ts';
-import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
-import type { RefusedToken, TokenHealth } from '../slack/token-health.ts';
-import type { Sealer, WorkspaceSealer } from '../store/sealer.ts';
+import type { Slack } from '../slack/slack.ts';
+import type { TokenHealth } from '../slack/token-health.ts';
+import type { Sealer } from '../store/sealer.ts';
 import {
   type AskTenancy,
   GLOBAL,
@@ -27,17 +27,17 @@ import {
   type Tenancy,
   type WorkspaceStore,
 } from '../store/store.ts';
-import { type ChartFiles, createChartFiles } from './chart-files.ts';
-import { createExplaining, type Explaining } from './explaining.ts';
-import { createHome, type Home } from './home-refresh.ts';
-import { createHostingCatalog, type HostingCatalog } from './hosting-catalog.ts';
+import { createChartFiles } from './chart-files.ts';
+import { createExplaining } from './explaining.ts';
+import { createHome } from './home-refresh.ts';
+import { createHostingCatalog } from './hosting-catalog.ts';
 import { type AskedTenancy, askTenancy, type Installations, type Tenancies } from './installations.ts';
 import type { Asker, LinkRequests } from './link-requests.ts';
-import { createNewBlocks, type NewBlocks, withFallbacks } from './new-blocks.ts';
-import { createPendingCommands, type PendingCommands } from './pending-commands.ts';
-import { createProjects, lookOnce, type Projects } from './projects.ts';
+import { createNewBlocks, withFallbacks } from './new-blocks.ts';
+import { createPendingCommands } from './pending-commands.ts';
+import { createProjects, lookOnce } from './projects.ts';
 import type { Quarantine } from './quarantine.ts';
-import { createRoles, type Roles, type RolesParts } from './roles.ts';
+import { createRoles, type RolesParts } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
 
 /** Everything that is opened once for the process. */
@@ -61,42 +61,7 @@ export interface Parts {
 }
 
 /** One workspace: its records, its Slack, its jobs. Nothing here reaches another one. */
-export interface Workspace extends Explaining {
-  /** `enterpriseId ?? teamId` of the installation. */
-  id: string;
-  config: Settings;
-  clock: Clock;
-  /** Each line carries the workspace. */
-  log: Logger;
-  metrics: Metrics;
-  tracing: Tracing;
-  store: WorkspaceStore;
-  sealer: WorkspaceSealer;
-  jobs: WorkspaceJobs;
-  slack: WorkspaceSlack;
-  service: Service;
-  pictures: Pictures;
-  /** Rejects where the store or the job engine does not answer; the environment's token that Slack refuses. */
-  health: { store(): Promise<void>; jobs(): Promise<void>; refusedToken(): RefusedToken | undefined };
-  accounts: Accounts;
-  audit: Audit;
-  channels: Channels;
-  chartFiles: ChartFiles;
-  digests: Digests;
-  home: Home;
-  hosting: HostingCatalog;
-  integrations: Integrations;
-  /** `ask` returns the ticket that opens our page in the browser. */
-  links: UserLinks & { ask(asker: Omit<Asker, 'workspace'>): Promise<string> };
-  names: ServiceNames;
-  newBlocks: NewBlocks;
-  pending: PendingCommands;
-  projects: Projects;
-  roles: Roles;
-  runs: TestRuns;
-  /** The same for the length of one request: settings, accounts, roles and projects are read once in it. */
-  forRequest(): Workspace;
-}
+export interface Workspace extends ReturnType<typeof openWorkspace> {}
 
 /** The context of every workspace, opened when it is first needed. */
 export type Workspaces = ReturnType<typeof createWorkspaces>;
@@ -153,7 +118,7 @@ export function createWorkspaces(parts: Parts) {
   };
 }
 
-function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined): Workspace {
+function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined) {
   const { clock, metrics, tracing, service, installations, pictures, config } = parts;
   const log = parts.log.child({ workspace: id });
   const store = parts.store.of(id, during);
@@ -177,10 +142,12 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
   const records = recordsIn(store, shared);
   const { accounts } = records;
   const projects = createProjects({ accounts, clock });
-  const workspace: Workspace = {
+  const workspace = {
+    /** `enterpriseId ?? teamId` of the installation. */
     id,
     config,
     clock,
+    /** Each line carries the workspace. */
     log,
     metrics,
     tracing,
@@ -191,8 +158,11 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     service,
     pictures,
     health: {
+      /** Rejects where the store does not answer. */
       store: () => parts.store.ping(),
+      /** Rejects where the job engine does not answer. */
       jobs: () => parts.engine.ping(),
+      /** The environment's token that Slack refuses. */
       refusedToken: parts.tokenHealth.refused,
     },
     ...records,
@@ -204,14 +174,20 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     integrations: createIntegrations(store),
     links: {
       ...createUserLinks({ store, sealer, clock }),
-      ask: (asker) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
+      /** Returns the ticket that opens our page in the browser. */
+      ask: (asker: Omit<Asker, 'workspace'>) => parts.linkRequests.ask({ workspace: id, ...asker }, during),
     },
     names: createServiceNames({ store, clock }),
     newBlocks,
     pending: createPendingCommands({ store, clock }),
     projects,
     runs: createTestRuns(store, home.refresh),
-    forRequest: () => ({ ...workspace, ...recordsIn(readOnce(store), shared), projects: lookOnce(projects) }),
+    /** The same for the length of one request: settings, accounts, roles and projects are read once in it. */
+    forRequest: (): Workspace => ({
+      ...workspace,
+      ...recordsIn(readOnce(store), shared),
+      projects: lookOnce(projects),
+    }),
     ...createExplaining({ config, clock, log }),
   };
   return workspace;
@@ -230,10 +206,7 @@ function jobsOf(engine: Engine, workspace: string, during: AskTenancy | undefine
 type RecordParts = Omit<AccountsParts & RolesParts, 'store' | 'linkedEmail'>;
 
 /** What a request reads again and again. @param store may remember what it has read */
-function recordsIn(
-  store: WorkspaceStore,
-  parts: RecordParts,
-): Pick<Workspace, 'accounts' | 'channels' | 'roles'> {
+function recordsIn(store: WorkspaceStore, parts: RecordParts) {
   const linkedEmail = parts.service.oauth && linkedEmails(store);
   return {
     accounts: createAccounts({ ...parts, store, linkedEmail }),
