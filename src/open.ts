@@ -20,13 +20,12 @@ import { createWeb, type Web } from './slack/web.ts';
 import { checkKeys } from './store/key-proofs.ts';
 import { type OpenStore, openStore } from './store/open-store.ts';
 import { takeOver } from './store/origin.ts';
-import type { QuarantinedRecord } from './store/quarantine.ts';
 import { createSealer, type Sealer } from './store/sealer.ts';
-import { asking, type Store } from './store/store.ts';
+import { asking, type QuarantinedRecord, type Store } from './store/store.ts';
 import { createTenancies, type Installations, singleInstallation } from './workspace/installations.ts';
 import { createLinkRequests } from './workspace/link-requests.ts';
 import { createInstallations } from './workspace/oauth-installations.ts';
-import { createQuarantine, createQuarantineNotices, markSetAside } from './workspace/quarantine.ts';
+import { createQuarantineNotices, markSetAside } from './workspace/quarantine.ts';
 
 export interface OpenOptions {
   log: Logger;
@@ -74,10 +73,9 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     release: version,
     onJobEnd: metrics.job,
     onQuarantined,
-    onSetAside: (what) => void markSetAside({ store, log, quarantine }, what),
+    onSetAside: (what) => void markSetAside({ store, log }, what),
   });
   const { store, engine } = backend;
-  const quarantine = createQuarantine({ store, clock }, onQuarantined);
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await checkKeys(config.ENCRYPTION_KEYS, store);
   const service = openService(config, { ...options, clock, tracing }, metrics);
@@ -106,7 +104,6 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     tracing,
     pictures,
     linkRequests,
-    quarantine,
     tenancies: createTenancies({ store, installations, clock }),
   });
   async function close(): Promise<void> {

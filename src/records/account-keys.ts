@@ -1,6 +1,6 @@
-import { markId, QUARANTINE, type QuarantinedRecord, QuarantineMark } from '../store/quarantine.ts';
+import { markId, QUARANTINE, QuarantineMark } from '../store/quarantine.ts';
 import { type Field, SealError, type WorkspaceSealer } from '../store/sealer.ts';
-import type { WorkspaceStore } from '../store/store.ts';
+import type { QuarantinedRecord, WorkspaceStore } from '../store/store.ts';
 
 /**
  * What a key of an account is for.

@@ -17,7 +17,7 @@ import {
   type StoredRow,
   swap,
 } from './backend.ts';
-import { DocumentUnreadable, type QuarantinedRecord, quarantine } from './quarantine.ts';
+import { DocumentUnreadable, ownerOf, quarantine } from './quarantine.ts';
 import {
   type AskTenancy,
   asking,
@@ -26,6 +26,7 @@ import {
   DATA_KEYS,
   GLOBAL,
   parseVersion,
+  type QuarantinedRecord,
   type Shape,
   type Store,
   StoreError,
@@ -75,6 +76,7 @@ export function createKeyvStore(
       await backend.deleteRange(`${part(workspace)}/`);
       await backend.scrub();
     },
+    quarantine: (record) => quarantine(context, record),
     ping: () => globalOf('pings').put('last', { at: clock.now() }),
     close: () => backend.close(),
   };
@@ -236,7 +238,8 @@ class KeyvCollection<T> implements Collection<T> {
   async #parse(id: string, { doc, version = 1 }: Envelope): Promise<T> {
     const parsed = parseVersion(this.#shape, doc, version);
     if (parsed.success) return parsed.data;
-    await quarantine(this.#context, { workspace: this.#workspace, collection: this.#name, id }, doc);
+    const of = { workspace: this.#workspace, collection: this.#name, id };
+    await quarantine(this.#context, { kind: 'document', ...of, owner: ownerOf(doc) });
     throw new DocumentUnreadable(this.#name, { cause: parsed.error });
   }
 }

@@ -2,9 +2,8 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import type { SqliteFile } from '../core/sqlite-file.ts';
 import type { Backend } from './backend.ts';
 import { createKeyvStore } from './keyv-store.ts';
-import type { QuarantinedRecord } from './quarantine.ts';
 import { openSqlite } from './sqlite.ts';
-import { type Store, StoreError } from './store.ts';
+import { type QuarantinedRecord, type Store, StoreError } from './store.ts';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 const SQLITE = 'sqlite://';

@@ -1,18 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { type Backend, rowOf } from './backend.ts';
-import { StoreError } from './store.ts';
-
-/** Something stored that cannot be read. It stays where it is, for a release that can read it. */
-export interface QuarantinedRecord {
-  kind: QuarantineMark['kind'];
-  workspace: string;
-  /** Of jobs and schedules the queue. */
-  collection: string;
-  id: string;
-  /** Who set it up, as far as that can be read. */
-  owner: string | undefined;
-}
+import { type Backend, part, rowOf } from './backend.ts';
+import { type QuarantinedRecord, StoreError } from './store.ts';
 
 /** The collection, in each workspace, of what cannot be read there. */
 export const QUARANTINE = 'quarantine';
@@ -51,13 +40,13 @@ export interface QuarantineOptions {
 /** Marks a record as unreadable; the first to do so reports it. */
 export async function quarantine(
   { backend, clock, onQuarantined }: QuarantineOptions,
-  { workspace, collection, id }: Pick<QuarantinedRecord, 'workspace' | 'collection' | 'id'>,
-  doc: unknown,
+  record: QuarantinedRecord,
 ): Promise<void> {
-  const mark: QuarantineMark = { kind: 'document', collection, id, at: clock.now() };
-  const key = `${workspace}/${QUARANTINE}/${markId(mark)}`;
+  const { kind, workspace, collection, id } = record;
+  const mark: QuarantineMark = { kind, collection, id, at: clock.now() };
+  const key = `${part(workspace)}/${QUARANTINE}/${markId(mark)}`;
   const isFirst = await backend.insert(rowOf(clock, key, mark, undefined));
-  if (isFirst) onQuarantined?.({ kind: 'document', workspace, collection, id, owner: ownerOf(doc) });
+  if (isFirst) onQuarantined?.(record);
 }
 
 const OWNED = z.union([

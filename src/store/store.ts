@@ -26,6 +26,8 @@ export interface Store {
    * shut, and what was under way writes no more.
    */
   erase(workspace: string): Promise<void>;
+  /** Marks what the store itself does not find unreadable; the first to do so reports it, as it reports documents. */
+  quarantine(record: QuarantinedRecord): Promise<void>;
   /** Resolves if the database can be written, which a full disk refuses; rejects otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -35,6 +37,17 @@ export interface Store {
 export interface Tenancy {
   key: string;
   text: string;
+}
+
+/** Something stored that cannot be read. It stays where it is, for a release that can read it. */
+export interface QuarantinedRecord {
+  kind: 'document' | 'job' | 'schedule';
+  workspace: string;
+  /** Of jobs and schedules the queue. */
+  collection: string;
+  id: string;
+  /** Who set it up, as far as that can be read. */
+  owner: string | undefined;
 }
 
 /** The tenancy that a write belongs to. @throws InstallationEnded */

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
 import { parseJson } from '../core/json.ts';
 import { code } from '../core/mrkdwn.ts';
 import type { SetAside } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Slack } from '../slack/slack.ts';
-import { markId, ownerOf, QUARANTINE, type QuarantinedRecord, QuarantineMark } from '../store/quarantine.ts';
-import { GLOBAL, type Store, type WorkspaceStore } from '../store/store.ts';
+import { ownerOf, QUARANTINE, QuarantineMark } from '../store/quarantine.ts';
+import { GLOBAL, type QuarantinedRecord, type Store, type WorkspaceStore } from '../store/store.ts';
 import { say } from '../views/blocks/message.ts';
 import type { Installations } from './installations.ts';
 
@@ -16,30 +15,13 @@ export async function listQuarantined(store: WorkspaceStore): Promise<Quarantine
   return rows.map(({ doc }) => doc).toSorted((one, other) => one.at - other.at);
 }
 
-/** Marks what the store itself does not find unreadable; the first to do so reports it. */
-export type Quarantine = (record: QuarantinedRecord) => Promise<void>;
-
-export function createQuarantine(
-  { store, clock }: { store: Store; clock: Clock },
-  report: (record: QuarantinedRecord) => void,
-): Quarantine {
-  return async (record) => {
-    const { workspace, kind, collection, id } = record;
-    const isFirst = await store
-      .of(workspace)
-      .collection(QUARANTINE, QuarantineMark)
-      .create(markId(record), { kind, collection, id, at: clock.now() });
-    if (isFirst) report(record);
-  };
-}
-
-/** The same for a job or schedule, whose log line and count are the engine's. */
+/** Marks a job or schedule that cannot be read, whose log line and count are the engine's. */
 export async function markSetAside(
-  { store, log, quarantine }: { store: Store; log: Logger; quarantine: Quarantine },
+  { store, log }: { store: Store; log: Logger },
   what: SetAside,
 ): Promise<void> {
   try {
-    await quarantine(await recordOf(store, what));
+    await store.quarantine(await recordOf(store, what));
   } catch (err) {
     const { workspace, queue: kind } = what;
     log.warn({ event: 'record_owner_not_notified', workspace, kind, err }, 'an owner was not notified');

@@ -36,7 +36,6 @@ import type { Asker, LinkRequests } from './link-requests.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
 import { createPendingCommands } from './pending-commands.ts';
 import { createProjects, lookOnce } from './projects.ts';
-import type { Quarantine } from './quarantine.ts';
 import { createRoles, type RolesParts } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
 
@@ -56,7 +55,6 @@ export interface Parts {
   tracing: Tracing;
   pictures: Pictures;
   linkRequests: LinkRequests;
-  quarantine: Quarantine;
   tenancies: Tenancies;
 }
 
@@ -137,7 +135,7 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
       await accountsChanged({ jobs, clock });
       await home.refresh();
     },
-    onUnreadable: (record) => parts.quarantine({ ...record, workspace: id }),
+    onUnreadable: (record) => parts.store.quarantine({ ...record, workspace: id }),
   };
   const records = recordsIn(store, shared);
   const { accounts } = records;

@@ -72,9 +72,9 @@ export const WORK: readonly Mutation[] = [
   },
   {
     name: 'the owner of what cannot be read is not told',
-    file: 'src/workspace/quarantine.ts',
-    from: 'if (isFirst) report(record);',
-    to: 'void [isFirst, report];',
+    file: 'src/store/quarantine.ts',
+    from: 'if (isFirst) onQuarantined?.(record);',
+    to: 'void [isFirst, onQuarantined];',
     tests: [QUARANTINE_TEST],
     only: 'jobs and schedules',
   },

@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../src/store/open-store.ts';
-import type { QuarantinedRecord } from '../../src/store/quarantine.ts';
-import type { Shape, Versioned, WorkspaceStore } from '../../src/store/store.ts';
+import type { QuarantinedRecord, Shape, Versioned, WorkspaceStore } from '../../src/store/store.ts';
 import { DATABASES } from './databases.ts';
 
 const First = z.object({ days: z.number() });
