@@ -32,9 +32,9 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'a schedule is changed although its own channel does not allow it',
     file: 'src/commands/schedules/lifecycle.ts',
-    from: `named, fits);
-  await expectAllowedThere(feature, context, schedule, command);`,
-    to: 'named, fits);',
+    from: `await expectAllowedThere(feature, context, schedule, command);
+  const changed`,
+    to: 'const changed',
     tests: ['test/listeners/doors.test.ts'],
     only: 'its schedules',
   },

@@ -1,21 +1,14 @@
 import { code, dateTime } from '../../core/mrkdwn.ts';
 import { daysLater } from '../../jobs/zone.ts';
 import { type Digest, nextOf, nextTimes } from '../../records/digests.ts';
-import type { Schedule } from '../../records/schedules.ts';
 import { asSchedule, DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { digestListMessage, type ListedDigest } from '../../views/digests/list.ts';
 import { digestCommand, digestWords } from '../../views/digests/words.ts';
 import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/card.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { recordChange, type ScheduleFeature } from '../schedules/feature.ts';
-import {
-  actionOf,
-  listCommand,
-  type Operation,
-  removedSince,
-  scheduleCommands,
-} from '../schedules/lifecycle.ts';
+import type { ScheduleFeature } from '../schedules/feature.ts';
+import { actionOf, listCommand, type Operation, scheduleCommands } from '../schedules/lifecycle.ts';
 
 /** Digests, as people meet them. */
 export const DIGEST_FEATURE: ScheduleFeature<Digest> = {
@@ -68,32 +61,27 @@ function shownInList(digest: Digest, now: number): ListedDigest {
 }
 
 const SNOOZED_DAYS = 7;
-const SNOOZED = 'digest snooze';
 
 const SNOOZING: Operation<Digest> = {
   verb: 'snooze',
   command: 'digest pause',
+  audited: 'digest snooze',
   done: 'snoozed',
-  change: snooze,
+  async change({ workspace: { clock, digests } }, schedule) {
+    const snoozedUntil = daysLater(schedule.record.zone, clock.now(), SNOOZED_DAYS);
+    const changed = await digests.change(schedule.id, (current) => ({ ...current, snoozedUntil }));
+    return changed && asSchedule(changed);
+  },
 };
 
 const { pause, resume, remove } = scheduleCommands(DIGEST_FEATURE);
 
 export const digestPause = defineCommand({
   ...pause,
-  actions: [...(pause.actions ?? []), { ...actionOf(DIGEST_FEATURE, SNOOZING), change: SNOOZED }],
+  actions: [...(pause.actions ?? []), actionOf(DIGEST_FEATURE, SNOOZING)],
 });
 export const digestResume = defineCommand(resume);
 export const digestRemove = defineCommand(remove);
-
-async function snooze(context: CommandContext, schedule: Schedule<Digest>): Promise<Schedule<Digest>> {
-  const { digests, clock } = context.workspace;
-  const snoozedUntil = daysLater(schedule.record.zone, clock.now(), SNOOZED_DAYS);
-  const changed = await digests.change(schedule.id, (current) => ({ ...current, snoozedUntil }));
-  if (changed === undefined) throw removedSince(DIGEST_FEATURE, schedule);
-  await recordChange(context, SNOOZED, schedule);
-  return asSchedule(changed);
-}
 
 export const digestList = defineCommand({
   ...listCommand(DIGEST_FEATURE),

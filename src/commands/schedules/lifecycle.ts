@@ -36,11 +36,13 @@ export interface Operation<R> {
   verb: string;
   /** The name of the command that it belongs to. */
   command: string;
+  /** What the audit log calls it; left out, the command. */
+  audited?: string;
   done: ScheduleChange['done'];
   /** Which schedule is meant where none is named. */
   fits?(schedule: Schedule<R>): boolean;
-  /** @returns the schedule as it is then */
-  change(context: CommandContext, schedule: Schedule<R>): Promise<Schedule<R>>;
+  /** @returns the schedule as it is then; undefined where it was removed meanwhile */
+  change(context: CommandContext, schedule: Schedule<R>): Promise<Schedule<R> | undefined>;
 }
 
 /** `pause`, `resume` and `remove` of a kind, with their buttons and "Undo". */
@@ -83,33 +85,44 @@ export function listCommand<R>(feature: ScheduleFeature<R>) {
 
 async function changeNamed<R>(
   feature: ScheduleFeature<R>,
-  { command, change, done, fits }: Operation<R>,
+  operation: Operation<R>,
   context: CommandContext,
   named: string | undefined,
 ): Promise<Reply> {
+  const { done, fits } = operation;
   if (done === 'removed' && named?.toLowerCase() === 'all') return removeHere(feature, context);
   const schedule = await resolveSchedule(feature, context, named, fits);
-  await expectAllowedThere(feature, context, schedule, command);
-  const changed = await change(context, schedule);
+  const changed = await carryOut(feature, operation, context, schedule);
   return announce(context, changed, cardOf(feature, changed, done, context), done !== 'resumed');
 }
 
-/** A button that changes a schedule: the message that it stands on is drawn anew. */
-export function actionOf<R>(
+/** The change, where the schedule's own channel allows it, and its line in the audit log. */
+async function carryOut<R>(
   feature: ScheduleFeature<R>,
-  { verb, command, done, change }: Operation<R>,
-): Action {
+  { command, audited = command, change }: Operation<R>,
+  context: CommandContext,
+  schedule: Schedule<R>,
+): Promise<Schedule<R>> {
+  await expectAllowedThere(feature, context, schedule, command);
+  const changed = await change(context, schedule);
+  if (changed === undefined) throw removedSince(feature, schedule);
+  await recordChange(context, audited, schedule);
+  return changed;
+}
+
+/** A button that changes a schedule: the message that it stands on is drawn anew. */
+export function actionOf<R>(feature: ScheduleFeature<R>, operation: Operation<R>): Action {
   const { face, note, redraw } = feature;
+  const { verb, command, audited = command, done } = operation;
   return {
     actionId: `${face.prefix}:${verb}`,
     role: face.role,
     durable: true,
-    change: command,
+    change: audited,
     async run(value, context) {
       const { id, list } = fromButton(ScheduleButton, value);
       const schedule = await resolveSchedule(feature, context, id);
-      await expectAllowedThere(feature, context, schedule, command);
-      const changed = await change(context, schedule);
+      const changed = await carryOut(feature, operation, context, schedule);
       const card = cardOf(feature, changed, done, context, list);
       if (changed.channel !== context.caller.channel) await announce(context, changed, card, true);
       const removed = done === 'removed' ? card : undefined;
@@ -140,12 +153,10 @@ function pausing<R>(feature: ScheduleFeature<R>): Operation<R> {
         at: workspace.clock.now(),
         during,
       });
-      if (paused === undefined) throw removedSince(feature, schedule);
-      if (paused.state.kind === 'paused' && paused.state.during !== during)
+      if (paused?.state.kind === 'paused' && paused.state.during !== during)
         throw new UserError(
           `Already paused: ${nameOf(shown(feature, schedule))}, because ${paused.state.reason}.`,
         );
-      await recordChange(context, `${feature.face.prefix} pause`, schedule);
       return paused;
     },
   };
@@ -162,22 +173,18 @@ function resuming<R>(feature: ScheduleFeature<R>): Operation<R> {
       if (!isAsleep(feature, schedule))
         throw new UserError(`Nothing to resume: ${nameOf(shown(feature, schedule))} is not paused.`);
       const prepared = await feature.kind.prepareResume(workspace, schedule);
-      const resumed = await resumeSchedule(workspace, feature.kind, schedule, { prepared });
-      if (resumed === undefined) throw removedSince(feature, schedule);
-      await recordChange(context, `${feature.face.prefix} resume`, schedule);
-      return resumed;
+      return resumeSchedule(workspace, feature.kind, schedule, { prepared });
     },
   };
 }
 
-function removing<R>(feature: ScheduleFeature<R>): Operation<R> {
-  const { remove: button, commands } = feature.face;
+function removing<R>({ face, kind }: ScheduleFeature<R>): Operation<R> {
   return {
-    verb: button.verb,
-    command: commands.remove,
+    verb: face.remove.verb,
+    command: face.commands.remove,
     done: 'removed',
-    async change(context, schedule) {
-      await remove(feature, context, [schedule]);
+    async change({ caller, workspace }, schedule) {
+      await removeSchedules(workspace, kind, [schedule], caller.requestId);
       return schedule;
     },
   };
@@ -189,23 +196,15 @@ export async function removeHere<R>(
   context: CommandContext,
   isMeant: (schedule: Schedule<R>) => boolean = () => true,
 ): Promise<Reply> {
-  const { face, kind } = feature;
-  const all = await kind.list(context.workspace);
-  const here = all.filter((one) => one.channel === context.caller.channel && isMeant(one));
+  const { caller, workspace } = context;
+  const { kind, face } = feature;
+  const all = await kind.list(workspace);
+  const here = all.filter((one) => one.channel === caller.channel && isMeant(one));
   const [first] = here;
   if (first === undefined) throw new UserError(`This channel has no ${face.plural}.`, face.commands.add);
-  await remove(feature, context, here);
+  await removeSchedules(workspace, kind, here, caller.requestId);
+  for (const schedule of here) await recordChange(context, face.commands.remove, schedule);
   return announce(context, first, removedCardOf(feature, here, context), true);
-}
-
-async function remove<R>(
-  { kind, face }: ScheduleFeature<R>,
-  context: CommandContext,
-  schedules: readonly Schedule<R>[],
-): Promise<void> {
-  const { caller, workspace } = context;
-  await removeSchedules(workspace, kind, schedules, caller.requestId);
-  for (const schedule of schedules) await recordChange(context, face.commands.remove, schedule);
 }
 
 export function removedSince<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): UserError {
