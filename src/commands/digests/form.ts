@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { cut } from '../../core/mrkdwn.ts';
-import type { Reply } from '../../core/reply.ts';
 import { CronError } from '../../jobs/cron.ts';
 import { isZone, parseZone } from '../../jobs/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
@@ -12,8 +11,8 @@ import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import { messagesByField, type Values } from '../../views/blocks/modal.ts';
 import { type DigestForm, DigestOrigin, digestModal } from '../../views/digests/form.ts';
 import { findProject } from '../../workspace/projects.ts';
-import { fromForm } from '../carried.ts';
-import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
+import { fromForm, redraw } from '../carried.ts';
+import type { Action, CommandContext, ViewState } from '../command.ts';
 import { isEverything } from '../resolve-target.ts';
 import { readTime } from './parse-digest-arguments.ts';
 
@@ -101,20 +100,13 @@ export function digestFormActions(view: string): Action[] {
     actionId,
     view,
     role: 'operator',
-    run: (value, context) => redraw(actionId, value, context),
+    run: redraw(async (state, { workspace }, value) => {
+      const values = { ...state.values, [actionId]: value ?? state.values[actionId] };
+      const account = typeof values.account === 'string' ? values.account : undefined;
+      const next = nextInForm(values, workspace.clock.now());
+      return digestModal({ origin: { ...originOf(state), account }, values, next });
+    }),
   }));
-}
-
-async function redraw(field: string, value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { state, workspace } = context;
-  if (state === undefined) return { kind: 'nothing' };
-  const values = { ...state.values, [field]: value ?? state.values[field] };
-  const origin = originOf(state);
-  const account = typeof values.account === 'string' ? values.account : undefined;
-  const now = workspace.clock.now();
-  const view = digestModal({ origin: { ...origin, account }, values, next: nextInForm(values, now) });
-  await context.updateModal(view);
-  return { kind: 'nothing' };
 }
 
 /**

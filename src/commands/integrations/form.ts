@@ -1,5 +1,4 @@
 import type { ModalView } from '../../core/message.ts';
-import type { Reply } from '../../core/reply.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import { findHookType, INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
 import { chosenType } from '../../views/integrations/fields.ts';
@@ -12,8 +11,8 @@ import {
   secretFieldsOf,
   shownName,
 } from '../../views/integrations/form.ts';
-import { fromForm } from '../carried.ts';
-import type { Action, ActionContext, CommandContext, ViewState } from '../command.ts';
+import { fromForm, redraw } from '../carried.ts';
+import type { Action, CommandContext, ViewState } from '../command.ts';
 import type { FormProject } from '../resolve-target.ts';
 
 /** What both forms of an integration have in common: their view, and what is remembered of what they save. */
@@ -47,15 +46,10 @@ export function drawn(
 export const redrawActions: readonly Action[] = ['hook_type', 'properties.hook_version'].map((actionId) => ({
   actionId,
   role: 'operator',
-  run: (value, context) => redraw(actionId, value, context),
+  run: redraw(async (state, context, value) =>
+    drawn(context, state, { values: { ...state.values, [actionId]: value } }),
+  ),
 }));
-
-async function redraw(field: string, value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { state } = context;
-  if (state === undefined) return { kind: 'nothing' };
-  await context.updateModal(drawn(context, state, { values: { ...state.values, [field]: value } }));
-  return { kind: 'nothing' };
-}
 
 /** What is known of an integration; `identifier` is absent where the service gave none. */
 export type Known = Record<IntegrationFlag, boolean> & {

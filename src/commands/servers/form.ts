@@ -4,7 +4,7 @@ import type { Change, Reply } from '../../core/reply.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { resendable, type Values, withBanner } from '../../views/blocks/modal.ts';
+import { resendable, withBanner } from '../../views/blocks/modal.ts';
 import { monthly } from '../../views/blocks/money.ts';
 import { enrollFirstModal, handOverModal } from '../../views/servers/confirm.ts';
 import {
@@ -16,7 +16,7 @@ import {
   valuesOf,
   type Wanted,
 } from '../../views/servers/form.ts';
-import { fromForm } from '../carried.ts';
+import { fromForm, redraw } from '../carried.ts';
 import type { Action, ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';
 
 /** The form of `server add`: its view with what the service offers, and what is clicked in it. */
@@ -77,32 +77,24 @@ export async function lookUpCost(
 }
 
 export const serverFormActions: readonly Action[] = [
-  { actionId: 'protocol_type', role: 'operator', run: changeProtocol },
-  { actionId: 'subdomain', role: 'operator', run: (_, context) => previewAddress(context) },
-  { actionId: 'server.add:back', role: 'operator', run: (_, context) => goBack(context) },
+  { actionId: 'protocol_type', role: 'operator', run: redraw(changeProtocol) },
+  { actionId: 'subdomain', role: 'operator', run: redraw(previewAddress) },
+  { actionId: 'server.add:back', role: 'operator', run: redraw(goBack) },
   { actionId: 'server.add:enroll', role: 'admin', run: (_, context) => enroll(context) },
 ];
 
-async function changeProtocol(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { state } = context;
-  if (state === undefined) return { kind: 'nothing' };
+function changeProtocol(state: ViewState, context: ActionContext, value?: string): Promise<ModalView> {
   const protocol = Protocol.parse(value);
-  return redraw(context, { ...draftOf(state), protocol }, state.values);
+  return drawTwice(context, { draft: { ...draftOf(state), protocol }, values: state.values });
 }
 
-async function previewAddress(context: ActionContext): Promise<Reply> {
-  const { state } = context;
-  if (state === undefined) return { kind: 'nothing' };
-  const form = { draft: draftOf(state), values: state.values };
-  await context.updateModal(openServerForm(context, form));
-  return { kind: 'nothing' };
+async function previewAddress(state: ViewState, context: ActionContext): Promise<ModalView> {
+  return openServerForm(context, { draft: draftOf(state), values: state.values });
 }
 
-async function goBack(context: ActionContext): Promise<Reply> {
-  const { state } = context;
-  if (state === undefined) return { kind: 'nothing' };
+function goBack(state: ViewState, context: ActionContext): Promise<ModalView> {
   const { wanted, cost: _, ...draft } = draftOf(state);
-  return redraw(context, draft, wanted === undefined ? {} : valuesOf(wanted));
+  return drawTwice(context, { draft, values: wanted === undefined ? {} : valuesOf(wanted) });
 }
 
 /** Enrolling twice changes nothing more. The form follows, or who can enrol. */
@@ -128,11 +120,9 @@ async function enroll(context: ActionContext): Promise<Reply> {
 }
 
 /** At once with what is known, then with what the service offers. */
-async function redraw(context: ActionContext, draft: Draft, values: Values): Promise<Reply> {
-  const form = { draft, values };
+async function drawTwice(context: ActionContext, form: FilledForm): Promise<ModalView> {
   await context.updateModal(openServerForm(context, form));
-  await context.updateModal(await drawOrBanner(context, form));
-  return { kind: 'nothing' };
+  return drawOrBanner(context, form);
 }
 
 /** A failure stands on top of the form, where the person is and what they typed stays. */

@@ -6,8 +6,8 @@ import { isSlackFailure } from '../../slack/failure.ts';
 import { messagesByField, noticeOf } from '../../views/blocks/modal.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
 import { ServerNeeded } from '../../workspace/projects.ts';
-import { fromForm } from '../carried.ts';
-import type { Action, ActionContext, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
+import { fromForm, redraw } from '../carried.ts';
+import type { Action, CommandContext, Submission, Submitted, ViewState } from '../command.ts';
 import { accountOf, chosenProject, targetOf } from '../resolve-target.ts';
 
 /** The form of a test: for people who do not type commands, and where there is no channel to type in. */
@@ -29,8 +29,8 @@ export async function openTestForm(context: CommandContext): Promise<Reply> {
     kind: 'modal',
     view: await drawn(context, {
       account: account.name,
-      ...(bound === account.name && project !== undefined ? { project } : {}),
-      ...(caller.channel === undefined ? {} : { channel: caller.channel }),
+      project: bound === account.name ? project : undefined,
+      channel: caller.channel,
     }),
   };
 }
@@ -38,18 +38,8 @@ export async function openTestForm(context: CommandContext): Promise<Reply> {
 export const testFormActions: readonly Action[] = [
   { actionId: 'test:open', role: 'member', run: (_, context) => openTestForm(context) },
   // The servers on offer depend on the project, and the projects on the account.
-  {
-    actionId: 'project',
-    view: TEST,
-    role: 'member',
-    run: (value, context) => redraw({ project: value }, context),
-  },
-  {
-    actionId: 'account',
-    view: TEST,
-    role: 'member',
-    run: (value, context) => redraw({ account: value }, context),
-  },
+  { actionId: 'project', view: TEST, role: 'member', run: redraw(withProject) },
+  { actionId: 'account', view: TEST, role: 'member', run: redraw(withAccount) },
 ];
 
 export const testFormSubmission: Submission = {
@@ -59,21 +49,18 @@ export const testFormSubmission: Submission = {
   submit: submitTest,
 };
 
-async function redraw(
-  chosen: { project?: string | undefined; account?: string | undefined },
-  context: ActionContext,
-): Promise<Reply> {
-  const { state } = context;
-  if (state === undefined) return { kind: 'nothing' };
-  const { account, channel } = fromForm(TestOrigin, state.metadata);
-  const { project } = chosen;
-  const origin: TestOrigin = {
-    account: chosen.account ?? account,
-    ...(project === undefined ? {} : { project: { permalink: project, name: project } }),
-    channel,
-  };
-  await context.updateModal(await drawn(context, origin));
-  return { kind: 'nothing' };
+function withProject(state: ViewState, context: CommandContext, chosen?: string): Promise<ModalView> {
+  const project = chosen === undefined ? undefined : { permalink: chosen, name: chosen };
+  return drawn(context, { ...originOf(state), project });
+}
+
+function withAccount(state: ViewState, context: CommandContext, chosen?: string): Promise<ModalView> {
+  const { account, channel } = originOf(state);
+  return drawn(context, { account: chosen ?? account, channel });
+}
+
+function originOf(state: ViewState): TestOrigin {
+  return fromForm(TestOrigin, state.metadata);
 }
 
 async function drawn({ caller, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
@@ -89,7 +76,7 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const { channel, server } = fields.data;
-  const named = fields.data.account ?? fromForm(TestOrigin, state.metadata).account;
+  const named = fields.data.account ?? originOf(state).account;
   const account = await workspace.accounts.resolve(caller, named);
   const project = await chosenProject(context, account, fields.data.project);
   try {
