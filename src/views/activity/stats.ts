@@ -53,41 +53,31 @@ export function sayNothingFailed({ stats }: Activity): boolean {
 }
 
 function tilesOf(stats: ActivityStats): Array<[label: string, value: string]> {
+  const amount = figure(stats.total_deployments, rounded);
+  const rate = figure(stats.success_rate, percentage);
   return [
-    ['Deployments', withDelta(figure(stats.total_deployments), delta(stats.total_deployments_delta, ''))],
-    ['Success rate', withDelta(percentage(stats.success_rate), delta(stats.success_rate_delta, ' points'))],
-    ['Average duration', absent(stats.avg_duration) ?? mrkdwn(stats.avg_duration, 60)],
-    ['Active servers now', figure(stats.active_servers)],
+    ['Deployments', `${amount}  ${figure(stats.total_deployments_delta, (by) => change(by, ''))}`],
+    ['Success rate', `${rate}  ${figure(stats.success_rate_delta, (by) => change(by, ' points'))}`],
+    ['Average duration', figure(stats.avg_duration, (time) => mrkdwn(time, 60))],
+    ['Active servers now', figure(stats.active_servers, rounded)],
   ];
 }
 
-/** The value of a missing figure; undefined where it is not missing. */
-function absent(value: unknown): string | undefined {
+/** A figure in words, also where it is missing. */
+function figure<T>(value: T | null | undefined, wordsOf: (value: T) => string): string {
   if (value === undefined) return 'n/a';
-  return value === null ? '—' : undefined;
+  return value === null ? '—' : wordsOf(value);
 }
 
-function figure(value: number | null | undefined): string {
-  return absent(value) ?? rounded(value ?? 0);
-}
-
-function percentage(value: number | null | undefined): string {
-  const said = absent(value);
-  if (said !== undefined || value === null || value === undefined) return said ?? '—';
+function percentage(value: number): string {
   // 99.96 is not everything: only a hundred reads as a hundred.
   const shown = value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value;
   return `${rounded(shown)} %`;
 }
 
-function delta(value: number | null | undefined, unit: string): string {
-  const said = absent(value);
-  if (said !== undefined || value === null || value === undefined) return said ?? '—';
+function change(value: number, unit: string): string {
   if (value === 0) return 'no change';
   return `${value > 0 ? '▲' : '▼'} ${rounded(Math.abs(value))}${unit}`;
-}
-
-function withDelta(value: string, change: string): string {
-  return `${value}  ${change}`;
 }
 
 function rounded(value: number): string {
