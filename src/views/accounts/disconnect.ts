@@ -1,9 +1,9 @@
-import type { KnownBlock, Message } from '../../core/message.ts';
+import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
-import { optionsOf } from '../blocks/inputs.ts';
+import { menuBlock } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { buttons, context, plainText, say } from '../blocks/message.ts';
+import { buttons, context, say } from '../blocks/message.ts';
 import { keyOwner, maskedKey } from './accounts.ts';
 
 /** `id`: its `keyId`. */
@@ -15,17 +15,7 @@ export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Me
     value: id,
     text: `${PURPOSE_NAMES[purpose]} ${maskedKey(keyTail)} of ${email}`,
   }));
-  const menu: KnownBlock = {
-    type: 'actions',
-    elements: [
-      {
-        type: 'static_select',
-        action_id: 'disconnect:choose',
-        placeholder: plainText('Choose a key', LIMITS.placeholder),
-        options: optionsOf(choices),
-      },
-    ],
-  };
+  const menu = menuBlock({ actionId: 'disconnect:choose', placeholder: 'Choose a key', choices });
   const left = keys.length - LIMITS.options;
   const more = left > 0 ? [context(`and ${left} more`)] : [];
   return say(`Which key of ${bold(account)} do you want to disconnect?`, menu, ...more);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
+import { menuBlock } from './inputs.ts';
 import { LIMITS } from './limits.ts';
-import { plainText, say } from './message.ts';
+import { say } from './message.ts';
 
 /** What a menu in a message is about; kept in its `block_id`, so that a choice survives a restart. */
 const MenuTarget = z.object({
@@ -25,14 +26,7 @@ export function searchMenu(spec: {
 }): KnownBlock[] {
   const blockId = PREFIX + JSON.stringify(MenuTarget.parse(spec.target));
   if (blockId.length > LIMITS.blockId) return [];
-  const placeholder = plainText(spec.placeholder, LIMITS.placeholder);
-  const menu = {
-    type: 'external_select',
-    action_id: spec.actionId,
-    min_query_length: 0,
-    placeholder,
-  } as const;
-  return [{ type: 'actions', block_id: blockId, elements: [menu] }];
+  return [menuBlock({ ...spec, blockId })];
 }
 
 /** The target of a menu, from its `block_id`; undefined for any other block. */

@@ -1,5 +1,6 @@
-import type { InputBlock } from '@slack/types';
+import type { ActionsBlockElement, InputBlock } from '@slack/types';
 import { defined } from '../../core/json.ts';
+import type { KnownBlock } from '../../core/message.ts';
 import { cut, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
 import { plainText } from './message.ts';
@@ -100,6 +101,22 @@ export function checkboxesInput(
     options: spec.choices.slice(0, LIMITS.checkboxes).map(optionOf),
     ...(initial.length === 0 ? {} : { initial_options: initial }),
   });
+}
+
+/** A menu in a message; without `choices` they are searched. `blockId` comes back with the choice. */
+export function menuBlock(spec: {
+  actionId: string;
+  placeholder: string;
+  blockId?: string;
+  choices?: readonly Choice[] | undefined;
+}): KnownBlock {
+  const { actionId, placeholder, blockId, choices } = spec;
+  const menu = { action_id: actionId, placeholder: plainText(placeholder, LIMITS.placeholder) };
+  const element: ActionsBlockElement =
+    choices === undefined
+      ? { type: 'external_select', ...menu, min_query_length: 0 }
+      : { type: 'static_select', ...menu, options: optionsOf(choices) };
+  return { type: 'actions', ...defined({ block_id: blockId }), elements: [element] };
 }
 
 /** The select's options, at most as many as Slack takes; callers say how many are left out. */

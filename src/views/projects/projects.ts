@@ -1,9 +1,8 @@
-import type { ActionsBlockElement } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
 import { runBlock } from '../blocks/choices.ts';
-import { optionsOf, searchInput } from '../blocks/inputs.ts';
+import { menuBlock, searchInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, context, header, say, section } from '../blocks/message.ts';
 import { testButton } from './test-button.ts';
@@ -54,20 +53,18 @@ const MOST_TEXT = 200;
 /** Asks which project is meant; the choice runs `text` again with it. A long list becomes a menu with search. @param thread where a mention is answered */
 export function chooseProjectMessage(projects: readonly Project[], text: string, thread?: string): Message {
   const said = 'Which project do you mean?';
-  const menu = {
-    action_id: 'projects:choose',
-    placeholder: { type: 'plain_text' as const, text: 'Choose a project' },
-  };
   const choices = projects
     .filter((project) => project.permalink.length <= LIMITS.optionValue)
     .map((project) => ({ value: project.permalink, text: project.name }));
   if (text.length > MOST_TEXT || choices.length === 0)
     return { text: said, blocks: [section(`${said} Add its name to the command.`)] };
-  const element: ActionsBlockElement =
-    choices.length > LIMITS.options
-      ? { type: 'external_select', ...menu, min_query_length: 0 }
-      : { type: 'static_select', ...menu, options: optionsOf(choices) };
-  return say(said, { type: 'actions', block_id: runBlock(text, thread), elements: [element] });
+  const menu = menuBlock({
+    actionId: 'projects:choose',
+    placeholder: 'Choose a project',
+    blockId: runBlock(text, thread),
+    choices: choices.length > LIMITS.options ? undefined : choices,
+  });
+  return say(said, menu);
 }
 
 /** Asks for a project of the account. `typed`: what was asked for but could not be looked up yet. */

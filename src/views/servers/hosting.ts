@@ -1,12 +1,11 @@
-import type { ActionsBlockElement } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
 import { runBlock } from '../blocks/choices.ts';
-import { optionsOf } from '../blocks/inputs.ts';
+import { menuBlock } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type Column, table } from '../blocks/lists.ts';
-import { type ButtonSpec, buttons, context, header, plainText, say, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
 import { money, monthly } from '../blocks/money.ts';
 import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
 
@@ -74,13 +73,7 @@ function resourceMenu(resources: readonly HostedResource[], placeholder: string,
     }));
   const blockId = runBlock(text);
   if (choices.length === 0 || blockId.length > LIMITS.blockId) return [];
-  const element: ActionsBlockElement = {
-    type: 'static_select',
-    action_id: 'hosting:choose',
-    placeholder: plainText(placeholder, LIMITS.placeholder),
-    options: optionsOf(choices),
-  };
-  return [{ type: 'actions', block_id: blockId, elements: [element] }];
+  return [menuBlock({ actionId: 'hosting:choose', placeholder, blockId, choices })];
 }
 
 export interface ResourceView {
