@@ -138,11 +138,15 @@ export function linesWithin(lines: readonly string[], max: number, noun = 'more'
   return kept.join('\n');
 }
 
-/** The first `max` items and a sentence for the rest, undefined if all are kept. */
-export function firstOf<T>(items: readonly T[], max: number): { kept: T[]; more: string | undefined } {
-  const kept = items.slice(0, max);
-  const left = items.length - kept.length;
-  return { kept, more: left > 0 ? `and ${left} more` : undefined };
+/** "a, b, and 3 more": the first `max` texts. @param noun what the rest are called */
+export function firstOf(texts: readonly string[], max: number, noun = 'more'): string {
+  const left = texts.length - max;
+  return [...texts.slice(0, max), ...(left > 0 ? [`and ${left} ${noun}`] : [])].join(', ');
+}
+
+/** "Deploy completed" */
+export function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 export function count(amount: number, noun: string, plural = `${noun}s`): string {

@@ -126,7 +126,8 @@ export function eventLine(
     mrkdwn(event.event.replaceAll('_', ' '), 30),
   ];
   if (revision !== null && revision !== '') parts.push(code([...plain(revision)].slice(0, 7).join('')));
-  if (servers.length > 0) parts.push(`on ${serverNames(servers)}`);
+  const names = servers.map((server) => mrkdwn(server, 24));
+  if (names.length > 0) parts.push(`on ${firstOf(names, 3)}`);
   if (event.user !== null && event.user !== '') parts.push(`by ${who(event.user)}`);
   return parts.join('  ');
 }
@@ -134,11 +135,6 @@ export function eventLine(
 /** Mrkdwn. */
 export function projectName({ project }: ActivityEvent): string {
   return bold(project?.name || project?.permalink || 'no project', 40);
-}
-
-function serverNames(servers: readonly string[]): string {
-  const { kept, more } = firstOf(servers, 3);
-  return [...kept.map((server) => mrkdwn(server, 24)), ...(more === undefined ? [] : [more])].join(', ');
 }
 
 function notesOf(

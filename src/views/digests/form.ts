@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
-import { dateTime, mrkdwn } from '../../core/mrkdwn.ts';
+import { capitalised, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import { RANGE_WORDS } from '../activity/stats.ts';
@@ -46,10 +46,9 @@ const CADENCES: readonly Choice[] = [
   ...WEEKDAYS.map((day) => ({ value: `weekly:${day}`, text: `Every ${DAY_NAMES[day]}` })),
   { value: 'cron', text: 'By five cron fields' },
 ];
-const RANGES = ACTIVITY_RANGES.map((range): Choice => {
-  const { name } = RANGE_WORDS[range];
-  return { value: range, text: `${name.charAt(0).toUpperCase()}${name.slice(1)}` };
-});
+const RANGES = ACTIVITY_RANGES.map(
+  (value): Choice => ({ value, text: capitalised(RANGE_WORDS[value].name) }),
+);
 const SKIP_QUIET: readonly Choice[] = [
   { value: 'skip_quiet', text: 'Skip it when there were no deployments' },
 ];

@@ -1,4 +1,5 @@
 import type { KnownBlock } from '../../core/message.ts';
+import { capitalised } from '../../core/mrkdwn.ts';
 import {
   findHookType,
   type HookProperty,
@@ -205,8 +206,7 @@ const LABELS: Record<string, string> = {
 };
 
 export function propertyLabel(key: string): string {
-  const words = key.replaceAll('_', ' ');
-  return LABELS[key] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  return LABELS[key] ?? capitalised(key.replaceAll('_', ' '));
 }
 
 function propertyInput({ key, secret, format }: HookProperty, isNew: boolean): KnownBlock {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
-import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, capitalised, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import {
   findHookType,
   HOOK_TYPES,
@@ -82,7 +82,7 @@ export function secretFieldsOf(type: HookType | undefined): string[] {
 export function typeName(label: string, wireNames: Readonly<Record<string, string>>): string {
   const kind = findHookType(label)?.kind;
   const wireName = Object.hasOwn(wireNames, label) ? (wireNames[label] ?? label) : label;
-  return kind === undefined ? wireName : `${kind.charAt(0).toUpperCase()}${kind.slice(1)} (${wireName})`;
+  return kind === undefined ? wireName : `${capitalised(kind)} (${wireName})`;
 }
 
 function addBlocks(form: IntegrationForm): KnownBlock[] {

@@ -83,9 +83,8 @@ function paidWords(invoice: Invoice, zone: string): string {
 
 function unpaidNames(unpaid: readonly Invoice[]): string {
   if (unpaid.length === 0) return '';
-  const { kept, more } = firstOf(unpaid, MOST_NAMED);
-  const names = kept.map((invoice) => `${code(invoice.number)} (${money(invoice.total, invoice.currency)})`);
-  return `: ${[...names, ...(more === undefined ? [] : [more])].join(', ')}`;
+  const names = unpaid.map(({ number, total, currency }) => `${code(number)} (${money(total, currency)})`);
+  return `: ${firstOf(names, MOST_NAMED)}`;
 }
 
 /** The unpaid ones and the latest, in the order of the table. */

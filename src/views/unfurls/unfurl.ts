@@ -1,6 +1,6 @@
 import type { EntityActionButton, EntityCustomField, EntityMetadata } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
-import { bold, code, dateTime, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, capitalised, code, dateTime, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Run } from '../../records/test-runs.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
@@ -137,8 +137,8 @@ function deploymentFields(deployments: readonly ActivityEvent[] | undefined): En
 function deploymentWords({ event, properties, user }: ActivityEvent): string {
   const on = properties.servers.length === 0 ? [] : [`on ${properties.servers.join(', ')}`];
   const by = user ? [`by ${user}`] : [];
-  const what = plain(event.replaceAll('_', ' '), 40);
-  return plain([what.charAt(0).toUpperCase() + what.slice(1), ...on, ...by].join(' '), 100);
+  const what = capitalised(plain(event.replaceAll('_', ' '), 40));
+  return plain([what, ...on, ...by].join(' '), 100);
 }
 
 function words(key: string, label: string, value: string, color?: string): EntityCustomField {

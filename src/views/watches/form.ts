@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
-import { plain } from '../../core/mrkdwn.ts';
+import { capitalised, plain } from '../../core/mrkdwn.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import type { Watch } from '../../records/watches.ts';
 import { searchInput, selectInput, textInput } from '../blocks/inputs.ts';
@@ -15,10 +15,7 @@ export type WatchOrigin = z.infer<typeof WatchOrigin>;
 
 export function watchModal(origin: WatchOrigin, { mode, project, server, hours }: Watch): ModalView {
   const zone = hours === undefined ? 'your time zone' : plain(hours.zone, 60);
-  const choices = WATCH_MODES.map((value) => {
-    const text = MODE_WORDS[value];
-    return { value, text: `${text.charAt(0).toUpperCase()}${text.slice(1)}` };
-  });
+  const choices = WATCH_MODES.map((value) => ({ value, text: capitalised(MODE_WORDS[value]) }));
   return modal({
     callbackId: WATCH_EDIT,
     title: 'Edit a watch',

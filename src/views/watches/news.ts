@@ -112,9 +112,8 @@ function kindsOf(lines: readonly NewsLine[]): string {
   const groups = [...Map.groupBy(lines, ({ kind }) => kind)].toSorted(
     ([, one], [, other]) => other.length - one.length,
   );
-  const { kept, more } = firstOf(groups, MOST_NAMED);
-  const named = kept.map(([kind, { length }]) => `${length} ${mrkdwn(kind.replaceAll('_', ' '), 40)}`);
-  return [...named, ...(more === undefined ? [] : [`${more} kinds`])].join(', ');
+  const named = groups.map(([kind, { length }]) => `${length} ${mrkdwn(kind.replaceAll('_', ' '), 40)}`);
+  return firstOf(named, MOST_NAMED, 'more kinds');
 }
 
 function cutWords({ word }: WatchedNews): string {
@@ -123,8 +122,9 @@ function cutWords({ word }: WatchedNews): string {
 }
 
 function sourceOf({ account, ids }: WatchedNews): string {
-  const { kept, more } = firstOf(ids, MOST_NAMED);
-  const named = kept.map((id) => code(id)).join(', ');
-  const by = ids.length === 0 ? '' : `, ${ids.length === 1 ? 'watch' : 'watches'} ${named}`;
-  return `Activity of ${code(account)}${by}${more === undefined ? '' : ` ${more}`}`;
+  const of = `Activity of ${code(account)}`;
+  if (ids.length === 0) return of;
+  const named = ids.slice(0, MOST_NAMED).map((id) => code(id));
+  const more = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : '';
+  return `${of}, ${ids.length === 1 ? 'watch' : 'watches'} ${named.join(', ')}${more}`;
 }
