@@ -52,12 +52,13 @@ async function follow(started: Following<FollowedTest, TestState>): Promise<void
   const polling = pollWhileFollowed(started, (trouble) => thread.show({ kind: 'running', trouble }));
   const following = { ...started, polling, last: {} };
   const run = await start(following);
-  const ended = await polling.until((recovered) => poll(following, run, recovered));
+  const ended =
+    typeof run === 'string' ? await polling.until((recovered) => poll(following, run, recovered)) : run;
   if (ended === undefined) {
     const minutes = workspace.config.FOLLOW_TIMEOUT_MINUTES;
     const reason = `The test did not end within the ${minutes} minutes that Deckhand follows one.`;
     await close(following, { status: 'lost', reason });
-    return thread.show({ kind: 'lost', run });
+    return thread.show({ kind: 'lost', run: thread.state.run });
   }
   await saveStanding(following, ended);
   await nameServer(following, ended);
@@ -69,26 +70,21 @@ async function follow(started: Following<FollowedTest, TestState>): Promise<void
 
 /**
  * Starts the run. Only a service too busy to have started it is asked again.
- * @returns the service's identifier of the run
+ * @returns the service's identifier of the run, or the run itself where the answer has all its results
  */
-async function start(following: FollowingTest): Promise<string> {
-  const { workspace, thread, polling } = following;
-  const { target } = thread.state;
-  const { project, server } = target;
+async function start(following: FollowingTest): Promise<string | TestRun> {
+  const { thread, polling } = following;
   if (thread.state.run === undefined && thread.state.asked === true) await noteStartedTwice(following);
   const isFinal = (cause: ServiceError) => cause.kind !== 'busy' || !cause.certainlyNotDone;
+  let ended: TestRun | undefined;
   for (let state = STEADY; thread.state.run === undefined; ) {
     try {
       await thread.save({ asked: true });
-      const part = server === undefined ? '' : `server ${code(server.identifier)} in `;
-      const account = await workspace.accounts.resolve(askerOf(thread.state), target.account);
-      // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
-      const ask = (client: AccountClient) => startTestAccess(client, project.permalink, server?.identifier);
-      const what = `${part}project ${code(project.permalink)}`;
-      const run = await workspace.accounts.use(account, ask, { what, list: 'projects' });
+      const run = await requestStart(following);
       const isNews = await saveStanding(following, run, { run: run.identifier });
+      if (hasEnded(run)) ended = run.results && run;
       // The root message says so already, until the service has another word for it.
-      if (isNews && run.status !== 'running') await thread.show({ kind: 'running' });
+      else if (isNews && run.status !== 'running') await thread.show({ kind: 'running' });
     } catch (error) {
       state = await polling.slowDown(error, state, isFinal);
       await thread.save({ asked: false });
@@ -96,7 +92,17 @@ async function start(following: FollowingTest): Promise<string> {
     }
   }
   await thread.postProgress({ kind: 'starting' });
-  return thread.state.run;
+  return ended ?? thread.state.run;
+}
+
+async function requestStart({ workspace, thread }: FollowingTest): Promise<TestRun> {
+  const { project, server } = thread.state.target;
+  const part = server === undefined ? '' : `server ${code(server.identifier)} in `;
+  const account = await workspace.accounts.resolve(askerOf(thread.state), thread.state.target.account);
+  // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
+  const ask = (client: AccountClient) => startTestAccess(client, project.permalink, server?.identifier);
+  const what = `${part}project ${code(project.permalink)}`;
+  return workspace.accounts.use(account, ask, { what, list: 'projects' });
 }
 
 /** Starting it again costs nothing but time, so it is not asked for by hand. */

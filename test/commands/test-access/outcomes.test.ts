@@ -61,6 +61,32 @@ describe('words of a run', () => {
   });
 });
 
+describe('a run that had ended when its start was answered', () => {
+  const answer = { identifier: 'run-1', status: 'completed', completed_at: '2026-03-02T09:00:00Z' };
+  const results = { repository: { status: 'ok' }, servers: [] };
+  const polls = ({ service }: TestWorld) =>
+    service.requests.all.filter(({ path }) => path.endsWith('/test_access/run-1')).length;
+
+  test('is shown as it ended, and not asked for again', async ({ world }) => {
+    const path = '/acme/projects/storefront/test_access';
+    world.service.faults.add({ path, status: 201, body: { ...answer, results } });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await rootSays(world, 'completed');
+    expect(polls(world)).toBe(0);
+  });
+
+  test('is asked for where the answer has no results', async ({ world }) => {
+    world.service.faults.add({ path: '/acme/projects/storefront/test_access', status: 201, body: answer });
+    world.service.faults.add({
+      path: '/acme/projects/storefront/test_access/run-1',
+      body: { ...answer, results },
+    });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await rootSays(world, 'repository ok');
+    expect(polls(world)).toBe(1);
+  });
+});
+
 describe('the sign of a run', () => {
   const cases: Array<[string, Outcome, string]> = [
     [
