@@ -17,7 +17,7 @@ export interface Web {
    * an object of 60 kB for each token; the types are its own.
    * @param token left out where the method takes none
    * @param intend stores that the call is about to leave
-   * @throws SlackFailure
+   * @throws SlackFailure; after `close`, the client's own error, which is not retried
    */
   call<Method extends string>(
     method: Method,
@@ -78,6 +78,8 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
   return {
     async call(method, args, token, intend) {
       const answer = await send(method, formOf(args), token, intend).catch((cause: unknown) => {
+        // A call that comes after the end must not be repeated.
+        if (agent.closed || agent.destroyed) throw cause;
         throw new SlackFailure(method, 'unreachable', 'request_failed', { cause });
       });
       return readAnswer(method, answer, clock.now());

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { BACKGROUND, withRetries } from '../../src/slack/rate-limit.ts';
 import { createWeb } from '../../src/slack/web.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 const NOW = 1_800_000_000_000;
 
@@ -101,4 +103,17 @@ it('a connection that ends without an answer is a failure', async () => {
   server.removeAllListeners('request').on('request', (request: IncomingMessage) => request.socket.destroy());
   const failure = { kind: 'unreachable', reason: 'request_failed' };
   await expect(open().call('auth.test', {}, 'xoxb-1')).rejects.toMatchObject(failure);
+});
+
+it('a call that comes after the end is not repeated', async () => {
+  const clock = createManualClock();
+  const web = createWeb('http://127.0.0.1:9/api', clock);
+  await web.close();
+  let calls = 0;
+  const call = () => {
+    calls += 1;
+    return web.call('auth.test', {}, 'xoxb-1');
+  };
+  await expect(withRetries(clock, BACKGROUND, call)).rejects.toMatchObject({ code: 'UND_ERR_DESTROYED' });
+  expect(calls).toBe(1);
 });
