@@ -20,7 +20,7 @@ interface Guide {
   look(times?: number): Promise<unknown>;
   /** Resolves once this form is open. */
   opened(callbackId: string): Promise<unknown>;
-  /** Resolves with the latest message that all in #deploys see, or Ada alone, once it says this. */
+  /** Resolves with the step's message that all in #deploys see, or Ada alone, once it says this. */
   told(words: string): Promise<SeenMessage>;
 }
 
@@ -52,6 +52,7 @@ export async function giveTour(
   readMs = READ_MS,
 ): Promise<void> {
   const ada = slack.as(TEAM, ADA);
+  let stepTs = '';
   const guide: Guide = {
     slack,
     ada,
@@ -65,15 +66,15 @@ export async function giveTour(
       slack.until(
         () =>
           [slack.messages(TEAM, DEPLOYS), slack.ephemerals(TEAM, ADA)]
-            .flatMap((seen) => seen.slice(-1))
-            .find(({ text }) => text.includes(words)),
+            .flat()
+            .find(({ ts, text }) => ts > stepTs && text.includes(words)),
         { timeoutMs: 60_000, what: words },
       ),
   };
   for (const [words, act, where = DEPLOYS] of STEPS) {
     say(words);
     slack.lead(TEAM, ADA, { channel: where });
-    await ada.postMessage(where, words);
+    ({ ts: stepTs } = await ada.postMessage(where, words));
     await guide.look(0.5);
     await act(guide);
     await guide.look();
