@@ -89,7 +89,7 @@ export interface WorkspaceSlack {
   /** Without a hash the view is replaced whatever happened to it in between. */
   updateModal(viewId: string, view: ModalView, hash?: string): Promise<void>;
   /** Answers by a `response_url`; false where its host is not allowed or it is used up. */
-  respond(url: string, message: Message, mode: ResponseMode): Promise<boolean>;
+  respond(url: string, message: Message, mode: ResponseMode, threadTs?: string): Promise<boolean>;
   /**
    * Puts a file up, and into a channel or thread where one is given; otherwise only Deckhand sees it.
    * @returns the file's id, for a `slack_file`
@@ -137,10 +137,11 @@ function openWorkspaceSlack(shared: Shared, workspace: string): WorkspaceSlack {
       const version = hash === undefined ? {} : { hash };
       await call('views.update', { view_id: viewId, view, ...version });
     },
-    respond: (url, message, mode) =>
+    respond: (url, message, mode, threadTs) =>
       // Its host comes with the request, and its path is a secret.
       tracing.run({ name: 'POST response_url', kind: 'client' }, async (span) => {
-        const isTaken = await postToResponseUrl(web.agent, url, message, mode, responseHosts, log);
+        const answer = { message, mode, threadTs };
+        const isTaken = await postToResponseUrl(web.agent, url, answer, responseHosts, log);
         if (!isTaken) span.fail('refused');
         return isTaken;
       }),

@@ -180,6 +180,14 @@ async function sendBytes(dispatcher: Dispatcher, url: URL, body: Uint8Array): Pr
 
 export type ResponseMode = 'ephemeral' | 'in_channel' | 'replace' | 'delete';
 
+/** What is answered by a `response_url`. */
+export interface UrlAnswer {
+  message: Message;
+  mode: ResponseMode;
+  /** Slack puts what is new into a thread only where its answer says so. */
+  threadTs?: string | undefined;
+}
+
 /** Slack says "ok", or a word more. */
 const MOST_OF_RESPONSE = 64 * 1024;
 
@@ -194,8 +202,7 @@ const REFUSAL = /^\s*\{\s*"ok"\s*:\s*false\b/;
 export async function postToResponseUrl(
   agent: Dispatcher,
   url: string,
-  message: Message,
-  mode: ResponseMode,
+  answer: UrlAnswer,
   allowedHosts: readonly string[],
   log: Logger,
 ): Promise<boolean> {
@@ -211,7 +218,7 @@ export async function postToResponseUrl(
       path: `${pathname}${search}`,
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(bodyOf(message, mode)),
+      body: JSON.stringify(bodyOf(answer)),
       mostBytes: () => MOST_OF_RESPONSE,
     } as const;
     const { status, body } = await exchange(agent, request, { timeoutMs: TIMEOUT_MS });
@@ -233,8 +240,9 @@ function isAllowed(parsed: URL, allowedHosts: readonly string[]): boolean {
   return allowedHosts.includes(parsed.host) || (isUsualPort && allowedHosts.includes(parsed.hostname));
 }
 
-function bodyOf(message: Message, mode: ResponseMode): object {
+function bodyOf({ message, mode, threadTs }: UrlAnswer): object {
   if (mode === 'delete') return { delete_original: true };
   if (mode === 'replace') return { ...inert(message), replace_original: true };
-  return { ...inert(message), response_type: mode, replace_original: false };
+  const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
+  return { ...inert(message), response_type: mode, replace_original: false, ...thread };
 }

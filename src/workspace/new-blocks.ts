@@ -62,14 +62,14 @@ export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): Workspa
     }
   }
 
-  const respond: WorkspaceSlack['respond'] = async (url, message, mode) => {
+  const respond: WorkspaceSlack['respond'] = async (url, message, ...how) => {
     const block = newBlockIn(message);
     const isRefused = block !== undefined && (await blocks.areRefused(block));
-    if (isRefused) return respond(url, await fallbackOf(message), mode);
-    if (await slack.respond(url, message, mode)) return true;
+    if (isRefused) return respond(url, await fallbackOf(message), ...how);
+    if (await slack.respond(url, message, ...how)) return true;
     if (block === undefined && message.fallback === undefined) return false;
     // A response address does not say whether the blocks were the reason.
-    const isTaken = await respond(url, await fallbackOf(message), mode);
+    const isTaken = await respond(url, await fallbackOf(message), ...how);
     if (isTaken && block !== undefined) await blocks.refuse(block);
     return isTaken;
   };

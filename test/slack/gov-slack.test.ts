@@ -51,8 +51,7 @@ it('GovSlack’s response_urls are answered where its Web API is used, and refus
     postToResponseUrl(
       agent,
       'https://hooks.slack-gov.com/actions/T/1/s',
-      { text: 'hello', blocks: [] },
-      'ephemeral',
+      { message: { text: 'hello', blocks: [] }, mode: 'ephemeral' },
       responseHostsOf('hooks.slack.com', apiUrl),
       log,
     );

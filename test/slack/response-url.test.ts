@@ -27,7 +27,7 @@ async function openHost(answer: { status: number; location?: string; body?: stri
 async function respond(url: string, hosts: string[]) {
   const logs: string[] = [];
   const log = createLog('debug', (line) => logs.push(line));
-  const taken = await postToResponseUrl(agent, url, MESSAGE, 'ephemeral', hosts, log);
+  const taken = await postToResponseUrl(agent, url, { message: MESSAGE, mode: 'ephemeral' }, hosts, log);
   return { taken, logs: logs.join('') };
 }
 

@@ -107,13 +107,19 @@ export function readInteraction(body: Interaction & { view?: View | null | undef
     team: body.user.team_id ?? body.team?.id ?? undefined,
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
     messageTs: action?.message?.ts ?? action?.container?.message_ts ?? undefined,
-    threadTs: action?.message?.thread_ts ?? origin.thread,
+    threadTs: threadOf(action) ?? origin.thread,
     answerTs: origin.answer,
     triggerId: body.trigger_id ?? undefined,
     responseUrl: action?.response_url ?? undefined,
     requestId: requestIdOf(body),
   };
   return { workspace, caller };
+}
+
+/** A message that begins a thread names it too, but stands in the channel. What one person sees comes without its message. */
+function threadOf({ message, container }: Partial<ActionBody> = {}): string | undefined {
+  const thread = message?.thread_ts ?? container?.thread_ts ?? undefined;
+  return thread === (message?.ts ?? container?.message_ts) ? undefined : thread;
 }
 
 /**

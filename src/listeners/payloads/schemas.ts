@@ -86,7 +86,9 @@ const ActionElement = z.looseObject({
 export const ActionBody = Interaction.extend({
   actions: z.array(ActionElement).min(1),
   channel: z.looseObject({ id: Id }).nullish(),
-  container: z.looseObject({ message_ts: z.string().nullish(), channel_id: MaybeId }).nullish(),
+  container: z
+    .looseObject({ message_ts: z.string().nullish(), channel_id: MaybeId, thread_ts: z.string().nullish() })
+    .nullish(),
   message: z
     .looseObject({
       ts: z.string().nullish(),

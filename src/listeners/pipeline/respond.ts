@@ -42,7 +42,8 @@ export async function respondPrivately(
   const { responseUrl, isWorkingShown } = caller;
   const mode = isWorkingShown ? 'replace' : 'ephemeral';
   caller.isWorkingShown = false;
-  if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode))) return;
+  const thread = caller.threadTs ?? caller.answerTs;
+  if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode, thread))) return;
   caller.threadTs ??= await beginThread(slack, caller);
   await notifyUser(slack, caller, message);
 }
