@@ -8,25 +8,13 @@ import { parseAccountName } from '../../service/addresses.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
 import { maskedKey } from '../../views/accounts/accounts.ts';
-import {
-  CONNECT,
-  type ConnectOrigin,
-  connectModal,
-  type PurposeChoice,
-} from '../../views/accounts/connect.ts';
+import { CONNECT, ConnectOrigin, connectModal, type PurposeChoice } from '../../views/accounts/connect.ts';
 import { type Explained, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { messagesByField, refill, withBanner } from '../../views/blocks/modal.ts';
 import { fromButton, fromForm } from '../carried.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { lacking } from '../permission.ts';
-
-const Origin = z.object({
-  channel: z.string().optional(),
-  account: z.string().optional(),
-  replay: z.string().optional(),
-});
-type Origin = z.infer<typeof Origin>;
 
 const API_KEY_LENGTH = 40;
 
@@ -53,7 +41,7 @@ export const connect = defineCommand({
     {
       actionId: 'connect:open',
       role: 'member',
-      run: async (value, context) => openForm(context, fromButton(Origin, value)),
+      run: async (value, context) => openForm(context, fromButton(ConnectOrigin, value)),
     },
   ],
   shortcuts: [
@@ -74,7 +62,7 @@ async function openForm(context: CommandContext, origin: ConnectOrigin): Promise
   const account = parseAccountName(origin.account ?? '', workspace.config.SERVICE_BASE_URL);
   const choice = await purposeChoice(context, account);
   const email = (await workspace.links.get(caller.user))?.email;
-  return { kind: 'modal', view: connectModal({ ...origin, email, channel: caller.channel }, choice) };
+  return { kind: 'modal', view: connectModal({ ...origin, channel: caller.channel }, choice, email) };
 }
 
 /**
@@ -98,7 +86,7 @@ async function purposeChoice(
 
 async function submitConnect(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { caller, workspace } = context;
-  const origin = fromForm(Origin, state.metadata);
+  const origin = fromForm(ConnectOrigin, state.metadata);
   const fields = Fields.safeParse(state.values);
   if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
   const account = parseAccountName(fields.data.account, workspace.config.SERVICE_BASE_URL);
@@ -205,7 +193,7 @@ const CONNECTED: Readonly<Record<Purpose, string>> = {
 /** The command typed before connecting runs after it, whichever way the person came to connect. */
 async function withReplay(
   { caller, workspace }: CommandContext,
-  origin: Origin,
+  origin: ConnectOrigin,
   reply: Reply,
 ): Promise<Reply> {
   const waiting = await workspace.pending.take(caller.user);

@@ -3,11 +3,11 @@ import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
-import { ACTIVITY_RANGES, type Activity, getActivity } from '../../service/activity.ts';
+import { type Activity, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
 import {
-  type ActivityAsk,
+  ActivityAsk,
   type ActivityAudience,
   activityMessage,
   chartOf,
@@ -27,15 +27,6 @@ import { readActivityWords } from './parse-activity-arguments.ts';
 const DEFAULT_RANGE = 'last_7_days';
 
 const TO_ASKER: ActivityAudience = { kind: 'asker', isShared: false };
-
-const Ask: z.ZodType<ActivityAsk> = z.object({
-  account: z.string(),
-  range: z.enum(ACTIVITY_RANGES),
-  stats: z.boolean(),
-  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
-  page: z.int().nonnegative(),
-  zone: z.string(),
-});
 
 export const activity = defineCommand({
   name: 'activity',
@@ -92,7 +83,7 @@ async function namedProject(
 }
 
 async function turnPage(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const ask = fromButton(Ask, value);
+  const ask = fromButton(ActivityAsk, value);
   return { kind: 'replace', message: await messageOf(ask, await fetchOf(ask, context), TO_ASKER, context) };
 }
 
@@ -101,7 +92,7 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const { caller, workspace } = context;
   const { channel, user } = caller;
   if (channel === undefined) throw new UserError('Use this in a channel, where it can be shared.');
-  const ask = fromButton(Ask, value);
+  const ask = fromButton(ActivityAsk, value);
   const feed = await fetchOf(ask, context);
   // Posted before the reply, so that where Slack refuses the button can be pressed again.
   const message = await messageOf(ask, feed, { kind: 'channel', sharedBy: user }, context);

@@ -1,18 +1,11 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
-import { type AuditPage, auditMessage } from '../../views/admin/audit.ts';
+import { AuditPage, auditMessage, MOST_ON_PAGE } from '../../views/admin/audit.ts';
 import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 const USUAL = 20;
-const MOST = 50;
-const SIZE = `is how many entries a page has, from 1 to ${MOST}`;
-
-const Page: z.ZodType<AuditPage> = z.object({
-  size: z.int().min(1).max(MOST),
-  page: z.int().min(0).max(10_000),
-  upTo: z.string().max(100).optional(),
-});
+const SIZE = `is how many entries a page has, from 1 to ${MOST_ON_PAGE}`;
 
 export const audit = defineCommand({
   name: 'audit',
@@ -21,7 +14,7 @@ export const audit = defineCommand({
   examples: ['audit', 'audit 50'],
   role: 'admin',
   args: z.object({
-    n: z.coerce.number(SIZE).int(SIZE).min(1, SIZE).max(MOST, SIZE).default(USUAL),
+    n: z.coerce.number(SIZE).int(SIZE).min(1, SIZE).max(MOST_ON_PAGE, SIZE).default(USUAL),
   }),
   run: async ({ n }, context) => ({ kind: 'private', message: await pageOf({ size: n, page: 0 }, context) }),
   actions: [
@@ -30,7 +23,7 @@ export const audit = defineCommand({
       role: 'admin',
       run: async (value, context) => ({
         kind: 'replace',
-        message: await pageOf(fromButton(Page, value), context),
+        message: await pageOf(fromButton(AuditPage, value), context),
       }),
     },
   ],

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Purpose } from '../../records/account-keys.ts';
@@ -10,14 +11,13 @@ import { maskedKey } from './accounts.ts';
 export const CONNECT = 'connect';
 
 /** Where the modal was opened, and what runs after it. */
-export interface ConnectOrigin {
-  channel?: string | undefined;
-  account?: string | undefined;
+export const ConnectOrigin = z.object({
+  channel: z.string().optional(),
+  account: z.string().optional(),
   /** The command that was typed before an account was connected. */
-  replay?: string | undefined;
-  /** The person's own at the service, where their link says so. */
-  email?: string | undefined;
-}
+  replay: z.string().optional(),
+});
+export type ConnectOrigin = z.infer<typeof ConnectOrigin>;
 
 /** What the person may choose; nothing where the account is not connected yet, for then its key is shared. */
 export interface PurposeChoice {
@@ -30,17 +30,21 @@ export interface PurposeChoice {
 /** A longer command does not fit into a form's metadata, and is not run again. */
 const LONGEST_REPLAY = 1_000;
 
-/** Slack has no masked input, so the form says what happens to the key. */
+/**
+ * Slack has no masked input, so the form says what happens to the key.
+ * @param email the person's own at the service, where their link says so
+ */
 export function connectModal(
-  { account, channel, replay = '', email }: ConnectOrigin,
+  { account, channel, replay = '' }: ConnectOrigin,
   choice: PurposeChoice | undefined,
+  email?: string,
 ): ModalView {
   const isKept = replay !== '' && JSON.stringify(replay).length <= LONGEST_REPLAY;
   return modal({
     callbackId: CONNECT,
     title: 'Connect an account',
     submit: 'Connect',
-    metadata: { channel, ...(isKept ? { replay } : {}) },
+    metadata: { channel, replay: isKept ? replay : undefined },
     blocks: [
       textInput({
         field: 'account',

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, firstOf, mrkdwn, plain, timeOnly } from '../../core/mrkdwn.ts';
-import type { Activity, ActivityEvent, ActivityRange } from '../../service/activity.ts';
+import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import { dayName, dayOf } from '../blocks/days.ts';
 import { packed } from '../blocks/lists.ts';
 import { type ButtonSpec, buttons, context, header, section } from '../blocks/message.ts';
@@ -9,16 +10,17 @@ import { outcomeIcon } from './outcomes.ts';
 import { RANGE_WORDS, statsBlocks, unlistedFailures } from './stats.ts';
 
 /** What was asked for; a button carries it, so that a click survives a restart. */
-export interface ActivityAsk {
-  account: string;
-  range: ActivityRange;
-  stats: boolean;
-  project?: { permalink: string; name: string } | undefined;
+export const ActivityAsk = z.object({
+  account: z.string(),
+  range: z.enum(ACTIVITY_RANGES),
+  stats: z.boolean(),
+  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
   /** From 0. */
-  page: number;
+  page: z.int().nonnegative(),
   /** IANA zone in which days begin. */
-  zone: string;
-}
+  zone: z.string(),
+});
+export type ActivityAsk = z.infer<typeof ActivityAsk>;
 
 /** Who reads it: the one who asked, with buttons, or a channel that it was shared with. */
 export type ActivityAudience = { kind: 'asker'; isShared: boolean } | { kind: 'channel'; sharedBy: string };

@@ -1,18 +1,22 @@
+import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { AuditEntry } from '../../records/audit.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { buttons, context, header, say } from '../blocks/message.ts';
 
+export const MOST_ON_PAGE = 50;
+
 /** One page of the log, as its buttons carry it. */
-export interface AuditPage {
+export const AuditPage = z.object({
   /** Entries on a page. */
-  size: number;
+  size: z.int().min(1).max(MOST_ON_PAGE),
   /** From 0, the newest. */
-  page: number;
+  page: z.int().min(0).max(10_000),
   /** The newest entry of the first page, so that later entries do not shift the pages. */
-  upTo?: string | undefined;
-}
+  upTo: z.string().max(100).optional(),
+});
+export type AuditPage = z.infer<typeof AuditPage>;
 
 const SIGNS = { done: ':white_check_mark:', refused: ':no_entry:', failed: ':x:' } as const;
 
