@@ -11,7 +11,7 @@ import {
 } from '../../views/accounts/link.ts';
 import { startAddress } from '../../workspace/link-requests.ts';
 import { fromButton } from '../carried.ts';
-import type { ActionContext, CommandContext } from '../command.ts';
+import type { ActionContext } from '../command.ts';
 import { defineCommand } from '../command.ts';
 
 /** The operator registered Deckhand as an OAuth client of the service; its secret is required with the id. */
@@ -24,16 +24,22 @@ export const link = defineCommand({
   summary: 'Links you to your own user at the deployment service, in your browser',
   role: 'member',
   isAvailable,
-  async run(_, context) {
-    const { caller, workspace } = context;
+  async run(_, { caller, workspace }) {
     const { PUBLIC_URL, SLACK_COMMAND: word } = workspace.config;
     if (PUBLIC_URL === undefined)
       throw new UserError(
         'Linking needs an address that your browser can come back to. Whoever runs Deckhand must set `PUBLIC_URL` to it, and register that address with the service.',
       );
     const { user } = caller;
+    const { slack } = workspace;
     const standing = await workspace.links.get(user);
-    const [name, workspaceName] = await Promise.all([nameOf(context), workspaceNameOf(context)]);
+    const [name, workspaceName] = await Promise.all([
+      nameOr(user, async () => {
+        const { user: person } = await slack.call('users.info', { user });
+        return person?.real_name || person?.name;
+      }),
+      nameOr(workspace.id, async () => (await slack.call('auth.test', {})).team),
+    ]);
     const ticket = await workspace.links.ask({ user, name, workspaceName });
     const url = startAddress(PUBLIC_URL, ticket);
     return { kind: 'private', message: linkMessage(url, standing, workspace.clock.now(), word) };
@@ -51,25 +57,13 @@ async function undoLink(value: string | undefined, { caller, workspace }: Action
   return { kind: 'replace', message: unlinkedMessage(), audit: { what: 'unlink' } };
 }
 
-/** As Slack calls the workspace; the page in the browser names it, if only by its id. */
-async function workspaceNameOf({ workspace }: CommandContext): Promise<string> {
+/** As Slack shows the person or the workspace; the page in the browser names them, if only by their ids. */
+async function nameOr(id: string, ask: () => Promise<string | undefined>): Promise<string> {
   try {
-    return (await workspace.slack.call('auth.test', {})).team ?? workspace.id;
+    return (await ask()) || id;
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
-    return workspace.id;
-  }
-}
-
-/** As Slack shows the person; the page in the browser names them, if only by their id. */
-async function nameOf({ caller, workspace }: CommandContext): Promise<string> {
-  const { user } = caller;
-  try {
-    const answer = await workspace.slack.call('users.info', { user });
-    return answer.user?.real_name || answer.user?.name || user;
-  } catch (error) {
-    if (!isSlackFailure(error)) throw error;
-    return user;
+    return id;
   }
 }
 

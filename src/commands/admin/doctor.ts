@@ -17,9 +17,10 @@ export const doctor = defineCommand({
   summary: 'Checks the connection, permissions, scopes, scheduler and store',
   role: 'member',
   async run(_, context) {
+    const { health } = context.workspace;
     const findings = await Promise.all([
-      checkStore(context),
-      checkScheduler(context),
+      check('Store', context, () => health.store().then(() => 'answers')),
+      check('Scheduler', context, () => health.jobs().then(() => 'runs')),
       checkSlack(context),
       checkAppToken(context),
       checkChannel(context),
@@ -41,20 +42,6 @@ async function check(what: string, context: CommandContext, work: () => Promise<
     workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'a check failed');
     return { what, health: 'broken', said: failureWords(explained) };
   }
-}
-
-function checkStore(context: CommandContext): Check {
-  return check('Store', context, async () => {
-    await context.workspace.health.store();
-    return 'answers';
-  });
-}
-
-function checkScheduler(context: CommandContext): Check {
-  return check('Scheduler', context, async () => {
-    await context.workspace.health.jobs();
-    return 'runs';
-  });
 }
 
 function checkSlack(context: CommandContext): Check {
