@@ -31,9 +31,13 @@ interface ToolSpec<Inputs extends z.ZodObject> extends Omit<Tool, 'inputs' | 'ru
   run(inputs: z.output<Inputs>, context: CommandContext): Promise<ToolResult>;
 }
 
-/** Keeps the types of `inputs` and `run` together, and drops them outside. */
+/** Keeps the types of `inputs` and `run` together, and drops them outside. The account asked for is the context's. */
 function defineTool<Inputs extends z.ZodObject>(spec: ToolSpec<Inputs>): Tool {
-  return { ...spec, run: async (inputs, context) => spec.run(spec.inputs.parse(inputs), context) };
+  return {
+    ...spec,
+    run: async (inputs, context) =>
+      spec.run(spec.inputs.parse(inputs), { ...context, ...z.object({ account }).parse(inputs) }),
+  };
 }
 
 /** An assistant reads no more than a person would. */
@@ -52,8 +56,8 @@ const projects = defineTool({
   command: 'projects',
   role: 'member',
   inputs: z.object({ account }),
-  async run(asked, context) {
-    const used = await accountOf({ ...context, account: asked.account });
+  async run(_, context) {
+    const used = await accountOf(context);
     const all = await context.workspace.projects.look(used);
     const rows = all.map(({ name, permalink, last_deployed_at }) => ({ name, permalink, last_deployed_at }));
     return { data: { account: used.name, ...rowsOf('projects', rows) } };
@@ -99,7 +103,7 @@ const activity = defineTool({
   role: 'member',
   inputs: z.object({ range, account }),
   async run(asked, context) {
-    const used = await accountOf({ ...context, account: asked.account });
+    const used = await accountOf(context);
     const { events, unread } = await context.workspace.accounts.use(used, (client) =>
       getActivity(client, { range: asked.range }),
     );
@@ -122,7 +126,7 @@ const statistics = defineTool({
   role: 'member',
   inputs: z.object({ range, account }),
   async run(asked, context) {
-    const used = await accountOf({ ...context, account: asked.account });
+    const used = await accountOf(context);
     const { stats } = await context.workspace.accounts.use(used, (client) =>
       getActivity(client, { range: asked.range, stats: true }),
     );
@@ -137,8 +141,8 @@ const invoices = defineTool({
   command: 'invoices',
   role: 'billing',
   inputs: z.object({ account }),
-  async run(asked, context) {
-    const used = await accountOf({ ...context, account: asked.account }, forInvoices(context.caller));
+  async run(_, context) {
+    const used = await accountOf(context, forInvoices(context.caller));
     const all = await context.workspace.accounts.use(used, (client) => listInvoices(client));
     // Without the address of the PDF, which only the account's key opens.
     const rows = all.map(({ download_url: _, ...invoice }) => invoice);
@@ -149,13 +153,10 @@ const invoices = defineTool({
 export const TOOLS: readonly Tool[] = [projects, testAccess, latestRun, activity, statistics, invoices];
 
 async function targetAsked(
-  asked: { project?: string | undefined; server?: string | undefined; account?: string | undefined },
+  asked: { project?: string | undefined; server?: string | undefined },
   context: CommandContext,
 ): Promise<Run['target']> {
-  const { account: used, project: found } = await projectOf(
-    { ...context, account: asked.account },
-    asked.project,
-  );
+  const { account: used, project: found } = await projectOf(context, asked.project);
   return targetOf(context, used, found, asked.server);
 }
 
