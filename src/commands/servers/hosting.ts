@@ -6,6 +6,7 @@ import type { Change } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
 import { followSync } from '../../scheduler/servers/sync.ts';
 import type { SkippedRows } from '../../service/call.ts';
+import type { AccountClient } from '../../service/client.ts';
 import {
   listHostedResources,
   listRegions,
@@ -28,7 +29,7 @@ import { accountOf } from '../resolve-target.ts';
 
 const Args = z.object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() });
 
-const LISTED: readonly string[] = ['list', 'regions', 'sizes'];
+const Listed = z.enum(['list', 'regions', 'sizes']);
 
 export const hosting = defineCommand({
   name: 'hosting',
@@ -40,15 +41,11 @@ export const hosting = defineCommand({
   rest: true,
   args: Args,
   async run({ what, id }, context) {
-    if (what !== 'show' && !LISTED.includes(what)) throw noSuchWord(what);
-    if (what !== 'show' && id !== undefined)
-      throw new UserError(`${code(id, 40)} is one word too many.`, `hosting ${what}`);
-    const account = await accountOf(context);
-    if (what === 'show' && id === undefined)
-      return { kind: 'private', message: await chooseOne(context, account, 'hosting show') };
-    const skipped: SkippedRows[] = [];
-    const message = await answer(context, account, { what, id, skipped });
-    return { kind: 'private', message: withSkipped(message, skipped) };
+    if (what === 'show') return { kind: 'private', message: await showOne(context, id) };
+    const listed = Listed.safeParse(what);
+    if (!listed.success) throw noSuchWord(what);
+    if (id !== undefined) throw new UserError(`${code(id, 40)} is one word too many.`, `hosting ${what}`);
+    return { kind: 'private', message: await list(context, listed.data) };
   },
   actions: [
     {
@@ -79,40 +76,37 @@ async function chooseOne({ workspace }: CommandContext, account: Account, text: 
   return chooseResourceMessage(account.name, resources, `${text} --account ${account.name}`);
 }
 
-async function answer(
-  context: CommandContext,
-  account: Account,
-  { what, id, skipped }: z.infer<typeof Args> & { skipped: SkippedRows[] },
-): Promise<Message> {
-  const { accounts, config } = context.workspace;
-  if (id !== undefined) return showOne(context, account, id);
-  if (what === 'regions')
-    return regionsMessage(
-      account.name,
-      await accounts.use(account, (client) => listRegions(client, { skipped })),
-    );
-  if (what === 'sizes')
-    return sizesMessage(
-      account.name,
-      await accounts.use(account, (client) => listSizes(client, { skipped })),
-    );
-  const [resources, currency] = await Promise.all([
-    accounts.use(account, (client) => listHostedResources(client, { skipped })),
-    currencyOf(context.workspace, account),
-  ]);
-  return hostingMessage(account.name, resources, currency, config.SLACK_COMMAND);
+async function list(context: CommandContext, what: z.infer<typeof Listed>): Promise<Message> {
+  const { workspace } = context;
+  const account = await accountOf(context);
+  const { name } = account;
+  const skipped: SkippedRows[] = [];
+  const read = <T>(listAll: (client: AccountClient, options: { skipped: SkippedRows[] }) => Promise<T>) =>
+    workspace.accounts.use(account, (client) => listAll(client, { skipped }));
+  switch (what) {
+    case 'regions':
+      return withSkipped(regionsMessage(name, await read(listRegions)), skipped);
+    case 'sizes':
+      return withSkipped(sizesMessage(name, await read(listSizes)), skipped);
+    case 'list': {
+      const [resources, currency] = await Promise.all([
+        read(listHostedResources),
+        currencyOf(workspace, account),
+      ]);
+      const message = hostingMessage(name, resources, currency, workspace.config.SLACK_COMMAND);
+      return withSkipped(message, skipped);
+    }
+  }
 }
 
-async function showOne(
-  { caller, workspace }: CommandContext,
-  account: Account,
-  named: string,
-): Promise<Message> {
-  const { user } = caller;
+async function showOne(context: CommandContext, named: string | undefined): Promise<Message> {
+  const { caller, workspace } = context;
+  const account = await accountOf(context);
+  if (named === undefined) return chooseOne(context, account, 'hosting show');
   const [resource, currency, maySync] = await Promise.all([
     findResource(workspace, account, named),
     currencyOf(workspace, account),
-    workspace.roles.holds(user, 'operator'),
+    workspace.roles.holds(caller.user, 'operator'),
   ]);
   return resourceMessage({ account: account.name, resource, currency, maySync });
 }
