@@ -95,8 +95,12 @@ export const UNREAD = 'entries that could not be read';
 
 /** The message of a list, which says how many entries are missing from it because they could not be read. */
 export function withSkipped(message: Message, skipped: readonly SkippedRows[]): Message {
-  if (skipped.length === 0) return message;
-  return { ...message, blocks: [...(message.blocks ?? []), context(skippedWords(skipped))] };
+  return { ...message, blocks: [...message.blocks, ...skippedBlocks(skipped)] };
+}
+
+/** What could not be read; nothing where all could. */
+export function skippedBlocks(skipped: readonly SkippedRows[]): KnownBlock[] {
+  return skipped.length === 0 ? [] : [context(skippedWords(skipped))];
 }
 
 /** "1 entry could not be read", with the log's reference; mrkdwn. */

@@ -33,6 +33,12 @@ export function plainText(text: string, max: number): { type: 'plain_text'; text
 export const EARLIER_COPY =
   ':warning: Deckhand was restarted while it posted this. An earlier copy may stand above; it is not updated.';
 
+/** How something that was followed stands whose end is not known. */
+export const UNENDED = {
+  stopped: { icon: ':x:', words: 'stopped' },
+  lost: { icon: ':grey_question:', words: 'no longer followed' },
+} as const;
+
 /** A message of one sentence, and perhaps what to do next. */
 export function say(text: string, ...more: KnownBlock[]): Message {
   return { text: cut(text, LIMITS.messageText), blocks: [section(text), ...more] };

@@ -15,7 +15,7 @@ import { outcomeOf } from '../activity/outcomes.ts';
 import { RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
 import { zoneName } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { skippedWords } from '../blocks/lists.ts';
+import { skippedBlocks } from '../blocks/lists.ts';
 import { buttons, context, header, section } from '../blocks/message.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
@@ -76,7 +76,7 @@ export function digestMessage(
       ...late.map((said) => context(said)),
       ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, pictures)),
       ...(rest.length === 0 ? [] : [section(linesWithin(rest, 1500, 'more accounts'))]),
-      ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),
+      ...skippedBlocks(skipped),
       ...footerOf(frame),
     ],
   };

@@ -10,7 +10,7 @@ import { healthOf } from '../accounts/accounts.ts';
 import type { DeploymentsData } from '../activity/deployments-chart.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { skippedWords } from '../blocks/lists.ts';
+import { skippedBlocks } from '../blocks/lists.ts';
 import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
 import type { ScheduleFace } from '../schedules/card.ts';
 import { runWords } from '../test-access/runs.ts';
@@ -142,7 +142,7 @@ function figureBlocks(account: string, { figures, charts = {} }: HomeData): Know
     context('This week'),
     ...statsBlocks(stats, 'this_week'),
     ...(Object.hasOwn(charts, account) && charts[account] ? [charts[account]] : []),
-    ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),
+    ...skippedBlocks(skipped),
   ];
 }
 

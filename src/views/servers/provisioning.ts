@@ -2,7 +2,16 @@ import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { managedStatus, type Server } from '../../service/servers.ts';
-import { type ButtonSpec, buttons, context, EARLIER_COPY, safeUrl, say, section } from '../blocks/message.ts';
+import {
+  type ButtonSpec,
+  buttons,
+  context,
+  EARLIER_COPY,
+  safeUrl,
+  say,
+  section,
+  UNENDED,
+} from '../blocks/message.ts';
 import { type Fact, factLines, managedFacts, statusIcon, statusWords } from './server.ts';
 
 /** A server of a project; `cost` in words. */
@@ -70,8 +79,7 @@ export function statusNews(server: Server): News[] {
 }
 
 function headline(state: ProvisioningState): { icon: string; words: string } {
-  if (state.kind === 'stopped') return { icon: ':x:', words: 'stopped' };
-  if (state.kind === 'lost') return { icon: ':grey_question:', words: 'no longer followed' };
+  if (state.kind === 'stopped' || state.kind === 'lost') return UNENDED[state.kind];
   const status = state.server === undefined ? 'provisioning' : managedStatus(state.server);
   if (status === undefined) return { icon: ':hourglass_flowing_sand:', words: 'no state given yet' };
   return { icon: statusIcon(status), words: mrkdwn(status, 60) };

@@ -1,5 +1,6 @@
 import { dateTime } from '../../core/mrkdwn.ts';
 import type { Run } from '../../records/test-runs.ts';
+import { UNENDED } from '../blocks/message.ts';
 import { outcomeWords, statusWord } from './test-run.ts';
 
 /** ":white_check_mark: completed: 6 of 6 reachable, repository ok, today at 9:00"; mrkdwn. */
@@ -15,7 +16,6 @@ export function runWords(run: Run): string {
 /** How a run that is no longer followed stands. */
 export function endedWords(run: Run): { icon: string; words: string } {
   const { status, serviceStatus = status } = run;
-  if (status === 'stopped') return { icon: ':x:', words: 'stopped' };
-  if (status === 'lost') return { icon: ':grey_question:', words: 'no longer followed' };
+  if (status === 'stopped' || status === 'lost') return UNENDED[status];
   return outcomeWords({ ...run, serviceStatus });
 }

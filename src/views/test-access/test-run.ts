@@ -4,7 +4,7 @@ import type { Run, Target } from '../../records/test-runs.ts';
 import type { TestResults, TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
-import { type ButtonSpec, buttons, context, EARLIER_COPY, say, section } from '../blocks/message.ts';
+import { type ButtonSpec, buttons, context, EARLIER_COPY, say, section, UNENDED } from '../blocks/message.ts';
 
 /** The state of a followed test run. */
 export type TestState =
@@ -95,9 +95,8 @@ function headline(view: TestView): { icon: string; words: string } {
     case 'ended':
       return outcomeWords(outcomeOf(view.state.run));
     case 'stopped':
-      return { icon: ':x:', words: 'stopped' };
     case 'lost':
-      return { icon: ':grey_question:', words: 'no longer followed' };
+      return UNENDED[view.state.kind];
   }
 }
 
