@@ -36,6 +36,23 @@ export class TimeoutError extends Error {
   readonly code = 'timeout';
 }
 
+const CONNECTING: ReadonlySet<unknown> = new Set(['getaddrinfo', 'connect']);
+/** Of failures that name no system call: of several addresses tried, or undici's own. */
+const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** True where there was no connection, so that nothing of the request can have arrived. */
+export function wasNeverSent(error: unknown): boolean {
+  const { code, syscall }: Partial<NodeJS.ErrnoException> = error instanceof Error ? error : {};
+  return syscall === undefined ? NOT_CONNECTED.has(code) : CONNECTING.has(syscall);
+}
+
 export interface ExchangeOptions {
   /** From now to the last byte. */
   timeoutMs: number;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Message } from '../core/message.ts';
 import { asClause } from '../core/mrkdwn.ts';
 import { countRepeated } from '../observability/metrics.ts';
-import { isSlackFailure, isThreadRefused, mayHavePosted, type SlackFailure } from '../slack/failure.ts';
+import { isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
@@ -103,7 +103,7 @@ async function post(
     // Slack knows this post by its `client_msg_id`, but it was deleted since.
     if (isSlackFailure(error, 'rejected') && error.reason === 'duplicate_message_not_found')
       return { channel, ts: '' };
-    if (isSlackFailure(error) && !mayHavePosted(error)) await forget();
+    if (isSlackFailure(error) && !error.mayHavePosted) await forget();
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { ServiceError, type ServiceErrorKind } from '../core/errors.ts';
+import { wasNeverSent } from '../core/exchange.ts';
 import { isObject, parseObject } from '../core/json.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 
@@ -21,15 +22,6 @@ const KINDS_OF_FORBIDDEN = [
   'admin_required',
   'email_verification_required',
 ] as const;
-const CONNECTING = new Set(['getaddrinfo', 'connect']);
-const NOT_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
 
 /** The error that an answer stands for. API 7 (docs/service-api.md). Reads any body without throwing. */
 export function classifyAnswer(answer: ErrorAnswer): ServiceError {
@@ -88,21 +80,21 @@ function isCertainlyNotDone(status: number, retryAt: number | undefined): boolea
 
 /** The error of a failed exchange: no connection, a dropped one, or an answer that is not HTTP. */
 export function classifyFailure(operation: string, error: unknown): ServiceError {
-  const { name, message, code, syscall } = describeError(error);
+  const { name, message, code } = describeError(error);
   // An answer that breaks off is a dropped connection too.
   const isGarbage = name === 'HTTPParserError' && !message.includes('EOF');
   return new ServiceError(isGarbage ? 'unexpected' : 'unreachable', operation, {
     detail: isGarbage ? 'the answer is not HTTP' : code || undefined,
-    certainlyNotDone: NOT_CONNECTED.has(code) || CONNECTING.has(syscall),
+    certainlyNotDone: wasNeverSent(error),
     // A copy: the parser's errors carry the bytes that they failed on, which belong in no log.
     cause: new Error(message || code),
   });
 }
 
-function describeError(error: unknown): { name: string; message: string; code: string; syscall: string } {
+function describeError(error: unknown): { name: string; message: string; code: string } {
   const known: Record<string, unknown> = error instanceof Error ? { ...error } : {};
   const { name, message } = error instanceof Error ? error : { name: '', message: '' };
-  return { name, message, code: textOf(known.code), syscall: textOf(known.syscall) };
+  return { name, message, code: textOf(known.code) };
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,6 @@
 import { ErrorCode, type WebAPICallError } from '@slack/web-api';
 import type { SlackFailureKind } from '../core/errors.ts';
+import { wasNeverSent } from '../core/exchange.ts';
 
 export class SlackFailure extends Error {
   readonly code = 'slack_failure';
@@ -9,6 +10,8 @@ export class SlackFailure extends Error {
   readonly method: string;
   /** Milliseconds since the epoch. */
   readonly retryAt: number | undefined;
+  /** True where Slack may have the post, although the answer to this try or to one before it was lost. */
+  mayHavePosted: boolean;
 
   constructor(
     method: string,
@@ -22,6 +25,9 @@ export class SlackFailure extends Error {
     this.reason = reason;
     this.method = method;
     this.retryAt = options.retryAt;
+    // Not where only a new token was not to be had.
+    const isPost = method.startsWith('chat.post');
+    this.mayHavePosted = isPost && kind === 'unreachable' && !wasNeverSent(options.cause);
   }
 }
 
@@ -119,11 +125,6 @@ export function asSlackFailure(method: string, error: unknown, now: number): unk
 
 export function isSlackFailure(error: unknown, ...kinds: SlackFailureKind[]): error is SlackFailure {
   return error instanceof SlackFailure && (kinds.length === 0 || kinds.includes(error.kind));
-}
-
-/** True where Slack may have the post, although its answer was lost; not where only a new token was not to be had. */
-export function mayHavePosted(error: unknown): boolean {
-  return isSlackFailure(error, 'unreachable') && error.method.startsWith('chat.post');
 }
 
 /** True where Slack takes messages of Deckhand there, but no replies in this thread. */

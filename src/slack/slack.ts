@@ -4,7 +4,7 @@ import type { Message, ModalView } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import { isSlackFailure, mayHavePosted } from './failure.ts';
+import { isSlackFailure } from './failure.ts';
 import {
   BACKGROUND,
   type Call,
@@ -162,13 +162,13 @@ type Posting = Pick<
 function createPosting(shared: Shared, workspace: string, once: CallOnce): Posting {
   const { clock, lock, onRepeat } = shared;
 
-  /** Reports each try after one whose answer was lost. */
+  /** Reports each try after one whose answer was lost, which every failure from then on says too. */
   function reportingRepeats<T>(post: RepeatedPost, run: () => Promise<T>): () => Promise<T> {
     let isUncertain = false;
     return () => {
       if (isUncertain) onRepeat?.(workspace, post);
       return run().catch((error: unknown) => {
-        isUncertain ||= mayHavePosted(error);
+        if (isSlackFailure(error)) isUncertain = error.mayHavePosted ||= isUncertain;
         throw error;
       });
     };

@@ -4,7 +4,7 @@ import type { Job } from '../../jobs/jobs.ts';
 import { countRepeated, countUnanswered } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { createServer } from '../../service/servers.ts';
-import { isSlackFailure, mayHavePosted } from '../../slack/failure.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import { postId } from '../../slack/web.ts';
 import { createdNotice } from '../../views/servers/confirm.ts';
@@ -146,7 +146,7 @@ async function postRoot(
   try {
     return await slack.post({ channel, threadTs: order.answerTs, message, clientMsgId });
   } catch (error) {
-    if (isSlackFailure(error) && !mayHavePosted(error)) await save({ posting: false });
+    if (isSlackFailure(error) && !error.mayHavePosted) await save({ posting: false });
     if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
     return slack.sendDirectMessage(user, message);
   }
