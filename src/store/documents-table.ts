@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { systemClock } from '../core/clock.ts';
 import { keyOf, rowOf } from './backend.ts';
-import { readSignatures, type SignatureRow } from './sqlite-signatures.ts';
+import { readSignatures, type SignatureRow } from './sqlite.ts';
 import { GLOBAL } from './store.ts';
 
 /** A document as its row is, sealed values included. */

@@ -9,8 +9,7 @@ import { createGroupCommit, type GroupCommit, type SqliteFile, whenFree } from '
 import { type Backend, endOfRange, textOrNothing } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
 import { guardFile, keepGuard, realFile } from './sqlite-guard.ts';
-import { CREATE_SIGNATURES, SWEEP_SIGNATURES } from './sqlite-signatures.ts';
-import { StoreError, type Tenancy } from './store.ts';
+import { asking, StoreError, type Tenancy } from './store.ts';
 
 /** How long opening the file waits for another process, e.g. a backup, in milliseconds. Later `whenFree` does. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -181,4 +180,39 @@ function createDriver(db: DatabaseSync): { driver: SqliteDriver; prepare: Prepar
     }),
   };
   return { driver, prepare };
+}
+
+/**
+ * Digests of the signatures that were taken. Each request writes one before its ack, and a row at the end of a table
+ * without an index changes one page of the log, where a row of `keyv` changes three.
+ */
+const CREATE_SIGNATURES = `CREATE TABLE IF NOT EXISTS deckhand_signatures (
+  id INTEGER PRIMARY KEY, digest TEXT NOT NULL, expires INTEGER NOT NULL)`;
+const ALL_SIGNATURES = 'SELECT digest, expires FROM deckhand_signatures';
+const ADD_SIGNATURE = 'INSERT INTO deckhand_signatures (digest, expires) VALUES (?, ?)';
+const REMOVE_SIGNATURE = 'DELETE FROM deckhand_signatures WHERE digest = ?';
+const SWEEP_SIGNATURES = 'DELETE FROM deckhand_signatures WHERE expires <= ?';
+
+export interface SignatureRow {
+  digest: string;
+  /** Milliseconds since the epoch. */
+  expires: number;
+}
+
+export function readSignatures(database: DatabaseSync): SignatureRow[] {
+  return database
+    .prepare(ALL_SIGNATURES)
+    .all()
+    .map(({ digest, expires }) => ({ digest: String(digest), expires: Number(expires) }));
+}
+
+/** The table of signatures. What is added is known to be new, so it needs no index. */
+export function openSignatureTable({ database, commit }: SqliteFile) {
+  const add = database.prepare(ADD_SIGNATURE);
+  const remove = database.prepare(REMOVE_SIGNATURE);
+  return {
+    all: () => readSignatures(database),
+    add: ({ digest, expires }: SignatureRow) => asking(commit(() => add.run(digest, expires))),
+    delete: (digest: string) => asking(whenFree(() => remove.run(digest))),
+  };
 }

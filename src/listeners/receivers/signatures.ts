@@ -2,16 +2,10 @@ import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } fr
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
-import { type SqliteFile, whenFree } from '../../core/sqlite-file.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { OpenStore } from '../../store/open-store.ts';
-import {
-  ADD_SIGNATURE,
-  REMOVE_SIGNATURE,
-  readSignatures,
-  type SignatureRow,
-} from '../../store/sqlite-signatures.ts';
-import { asking, GLOBAL, StoreUnavailable } from '../../store/store.ts';
+import { openSignatureTable } from '../../store/sqlite.ts';
+import { GLOBAL, StoreUnavailable } from '../../store/store.ts';
 
 /** Requests whose time differs by more, in either direction, are refused. In seconds. */
 const WINDOW_S = 300;
@@ -113,7 +107,7 @@ const One = z.object({ at: z.number() });
  */
 async function openTaken(store: OpenStore, clock: Clock): Promise<Taken> {
   const documents = store.of(GLOBAL).collection('signatures', One);
-  const table = store.sqlite && openTable(store.sqlite);
+  const table = store.sqlite && openSignatureTable(store.sqlite);
   const known = new Known(clock);
   if (table !== undefined) {
     for (const { digest } of table.all()) known.add(digest);
@@ -135,17 +129,6 @@ async function openTaken(store: OpenStore, clock: Clock): Promise<Taken> {
       known.delete(digest);
       await (table ?? documents).delete(digest);
     },
-  };
-}
-
-/** What is added is known to be new, so the table needs no index. */
-function openTable({ database, commit }: SqliteFile) {
-  const add = database.prepare(ADD_SIGNATURE);
-  const remove = database.prepare(REMOVE_SIGNATURE);
-  return {
-    all: () => readSignatures(database),
-    add: ({ digest, expires }: SignatureRow) => asking(commit(() => add.run(digest, expires))),
-    delete: (digest: string) => asking(whenFree(() => remove.run(digest))),
   };
 }
 
