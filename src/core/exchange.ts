@@ -22,11 +22,14 @@ export interface HttpAnswer {
   tooLarge: boolean;
 }
 
-const THIS_MACHINE: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
-
 /** Whether a URL's host is this machine, where http is allowed. */
 export function isThisMachine(hostname: string): boolean {
-  return THIS_MACHINE.has(hostname);
+  return hostname === '[::1]' || isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** `localhost` and the names under it, which RFC 6761 keeps on this machine. */
+export function isLocalName(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost');
 }
 
 const NOTHING = Buffer.alloc(0);

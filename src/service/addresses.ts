@@ -1,3 +1,5 @@
+import { isThisMachine } from '../core/exchange.ts';
+
 const PLACEHOLDER = '{account}';
 /** Stands in for an account while a template is taken apart; a URL cannot hold the braces everywhere. */
 const MARKER = 'account-goes-here';
@@ -115,7 +117,7 @@ export function findBaseUrlFault(template: string): string | undefined {
 /** True where the accounts' address, a template, is on this machine. */
 export function isLoopbackBaseUrl(template: string): boolean {
   const url = URL.parse(template.replace(PLACEHOLDER, MARKER));
-  return url !== null && isLoopback(url.hostname);
+  return url !== null && isThisMachine(url.hostname);
 }
 
 /** What is wrong with an address that we would send secrets to, as the end of a sentence. */
@@ -124,17 +126,8 @@ export function findAddressFault(address: string): string | undefined {
   const { protocol, hostname, username, password, search, hash } = new URL(address);
   if (username !== '' || password !== '') return 'must not hold a user name or password';
   if (search !== '' || hash !== '') return 'must not hold a query or fragment';
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
+  if (protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))) return undefined;
   return 'must be https, unless its host is loopback';
-}
-
-/** `localhost` and the names under it, which RFC 6761 keeps on this machine. */
-export function isLocalName(hostname: string): boolean {
-  return hostname === 'localhost' || hostname.endsWith('.localhost');
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === '[::1]' || isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
 /** The part of `text` at the marker's position in `pattern`, if all the rest is the same. */

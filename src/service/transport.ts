@@ -3,10 +3,9 @@ import process from 'node:process';
 import { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
-import { exchange, type HttpAnswer, type HttpRequest, TimeoutError } from '../core/exchange.ts';
+import { exchange, type HttpAnswer, type HttpRequest, isLocalName, TimeoutError } from '../core/exchange.ts';
 import { backoff } from '../core/retry.ts';
 import { FairGate } from '../core/shares.ts';
-import { isLocalName } from './addresses.ts';
 import type { Address, Call } from './call.ts';
 import { classifyFailure } from './classify.ts';
 

@@ -59,7 +59,7 @@ export const WIRE: readonly Mutation[] = [
   {
     name: 'secrets may be sent without https',
     file: ADDRESSES,
-    from: "if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;",
+    from: "if (protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))) return undefined;",
     to: "if (protocol === 'https:' || (protocol === 'http:' && isLoopback !== undefined)) return undefined;\n  void hostname;",
     tests: ['test/config.test.ts', ACCOUNT_NAME_TEST],
   },
