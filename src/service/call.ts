@@ -157,6 +157,19 @@ export const Flag = z
 /** ISO 8601 text that is a date. API 1 (docs/service-api.md). */
 export const Timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 
+/** Text that may be none: null where the service says so, undefined where it says nothing that can be read. */
+export const StatedText = z
+  .union([z.string(), z.number().transform(String)])
+  .nullish()
+  .catch(undefined);
+
+/** A timestamp that may be none: null where the service says so, undefined where it says nothing that can be read. */
+export const StatedTimestamp = z
+  .string()
+  .refine((text) => !Number.isNaN(Date.parse(text)))
+  .nullish()
+  .catch(undefined);
+
 /** A timestamp, or null where it is absent or no date. */
 export const NullableTimestamp = Timestamp.nullish()
   .catch(null)

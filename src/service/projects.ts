@@ -15,6 +15,7 @@ import {
   requestJson,
   requestRows,
   type SkippedRows,
+  StatedTimestamp,
 } from './call.ts';
 import type { AccountClient } from './client.ts';
 
@@ -24,7 +25,8 @@ export const Project = z
     name: OptionalText,
     permalink: Identifier.optional().catch(undefined),
     identifier: Identifier.optional().catch(undefined),
-    last_deployed_at: NullableTimestamp,
+    /** Null: never. */
+    last_deployed_at: StatedTimestamp,
     starred: Flag,
   })
   .transform(({ name, permalink, identifier, last_deployed_at, starred }, context) => {

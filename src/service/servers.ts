@@ -12,6 +12,7 @@ import {
   recordUnder,
   requestJson,
   requestRows,
+  StatedText,
 } from './call.ts';
 import type { AccountClient } from './client.ts';
 
@@ -50,7 +51,8 @@ export const Server = z
     name: OptionalText,
     protocol_type: OptionalText,
     server_path: NullableText,
-    last_revision: NullableText,
+    /** Null: none was deployed. */
+    last_revision: StatedText,
     preferred_branch: NullableText,
     notify_email: NotifyEmail,
     server_group_identifier: NullableText,

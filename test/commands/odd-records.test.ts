@@ -63,6 +63,40 @@ describe('records that differ from the documents', () => {
     expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain('web-1');
   });
 
+  test('API 2.5: a managed server whose record has no revision is not called never deployed', async ({
+    world,
+  }) => {
+    const named = { identifier: 'srv-1', name: 'Docs', protocol_type: 'static_hosting' };
+    const static_hosting = { subdomain: 'docs', status: 'active', active_deployment_uuid: 'dep-55' };
+    const bare = { identifier: 'srv-2', name: 'Bare' };
+    answer(world, 'projects/storefront/servers', [named, bare]);
+    answer(world, 'projects/storefront/servers/srv-1', { ...named, static_hosting });
+    answer(world, 'projects/storefront/servers/srv-2', bare);
+    const shown = await ask(world, '/deckhand server show srv-1 storefront');
+    expect(shown).toContain('*Active deployment*  `dep-55`');
+    expect(shown).not.toContain('never deployed');
+    expect(await ask(world, '/deckhand server show srv-2 storefront')).toContain('*Bare*');
+    const build = { identifier: '7', packages: {}, default: true, servers: [named] };
+    answer(world, 'projects/storefront/build_configurations/7', build);
+    const built = await ask(world, '/deckhand build 7 storefront');
+    expect(built).toContain('*Docs*');
+    expect(built).not.toContain('never deployed');
+  });
+
+  test.for([
+    ['is not given', undefined],
+    ['cannot be read', 'a while ago'],
+  ])(
+    'API 4.11: a project whose last deployment %s is not called never deployed',
+    async ([, at], { world }) => {
+      const shop = { name: 'Shop', permalink: 'shop', last_deployed_at: at };
+      answer(world, 'projects', [shop, { name: 'Blog', permalink: 'blog', last_deployed_at: null }]);
+      const said = await ask(world, '/deckhand projects');
+      expect(said).toContain('*Blog*  `blog`  never deployed');
+      expect(said).toContain('*Shop*  `shop`"');
+    },
+  );
+
   test('a build configuration shows its other servers where one cannot be read', async ({ world }) => {
     const build = { identifier: '7', packages: {}, default: true, servers: [SERVER, { name: 'nameless' }] };
     answer(world, 'projects/storefront/build_configurations/7', build);

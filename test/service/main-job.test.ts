@@ -56,7 +56,7 @@ describe('projects', () => {
     await using wire = await startWire({ 'GET /acme/projects.json': [{ json }] });
     await using client = openAccount(wire.origin);
     expect(await listProjects(client.account)).toEqual([
-      { name: 'Blog', permalink: 'blog', identifier: 'p-2', starred: true, last_deployed_at: null },
+      { name: 'Blog', permalink: 'blog', identifier: 'p-2', starred: true, last_deployed_at: undefined },
       { ...STORE, starred: false },
     ]);
   });
@@ -66,7 +66,8 @@ describe('projects', () => {
     ['one without permalinks', [{ name: 'Store', identifier: 'p-1' }], { permalink: 'p-1' }],
     ['one without a name', [{ permalink: 'store' }], { name: 'store' }],
     ['a list under its own key', { projects: [STORE] }, { name: 'Store' }],
-    ['odd dates', [{ ...STORE, last_deployed_at: 'yesterday' }], { last_deployed_at: null }],
+    ['odd dates', [{ ...STORE, last_deployed_at: 'yesterday' }], { last_deployed_at: undefined }],
+    ['one never deployed', [{ ...STORE, last_deployed_at: null }], { last_deployed_at: null }],
   ])('%s is understood', async (_what, json, project) => {
     await using wire = await startWire({ 'GET /acme/projects.json': [{ json }] });
     await using client = openAccount(wire.origin);

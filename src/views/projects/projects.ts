@@ -42,9 +42,13 @@ function projectRow(account: string, project: Project, at: number): KnownBlock {
 
 function projectLine(project: Project): string {
   const star = project.starred ? ':star: ' : '';
-  const deployed =
-    project.last_deployed_at === null ? 'never deployed' : `deployed ${dateTime(project.last_deployed_at)}`;
-  return `${star}${bold(project.name)}  ${code(project.permalink)}  ${deployed}`;
+  return `${star}${bold(project.name)}  ${code(project.permalink)}${deployedWords(project)}`;
+}
+
+/** Nothing where the service does not say. */
+function deployedWords({ last_deployed_at: at }: Project): string {
+  if (at === undefined) return '';
+  return at === null ? '  never deployed' : `  deployed ${dateTime(at)}`;
 }
 
 /** The typed command is kept in a `block_id` of 255 characters, so that the choice survives a restart. */

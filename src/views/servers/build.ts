@@ -48,12 +48,13 @@ function serverLine(server: Server): string {
     login,
     server.server_path ? code(server.server_path, 120) : undefined,
     server.preferred_branch ? `branch ${code(server.preferred_branch, 60)}` : undefined,
-    `revision ${shortRevision(server.last_revision)}`,
+    server.last_revision === undefined ? undefined : `revision ${shortRevision(server.last_revision)}`,
     server.server_group_identifier ? `group ${code(server.server_group_identifier, 60)}` : undefined,
     server.notify_email ? 'notifies by e-mail' : undefined,
     server.host_key ? `host key ${hostKeyWords(server.host_key)}` : undefined,
   ];
-  return `${first.filter(Boolean).join('  ')}\n      ${second.filter(Boolean).join(', ')}`;
+  const lines = [first.filter(Boolean).join('  '), second.filter(Boolean).join(', ')];
+  return lines.filter(Boolean).join('\n      ');
 }
 
 const SHOWN_KEY = 12;

@@ -11,7 +11,7 @@ export function serverMessage(server: Server, target: Target): Message {
     text: `Server ${mrkdwn(server.name)} of ${mrkdwn(target.project.name)}`,
     blocks: [
       section(`${bold(server.name)}  ${mrkdwn(server.protocol_type)}`),
-      section(factLines(facts)),
+      ...(facts.length === 0 ? [] : [section(factLines(facts))]),
       ...buttons(...buttonsOf(server, target)),
       context(
         `Identifier ${code(server.identifier)}`,
@@ -71,7 +71,7 @@ function deployFacts(server: Server): Fact[] {
   const facts: Fact[] = [];
   if (server.server_path) facts.push(['Path', code(server.server_path, 300)]);
   if (server.preferred_branch) facts.push(['Branch', code(server.preferred_branch)]);
-  facts.push(['Revision', shortRevision(server.last_revision)]);
+  if (server.last_revision !== undefined) facts.push(['Revision', shortRevision(server.last_revision)]);
   if (server.server_group_identifier) facts.push(['Group', code(server.server_group_identifier)]);
   return facts;
 }

@@ -17,13 +17,11 @@ export function projectUnfurl(
   project: Pick<Project, 'name' | 'permalink' | 'last_deployed_at'>,
   latest: Run | undefined,
 ): KnownBlock[] {
-  const deployed =
-    project.last_deployed_at === null
-      ? 'Never deployed'
-      : `Last deployed ${dateTime(project.last_deployed_at)}`;
+  const at = project.last_deployed_at;
+  const deployed = at === null ? 'Never deployed' : at && `Last deployed ${dateTime(at)}`;
   const tested = latest === undefined ? 'Not tested with Deckhand yet' : `Test access: ${runWords(latest)}`;
   return [
-    section(`${bold(project.name)}\n${deployed}\n${tested}`),
+    section([bold(project.name), deployed, tested].filter(Boolean).join('\n')),
     context(`Project ${code(project.permalink)}`, `account ${code(account)}`),
     ...buttons(testButton({ account, project: { permalink: project.permalink, name: project.name } })),
   ];
@@ -58,7 +56,7 @@ export interface ShownProject {
 
 /** The card under a link, which all in the channel see: what the unfurl beside it says, in fields. */
 export function projectCard(shown: ShownProject, link: string): EntityMetadata {
-  return { ...entityOf(shown, [deployed(shown.project), ...tested(shown.latest)]), app_unfurl_url: link };
+  return { ...entityOf(shown, [...deployed(shown.project), ...tested(shown.latest)]), app_unfurl_url: link };
 }
 
 /**
@@ -70,7 +68,7 @@ export function projectDetails(
   deployments: readonly ActivityEvent[] | undefined,
 ): EntityMetadata {
   return entityOf(shown, [
-    deployed(shown.project),
+    ...deployed(shown.project),
     ...tested(shown.latest),
     ...deploymentFields(deployments),
     words('account', 'Account', shown.account),
@@ -99,9 +97,10 @@ function entityOf(
   };
 }
 
-function deployed({ last_deployed_at: at }: ShownProject['project']): EntityCustomField {
-  if (at === null) return words('deployed', 'Last deployed', 'Never deployed');
-  return moment('deployed', 'Last deployed', Date.parse(at));
+function deployed({ last_deployed_at: at }: ShownProject['project']): EntityCustomField[] {
+  if (at === undefined) return [];
+  if (at === null) return [words('deployed', 'Last deployed', 'Never deployed')];
+  return [moment('deployed', 'Last deployed', Date.parse(at))];
 }
 
 function tested(run: Run | undefined): EntityCustomField[] {
