@@ -3,6 +3,7 @@ import { isObject } from '../core/json.ts';
 import {
   Identifier,
   type ListOptions,
+  listAt,
   NullableText,
   Numeric,
   OptionalText,
@@ -56,7 +57,7 @@ export type ActivityStats = z.infer<typeof ActivityStats>;
 
 /** Events alone, or with statistics beside them. */
 const Answer = z.preprocess(
-  (value) => (Array.isArray(value) ? { events: value } : value),
+  (value) => (isObject(value) ? { ...value, events: listAt(value, 'events') } : { events: value }),
   z.object({ events: z.array(z.unknown()), stats: ActivityStats.optional().catch(undefined) }),
 );
 export interface Activity {

@@ -3,6 +3,7 @@ import { isObject } from '../core/json.ts';
 import {
   type CallOptions,
   Identifier,
+  jsonOf,
   type ListOptions,
   listAt,
   listUnder,
@@ -10,6 +11,7 @@ import {
   NullableText,
   NullableTimestamp,
   OptionalText,
+  type Reader,
   requestJson,
   requestRows,
   YesOrNo,
@@ -56,8 +58,10 @@ export const Size = z
   .transform(({ slug, label, ...price }) => ({ slug, label: label || slug, ...price }));
 export type Size = z.infer<typeof Size>;
 
-const SyncRequest = z.object({ status: z.string() });
+/** `status` is only shown, so an answer that was good without it is one. */
+const SyncRequest = z.object({ status: NullableText });
 export type SyncRequest = z.infer<typeof SyncRequest>;
+const readSyncRequest = jsonOf(SyncRequest);
 
 /** The managed resources of the account. API 4.5. */
 export function listHostedResources(
@@ -85,8 +89,10 @@ export function syncHostedResource(
   options?: CallOptions,
 ): Promise<SyncRequest> {
   const path = ['hosted_resources', id, 'sync'];
-  const call = { operation: 'syncHostedResource', method: 'POST', path, body: {} } as const;
-  return requestJson(account, SyncRequest, call, options);
+  const read: Reader<SyncRequest> = (answer, operation) =>
+    answer.body.length === 0 ? { status: null } : readSyncRequest(answer, operation);
+  const operation = 'syncHostedResource';
+  return account.send({ operation, method: 'POST', scope: 'account', path, body: {}, read }, options);
 }
 
 /** The regions that can be chosen now. API 4.5. */

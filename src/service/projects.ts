@@ -47,9 +47,14 @@ export async function listProjects(account: AccountClient, options?: ListOptions
 }
 
 const Outcome = z.object({ status: z.string(), message: NullableText });
-const ServerOutcome = Outcome.extend({ name: OptionalText, identifier: Identifier.optional() }).transform(
-  ({ name, identifier = name, ...outcome }) => ({ ...outcome, name: name || identifier, identifier }),
-);
+const ServerOutcome = Outcome.extend({
+  name: OptionalText,
+  identifier: Identifier.optional().catch(undefined),
+}).transform(({ name, identifier = name, ...outcome }) => ({
+  ...outcome,
+  name: name || identifier,
+  identifier,
+}));
 
 /** API 2.8 (docs/service-api.md). The results are read item by item. */
 const Answer = z.object({

@@ -172,6 +172,23 @@ describe('records that differ from the documents', () => {
   });
 
   test.for([
+    ['null', null],
+    ['a record', { id: 7 }],
+  ])(
+    'T1: a failing server whose identifier is %s is shown by its name',
+    async ([, identifier], { world }) => {
+      const results = { servers: [{ name: 'web-1', identifier, status: 'error', message: 'Timed out' }] };
+      answer(world, 'projects/storefront/test_access', { identifier: 'r1', status: 'running' }, 'POST');
+      const ended = { identifier: 'r1', status: 'completed', completed_at: '2026-03-02T08:01:00Z', results };
+      answer(world, 'projects/storefront/test_access/r1', ended);
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await world.slack.until(() => rootText(world).includes('completed:'), { what: 'the outcome' });
+      expect(rootText(world)).toContain(':x: *web-1*  Timed out');
+      expect(rootText(world)).not.toMatch(UNREADABLE);
+    },
+  );
+
+  test.for([
     ['a repository that is no record', { repository: 'ok', servers: [] }, '1 not readable'],
     ['servers that are no list', { servers: 'all of them' }, '1 not readable'],
     ['results that are none', 'all well', 'no results'],
@@ -198,6 +215,11 @@ describe('records that differ from the documents', () => {
     await world.as('member').openHome();
     await world.slack.until(() => homeText(world).includes('Success rate'), { what: 'the figures' });
     expect(homeText(world)).toMatch(UNREADABLE);
+  });
+
+  test('figures beside null in place of events are shown', async ({ world }) => {
+    answer(world, 'activity', { events: null, stats: { total_deployments: 0, success_rate: null } });
+    expect(await ask(world, '/deckhand activity stats')).toContain('*Deployments*\\n0');
   });
 
   test('a feed that the service cut is said to be cut where one of its events cannot be read', async ({

@@ -134,6 +134,23 @@ describe('hosted resources', () => {
     ]);
   });
 
+  test.each<[string, Reply, string | null]>([
+    ['no body', { status: 204, raw: '' }, null],
+    ['no state', { status: 202, json: {} }, null],
+    ['a number', { json: { status: 1 } }, '1'],
+    ['a record', { json: { status: { code: 'ok' } } }, null],
+  ])('T1: a sync that is answered with %s was requested', async (_what, reply, status) => {
+    await using wire = await startWire({ 'POST /acme/hosted_resources/h-1/sync': [reply] });
+    await using client = openAccount(wire.origin);
+    expect(await syncHostedResource(client.account, 'h-1')).toEqual({ status });
+  });
+
+  test('a sync that is answered with a web page is not taken for one', async () => {
+    await using wire = await startWire({ 'POST /acme/hosted_resources/h-1/sync': [{ raw: '<html>' }] });
+    await using client = openAccount(wire.origin);
+    expect(await failure(syncHostedResource(client.account, 'h-1'))).toMatchObject({ kind: 'unexpected' });
+  });
+
   test('one is shown and asked to be refreshed', async () => {
     await using wire = await startWire({
       'GET /acme/hosted_resources/h-1': [{ json: { ...BOX, monthly_cost: '12.50' } }],

@@ -160,7 +160,8 @@ async function sync(
   );
   await followSync(workspace, caller, account.name, before);
   const currency = await currencyOf(workspace, account);
-  const answered = status === 'sync_requested' ? 'The sync is requested' : `The service says ${code(status)}`;
+  const isUsual = status === null || status === 'sync_requested';
+  const answered = isUsual ? 'The sync is requested' : `The service says ${code(status)}`;
   const news = `:arrows_counterclockwise: ${answered}; the card is posted again once it has changed.`;
   return {
     message: resourceMessage({ account: account.name, resource: before, currency, maySync: false, news }),
