@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
-import { code } from '../core/mrkdwn.ts';
+import { code, fold } from '../core/mrkdwn.ts';
 import { usageLine } from '../views/help/help.ts';
 import type { Command } from './command.ts';
 import { ALONE, SYNONYMS } from './synonyms.ts';
@@ -21,7 +21,7 @@ const LONGEST_NAME = 3;
 export function routeCommand(commands: readonly Command[], text: string): Matched | undefined {
   const { byName, switches } = namesOf(commands);
   const { words, flags } = splitWords(text, switches);
-  const lower = words.map((word) => word.toLowerCase());
+  const lower = words.map(fold);
   for (let length = LONGEST_NAME; length > 0; length -= 1) {
     const typed = lower.slice(0, length).join(' ');
     const alone = words.length === length ? ALONE.get(typed) : undefined;
@@ -64,7 +64,7 @@ export function isDurable({ command, rest }: Matched): boolean {
 /** For words that are no command: names the nearest one, or what may follow the first word. */
 export function unknownCommand(commands: readonly Command[], text: string): UserError {
   const { words: all } = splitWords(text);
-  const typed = all.map((word) => word.toLowerCase()).slice(0, 2);
+  const typed = all.map(fold).slice(0, 2);
   const [first = ''] = typed;
   const names = commands.map(({ name }) => name);
   const best = nearest(names, typed);
@@ -153,10 +153,11 @@ export interface Words {
   flags: Record<string, string | true>;
 }
 
+// What is copied out of other applications brings marks along that turn what follows, or hide.
+const MARKS = /[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f]+/g;
+
 const QUOTES = /[\u201c\u201d\u201e\u201f\u00ab\u00bb\uff02]/g;
-
 const APOSTROPHES = /[\u2018\u2019\u201a\u201b\u2039\u203a\uff07]/g;
-
 const DASHES = /(^|\s)[\u2012-\u2015\u2212](?=[a-z])/gi;
 
 const SPACES = /[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+/g;
@@ -189,6 +190,7 @@ export function cleanCommandText(text: string): string {
   const cleaned = text
     .slice(0, MOST_TYPED)
     .toWellFormed()
+    .replace(MARKS, '')
     .replace(QUOTES, '"')
     .replace(APOSTROPHES, "'")
     .replace(LINK, (_, url: string, label: string | undefined) => label || url)

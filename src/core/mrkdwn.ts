@@ -23,6 +23,11 @@ export function plain(foreign: string | number | null | undefined, max = 150): s
   return line === '' ? '—' : cut(line, max);
 }
 
+/** A name as names are compared: in any letter case, and however its letters are composed and how wide they are. */
+export function fold(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
+}
+
 /** As `plain`, escaped for mrkdwn, so that a foreign text makes no mention, link or channel call. */
 export function mrkdwn(foreign: string | number | null | undefined, max = 150): string {
   return escapeMarkup(plain(foreign, max));

@@ -29,6 +29,8 @@ describe('what a person types', () => {
     ['digest add cron:"*/5 * * * *"', 'digest add cron:"*/5 * * * *"'],
     ['me "Kim Jr."', 'me "Kim Jr."'],
     ['?', ''],
+    ['\u200etest \u202astorefront\u202c', 'test storefront'],
+    ['/deckhand\u2060 te\u00adst \u2068storefront\u2069', 'test storefront'],
     ['', ''],
   ])('%j is cleaned to %j', (typed, cleaned) => {
     expect(cleanCommandText(typed)).toBe(cleaned);
