@@ -127,6 +127,19 @@ export function isSlackFailure(error: unknown, ...kinds: SlackFailureKind[]): er
   return error instanceof SlackFailure && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
+/** What a call gives; undefined where Slack fails it, in one of these ways where any are named. */
+export async function unlessSlackFails<T>(
+  call: Promise<T>,
+  ...kinds: SlackFailureKind[]
+): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isSlackFailure(error, ...kinds)) return undefined;
+    throw error;
+  }
+}
+
 /** True where Slack takes messages of Deckhand there, but no replies in this thread. */
 export function isThreadRefused(error: unknown): error is SlackFailure {
   return isSlackFailure(error) && THREAD_WORDS.has(error.reason);

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
-import { isSlackFailure } from '../slack/failure.ts';
+import { unlessSlackFails } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { zoneOf } from './slack-people.ts';
@@ -70,14 +70,8 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
       amount = seen;
     },
     /** The address of a message; undefined where Slack does not give one. Known ones are kept. */
-    async permalink(shown: MessageRef): Promise<string | undefined> {
-      try {
-        return await permalinks.get([shown.channel, shown.ts], () => slack.permalink(shown));
-      } catch (error) {
-        if (isSlackFailure(error)) return undefined;
-        throw error;
-      }
-    },
+    permalink: (shown: MessageRef) =>
+      unlessSlackFails(permalinks.get([shown.channel, shown.ts], () => slack.permalink(shown))),
     /** The person's IANA zone, which may be an hour old. */
     zone: (user: string) => zones.get([user], () => zoneOf({ slack, log }, user)),
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { isSlackFailure } from '../slack/failure.ts';
+import { unlessSlackFails } from '../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import type { SlackPeople, Standing } from './slack-people.ts';
 
@@ -71,12 +71,8 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
 
   /** This is rare, so the answer is no where Slack cannot say. */
   async function mayStepIn(user: string, grants: Grants): Promise<boolean> {
-    try {
-      return (await isSlackAdmin(user)) && (await isOrphaned(grants));
-    } catch (error) {
-      if (isSlackFailure(error)) return false;
-      throw error;
-    }
+    const asked = isSlackAdmin(user).then((isAdmin) => isAdmin && isOrphaned(grants));
+    return (await unlessSlackFails(asked)) ?? false;
   }
 
   async function excluded(user: string): Promise<Excluded | undefined> {

@@ -3,7 +3,7 @@ import { type Clock, withTimeout } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { parseZone } from '../jobs/zone.ts';
 import type { Logger } from '../observability/log.ts';
-import { isSlackFailure, SlackFailure } from '../slack/failure.ts';
+import { isSlackFailure, SlackFailure, unlessSlackFails } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
 /** A modal has to open within 3 s of the command. */
@@ -74,13 +74,9 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
 
   /** Asked anew: roles are given and come back rarely, and then who left counts at once. */
   async function isActive(user: string): Promise<boolean> {
-    try {
-      const person = await people.renew([user], () => requestUser(user));
-      return !person.deleted && !person.is_bot;
-    } catch (error) {
-      if (isSlackFailure(error, 'gone', 'rejected')) return false;
-      throw error;
-    }
+    const asked = people.renew([user], () => requestUser(user));
+    const person = await unlessSlackFails(asked, 'gone', 'rejected');
+    return person !== undefined && !person.deleted && !person.is_bot;
   }
 
   /** A token of an organisation has to name the team, and one of a workspace needs none. */
@@ -130,13 +126,8 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     },
     /** Those of the team. Undefined where the scope `usergroups:read` is not granted. */
     async userGroups(team: string | undefined): Promise<UserGroup[] | undefined> {
-      const request = slack
-        .call('usergroups.list', { include_count: true, ...ofTeam(team) })
-        .catch((error: unknown) => {
-          if (isSlackFailure(error)) return undefined;
-          throw error;
-        });
-      const answer = await withTimeout(clock, GROUPS_TIMEOUT_MS, request);
+      const request = slack.call('usergroups.list', { include_count: true, ...ofTeam(team) });
+      const answer = await withTimeout(clock, GROUPS_TIMEOUT_MS, unlessSlackFails(request));
       return answer?.usergroups?.flatMap(({ id, name }) =>
         id === undefined ? [] : [{ id, name: name ?? id }],
       );
@@ -148,9 +139,8 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
 async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Promise<string[]> {
   let from: { cursor?: string } = {};
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const answer = await slack
-      .call('users.list', { limit: LISTED_PEOPLE, ...team, ...from })
-      .catch(notListed);
+    const request = slack.call('users.list', { limit: LISTED_PEOPLE, ...team, ...from });
+    const answer = await unlessSlackFails(request);
     const able = (answer?.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
     const admins = able.filter(isSlackAdmin).flatMap(({ id }) => id ?? []);
     const cursor = answer?.response_metadata?.next_cursor;
@@ -166,10 +156,6 @@ function isSlackAdmin({
   is_primary_owner,
 }: Pick<Person, 'is_admin' | 'is_owner' | 'is_primary_owner'>): boolean {
   return Boolean(is_admin || is_owner || is_primary_owner);
-}
-
-function notListed(error: unknown): undefined {
-  if (!isSlackFailure(error)) throw error;
 }
 
 /** The person's IANA zone in Slack; UTC where Slack gives none that is known here. */

@@ -143,8 +143,8 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'Slack’s own admins stay admins after others were named',
     file: ROLES,
-    from: '(await isSlackAdmin(user)) && (await isOrphaned(grants))',
-    to: '(await isSlackAdmin(user)) || (await isOrphaned(grants))',
+    from: '(isAdmin) => isAdmin && isOrphaned(grants)',
+    to: '(isAdmin) => isAdmin || isOrphaned(grants)',
     tests: ['test/commands/admin/roles.test.ts'],
   },
   {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventHandlers, SlackEvent } from '../../commands/command.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { unlessSlackFails } from '../../slack/failure.ts';
 import { installationLock } from '../../workspace/installations.ts';
 import type { LinkRequests } from '../../workspace/link-requests.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
@@ -53,13 +53,7 @@ async function uninstalled(parts: EraseParts, { id, log }: Workspace, body: Slac
 }
 
 async function isTokenGood({ slack }: Workspace): Promise<boolean> {
-  try {
-    await slack.call('auth.test', {});
-    return true;
-  } catch (error) {
-    if (isSlackFailure(error, 'revoked')) return false;
-    throw error;
-  }
+  return (await unlessSlackFails(slack.call('auth.test', {}), 'revoked')) !== undefined;
 }
 
 /** An organisation gives or takes a workspace of its own. Its records stay: they belong to the organisation. */

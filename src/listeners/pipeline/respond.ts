@@ -3,7 +3,7 @@ import { InstallationEnded } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { isSlackFailure, unlessSlackFails } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
@@ -52,14 +52,9 @@ export async function respondPrivately(
 async function beginThread(slack: Workspace['slack'], caller: Caller): Promise<string | undefined> {
   const { channel, user, answerTs } = caller;
   if (channel === undefined || answerTs === undefined || !isMention(caller)) return answerTs;
-  try {
-    await slack.post({ channel, threadTs: answerTs, message: answeredPrivately(user) });
-    return answerTs;
-  } catch (error) {
-    // Where the channel takes no replies, the answer stands in the channel itself.
-    if (!isSlackFailure(error)) throw error;
-    return undefined;
-  }
+  const begin = slack.post({ channel, threadTs: answerTs, message: answeredPrivately(user) });
+  // Where the channel takes no replies, the answer stands in the channel itself.
+  return (await unlessSlackFails(begin)) && answerTs;
 }
 
 /** Tells the person that their command or click is still being carried out. */

@@ -5,7 +5,7 @@ import { createContext } from '../../commands/resolve-target.ts';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { isSlackFailure, unlessSlackFails } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
 import { noticeOf, resendable } from '../../views/blocks/modal.ts';
@@ -163,11 +163,6 @@ async function showInModal({ workspace, caller }: Scene, error: unknown, fields:
   const { channel, triggerId } = caller;
   if (channel !== undefined || triggerId === undefined || isSlackFailure(error, 'expired')) return false;
   const message = failureMessage(createContext(workspace, caller).explain(error, { ...fields }));
-  try {
-    await workspace.slack.openModal(triggerId, noticeOf('Deckhand', message));
-    return true;
-  } catch (second) {
-    if (!isSlackFailure(second)) throw second;
-    return false;
-  }
+  const opened = workspace.slack.openModal(triggerId, noticeOf('Deckhand', message));
+  return (await unlessSlackFails(opened)) !== undefined;
 }

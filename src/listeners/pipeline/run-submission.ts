@@ -4,7 +4,7 @@ import { withTimeout } from '../../core/clock.ts';
 import { AckNotSent, outdated } from '../../core/errors.ts';
 import type { Caller } from '../../core/reply.ts';
 import { countRepeated } from '../../observability/metrics.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { unlessSlackFails } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
@@ -216,13 +216,9 @@ async function showLate(sent: Sent, outcome: Promise<Submitted>): Promise<boolea
   const { workspace, state, found } = sent;
   const progress = showWorking(sent);
   const submitted = await outcome.finally(() => progress.stop());
-  try {
-    await workspace.slack.updateModal(state.view.id, lateView(state, submitted, found?.submission));
-    return true;
-  } catch (error) {
-    if (!isSlackFailure(error)) throw error;
-    return false;
-  }
+  const view = lateView(state, submitted, found?.submission);
+  const shown = workspace.slack.updateModal(state.view.id, view).then(() => true);
+  return (await unlessSlackFails(shown)) ?? false;
 }
 
 /** For how long the work has continued, in the modal, until the outcome replaces it. */

@@ -3,7 +3,7 @@ import type { ServiceError, UserError } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { unlessSlackFails } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { type Explained, failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
@@ -20,13 +20,8 @@ export async function showInModal(
   order: ServerOrder,
   view: ModalView,
 ): Promise<boolean> {
-  try {
-    await slack.updateModal(order.viewId, view);
-    return true;
-  } catch (error) {
-    if (isSlackFailure(error)) return false;
-    throw error;
-  }
+  const shown = slack.updateModal(order.viewId, view).then(() => true);
+  return (await unlessSlackFails(shown)) ?? false;
 }
 
 /**
