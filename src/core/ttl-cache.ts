@@ -3,6 +3,24 @@ import type { Clock } from './clock.ts';
 const FRESH_MS = 10_000;
 const MOST_KEPT = 500;
 
+/** A map of at most so many entries: what was set longest ago makes room. */
+export class RecentMap<K, V> extends Map<K, V> {
+  readonly #most: number;
+
+  constructor(most: number) {
+    super();
+    this.#most = most;
+  }
+
+  override set(key: K, value: V): this {
+    // Deleted first, so that the first key is always the oldest.
+    this.delete(key);
+    const [oldest] = this.size >= this.#most ? this.keys() : [];
+    if (oldest !== undefined) this.delete(oldest);
+    return super.set(key, value);
+  }
+}
+
 /**
  * What was looked up in the last seconds, so that a menu answers while a person types. Not keyv, whose time to live
  * keeps real time and which does not share a look-up among callers.
@@ -10,7 +28,7 @@ const MOST_KEPT = 500;
 export class TtlCache<T> {
   readonly #clock: Clock;
   readonly #freshMs: number;
-  readonly #kept = new Map<string, { at: number; found: Promise<T> }>();
+  readonly #kept = new RecentMap<string, { at: number; found: Promise<T> }>(MOST_KEPT);
 
   /** @param freshMs how long a value is kept, in milliseconds */
   constructor(clock: Clock, freshMs = FRESH_MS) {
@@ -36,10 +54,6 @@ export class TtlCache<T> {
 
   #keep(name: string, found: Promise<T>): Promise<T> {
     const kept = this.#kept;
-    // Deleted first, so that the first key is always the oldest.
-    kept.delete(name);
-    const [oldest] = kept.keys();
-    if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
     kept.set(name, { at: this.#clock.now(), found });
     found.catch(() => {
       if (kept.get(name)?.found === found) kept.delete(name);

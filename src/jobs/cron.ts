@@ -3,11 +3,7 @@ import { type ParsedFields, validateDetailed } from 'node-cron';
 /** A cron expression or time zone that cannot be used; the message is for the person who typed it. */
 export class CronError extends Error {
   readonly code = 'cron_error';
-
-  constructor(message: string) {
-    super(message);
-    this.name = 'CronError';
-  }
+  override readonly name = 'CronError';
 }
 
 /** Which local times a schedule is due at. Minutes and hours ascend. */

@@ -3,6 +3,7 @@ import type { ViewState } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
 import type { Message } from '../core/message.ts';
 import type { Caller } from '../core/reply.ts';
+import { RecentMap } from '../core/ttl-cache.ts';
 import { countRepeated } from '../observability/metrics.ts';
 import { defineJob } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -96,7 +97,7 @@ export interface Handlers {
 }
 
 export function createDurableRequests({ run, fail, runEvent }: Handlers) {
-  const live = new Map<string, Live>();
+  const live = new RecentMap<string, Live>(MOST_LIVE);
   const requests = defineJob({
     queue: 'requests',
     schema: StoredRequest,
@@ -131,8 +132,6 @@ export function createDurableRequests({ run, fail, runEvent }: Handlers) {
     /** False where the very same request is waiting or running. @throws StoreUnavailable where it was not stored */
     store(workspace: Workspace, request: StoredRequest, hints: Live): Promise<boolean> {
       const { requestId } = request.caller;
-      const [oldest] = live.size >= MOST_LIVE ? live.keys() : [];
-      if (oldest !== undefined) live.delete(oldest);
       if (!live.has(requestId)) live.set(requestId, hints);
       return workspace.jobs.send(requests, request, { key: requestId, lane: laneOf(request) });
     },

@@ -1,6 +1,7 @@
 import { jsonSerializer, type Keyv } from 'keyv';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
+import { RecentMap } from '../core/ttl-cache.ts';
 import { asking, StoreError, type Tenancy } from './store.ts';
 
 /**
@@ -68,13 +69,11 @@ const MOST_REMEMBERED = 4_000;
  * its key taken.
  */
 export function guardBackend(backend: Backend): GuardedBackend {
-  const known = new Map<string, string>();
+  const known = new RecentMap<string, string>(MOST_REMEMBERED);
 
   function remember(key: string, text: string | undefined): void {
-    known.delete(key);
-    const [oldest] = known.size >= MOST_REMEMBERED ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
-    if (text !== undefined) known.set(key, text);
+    if (text === undefined) known.delete(key);
+    else known.set(key, text);
   }
 
   async function writing(

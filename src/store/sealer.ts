@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { RecentMap } from '../core/ttl-cache.ts';
 import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
 import { type AskTenancy, type Collection, DATA_KEYS, GLOBAL, type Store } from './store.ts';
 
@@ -28,11 +29,7 @@ export interface WorkspaceSealer {
 /** A sealed value that does not open, or a key that is missing. Never holds the value or a key. */
 export class SealError extends Error {
   readonly code = 'seal_error';
-
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'SealError';
-  }
+  override readonly name = 'SealError';
 }
 
 const VERSION = 'v1';
@@ -56,24 +53,19 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
         return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context, Buffer.from(secret))}`;
       },
       async open(field, sealed) {
-        const { id, body } = parseSealed(sealed);
+        const { id } = parseSealed(sealed);
         const dataKey = cache.get(workspace, id) ?? (await readDataKey(store, keys, workspace));
-        const opened = openWith(dataKey, workspace, field, { id, body });
+        const opened = openSealed(dataKey, workspace, field, sealed);
         if (dataKey !== undefined) cache.set(workspace, dataKey);
         return opened;
       },
     }),
-    forget: (workspace) => cache.forget(workspace),
+    forget: cache.forget,
   };
 }
 
-interface Sealed {
-  /** Of the data key. */
-  id: string;
-  body: string;
-}
-
-function parseSealed(sealed: string): Sealed {
+/** @returns the id of the data key, and what it sealed */
+function parseSealed(sealed: string): { id: string; body: string } {
   const [version, id, body, ...more] = sealed.split('.');
   if (version !== VERSION || id === undefined || body === undefined || more.length > 0)
     throw new SealError('This is no sealed value');
@@ -87,15 +79,7 @@ export function openSealed(
   field: Field,
   sealed: string,
 ): string {
-  return openWith(dataKey, workspace, field, parseSealed(sealed));
-}
-
-function openWith(
-  dataKey: DataKey | undefined,
-  workspace: string,
-  field: Field,
-  { id, body }: Sealed,
-): string {
+  const { id, body } = parseSealed(sealed);
   if (dataKey?.id !== id) throw new SealError('The data key of this value is gone');
   try {
     return decrypt(dataKey.key, contextOf(workspace, field), body).toString();
@@ -108,30 +92,20 @@ function contextOf(workspace: string, { record, field }: Field): string[] {
   return [VERSION, workspace, record, field];
 }
 
-interface Cache {
-  get(workspace: string, id: string): DataKey | undefined;
-  set(workspace: string, dataKey: DataKey): void;
-  forget(workspace: string): void;
-}
-
-function createCache(clock: Clock): Cache {
-  const entries = new Map<string, { dataKey: DataKey; until: number }>();
+function createCache(clock: Clock) {
+  const entries = new RecentMap<string, { dataKey: DataKey; until: number }>(CACHE_SIZE);
   return {
-    get(workspace, id) {
+    get(workspace: string, id: string): DataKey | undefined {
       const entry = entries.get(workspace);
       const left = entry === undefined ? 0 : entry.until - clock.now();
       // Also over when more than its time is left: then the clock was set back.
       return entry?.dataKey.id === id && left > 0 && left <= CACHE_MS ? entry.dataKey : undefined;
     },
-    forget: (workspace) => void entries.delete(workspace),
-    set(workspace, dataKey) {
-      const standing = entries.get(workspace);
-      if (standing?.dataKey === dataKey) return;
-      entries.delete(workspace);
+    set(workspace: string, dataKey: DataKey): void {
+      if (entries.get(workspace)?.dataKey === dataKey) return;
       entries.set(workspace, { dataKey, until: clock.now() + CACHE_MS });
-      const [oldest] = entries.size > CACHE_SIZE ? entries.keys() : [];
-      if (oldest !== undefined) entries.delete(oldest);
     },
+    forget: (workspace: string) => void entries.delete(workspace),
   };
 }
 

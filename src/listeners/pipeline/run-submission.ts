@@ -3,6 +3,7 @@ import { createContext } from '../../commands/resolve-target.ts';
 import { withTimeout } from '../../core/clock.ts';
 import { AckNotSent, outdated } from '../../core/errors.ts';
 import type { Caller } from '../../core/reply.ts';
+import { RecentMap } from '../../core/ttl-cache.ts';
 import { countRepeated } from '../../observability/metrics.ts';
 import { unlessSlackFails } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -62,7 +63,7 @@ interface Waiting {
  * the first one's answer; only a form that came back with errors may be sent again.
  */
 export function createSubmissions(registry: Registry) {
-  const answers = new Map<string, Promise<SubmissionAck>>();
+  const answers = new RecentMap<string, Promise<SubmissionAck>>(MOST_ANSWERS);
   const waiting = new Map<string, Waiting>();
   const forms = createDurableForms({
     async run(workspace, form) {
@@ -172,8 +173,6 @@ function remember(
   outcome: Promise<Submitted>,
 ): void {
   answers.set(id, answer);
-  const [oldest] = answers.size > MOST_ANSWERS ? answers.keys() : [];
-  if (oldest !== undefined) answers.delete(oldest);
   const forget = (): boolean => answers.delete(id);
   void outcome.then(({ kind }) => kind === 'errors' && forget(), forget);
 }

@@ -1,5 +1,6 @@
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
 import { AckNotSent } from '../../core/errors.ts';
+import { RecentMap } from '../../core/ttl-cache.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { TokenHealth } from '../../slack/token-health.ts';
 import { createSocketConnections, type Pending } from './socket-connections.ts';
@@ -30,7 +31,7 @@ const MOST_ENVELOPES = 500;
  */
 export function createSocketModeReceiver(options: SocketModeOptions): Receiver {
   const { log, onAck } = options;
-  const envelopes = new Map<string, Envelope>();
+  const envelopes = new RecentMap<string, Envelope>(MOST_ENVELOPES);
   let app: App | undefined;
   let isStopping = false;
 
@@ -45,7 +46,7 @@ export function createSocketModeReceiver(options: SocketModeOptions): Receiver {
     }
     if (isStopping || app === undefined) return;
     const envelope: Envelope = { send: event.ack, acknowledged: Promise.withResolvers() };
-    remember(id, envelope);
+    envelopes.set(id, envelope);
     await carryOut(app, event, envelope, pending);
   }
 
@@ -84,12 +85,6 @@ export function createSocketModeReceiver(options: SocketModeOptions): Receiver {
       log.warn({ event: 'ack_not_sent', err: error }, 'an acknowledgement could not be sent');
       return false;
     }
-  }
-
-  function remember(id: string, envelope: Envelope): void {
-    envelopes.set(id, envelope);
-    const [oldest = id] = envelopes.keys();
-    if (envelopes.size > MOST_ENVELOPES) envelopes.delete(oldest);
   }
 
   const connections = createSocketConnections(options, (pending) =>
