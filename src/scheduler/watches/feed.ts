@@ -105,7 +105,10 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
     skipped: isTold ? (page.skipped ?? []) : [],
     ids: (isCut || isTold ? open : selected.for).map(({ id }) => id),
   };
-  const batches = [...keptBatch(channel, due, open, context), ...newsBatch(channel, found, context)];
+  const batches = [
+    ...batchOf(channel, `${context.batch} kept`, keptNews(due, open), context),
+    ...batchOf(channel, context.batch, found, context),
+  ];
   return batches.length === 0 ? next : { ...next, pending: [...channel.pending, ...batches] };
 }
 
@@ -130,29 +133,25 @@ function linesFor(
   return selected.news.map((news) => ({ ...newsLine(news, mentionedIn(context)), for: ids }));
 }
 
-type FoundNews = Pick<WatchedNews, 'lines' | 'isCut' | 'ids'> & { skipped?: readonly SkippedRows[] };
+type FoundNews = Omit<WatchedNews, 'account' | 'word'>;
 
-function newsBatch({ account }: WatchedChannel, found: FoundNews, context: PageContext): Batch[] {
-  const { lines, isCut, skipped = [] } = found;
+/** None where there is nothing to say. */
+function batchOf(
+  { account }: WatchedChannel,
+  id: string,
+  news: FoundNews,
+  { now: at, word }: PageContext,
+): Batch[] {
+  const { lines, isCut, skipped = [], ids } = news;
   if (lines.length === 0 && !isCut && skipped.length === 0) return [];
-  const { now: at, batch: id, word } = context;
-  return [
-    { id, at, ...watchMessages({ ...found, account, word }), what: newsCount(found), for: [...found.ids] },
-  ];
+  const messages = watchMessages({ ...news, account, word });
+  return [{ id, at, ...messages, what: newsCount(news), for: [...ids] }];
 }
 
-/** What was kept until now, as one summary. */
-function keptBatch(
-  { account }: WatchedChannel,
-  { lines, dropped, isCut }: Kept,
-  open: readonly Watch[],
-  { now: at, batch, word }: PageContext,
-): Batch[] {
-  if (lines.length === 0 && !isCut) return [];
+/** What was kept until now, as one summary for the watches that asked for some of it. */
+function keptNews({ lines, dropped, isCut }: Kept, open: readonly Watch[]): FoundNews {
   const owed = open.filter(({ id }) => isCut || lines.some((line) => line.for.includes(id)));
-  const ids = owed.map(({ id }) => id);
-  const messages = watchMessages({ account, lines, isCut, ids, word, kept: { dropped } });
-  return [{ id: `${batch} kept`, at, ...messages, what: newsCount({ lines, isCut }), for: ids }];
+  return { lines, isCut, ids: owed.map(({ id }) => id), kept: { dropped } };
 }
 
 /** The channel as if it had just begun to watch: nothing of the page is news. Pure. */
