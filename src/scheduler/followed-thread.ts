@@ -6,7 +6,6 @@ import { isEditRefused, isSlackFailure, isThreadRefused } from '../slack/failure
 import type { MessageRef } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { sendToAsker } from './send-to-asker.ts';
 
 /** What is kept of it. */
 type FollowedJob<State> = Pick<Job<State>, 'data' | 'save'> & { signal?: AbortSignal };
@@ -86,8 +85,7 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
     try {
       if (!(await this.#reply(news))) await this.#postOnce(news, undefined);
     } catch (error) {
-      const record = { read: () => this.#state, keep: (state: State) => this.#keep(state) };
-      await sendToAsker(this.#context, record, news, error);
+      await this.#sendToAsker(news, error);
     }
   }
 
@@ -204,6 +202,16 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
       const progress = key === PROGRESS ? { progressTs: posted.ts } : {};
       await this.#keep({ ...this.#state, told: [...told, key], telling: undefined, ...progress });
     });
+  }
+
+  /** The outcome for the one who asked, where the channel takes nothing more. @throws the error where that is not so */
+  async #sendToAsker({ key, message }: News, error: unknown): Promise<void> {
+    const { slack, log } = this.#context;
+    const { askedBy, resumedBy: user = askedBy } = this.#state;
+    if (!isSlackFailure(error, 'forbidden') || user === undefined) throw error;
+    log.warn({ event: 'outcome_sent_directly', user, reason: error.reason }, 'Slack refused an outcome');
+    await slack.sendDirectMessage(user, message);
+    await this.#keep({ ...this.#state, told: [...this.#state.told, key], threads: false });
   }
 
   #logRefused(reason: string): void {
