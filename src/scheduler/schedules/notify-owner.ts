@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { type Paused, type Schedule, StoredMessage } from '../../records/schedules.ts';
@@ -47,31 +46,27 @@ function resumeSentence({ config }: Pick<Workspace, 'config'>, paused: readonly 
   return `Once this is fixed, resume ${paused.length === 1 ? 'it' : 'them'} with ${typed.join(', ')}.`;
 }
 
-interface OwnerNotice {
-  /** The same for each repetition, so that it is sent once. */
-  id: string;
-  user: string;
-  message: Message;
-  /** Where it is posted when the person has left. */
-  channel?: string | undefined;
-  signal?: AbortSignal | undefined;
-}
-
 /** After which pauses a notice that Slack refuses is tried again; the last one over and over. */
 const PAUSES_MS = [15, 60, 6 * 60].map((minutes) => minutes * 60_000);
 const LONGEST_MS = 30 * 86_400_000;
 
 /** A notice that Slack has let through nowhere so far. */
 const LateNotice = z.object({
+  /** The same for each repetition, so that it is sent once. */
   id: z.string(),
   user: z.string(),
   message: StoredMessage,
+  /** Where it is posted when the person has left. */
   channel: z.string().optional(),
   tries: z.number(),
   /** Milliseconds since the epoch. */
   since: z.number(),
 });
 type LateNotice = z.infer<typeof LateNotice>;
+
+interface OwnerNotice extends Omit<LateNotice, 'tries' | 'since'> {
+  signal?: AbortSignal | undefined;
+}
 
 /** Where a policy refuses every message, the owner is told once one is let through again. */
 export const LATE_NOTICES = defineJob({
@@ -89,13 +84,13 @@ export async function notifyOwner(workspace: Workspace, notice: OwnerNotice): Pr
   await workspace.home.refresh();
   const refused = await reachOwner(workspace, notice);
   if (refused === undefined) return;
-  const { id, user, channel, message } = notice;
+  const { signal: _, ...late } = notice;
+  const { user, channel } = late;
   workspace.log.warn(
     { event: 'owner_told_later', user, channel, reason: refused },
     'Neither the owner nor the channel could be notified; it is tried again',
   );
-  const late = { id, user, message, channel, tries: 0, since: workspace.clock.now() };
-  await planAgain(workspace, late);
+  await planAgain(workspace, { ...late, tries: 0, since: workspace.clock.now() });
 }
 
 /** @returns why neither the person nor the channel was reached; undefined where one was */
