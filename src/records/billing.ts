@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
-import { Batch, LastResult, ScheduleState, ToldUnread } from './schedules.ts';
+import { Batch, feedChannelId, LastResult, ScheduleState, ToldUnread } from './schedules.ts';
 
 /** What is known of the account's invoices, by number, so that each piece of news is posted once. */
 export const KnownInvoices = z.object({
@@ -29,14 +29,9 @@ export const BillingChannel = z.object({
 });
 export type BillingChannel = z.infer<typeof BillingChannel>;
 
-/** By channel and account. */
+/** By `feedChannelId`. */
 export function billingChannels(store: WorkspaceStore): Collection<BillingChannel> {
   return store.collection('billing-channels', BillingChannel);
-}
-
-/** A channel may get notices of several accounts, and an account's notices go to several channels. */
-export function billingChannelId(channel: string, account: string): string {
-  return `${channel} ${account}`;
 }
 
 /** True where everybody in the channel may see the account's invoices, because a person with the billing role said so. */
@@ -46,6 +41,6 @@ export async function isBillingChannel(
   account: string,
 ): Promise<boolean> {
   if (channel === undefined) return false;
-  const found = await billingChannels(store).get(billingChannelId(channel, account));
+  const found = await billingChannels(store).get(feedChannelId({ channel, account }));
   return found !== undefined;
 }

@@ -48,6 +48,11 @@ export interface Schedule<R = unknown> {
   record: R;
 }
 
+/** A channel may be sent news of several accounts, and an account's news go to several channels. */
+export function feedChannelId({ channel, account }: Pick<Schedule, 'channel' | 'account'>): string {
+  return `${channel} ${account}`;
+}
+
 /** Changes of a workspace's schedules run one after the other, across replicas, under this key. */
 export const SCHEDULES_LOCK = 'schedules';
 

@@ -101,7 +101,7 @@ export const WatchedChannel = z.object({
 });
 export type WatchedChannel = z.infer<typeof WatchedChannel>;
 
-/** By channel and account. */
+/** By `feedChannelId`. */
 export function watchedChannels(store: WorkspaceStore): Collection<WatchedChannel> {
   return store.collection('watched-channels', WatchedChannel);
 }

@@ -55,17 +55,8 @@ export const DIGESTS: ScheduleKind<Digest> = {
 export function asSchedule(digest: Digest): Schedule<Digest> {
   const { id, channel, setUpBy, account, state } = digest;
   const what = `the digest ${code(id)} in <#${channel}>`;
-  return {
-    id,
-    name: id,
-    what,
-    channel,
-    setUpBy,
-    account,
-    state,
-    resume: `digest resume ${id}`,
-    record: digest,
-  };
+  const resume = `digest resume ${id}`;
+  return { id, name: id, what, channel, setUpBy, account, state, resume, record: digest };
 }
 
 /** What a person decides of a digest. */

@@ -1,13 +1,19 @@
 import { code } from '../../core/mrkdwn.ts';
 import { INVOICE_SCHEDULES } from '../../records/account-keys.ts';
 import { BillingChannel, billingChannels, type KnownInvoices } from '../../records/billing.ts';
-import { ACTIVE, afterUnread, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
+import {
+  ACTIVE,
+  afterUnread,
+  feedChannelId,
+  SCHEDULES_LOCK,
+  type Schedule,
+} from '../../records/schedules.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { type Invoice, listInvoices } from '../../service/invoices.ts';
 import { type InvoiceNews, invoiceNotices, noticeCount } from '../../views/invoices/notice.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule, type ScheduleKind } from '../schedules/lifecycle.ts';
-import { feedChannelId, postPending } from '../schedules/outbox.ts';
+import { postPending } from '../schedules/outbox.ts';
 import type { Feed, PageContext } from '../schedules/poll-account.ts';
 import { ensurePolling } from '../schedules/poller.ts';
 
@@ -97,19 +103,10 @@ export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {
 
 function asSchedule(doc: BillingChannel): Schedule<BillingChannel> {
   const { channel, account, setBy: setUpBy, state } = doc;
+  const id = feedChannelId(doc);
   const what = `the invoice notices of ${code(account)} in <#${channel}>`;
   const resume = `invoices notify here --account ${account}`;
-  return {
-    id: feedChannelId(doc),
-    name: account,
-    what,
-    channel,
-    setUpBy,
-    account,
-    state,
-    resume,
-    record: doc,
-  };
+  return { id, name: account, what, channel, setUpBy, account, state, resume, record: doc };
 }
 
 /** Stores new notices and begins to poll; repeated for the same channel and account it changes nothing. */

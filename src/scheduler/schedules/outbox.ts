@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Job, JobType } from '../../jobs/jobs.ts';
-import type { Batch, LastResult } from '../../records/schedules.ts';
+import { type Batch, feedChannelId, type LastResult } from '../../records/schedules.ts';
 import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
@@ -48,17 +48,6 @@ export function outboxJob<Doc extends FeedChannel>(
 
 function jobOf({ queue }: { queue: string }): JobType<BatchJob> {
   return { queue, schema: BatchJob };
-}
-
-/** A channel may be sent news of several accounts, and an account's news go to several channels. */
-export function feedChannelId({
-  channel,
-  account,
-}: {
-  channel: string;
-  account: string | undefined;
-}): string {
-  return `${channel} ${account}`;
 }
 
 /** Has what is pending posted. Safe to repeat: a batch that was posted is not pending any more. */

@@ -3,13 +3,14 @@ import type { ServiceErrorKind } from '../../core/errors.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import { STEADY } from '../../core/retry.ts';
 import { AccountFailure } from '../../records/accounts.ts';
+import { feedChannelId } from '../../records/schedules.ts';
 import type { Mentions } from '../../records/service-names.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from './lifecycle.ts';
 import { pauseAndNotify } from './notify-owner.ts';
-import { type FeedChannel, feedChannelId, type Outbox, outboxJob, postPending } from './outbox.ts';
+import { type FeedChannel, type Outbox, outboxJob, postPending } from './outbox.ts';
 import { type AccountPace, type Poll, type PollInterval, pollerJob } from './poller.ts';
 
 /** Something of an account that is polled for all channels that follow it. */

@@ -1,6 +1,6 @@
 import { code } from '../../core/mrkdwn.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
-import { ACTIVE, type Schedule } from '../../records/schedules.ts';
+import { ACTIVE, feedChannelId, type Schedule } from '../../records/schedules.ts';
 import {
   listWatches,
   type PlacedWatch,
@@ -10,7 +10,7 @@ import {
 } from '../../records/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from '../schedules/lifecycle.ts';
-import { feedChannelId, postPending } from '../schedules/outbox.ts';
+import { postPending } from '../schedules/outbox.ts';
 import { type PageContext, pageContext } from '../schedules/poll-account.ts';
 import { ensurePolling } from '../schedules/poller.ts';
 import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED } from './feed.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../../core/json.ts';
 import type { Account } from '../../records/accounts.ts';
-import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
+import { ACTIVE, feedChannelId, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
 import {
   freeWatchId,
   listWatches,
@@ -11,7 +11,6 @@ import {
 } from '../../records/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
-import { feedChannelId } from '../schedules/outbox.ts';
 import { pageContext } from '../schedules/poll-account.ts';
 import { newChannel, readFeed } from './feed.ts';
 import { asSchedule, changeWatch, WATCHES, withPage } from './schedule.ts';

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
-import { type BillingChannel, billingChannelId, billingChannels } from '../../../src/records/billing.ts';
+import { type BillingChannel, billingChannels } from '../../../src/records/billing.ts';
+import { feedChannelId } from '../../../src/records/schedules.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -73,9 +74,9 @@ describe('invoices', () => {
       pending: [],
     };
     const stored = billingChannels(world.app.workspaces.open(TEAM).store);
-    await stored.put(billingChannelId(CHANNEL, 'other'), told);
+    await stored.put(feedChannelId({ channel: CHANNEL, account: 'other' }), told);
     expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain('as a direct message');
-    await stored.put(billingChannelId(CHANNEL, ACCOUNT), { ...told, account: ACCOUNT });
+    await stored.put(feedChannelId({ channel: CHANNEL, account: ACCOUNT }), { ...told, account: ACCOUNT });
     await world.as('admin').command(CHANNEL, '/deckhand invoices #1001');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
     expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain(`for <@${PEOPLE.admin}>`);
