@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { parseObject } from '../core/json.ts';
 
 /** Where a job is sent to, and the shape of its data: all that a sender needs. Never a secret: data is stored as it is. */
 export interface JobType<Data> {
@@ -49,18 +50,8 @@ export type JobData = {
 
 /** Undefined if it is not what was sent, as after a fault of the disk or a hand in the database. */
 export function parseData(text: string): JobData | undefined {
-  try {
-    const data: unknown = JSON.parse(text);
-    return isJobData(data) ? data : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isJobData(data: unknown): data is JobData {
-  return (
-    typeof data === 'object' && data !== null && 'workspace' in data && typeof data.workspace === 'string'
-  );
+  const data = parseObject(text);
+  return typeof data?.workspace === 'string' ? (data as JobData) : undefined;
 }
 
 /** A row of the documents beside the jobs: what belongs to it is stored only while it stands as it was read. */
@@ -95,13 +86,13 @@ export interface WorkOptions<T extends JobData> extends JobOptions {
   onDeadLetter?: (data: T, error: unknown) => Promise<void>;
 }
 
-export interface Schedule<T extends JobData> {
+export interface Schedule {
   /** Five-field cron expression. */
   cron: string;
   /** IANA time zone the fields are meant in. */
   zone: string;
   queue: string;
-  data: T;
+  data: JobData;
   /** Of its jobs. */
   lane?: string | undefined;
 }
@@ -123,7 +114,7 @@ export interface EngineStats {
 /** Durable jobs and schedules. What is acknowledged here survives `kill -9`. */
 export interface Engine {
   /** False if the key is taken. */
-  send<T extends JobData>(queue: string, data: T, options?: SendOptions): Promise<boolean>;
+  send(queue: string, data: JobData, options?: SendOptions): Promise<boolean>;
   /** Declares the worker of a queue; before `start`. */
   work<T extends JobData>(queue: string, handler: Handler<T>, options: WorkOptions<T>): void;
   /**
@@ -132,12 +123,7 @@ export interface Engine {
    * with the same cron and zone it goes on where it was, with others it begins now. Slots by `nextSlot`.
    * @throws CronError if the expression or the zone is wrong, InstallationEnded where `during` stands no more
    */
-  schedule<T extends JobData>(
-    workspace: string,
-    key: string,
-    schedule: Schedule<T>,
-    during?: AskStanding | undefined,
-  ): Promise<void>;
+  schedule(workspace: string, key: string, schedule: Schedule, during?: AskStanding): Promise<void>;
   unschedule(workspace: string, key: string): Promise<void>;
   /** Deletes the workspace's jobs and schedules; running ones are aborted. */
   erase(workspace: string): Promise<void>;
@@ -153,16 +139,10 @@ export interface Engine {
 }
 
 /** A schedule of one workspace: when its job is sent, and with what. */
-interface JobSchedule<Data> {
-  /** Five-field cron expression. */
-  cron: string;
-  /** IANA time zone the fields are meant in. */
-  zone: string;
+interface JobSchedule<Data> extends Omit<Schedule, 'queue' | 'data'> {
   job: JobType<Data>;
   /** Its job gets the time of the occurrence as `slotAt` as well. */
   data: Omit<Data, 'slotAt'>;
-  /** As in `SendOptions`, of its jobs. */
-  lane?: string | undefined;
 }
 
 /** The jobs and schedules of one workspace. */

@@ -39,12 +39,7 @@ export class Occurrences {
     this.#alarm = createAlarm(options.clock, () => this.#ring());
   }
 
-  async set<T extends JobData>(
-    workspace: string,
-    key: string,
-    schedule: Schedule<T>,
-    during: Standing | undefined,
-  ): Promise<void> {
+  async set(workspace: string, key: string, schedule: Schedule, during?: Standing): Promise<void> {
     const { cron, zone, queue, lane } = schedule;
     const data = JSON.stringify({ ...schedule.data, workspace, lane, tenancy: during?.text });
     const { asking, backend } = this.#options;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Db, JobInsert, JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { inBatches } from '../core/batches.ts';
+import { parseJson } from '../core/json.ts';
 import { type EngineStats, JobAborted } from './jobs.ts';
 import type { Advance, ClaimedJob, ClaimOrder, NewJob } from './jobs-backend.ts';
 import { inTransaction } from './pg-boss.ts';
@@ -170,7 +171,7 @@ export function claimedJob(
   stored: string | undefined,
 ): ClaimedJob {
   const envelope = Envelope.safeParse(data).data;
-  const state = stored === undefined ? undefined : parseState(stored);
+  const state = stored === undefined ? undefined : StoredState.safeParse(parseJson(stored)).data;
   return {
     id,
     queue,
@@ -184,14 +185,6 @@ export function claimedJob(
     handedBack: state?.handedBack ?? 0,
     dead: state?.dead,
   };
-}
-
-function parseState(text: string): z.infer<typeof StoredState> | undefined {
-  try {
-    return StoredState.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** How pg-boss knows one claim of a job from the next. */

@@ -81,7 +81,7 @@ class Runner implements Engine {
     });
   }
 
-  async send<T extends JobData>(queue: string, data: T, options: SendOptions = {}): Promise<boolean> {
+  async send(queue: string, data: JobData, options: SendOptions = {}): Promise<boolean> {
     const { startAfter, newTrace, lane } = options;
     const { workspace } = data;
     const during = await options.during?.();
@@ -104,12 +104,7 @@ class Runner implements Engine {
     this.#known.add(queue);
   }
 
-  async schedule<T extends JobData>(
-    workspace: string,
-    key: string,
-    schedule: Schedule<T>,
-    during?: AskStanding,
-  ): Promise<void> {
+  async schedule(workspace: string, key: string, schedule: Schedule, during?: AskStanding): Promise<void> {
     return this.#occurrences.set(workspace, key, schedule, await during?.());
   }
 

@@ -85,13 +85,13 @@ describe.each(ENGINES)('the jobs that $name keeps', ({ site: open }) => {
       job('T1', n, { data, key: `T1 k${n}` }),
     );
     await backend.insert('q', unreadable);
-    await engine.send<TestData>('q', { workspace: 'T2', n: 1 });
+    await engine.send('q', { workspace: 'T2', n: 1 });
     await site.advance(10_000);
     await handled.given(1);
 
     expect(outcomes.filter((outcome) => outcome === 'set_aside')).toHaveLength(3);
     expect((await engine.stats()).queues.q).toMatchObject({ waiting: 0, running: 0 });
-    expect(await engine.send<TestData>('q', { workspace: 'T1', n: 2 }, { key: 'k0' })).toBe(true);
+    expect(await engine.send('q', { workspace: 'T1', n: 2 }, { key: 'k0' })).toBe(true);
     await handled.given(2);
   });
 
@@ -154,13 +154,13 @@ test('the whole life of a job on SQLite takes three statements, and waiting for 
   if (site === undefined) throw new Error('there is no engine');
   const handled = collect();
   const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
-  await engine.send<TestData>('q', { workspace: 'T1', n: 0 }, { startAfter: site.now() + 60 * MINUTE });
+  await engine.send('q', { workspace: 'T1', n: 0 }, { startAfter: site.now() + 60 * MINUTE });
   await site.advance(1_000);
   const runs = (['run', 'all', 'get'] as const).map((name) => vi.spyOn(StatementSync.prototype, name));
   onTestFinished(() => void vi.restoreAllMocks());
   const statements = (): number => runs.reduce((sum, { mock }) => sum + mock.calls.length, 0);
 
-  await engine.send<TestData>('q', { workspace: 'T1', n: 1 });
+  await engine.send('q', { workspace: 'T1', n: 1 });
   await handled.given(1);
   await site.advance(1_000);
   expect(statements()).toBe(3);

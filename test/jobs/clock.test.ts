@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { collect, ENGINES, ONCE, started, type TestData } from './fixtures.ts';
+import { collect, ENGINES, ONCE, started } from './fixtures.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -10,12 +10,12 @@ test('a job waits no longer where the clock of the one process is set back, befo
   const handled = collect();
   const work = () => started(site, (engine) => engine.work('q', handled.handler, ONCE));
   const first = await work();
-  await first.engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { startAfter: site.now() + MINUTE });
+  await first.engine.send('q', { workspace: 'T1', n: 1 }, { startAfter: site.now() + MINUTE });
   await site.jump(-HOUR);
   await site.advance(2 * MINUTE);
   await handled.given(1);
 
-  await first.engine.send<TestData>('q', { workspace: 'T1', n: 2 }, { startAfter: site.now() + MINUTE });
+  await first.engine.send('q', { workspace: 'T1', n: 2 }, { startAfter: site.now() + MINUTE });
   await first.kill();
   await site.jump(-HOUR);
   await work();

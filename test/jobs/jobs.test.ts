@@ -10,11 +10,11 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const site = await open();
     const handled = collect();
     const { engine } = await site.engine();
-    await engine.send<TestData>('q', { workspace: 'T1', n: 1 });
+    await engine.send('q', { workspace: 'T1', n: 1 });
     engine.work('q', handled.handler, ONCE);
     await engine.start();
     onTestFinished(() => engine.stop(0));
-    await engine.send<TestData>('q', { workspace: 'T1', n: 2 });
+    await engine.send('q', { workspace: 'T1', n: 2 });
     await handled.given(2);
     await site.advance(25 * SECOND);
 
@@ -32,17 +32,13 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const handled = collect(() => release.promise);
     const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
     const send = (startAfter?: number): Promise<boolean> =>
-      engine.send<TestData>(
-        'q',
-        { workspace: 'T1', n: 1 },
-        { key: 'k', ...(startAfter ? { startAfter } : {}) },
-      );
+      engine.send('q', { workspace: 'T1', n: 1 }, { key: 'k', ...(startAfter ? { startAfter } : {}) });
 
     const atOnce = await Promise.all([send(), send(), send()]);
     expect(atOnce.filter(Boolean)).toHaveLength(1);
     await handled.given(1);
     expect(await send()).toBe(false);
-    expect(await engine.send<TestData>('other', { workspace: 'T1', n: 1 }, { key: 'k' })).toBe(true);
+    expect(await engine.send('other', { workspace: 'T1', n: 1 }, { key: 'k' })).toBe(true);
 
     release.resolve();
     await idle(engine, site);
@@ -61,7 +57,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     });
     const first = await started(site, (e) => e.work('q', handled.handler, options));
     const send = (engine: Engine, n: number): Promise<boolean> =>
-      engine.send<TestData>('q', { workspace: 'T1', n }, { key: `k${n}` });
+      engine.send('q', { workspace: 'T1', n }, { key: `k${n}` });
 
     // One after the other, because two that are sent together may begin in either order.
     expect(await send(first.engine, 1)).toBe(true);
@@ -95,7 +91,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const handled = collect(async () => void startedAt.push(site.now()));
     const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
     const due = site.now() + 20 * SECOND;
-    await engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { startAfter: due });
+    await engine.send('q', { workspace: 'T1', n: 1 }, { startAfter: due });
 
     await site.advance(19 * SECOND);
     expect(handled.jobs).toHaveLength(0);
@@ -111,7 +107,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
     for (const [n, seconds] of [50, 10, 30].entries()) {
       const startAfter = site.now() + seconds * SECOND;
-      await engine.send<TestData>('q', { workspace: 'T1', n }, { startAfter });
+      await engine.send('q', { workspace: 'T1', n }, { startAfter });
     }
 
     for (const [count, n] of [1, 2, 0].entries()) {
@@ -135,9 +131,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       running -= 1;
     });
     const { engine } = await started(site, (e) => e.work('q', handled.handler, { ...ONCE, concurrency: 3 }));
-    await Promise.all(
-      Array.from({ length: 20 }, (_, n) => engine.send<TestData>('q', { workspace: `T${n % 4}`, n })),
-    );
+    await Promise.all(Array.from({ length: 20 }, (_, n) => engine.send('q', { workspace: `T${n % 4}`, n })));
     await idle(engine, site);
 
     expect(most).toBe(3);
@@ -160,7 +154,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
         onDeadLetter: async (data, error) => void dead.push({ data, error }),
       }),
     );
-    await engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { key: 'k' });
+    await engine.send('q', { workspace: 'T1', n: 1 }, { key: 'k' });
     await idle(engine, site);
 
     expect(handled.jobs.map((job) => job.attempt)).toEqual([1, 2, 3]);
@@ -170,7 +164,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     expect(dead).toEqual([
       { data: { workspace: 'T1', n: 1 }, error: expect.objectContaining({ message: 'attempt 3 failed' }) },
     ]);
-    expect(await engine.send<TestData>('q', { workspace: 'T1', n: 2 }, { key: 'k' })).toBe(true);
+    expect(await engine.send('q', { workspace: 'T1', n: 2 }, { key: 'k' })).toBe(true);
   });
 
   test('goes on from what was saved after a kill, though it was killed more often than it may fail', async () => {
@@ -184,7 +178,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
         await untilAborted(job);
       });
       const replica = await started(site, (e) => e.work('q', handled.handler, ONCE));
-      if (life === 1) await replica.engine.send<TestData>('q', { workspace: 'T1', n: 0 }, { key: 'k' });
+      if (life === 1) await replica.engine.send('q', { workspace: 'T1', n: 0 }, { key: 'k' });
       await takenOver(site, saved.promise);
       expect(handled.jobs[0]).toMatchObject({ key: 'T1 k', attempt: life });
       await replica.kill();
@@ -193,7 +187,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const end = Promise.withResolvers<void>();
     const handled = collect(() => end.promise);
     const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
-    expect(await engine.send<TestData>('q', { workspace: 'T1', n: 0 }, { key: 'k' })).toBe(false);
+    expect(await engine.send('q', { workspace: 'T1', n: 0 }, { key: 'k' })).toBe(false);
     end.resolve();
     await takenOver(site, handled.given(1));
     expect(handled.jobs[0]).toMatchObject({ attempt: kills + 1, data: { workspace: 'T1', n: kills } });
@@ -210,7 +204,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       });
     });
     const first = await started(site, (e) => e.work('q', handled.handler, ONCE));
-    await first.engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { key: 'k' });
+    await first.engine.send('q', { workspace: 'T1', n: 1 }, { key: 'k' });
     await handled.given(1);
     await first.engine.stop(0);
     expect(aborted).toEqual([expect.objectContaining({ code: 'job_aborted', reason: 'draining' })]);
@@ -236,8 +230,8 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       e.work('q', handled.handler, { ...ONCE, resumable: true });
       e.work('rest', rest.handler, ONCE);
     });
-    await first.engine.send<TestData>('rest', { workspace: 'T1', n: 1 });
-    await first.engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { key: 'k' });
+    await first.engine.send('rest', { workspace: 'T1', n: 1 });
+    await first.engine.send('q', { workspace: 'T1', n: 1 }, { key: 'k' });
     await Promise.all([handled.given(1), rest.given(1)]);
 
     await first.engine.stop(10 * SECOND);
@@ -255,7 +249,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const release = Promise.withResolvers<void>();
     const handled = collect(() => release.promise);
     const { engine } = await started(site, (e) => e.work('q', handled.handler, ONCE));
-    await engine.send<TestData>('q', { workspace: 'T1', n: 1 });
+    await engine.send('q', { workspace: 'T1', n: 1 });
     await handled.given(1);
 
     const stopped = engine.stop(10 * SECOND);
@@ -279,12 +273,8 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     });
     const { engine, kill } = await started(site, (e) => e.work('q', handled.handler, ONCE));
     for (const workspace of ['T1', 'T2']) {
-      await engine.send<TestData>('q', { workspace, n: 1 }, { key: `running ${workspace}` });
-      await engine.send<TestData>(
-        'q',
-        { workspace, n: 2 },
-        { key: workspace, startAfter: site.now() + 20 * SECOND },
-      );
+      await engine.send('q', { workspace, n: 1 }, { key: `running ${workspace}` });
+      await engine.send('q', { workspace, n: 2 }, { key: workspace, startAfter: site.now() + 20 * SECOND });
       const data = { workspace, n: 3 };
       await engine.schedule(workspace, 'daily', { cron: '1 9 * * *', zone: 'UTC', queue: 'q', data });
     }
@@ -297,11 +287,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       'not saved',
     ]);
     expect(
-      await engine.send<TestData>(
-        'q',
-        { workspace: 'T1', n: 4 },
-        { key: 'T1', startAfter: site.now() + 9 * MINUTE },
-      ),
+      await engine.send('q', { workspace: 'T1', n: 4 }, { key: 'T1', startAfter: site.now() + 9 * MINUTE }),
     ).toBe(true);
     await engine.erase('T1');
     await site.advance(30 * SECOND);
@@ -331,8 +317,8 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const release = Promise.withResolvers<void>();
     const handled = collect(() => release.promise);
     const { engine } = await started(site, (e) => e.work('q', handled.handler, { ...ONCE, concurrency: 1 }));
-    for (const n of [1, 2, 3]) await engine.send<TestData>('q', { workspace: 'T1', n });
-    await engine.send<TestData>('q', { workspace: 'T1', n: 4 }, { startAfter: site.now() + MINUTE });
+    for (const n of [1, 2, 3]) await engine.send('q', { workspace: 'T1', n });
+    await engine.send('q', { workspace: 'T1', n: 4 }, { startAfter: site.now() + MINUTE });
     await handled.given(1);
     await site.advance(5 * SECOND);
 

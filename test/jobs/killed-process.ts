@@ -33,7 +33,7 @@ engine.work<Steps>(
   { concurrency: 3, attempts: 1, backoffMs: 10 },
 );
 for (let name = 0; name < Number(jobs); name += 1) {
-  await engine.send<Steps>('steps', { workspace: 'T1', name, step: 0 }, { key: String(name) });
+  await engine.send('steps', { workspace: 'T1', name, step: 0 }, { key: String(name) });
 }
 await say('sent');
 await engine.start();

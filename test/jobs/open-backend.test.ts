@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { openBackend } from '../../src/open.ts';
 import { emptyDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
-import { collect, ONCE, type TestData } from './fixtures.ts';
+import { collect, ONCE } from './fixtures.ts';
 
 const Note = z.object({ text: z.string() });
 
@@ -16,7 +16,7 @@ describe.each([
     const url = await fresh();
     const first = await openBackend(url, { clock: systemClock });
     await first.store.of('T1').collection('notes', Note).put('a', { text: 'kept' });
-    await first.engine.send<TestData>('q', { workspace: 'T1', n: 1 });
+    await first.engine.send('q', { workspace: 'T1', n: 1 });
     await first.close();
 
     const second = await openBackend(url, { clock: systemClock });

@@ -7,7 +7,7 @@ import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
 import { createJobs } from '../../src/jobs/runner.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
-import { collect, ONCE, type TestData, untilAborted } from './fixtures.ts';
+import { collect, ONCE, untilAborted } from './fixtures.ts';
 
 function createReplica(url: string, clock: Clock): Engine {
   const backend = createPgBossJobs({ url, clock });
@@ -56,7 +56,7 @@ test('a job that another replica took over is stopped, and its outcome changes n
     await untilAborted(job);
   });
   const engine = await replica(url, (e) => e.work('q', handled.handler, ONCE));
-  await engine.send<TestData>('q', { workspace: 'T1', n: 1 });
+  await engine.send('q', { workspace: 'T1', n: 1 });
   await saved.promise;
 
   const boss = await openBoss(url);
@@ -81,9 +81,7 @@ test('several replicas that start at once on an empty database run each of many 
   const handled = collect();
   const work = (engine: Engine): void => engine.work('q', handled.handler, { ...ONCE, concurrency: 5 });
   const [a, b] = await Promise.all([replica(url, work), replica(url, work), replica(url, work)]);
-  await Promise.all(
-    Array.from({ length: 60 }, (_, n) => (n % 2 ? a : b).send<TestData>('q', { workspace: 'T1', n })),
-  );
+  await Promise.all(Array.from({ length: 60 }, (_, n) => (n % 2 ? a : b).send('q', { workspace: 'T1', n })));
   await handled.given(60);
   await expect.poll(async () => (await a.stats()).queues.q?.running).toBe(0);
 
@@ -111,7 +109,7 @@ test('a key that Postgres refuses fails its sender alone', async () => {
   const engine = await replica(url, () => undefined);
   const keys = ['a', 'b\0', 'c\ud800', 'd'];
   const sent = await Promise.allSettled(
-    keys.map((key) => engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { key })),
+    keys.map((key) => engine.send('q', { workspace: 'T1', n: 1 }, { key })),
   );
 
   expect(sent.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
@@ -127,7 +125,7 @@ test('the engine goes on after its connections were cut', async () => {
   );
 
   await expect
-    .poll(() => engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { key: 'k' }).catch(() => 'failed'))
+    .poll(() => engine.send('q', { workspace: 'T1', n: 1 }, { key: 'k' }).catch(() => 'failed'))
     .toBe(true);
   await handled.given(1);
 });
@@ -137,7 +135,7 @@ test('running jobs are stopped when the database stays away for longer than othe
   const clock = createManualClock();
   const handled = collect(untilAborted);
   const engine = await replica(url, (e) => e.work('q', handled.handler, ONCE), clock);
-  await engine.send<TestData>('q', { workspace: 'T1', n: 1 });
+  await engine.send('q', { workspace: 'T1', n: 1 });
   await handled.given(1);
   const boss = await openBoss(url);
   const beatAt = async (): Promise<unknown> => (await boss.findJobs('q'))[0]?.heartbeatOn?.getTime();
@@ -166,7 +164,7 @@ test('a replica whose clock is an hour ahead lets no job wait for that hour', as
   const clock = { ...systemClock, now: () => systemClock.now() + 3_600_000 };
   const sent = Date.now();
   const wrong = createReplica(url, clock);
-  await wrong.send<TestData>('q', { workspace: 'T1', n: 1 }, { startAfter: clock.now() + 1_500 });
+  await wrong.send('q', { workspace: 'T1', n: 1 }, { startAfter: clock.now() + 1_500 });
   await replica(url, (engine) => engine.work('q', handled.handler, ONCE));
   await handled.given(1);
   expect(Date.now() - sent).toBeGreaterThanOrEqual(1_500);

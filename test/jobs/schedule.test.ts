@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { CronError } from '../../src/jobs/cron.ts';
 import type { Engine, Schedule } from '../../src/jobs/jobs.ts';
-import { collect, ENGINES, type Handled, ONCE, type Site, started, type TestData } from './fixtures.ts';
+import { collect, ENGINES, type Handled, ONCE, type Site, started } from './fixtures.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-function every(cron: string, n = 1, zone = 'UTC'): Schedule<TestData> {
+function every(cron: string, n = 1, zone = 'UTC'): Schedule {
   return { cron, zone, queue: 'q', data: { workspace: 'T1', n } };
 }
 

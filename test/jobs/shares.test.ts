@@ -33,12 +33,10 @@ describe.each(ENGINES)('beside a slow workspace, on $name', ({ site: open, repli
     for (let n = 0; n < count; n += 1)
       all.push(await started(site, (e) => e.work('q', handled.handler, { ...ONCE, concurrency: 20 })));
     const [{ engine }] = all as [(typeof all)[0]];
-    await Promise.all(
-      Array.from({ length: MANY }, (_, n) => engine.send<TestData>('q', { workspace: 'T1', n })),
-    );
+    await Promise.all(Array.from({ length: MANY }, (_, n) => engine.send('q', { workspace: 'T1', n })));
     await handled.given(10);
 
-    await engine.send<TestData>('q', { workspace: 'T2', n: 10_000 });
+    await engine.send('q', { workspace: 'T2', n: 10_000 });
     await site.advance(3_000);
     await began(handled, 10_000);
     expect(begun.get('T1')).toBeLessThanOrEqual(10 * count);
@@ -54,13 +52,11 @@ describe.each(ENGINES)('beside a slow workspace, on $name', ({ site: open, repli
     const { handled, begun, letGo } = holding(({ data }) => data.lane === 'C1');
     const { engine } = await started(site, (e) => e.work('q', handled.handler, { ...ONCE, concurrency: 80 }));
     await Promise.all(
-      Array.from({ length: 250 }, (_, n) =>
-        engine.send<TestData>('q', { workspace: 'T1', n }, { lane: 'C1' }),
-      ),
+      Array.from({ length: 250 }, (_, n) => engine.send('q', { workspace: 'T1', n }, { lane: 'C1' })),
     );
     await handled.given(20);
 
-    await engine.send<TestData>('q', { workspace: 'T1', n: 10_000 }, { lane: 'C2' });
+    await engine.send('q', { workspace: 'T1', n: 10_000 }, { lane: 'C2' });
     await site.advance(3_000);
     await began(handled, 10_000);
     expect(begun.get('T1 C1')).toBe(20);
@@ -76,8 +72,7 @@ describe.each(ENGINES)('beside a slow workspace, on $name', ({ site: open, repli
     const first = await started(site, (e) =>
       e.work('q', handled.handler, { ...ONCE, concurrency: 8, resumable: true }),
     );
-    for (let n = 0; n < 12; n += 1)
-      await first.engine.send<TestData>('q', { workspace: 'T1', n }, { lane: 'C1' });
+    for (let n = 0; n < 12; n += 1) await first.engine.send('q', { workspace: 'T1', n }, { lane: 'C1' });
     await handled.given(2);
     const stopping = first.engine.stop(0);
     await site.advance(5_000);
@@ -98,7 +93,7 @@ test('a new job begins behind those that wait in the database already', async ()
   const { engine } = await site.engine();
   const handled = collect();
   engine.work<TestData>('q', handled.handler, { ...ONCE, concurrency: 4 });
-  const send = (n: number): Promise<boolean> => engine.send<TestData>('q', { workspace: 'T1', n });
+  const send = (n: number): Promise<boolean> => engine.send('q', { workspace: 'T1', n });
   for (let n = 0; n < 60; n += 1) await send(n);
   await engine.start();
   for (let n = 60; n < 120; n += 1) await send(n);

@@ -64,19 +64,19 @@ async function furnish(url: string, notes = 1): Promise<string | undefined> {
   const sealer = createSealer(parseEncryptionKeys(ENCRYPTION_KEYS), store).of('T1');
   const sealedKey = await sealer.seal(FIELD, 'the key');
   await store.of('T1').collection('accounts', Sealed).put('acme', { sealedKey });
-  await engine.schedule<TestData>('T1', 'daily', {
+  await engine.schedule('T1', 'daily', {
     cron: '0 9 * * *',
     zone: 'UTC',
     queue: 'later',
     data: { workspace: 'T1', n: 9 },
   });
-  await engine.send<TestData>('q', { workspace: 'T1', n: 1 }, { key: 'one' });
-  await engine.send<TestData>('q', { workspace: 'T1', n: 2 }, { startAfter: Date.now() + 3_600_000 });
+  await engine.send('q', { workspace: 'T1', n: 1 }, { key: 'one' });
+  await engine.send('q', { workspace: 'T1', n: 2 }, { startAfter: Date.now() + 3_600_000 });
   const cut = collect(async (job: Job<TestData>) => {
     await job.save({ ...job.data, n: 4 });
     await untilAborted(job);
   });
-  await engine.send<TestData>('cut', { workspace: 'T1', n: 3 }, { key: 'cut' });
+  await engine.send('cut', { workspace: 'T1', n: 3 }, { key: 'cut' });
   engine.work('cut', cut.handler, ONCE);
   await engine.start();
   await cut.given(1);
@@ -102,7 +102,7 @@ async function expectFurnished(url: string, cutId: string | undefined, notes = 1
   });
   expect(Object.keys(cut.jobs[0]?.data ?? {}).sort()).toEqual(['n', 'workspace']);
   expect(q.jobs.map(({ data }) => data.n)).toEqual([1]);
-  expect(await engine.send<TestData>('later', { workspace: 'T1', n: 0 })).toBe(true);
+  expect(await engine.send('later', { workspace: 'T1', n: 0 })).toBe(true);
   await engine.stop(1_000);
   const docs = await store.of('T1').collection('notes', Note).list();
   expect(docs).toHaveLength(notes);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, SocketModeReceiver } from '@slack/bolt';
 import { z } from 'zod';
+import { parseJson } from '../../core/json.ts';
 import { backoff } from '../../core/retry.ts';
 import type { Logger } from '../../observability/log.ts';
 import { asSlackFailure, isSlackFailure } from '../../slack/failure.ts';
@@ -160,9 +161,5 @@ function onRefresh({ client }: SocketModeReceiver, refresh: () => void): void {
 
 function isRefresh(data: unknown): boolean {
   if (typeof data !== 'string' || !data.includes('"disconnect"')) return false;
-  try {
-    return Refresh.safeParse(JSON.parse(data)).success;
-  } catch {
-    return false; // The library ignores what is no JSON.
-  }
+  return Refresh.safeParse(parseJson(data)).success;
 }
