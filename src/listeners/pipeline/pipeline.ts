@@ -125,8 +125,8 @@ async function respond<R extends Audited>(asked: Asked<R>, next: Next<R>): Promi
 
 async function progress<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise<Ended<R>> {
   if (asked.showProgress === undefined) return next();
-  const shown = showProgress(asked.workspace, asked.showProgress);
-  return next().finally(() => shown.stop());
+  const endProgress = showProgress(asked.workspace, asked.showProgress);
+  return next().finally(endProgress);
 }
 
 /** On everything that comes in, so that a role or permission that was taken away counts at once. */

@@ -11,8 +11,6 @@ import { answeredPrivately, context, workingMessage, workingWords } from '../../
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
-type Speech = Pick<Workspace, 'slack' | 'log' | 'clock'>;
-
 /** A reply that is said as it is; the others lead to more work first. */
 type Spoken = Exclude<Reply, { kind: 'run' | 'several' }>;
 
@@ -169,9 +167,9 @@ async function openModal(
     );
     hash = undefined;
   };
-  const progress = showProgress(workspace, showWorking, MARKS_MS.slice(1));
+  const endProgress = showProgress(workspace, showWorking, MARKS_MS.slice(1));
   try {
-    const filled = await fill().finally(() => progress.stop());
+    const filled = await fill().finally(endProgress);
     await slack.updateModal(opened.id, answeredIn(filled, caller.answerTs), hash);
   } catch (error) {
     if (isSlackFailure(error, 'expired')) return;
@@ -183,17 +181,15 @@ async function openModal(
 /** When a person is told that the work continues, in milliseconds; from the second mark on, for how long. */
 export const MARKS_MS: readonly number[] = [2_000, 10_000, 30_000];
 
-export interface Progress {
-  /** Ends it; resolves once nothing of it can be shown any more. */
-  stop(): Promise<void>;
-}
-
-/** Shows at each mark that the work continues. Where that fails, the log has a line and the work goes on. */
+/**
+ * Shows at each mark that the work continues. Where that fails, the log has a line and the work goes on.
+ * @returns ends it; resolves once nothing of it can be shown any more
+ */
 export function showProgress(
-  { clock, log }: Pick<Speech, 'clock' | 'log'>,
+  { clock, log }: Pick<Workspace, 'clock' | 'log'>,
   show: (elapsedMs: number) => Promise<void>,
   marksMs = MARKS_MS,
-): Progress {
+): () => Promise<void> {
   const done = new AbortController();
   const shown = showMarks();
 
@@ -211,12 +207,10 @@ export function showProgress(
     }
   }
 
-  return {
-    stop() {
-      // With a reason, because creating the default one, with its stack, costs more than the rest of this function.
-      done.abort('over');
-      return shown;
-    },
+  return () => {
+    // With a reason, because creating the default one, with its stack, costs more than the rest of this function.
+    done.abort('over');
+    return shown;
   };
 }
 

@@ -25,7 +25,6 @@ import {
   answeredIn,
   explainNotStored,
   MARKS_MS,
-  type Progress,
   respondFailure,
   respondPrivately,
   showProgress,
@@ -213,15 +212,14 @@ function submit(sent: Sent, form: TakenForm): Promise<Submitted> {
 /** False where the modal is no longer there. */
 async function showLate(sent: Sent, outcome: Promise<Submitted>): Promise<boolean> {
   const { workspace, state, found } = sent;
-  const progress = showWorking(sent);
-  const submitted = await outcome.finally(() => progress.stop());
+  const submitted = await outcome.finally(showWorking(sent));
   const view = lateView(state, submitted, found?.submission);
   const shown = workspace.slack.updateModal(state.view.id, view).then(() => true);
   return (await unlessSlackFails(shown)) ?? false;
 }
 
-/** For how long the work has continued, in the modal, until the outcome replaces it. */
-function showWorking({ workspace, state }: Sent): Progress {
+/** For how long the work has continued, in the modal, until what this returns is called. */
+function showWorking({ workspace, state }: Sent): () => Promise<void> {
   const left = MARKS_MS.filter((mark) => mark > ACK_WITHIN_MS).map((mark) => mark - ACK_WITHIN_MS);
   const show = async (ms: number): Promise<void> => {
     const view = notice(state.view.title.text, workingWords(ms + ACK_WITHIN_MS));
