@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -20,8 +20,6 @@ const MODE = 0o600;
 
 /** Writes gzipped JSON lines. Until it is complete, the file has another name. */
 export async function writeBackup(path: string, items: AsyncIterable<Item>): Promise<Counts> {
-  if (existsSync(path))
-    throw new StoreError(`${path} is there already. Give a new file, or move that one away.`);
   const partial = `${path}.partial`;
   const tally = new Tally();
   try {

@@ -46,12 +46,13 @@ export async function fill(target: Side, items: AsyncIterable<Item>, options: Fi
 }
 
 async function expectEmpty(target: Side, name: string): Promise<void> {
-  const refusal = (): StoreError =>
-    new StoreError(`${name} is not empty. Give a store that nothing is in, such as a new file or database.`);
   for await (const item of itemsOf(target)) {
     const isHousekeeping =
       'document' in item && HOUSEKEEPING.some((prefix) => item.document.key.startsWith(prefix));
-    if (!isHousekeeping) throw refusal();
+    if (isHousekeeping) continue;
+    throw new StoreError(
+      `${name} is not empty. Give a store that nothing is in, such as a new file or database.`,
+    );
   }
 }
 
@@ -70,19 +71,9 @@ async function write(target: Side, items: AsyncIterable<Item>): Promise<Tally> {
 }
 
 async function writeBatch({ documents, jobs }: Side, batch: readonly Item[]): Promise<void> {
-  const some = <T>(items: T[], add: (items: T[]) => Promise<void>) => items.length > 0 && add(items);
-  await some(
-    batch.flatMap((item) => ('document' in item ? item.document : [])),
-    documents.add,
-  );
-  await some(
-    batch.flatMap((item) => ('schedule' in item ? item.schedule : [])),
-    jobs.addSchedules,
-  );
-  await some(
-    batch.flatMap((item) => ('job' in item ? item.job : [])),
-    jobs.addJobs,
-  );
+  await documents.add(batch.flatMap((item) => ('document' in item ? item.document : [])));
+  await jobs.addSchedules(batch.flatMap((item) => ('schedule' in item ? item.schedule : [])));
+  await jobs.addJobs(batch.flatMap((item) => ('job' in item ? item.job : [])));
 }
 
 async function readBack(target: Side, keys: EncryptionKeys): Promise<{ found: Tally; seals: SealCheck }> {
