@@ -1,4 +1,5 @@
 import type { EngineStats, Standing } from './jobs.ts';
+import type { ScheduleTable } from './schedule-table.ts';
 
 /** A job to be stored. */
 export interface NewJob {
@@ -49,42 +50,6 @@ export interface Claim {
   jobs: ClaimedJob[];
   /** When the next job of the queue falls due; undefined if none waits, or if replicas may send more at any time. */
   nextAt: number | undefined;
-}
-
-/** A schedule as it is stored. Its key is unique in its workspace. */
-export interface StoredSchedule {
-  workspace: string;
-  key: string;
-  cron: string;
-  zone: string;
-  queue: string;
-  /** `JobData` as JSON. */
-  data: string;
-  /** The next occurrence that has not been sent. */
-  nextAt: number;
-}
-
-/** A due schedule goes on to its next occurrence, together with the job of the one that is due. */
-export interface Advance {
-  schedule: StoredSchedule;
-  /** Undefined sets the schedule aside: it is not due again until it is replaced. */
-  nextAt: number | undefined;
-  /** The occurrence's job; undefined if the occurrence is too old to be sent. */
-  job: { data: string; at: number } | undefined;
-}
-
-export interface ScheduleTable {
-  /** By the clock that schedules fall due by, in milliseconds since the epoch: one for all replicas. */
-  now(): Promise<number>;
-  /** Replaces the schedule with that key; with the same cron and zone it keeps its `nextAt`. */
-  put(schedule: StoredSchedule, during?: Standing | undefined): Promise<void>;
-  remove(workspace: string, key: string): Promise<void>;
-  /** The first schedules that are due. */
-  due(now: number, limit: number): Promise<StoredSchedule[]>;
-  /** All in one write, each only if it is still as it was read: another replica may have been first. */
-  advance(advances: readonly Advance[]): Promise<void>;
-  /** When the next schedule falls due. */
-  nextAt(): Promise<number | undefined>;
 }
 
 /** How replicas share the jobs: each shows that its own are alive, and takes those of dead ones over. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseData } from './jobs.ts';
 import type { NewJob } from './jobs-backend.ts';
 import { takePast, withPast } from './run-job.ts';
-import { ScheduleRow } from './schedule-table.ts';
+import { type Query, StoredSchedule } from './schedule-table.ts';
 
 /** A job as it goes from one store to another, whatever keeps it there. */
 export const PortableJob = z.object({
@@ -23,7 +23,7 @@ export const PortableJob = z.object({
 });
 export type PortableJob = z.infer<typeof PortableJob>;
 
-export const PortableSchedule = ScheduleRow.extend({
+export const PortableSchedule = StoredSchedule.extend({
   /** Null where it was set aside. */
   nextAt: z.number().nullable(),
 });
@@ -37,14 +37,20 @@ export interface JobsTable {
   addJobs(jobs: readonly PortableJob[]): Promise<void>;
 }
 
-export const SCHEDULES = `SELECT workspace, key, cron, zone, queue, data, CAST(next_at AS double precision) AS "nextAt"
+const SCHEDULES = `SELECT workspace, key, cron, zone, queue, data, CAST(next_at AS double precision) AS "nextAt"
   FROM deckhand_schedules ORDER BY workspace, key`;
-export const ADD_SCHEDULE = `INSERT INTO deckhand_schedules (workspace, key, cron, zone, queue, data, next_at)
+const ADD_SCHEDULE = `INSERT INTO deckhand_schedules (workspace, key, cron, zone, queue, data, next_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 
-export function scheduleValues(schedule: PortableSchedule): Array<string | number | null> {
-  const { workspace, key, cron, zone, queue, data, nextAt } = schedule;
-  return [workspace, key, cron, zone, queue, data, nextAt];
+/** The same on either database. */
+export function portableSchedules(query: Query): Pick<JobsTable, 'schedules' | 'addSchedules'> {
+  return {
+    schedules: async () => z.array(PortableSchedule).parse(await query(SCHEDULES, [])),
+    async addSchedules(schedules) {
+      for (const { workspace, key, cron, zone, queue, data, nextAt } of schedules)
+        await query(ADD_SCHEDULE, [workspace, key, cron, zone, queue, data, nextAt]);
+    },
+  };
 }
 
 /** With what an earlier move left in its data. */

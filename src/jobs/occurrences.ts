@@ -1,8 +1,9 @@
 import { type Alarm, type Clock, createAlarm } from '../core/clock.ts';
 import { lastSlot, nextSlot } from './cron-occurrences.ts';
 import { CATCH_UP_MS, type JobData, type Schedule, type SetAside, type Slot, type Standing } from './jobs.ts';
-import type { Advance, JobsBackend, StoredSchedule } from './jobs-backend.ts';
+import type { JobsBackend } from './jobs-backend.ts';
 import type { RunContext } from './run-job.ts';
+import type { Advance, StoredSchedule } from './schedule-table.ts';
 
 /** How many schedules that are due together are advanced by one write. */
 const BATCH = 200;

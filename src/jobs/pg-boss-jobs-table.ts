@@ -1,16 +1,6 @@
 import type { Db, JobWithMetadata, PgBoss } from 'pg-boss';
-import { z } from 'zod';
-import {
-  ADD_SCHEDULE,
-  type JobsTable,
-  newJob,
-  type PortableJob,
-  PortableSchedule,
-  portableJob,
-  SCHEDULES,
-  scheduleValues,
-} from './jobs-table.ts';
-import { createBoss, QUEUE_OPTIONS } from './pg-boss.ts';
+import { type JobsTable, newJob, type PortableJob, portableJob, portableSchedules } from './jobs-table.ts';
+import { beginTransaction, createBoss, QUEUE_OPTIONS } from './pg-boss.ts';
 import { claimedJob, toInsert } from './pg-boss-queue.ts';
 import { CREATE_TABLES, readStates } from './pg-boss-tables.ts';
 
@@ -36,8 +26,7 @@ export async function openPostgresTransaction(
   try {
     await boss.start();
     await boss.getDb().executeSql(CREATE_TABLES);
-    const transaction = await boss.getDb().beginTransaction?.();
-    if (transaction === undefined) throw new Error('pg-boss was not given a pool of its own');
+    const transaction = await beginTransaction(boss);
     const { db } = transaction;
     if (mode === 'read') await db.executeSql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     let isOpen = true;
@@ -67,7 +56,7 @@ function createTable(boss: PgBoss, db: Db): JobsTable {
     known.add(queue);
   }
   return {
-    schedules: async () => z.array(PortableSchedule).parse((await db.executeSql(SCHEDULES)).rows),
+    ...portableSchedules(async (sql, values) => (await db.executeSql(sql, values)).rows),
     async *jobs() {
       for (const { name } of await boss.getQueues()) {
         const jobs = await boss.findJobs<object>(name, { db });
@@ -78,17 +67,13 @@ function createTable(boss: PgBoss, db: Db): JobsTable {
         for (const job of jobs) yield toPortable(name, job, states.get(job.id));
       }
     },
-    async addSchedules(schedules) {
-      for (const schedule of schedules) await db.executeSql(ADD_SCHEDULE, scheduleValues(schedule));
-    },
     async addJobs(jobs) {
       const now = Date.now();
       for (const [queue, ofQueue] of Map.groupBy(jobs, (job) => job.queue)) {
         await makeQueue(queue);
-        const rows = ofQueue.map((job) => ({ ...toInsert(newJob(job, now)), isSetAside: job.isSetAside }));
-        const inserts = rows.map(({ isSetAside: _, ...insert }) => insert);
+        const inserts = ofQueue.map((job) => toInsert(newJob(job, now)));
         await boss.insert(queue, inserts, { db });
-        const aside = rows.filter(({ isSetAside }) => isSetAside).map(({ id }) => id);
+        const aside = inserts.flatMap(({ id }, at) => (ofQueue[at]?.isSetAside ? id : []));
         if (aside.length > 0) await boss.cancel(queue, aside, { db });
       }
     },

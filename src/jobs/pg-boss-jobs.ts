@@ -2,12 +2,12 @@ import type { Clock as BossClock, PgBoss } from 'pg-boss';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { type EngineStats, JobAborted } from './jobs.ts';
-import type { Advance, JobsBackend, ScheduleTable } from './jobs-backend.ts';
+import type { JobsBackend } from './jobs-backend.ts';
 import { createBoss, inTransaction, LEASE, QUEUE_OPTIONS } from './pg-boss.ts';
 import { PgBossQueue } from './pg-boss-queue.ts';
 import { advanceSchedules, CREATE_TABLES, databaseTime, ERASE_STATES } from './pg-boss-tables.ts';
 import type { RunContext } from './run-job.ts';
-import { createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
+import { type Advance, createScheduleTable, ERASE_SCHEDULES, type ScheduleTable } from './schedule-table.ts';
 
 export interface PgBossJobsOptions {
   url: string;

@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { inBatches } from '../core/batches.ts';
 import { parseJson } from '../core/json.ts';
 import { type EngineStats, JobAborted } from './jobs.ts';
-import type { Advance, ClaimedJob, ClaimOrder, NewJob } from './jobs-backend.ts';
+import type { ClaimedJob, ClaimOrder, NewJob } from './jobs-backend.ts';
 import { inTransaction } from './pg-boss.ts';
 import { deleteStates, insertStanding, readStates, type ToStore, writeStates } from './pg-boss-tables.ts';
+import type { Advance } from './schedule-table.ts';
 
 /** A job as pg-boss keeps it. `data` is JSON text rather than JSON, because `jsonb` refuses some strings. */
 const Envelope = z.object({ workspace: z.string(), data: z.string(), traceparent: z.string().optional() });

@@ -1,9 +1,9 @@
 import type { Db, JobInsert, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import type { Standing } from './jobs.ts';
-import type { Advance, ClaimedJob, JobState } from './jobs-backend.ts';
+import type { ClaimedJob, JobState } from './jobs-backend.ts';
 import { inTransaction } from './pg-boss.ts';
-import { CREATE_SCHEDULES } from './schedule-table.ts';
+import { type Advance, CREATE_SCHEDULES } from './schedule-table.ts';
 
 /**
  * Tables of our own, changed in one transaction with pg-boss's: schedules, since pg-boss's own give a job no

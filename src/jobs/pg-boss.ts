@@ -39,9 +39,14 @@ export const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
   deleteAfterSeconds: 365 * DAY_SECONDS,
 };
 
-export async function inTransaction<T>(boss: PgBoss, work: (db: Db) => Promise<T>): Promise<T> {
+export async function beginTransaction(boss: PgBoss) {
   const transaction = await boss.getDb().beginTransaction?.();
   if (transaction === undefined) throw new Error('pg-boss was not given a pool of its own');
+  return transaction;
+}
+
+export async function inTransaction<T>(boss: PgBoss, work: (db: Db) => Promise<T>): Promise<T> {
+  const transaction = await beginTransaction(boss);
   try {
     const result = await work(transaction.db);
     await transaction.commit();

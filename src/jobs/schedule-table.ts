@@ -1,6 +1,43 @@
 import { z } from 'zod';
 import { InstallationEnded } from '../core/errors.ts';
-import type { ScheduleTable, StoredSchedule } from './jobs-backend.ts';
+import type { Standing } from './jobs.ts';
+
+/** A schedule as it is stored. Its key is unique in its workspace. */
+export const StoredSchedule = z.object({
+  workspace: z.string(),
+  key: z.string(),
+  cron: z.string(),
+  zone: z.string(),
+  queue: z.string(),
+  /** `JobData` as JSON. */
+  data: z.string(),
+  /** The next occurrence that has not been sent. */
+  nextAt: z.number(),
+});
+export type StoredSchedule = z.infer<typeof StoredSchedule>;
+
+/** A due schedule goes on to its next occurrence, together with the job of the one that is due. */
+export interface Advance {
+  schedule: StoredSchedule;
+  /** Undefined sets the schedule aside: it is not due again until it is replaced. */
+  nextAt: number | undefined;
+  /** The occurrence's job; undefined if the occurrence is too old to be sent. */
+  job: { data: string; at: number } | undefined;
+}
+
+export interface ScheduleTable {
+  /** By the clock that schedules fall due by, in milliseconds since the epoch: one for all replicas. */
+  now(): Promise<number>;
+  /** Replaces the schedule with that key; with the same cron and zone it keeps its `nextAt`. */
+  put(schedule: StoredSchedule, during?: Standing | undefined): Promise<void>;
+  remove(workspace: string, key: string): Promise<void>;
+  /** The first schedules that are due. */
+  due(now: number, limit: number): Promise<StoredSchedule[]>;
+  /** All in one write, each only if it is still as it was read: another replica may have been first. */
+  advance(advances: readonly Advance[]): Promise<void>;
+  /** When the next schedule falls due. */
+  nextAt(): Promise<number | undefined>;
+}
 
 /** The same table on SQLite and Postgres, in the SQL that both read. */
 export const CREATE_SCHEDULES = `
@@ -21,16 +58,7 @@ const DUE = `SELECT workspace, key, cron, zone, queue, data, CAST(next_at AS dou
   FROM deckhand_schedules WHERE next_at <= $1 ORDER BY next_at LIMIT $2`;
 const NEXT = 'SELECT CAST(min(next_at) AS double precision) AS "nextAt" FROM deckhand_schedules';
 
-export const ScheduleRow = z.object({
-  workspace: z.string(),
-  key: z.string(),
-  cron: z.string(),
-  zone: z.string(),
-  queue: z.string(),
-  data: z.string(),
-  nextAt: z.number(),
-}) satisfies z.ZodType<StoredSchedule>;
-const DueRows = z.array(ScheduleRow);
+const DueRows = z.array(StoredSchedule);
 const Next = z.tuple([z.object({ nextAt: z.number().nullable() })]);
 
 /** The same as `PUT`, while a row of the documents stands. @param lock what holds that row until the end of the write */
@@ -42,7 +70,7 @@ function putDuring(lock: string): string {
 }
 
 /** Runs a statement with the values of `$1`, `$2` and so on, and gives its rows. */
-export type Query = (sql: string, values: Array<string | number>) => Promise<unknown[]>;
+export type Query = (sql: string, values: Array<string | number | null>) => Promise<unknown[]>;
 
 export function createScheduleTable(query: Query, lock: string): Omit<ScheduleTable, 'advance' | 'now'> {
   return {

@@ -1,16 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import {
-  ADD_SCHEDULE,
-  type JobsTable,
-  newJob,
-  PortableJob,
-  PortableSchedule,
-  portableJob,
-  SCHEDULES,
-  scheduleValues,
-} from './jobs-table.ts';
-import { CREATE_TABLES } from './sqlite-jobs.ts';
+import { type JobsTable, newJob, PortableJob, portableJob, portableSchedules } from './jobs-table.ts';
+import { CREATE_TABLES, sqliteQuery } from './sqlite-jobs.ts';
 
 const SET_ASIDE = 2;
 const JOBS = `SELECT CAST(seq AS TEXT) AS id, queue, key, workspace, data, due, claims - handed_back AS attempts,
@@ -24,17 +15,12 @@ const JobRow = PortableJob.omit({ isSetAside: true }).extend({ state: z.number()
 export function sqliteJobsTable(db: DatabaseSync): JobsTable {
   db.exec(CREATE_TABLES);
   return {
-    schedules: async () => z.array(PortableSchedule).parse(db.prepare(SCHEDULES).all()),
+    ...portableSchedules(sqliteQuery(db)),
     async *jobs() {
       for (const row of db.prepare(JOBS).iterate()) {
         const { state, ...job } = JobRow.parse(row);
         yield portableJob({ ...job, isSetAside: state === SET_ASIDE });
       }
-    },
-    async addSchedules(schedules) {
-      const add = db.prepare(ADD_SCHEDULE);
-      for (const schedule of schedules)
-        add.run(Object.fromEntries(scheduleValues(schedule).map((value, at) => [`$${at + 1}`, value])));
     },
     async addJobs(jobs) {
       const add = db.prepare(ADD_JOB);

@@ -4,8 +4,15 @@ import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import { inTransaction, type SqliteFile, whenFree } from '../core/sqlite-file.ts';
 import { JobAborted } from './jobs.ts';
-import type { Advance, ClaimedJob, JobsBackend, NewJob, ScheduleTable } from './jobs-backend.ts';
-import { CREATE_SCHEDULES, createScheduleTable, ERASE_SCHEDULES } from './schedule-table.ts';
+import type { ClaimedJob, JobsBackend, NewJob } from './jobs-backend.ts';
+import {
+  type Advance,
+  CREATE_SCHEDULES,
+  createScheduleTable,
+  ERASE_SCHEDULES,
+  type Query,
+  type ScheduleTable,
+} from './schedule-table.ts';
 
 /**
  * Waiting jobs have state 0, running ones 1, those set aside 2. `set_at` is when `due` was set, by the same clock.
@@ -188,13 +195,17 @@ function stateOf({ data, failures, handedBack, dead }: ClaimedJob): Array<string
   return [data, failures, handedBack, dead ?? null];
 }
 
+/** For statements whose values are `$1`, `$2` and so on. */
+export function sqliteQuery(db: DatabaseSync): Query {
+  return (sql, values) =>
+    whenFree(() => db.prepare(sql).all(Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value]))));
+}
+
 function createSchedules(
   db: DatabaseSync,
   insert: (queue: string, job: NewJob) => boolean,
 ): Omit<ScheduleTable, 'now'> {
   const one = db.prepare(ADVANCE);
-  const query = (sql: string, values: Array<string | number>): Promise<unknown[]> =>
-    whenFree(() => db.prepare(sql).all(Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value]))));
   const advance = ({ schedule, nextAt, job }: Advance): void => {
     const { workspace, key, cron, zone, queue, nextAt: from } = schedule;
     const isOurs = one.run(nextAt ?? null, workspace, key, cron, zone, from).changes > 0;
@@ -202,7 +213,7 @@ function createSchedules(
     insert(queue, { workspace, key: undefined, data: job.data, delayMs: 0, traceparent: undefined });
   };
   return {
-    ...createScheduleTable(query, ''),
+    ...createScheduleTable(sqliteQuery(db), ''),
     advance: (advances) => inTransaction(db, () => advances.forEach(advance)),
   };
 }
