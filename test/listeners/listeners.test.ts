@@ -6,6 +6,7 @@ import { request } from 'undici';
 import { describe, expect } from 'vitest';
 import { HASTY } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
+import { sendJson } from '../support/signed.ts';
 import { API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const whenConnected = test.extend('connected', true);
@@ -129,6 +130,20 @@ describe('the front door', () => {
     });
     expect(status).toBe(200);
     await told(world, 'member', 'Test');
+  });
+
+  test('the front door takes an event that says by a word, as a form does, whose installation it is', async ({
+    world,
+  }) => {
+    const { status } = await sendJson(world, {
+      type: 'event_callback',
+      event_id: 'EvByWord',
+      team_id: TEAM,
+      authorizations: [{ team_id: TEAM, enterprise_id: null, is_enterprise_install: 'false' }],
+      event: { type: 'app_home_opened', user: PEOPLE.member, channel: 'D1', tab: 'home' },
+    });
+    expect(status).toBe(200);
+    await world.slack.until(() => world.slack.home(TEAM, PEOPLE.member), { what: 'App Home' });
   });
 
   test.for([

@@ -207,7 +207,7 @@ export function readEvent(
   const { data: body } = EventBody.safeParse(raw);
   if (body === undefined || !Object.hasOwn(handlers, body.event.type)) return undefined;
   const source = body.authorizations?.[0] ?? body;
-  const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install === true);
+  const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install);
   const keeper = LIFECYCLE_EVENTS.includes(body.event.type) ? GLOBAL : about;
   return { keeper, event: { about, body: withoutSecrets(body) } };
 }

@@ -136,7 +136,7 @@ export type Interaction = z.infer<typeof Interaction>;
 const Installation = z.looseObject({
   team_id: MaybeId,
   enterprise_id: MaybeId,
-  is_enterprise_install: z.boolean().nullish(),
+  is_enterprise_install: IsOrganisation,
 });
 
 /** The envelope of the Events API; `event` is parsed by its handler. */
