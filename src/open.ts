@@ -1,6 +1,7 @@
 import { createApp, type DeckhandApp } from './app.ts';
 import { type Config, oauthClientOf } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
+import { FairGate } from './core/shares.ts';
 import type { SqliteFile } from './core/sqlite-file.ts';
 import type { Engine, JobOutcome, SetAside } from './jobs/jobs.ts';
 import type { JobsBackend } from './jobs/jobs-backend.ts';
@@ -40,6 +41,10 @@ export interface OpenOptions {
   /** How many new connections are taken in a turn of the event loop; 32, so that a burst is acknowledged in time. */
   sockets?: number;
 }
+
+/** Polls that wait for the service at once: as many as an account, and four of them, have connections. */
+const MOST_POLLS_OF_ACCOUNT = 32;
+const MOST_POLLS = 4 * MOST_POLLS_OF_ACCOUNT;
 
 export interface Opened {
   app: DeckhandApp;
@@ -103,6 +108,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     installations,
     tracing,
     pictures,
+    polls: new FairGate({ most: MOST_POLLS, mostOfKey: MOST_POLLS_OF_ACCOUNT }),
     linkRequests,
     tenancies: createTenancies({ store, installations, clock }),
   });

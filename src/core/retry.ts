@@ -1,3 +1,6 @@
+import type { Clock, Timer } from './clock.ts';
+import type { FairGate } from './shares.ts';
+
 const LONGEST_MS = 3_600_000;
 
 export interface BackoffOptions {
@@ -82,4 +85,101 @@ export function nextPollMs(timing: PollTiming): number {
   const pause = backoff(intervalMs, failures + 1, random, options);
   const shortestMs = intervalMs < SHORTEST_PAUSE_MS ? 0 : SHORTEST_PAUSE_MS;
   return Math.max(pause, shortestMs, retryAt === undefined ? 0 : Math.round(retryAt - now));
+}
+
+/** What a round returns to be followed by another. */
+export const AGAIN = Symbol('again');
+
+/** Others wait for their turn no longer than this while it is the service that is slow, in milliseconds. */
+const LONGEST_TURN_MS = 5_000;
+
+interface RoundsOptions<T> {
+  clock: Pick<Clock, 'timer'>;
+  /** Each round waits here for its turn, of which `key` has a share. */
+  gate: Pick<FairGate, 'enter'>;
+  key: string;
+  /** Ends the pause, and what waits for its turn. A round under way goes on. */
+  signal: AbortSignal;
+  /** How long the next pause is, in milliseconds. */
+  pauseMs(): number;
+  /** @param answered gives the turn back; called at the end at the latest */
+  round(answered: () => void): Promise<T | typeof AGAIN>;
+}
+
+/**
+ * Does something again and again, with a pause before each time. Nothing is made for a pause or for a turn that is waited
+ * for: of thousands, that would outlive the next collections, which copy what lives.
+ */
+export class Rounds<T> {
+  readonly #options: RoundsOptions<T>;
+  readonly #timer: Timer;
+  readonly #end = Promise.withResolvers<T>();
+  /** Gives the turn back, or waits for it no longer. */
+  #leave: (() => void) | undefined;
+  #isUnderWay = false;
+
+  constructor(options: RoundsOptions<T>) {
+    this.#options = options;
+    this.#timer = options.clock.timer(() => this.#ring());
+  }
+
+  /** @throws what a round throws, or the signal's reason */
+  async run(): Promise<T> {
+    const { signal } = this.#options;
+    signal.addEventListener('abort', this.#stop);
+    try {
+      this.#rest();
+      return await this.#end.promise;
+    } finally {
+      this.#timer.clear();
+      signal.removeEventListener('abort', this.#stop);
+    }
+  }
+
+  #rest(): void {
+    const { signal, pauseMs } = this.#options;
+    if (signal.aborted) this.#stop();
+    else this.#timer.set(pauseMs());
+  }
+
+  #ring(): void {
+    if (this.#isUnderWay) return;
+    if (this.#leave !== undefined) {
+      this.#answered();
+      this.#begin();
+      return;
+    }
+    const { gate, key } = this.#options;
+    this.#leave = gate.enter(key, this.#begin);
+    if (!this.#isUnderWay) this.#timer.set(LONGEST_TURN_MS);
+  }
+
+  readonly #begin = (): void => {
+    this.#isUnderWay = true;
+    void this.#round();
+  };
+
+  async #round(): Promise<void> {
+    try {
+      const found = await this.#options.round(this.#answered);
+      this.#isUnderWay = false;
+      this.#answered();
+      if (found === AGAIN) this.#rest();
+      else this.#end.resolve(found);
+    } catch (error) {
+      this.#answered();
+      this.#end.reject(error);
+    }
+  }
+
+  readonly #answered = (): void => {
+    this.#leave?.();
+    this.#leave = undefined;
+  };
+
+  readonly #stop = (): void => {
+    if (this.#isUnderWay) return;
+    this.#answered();
+    this.#end.reject(this.#options.signal.reason);
+  };
 }

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { type ServiceError, type ServiceErrorKind, UserError } from '../core/errors.ts';
+import { FINAL, type ServiceError, UserError } from '../core/errors.ts';
 import { defined } from '../core/json.ts';
-import { dateTime } from '../core/mrkdwn.ts';
-import { nextPollMs, type PollState, STEADY } from '../core/retry.ts';
+import { AGAIN, nextPollMs, type PollState, Rounds, STEADY } from '../core/retry.ts';
 import type { Settings } from '../core/settings.ts';
+import type { FairGate } from '../core/shares.ts';
 import type { Job } from '../jobs/jobs.ts';
 import { AccountKeyUnreadable } from '../records/account-keys.ts';
 import { AccountFailure } from '../records/accounts.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import { failureWords } from '../views/blocks/failures.ts';
+import { failureWords, troubleWords } from '../views/blocks/failures.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type FollowedState, FollowedThread, type FollowedViews } from './followed-thread.ts';
@@ -125,12 +125,13 @@ const MESSAGE_GONE = 'The message that showed it is gone, so Deckhand no longer 
 /** Polls for as long as one thing is followed. */
 export function pollWhileFollowed(
   { workspace, signal }: { workspace: Workspace; signal: AbortSignal },
+  account: string,
   onTrouble: (words: string) => Promise<void>,
 ): Polling {
   const { clock, config } = workspace;
   // Each process counts anew: the clock of the one before may have been another.
   const deadline = clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000;
-  return new Polling(workspace, { signal, deadline, onTrouble });
+  return new Polling(workspace, { account, signal, deadline, onTrouble });
 }
 
 /** People are told of a pause from here on, rather than see nothing move. */
@@ -139,20 +140,16 @@ const LONG_PAUSE_MS = 5_000;
 /** A longer time between two waits means that the clock jumped. */
 const LONGEST_POLL_MS = 60_000;
 
-/** The service refused, and asking again will not change that. */
-const FINAL: ReadonlySet<ServiceErrorKind> = new Set([
-  'unauthorized',
-  'forbidden',
-  'api_access_restricted',
-  'admin_required',
-  'email_verification_required',
-  'account_not_found',
-  'record_not_found',
-  'invalid',
-  'rejected',
-]);
+interface PollingParts {
+  clock: Clock;
+  config: Pick<Settings, 'POLL_INTERVAL_MS'>;
+  /** So many polls of an account wait for the service at once; the others make nothing until it is their turn. */
+  polls: Pick<FairGate, 'enter'>;
+}
 
 interface PollingOptions {
+  /** Whose share of the polls it takes. */
+  account: string;
   signal: AbortSignal;
   /** When polling ends, milliseconds since the epoch. */
   deadline: number;
@@ -165,48 +162,55 @@ interface PollingOptions {
  * which keeps real time: a clock that was set, or a machine that slept, must not use up the deadline.
  */
 export class Polling {
-  readonly #clock: Clock;
-  readonly #intervalMs: number;
+  readonly #parts: PollingParts;
+  /** The same each time, so that each pause is as long as the one before. */
+  readonly #random = Math.random();
   readonly #options: PollingOptions;
   #deadline: number;
   #seenAt: number;
 
-  constructor(parts: { clock: Clock; config: Pick<Settings, 'POLL_INTERVAL_MS'> }, options: PollingOptions) {
-    const { clock, config } = parts;
-    this.#clock = clock;
-    this.#intervalMs = config.POLL_INTERVAL_MS;
+  constructor(parts: PollingParts, options: PollingOptions) {
+    this.#parts = parts;
     this.#options = options;
     this.#deadline = options.deadline;
-    this.#seenAt = clock.now();
+    this.#seenAt = parts.clock.now();
   }
 
   /**
    * Polls until `poll` returns something; undefined where the deadline passed first. `recovered` is true after failed
-   * polls.
+   * polls; `answered` is called once the service has answered, so that the next poll may begin.
    * @throws what waiting will not change
    */
-  async until<T>(poll: (recovered: boolean) => Promise<T | undefined>): Promise<T | undefined> {
-    for (let state = STEADY; ; ) {
-      // Not `wait`: one step less that waits, for each of thousands.
-      const pauseMs = this.#pauseMs(state);
-      await this.#clock.sleep(pauseMs, this.#options.signal);
+  until<T>(
+    poll: (recovered: boolean, answered: () => void) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const { clock, polls: gate } = this.#parts;
+    const { account, signal } = this.#options;
+    let state = STEADY;
+    let pausedMs = 0;
+    const pauseMs = (): number => {
+      pausedMs = this.#pauseMs(state);
+      return pausedMs;
+    };
+    const round = async (answered: () => void): Promise<T | undefined | typeof AGAIN> => {
       // One poll after the deadline too: it may have passed, and the work ended, while Deckhand was down.
-      const isInTime = this.#pass(pauseMs) < this.#deadline;
+      const isInTime = this.#pass(pausedMs) < this.#deadline;
       try {
-        const seen = await poll(state !== STEADY);
+        const seen = await poll(state !== STEADY, answered);
         if (seen !== undefined) return seen;
         state = STEADY;
       } catch (error) {
         state = await this.slowDown(error, state);
       }
-      if (!isInTime) return undefined;
-    }
+      return isInTime ? AGAIN : undefined;
+    };
+    return new Rounds({ clock, gate, key: account, signal, pauseMs, round }).run();
   }
 
   /** Waits for the next poll; false once the deadline has passed. */
   async wait(state: PollState): Promise<boolean> {
     const pauseMs = this.#pauseMs(state);
-    await this.#clock.sleep(pauseMs, this.#options.signal);
+    await this.#parts.clock.sleep(pauseMs, this.#options.signal);
     return this.#pass(pauseMs) < this.#deadline;
   }
 
@@ -219,29 +223,24 @@ export class Polling {
     const { signal, onTrouble } = this.#options;
     if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
     const next = { failures: state.failures + 1, retryAt: error.cause.retryAt };
-    const isLong = (next.retryAt ?? 0) - this.#clock.now() > LONG_PAUSE_MS;
-    if (next.failures === 2 || (next.failures === 1 && isLong)) await onTrouble?.(troubleWords(next));
+    const isLong = (next.retryAt ?? 0) - this.#parts.clock.now() > LONG_PAUSE_MS;
+    if (next.failures === 2 || (next.failures === 1 && isLong)) await onTrouble?.(troubleWords(next.retryAt));
     return next;
   }
 
   #pauseMs({ failures, retryAt }: PollState): number {
     const now = this.#pass(0);
-    const intervalMs = this.#intervalMs;
-    const ms = nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random() });
+    const intervalMs = this.#parts.config.POLL_INTERVAL_MS;
+    const ms = nextPollMs({ intervalMs, failures, retryAt, now, random: this.#random });
     return Math.min(ms, Math.max(0, this.#deadline - now));
   }
 
   /** Moves the deadline along with a clock that jumped, and returns the time. */
   #pass(sleptMs: number): number {
-    const now = this.#clock.now();
+    const now = this.#parts.clock.now();
     const jumpedMs = now - this.#seenAt - sleptMs;
     if (jumpedMs < 0 || jumpedMs > LONGEST_POLL_MS) this.#deadline += jumpedMs;
     this.#seenAt = now;
     return now;
   }
-}
-
-function troubleWords({ retryAt }: PollState): string {
-  const next = retryAt === undefined ? 'Deckhand keeps trying' : `the next try is ${dateTime(retryAt)}`;
-  return `The service is busy or does not answer; ${next}.`;
 }

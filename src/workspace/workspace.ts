@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Settings } from '../core/settings.ts';
+import type { FairGate } from '../core/shares.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
 import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
@@ -55,6 +56,7 @@ export interface Parts {
   installations: Installations;
   tracing: Tracing;
   pictures: Pictures;
+  polls: FairGate;
   linkRequests: LinkRequests;
   tenancies: Tenancies;
 }
@@ -152,6 +154,8 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     slack,
     service,
     pictures,
+    /** Where what is polled waits for its turn to ask the service, accounts apart. */
+    polls: { enter: (account: string, begin: () => void) => parts.polls.enter(`${id} ${account}`, begin) },
     health: {
       /** Rejects where the store does not answer. */
       store: () => parts.store.ping(),

@@ -8,7 +8,7 @@ import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
 import { createJobs } from '../../src/jobs/runner.ts';
 import { createSqliteJobs } from '../../src/jobs/sqlite-jobs.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createManualClock, timersBy } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 
@@ -98,29 +98,29 @@ async function followBossClock(url: string): Promise<void> {
 }
 
 function clockOf(bossClock: TestClock): Clock {
-  return {
-    now: () => bossClock.now(),
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(signal.reason);
-        const timer = bossClock.setTimeout(resolve, ms);
-        signal?.addEventListener('abort', () => {
-          bossClock.clearTimeout(timer);
-          reject(signal.reason);
-        });
-      }),
-  };
+  const sleep: Clock['sleep'] = (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const timer = bossClock.setTimeout(resolve, ms);
+      signal?.addEventListener('abort', () => {
+        bossClock.clearTimeout(timer);
+        reject(signal.reason);
+      });
+    });
+  return { now: () => bossClock.now(), sleep, timer: timersBy(sleep) };
 }
 
 /** One replica's clock: once the replica is dead, nothing that sleeps in it wakes. */
 function mortal(clock: Clock): Clock & { end(): void } {
   let isAlive = true;
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    await clock.sleep(ms, signal);
+    if (!isAlive) await new Promise(() => undefined);
+  };
   return {
     now: clock.now,
-    sleep: async (ms, signal) => {
-      await clock.sleep(ms, signal);
-      if (!isAlive) await new Promise(() => undefined);
-    },
+    sleep,
+    timer: timersBy(sleep),
     end: () => {
       isAlive = false;
     },

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Clock } from '../../src/core/clock.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { type AccountClient, createService, type ServiceOptions } from '../../src/service/client.ts';
+import { timersBy } from '../support/manual-clock.ts';
 
 /** An answer: a value to be sent as JSON with 200, a whole reply, or whatever a function does. */
 export type Reply =
@@ -76,15 +77,12 @@ function answer(request: IncomingMessage, response: ServerResponse, reply: Reply
 export function startTestClock(now = Date.UTC(2026, 0, 5, 12)): Clock & { slept: number[] } {
   const slept: number[] = [];
   let time = now;
-  return {
-    slept,
-    now: () => time,
-    async sleep(ms, signal) {
-      signal?.throwIfAborted();
-      slept.push(ms);
-      time += ms;
-    },
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    signal?.throwIfAborted();
+    slept.push(ms);
+    time += ms;
   };
+  return { slept, now: () => time, sleep, timer: timersBy(sleep) };
 }
 
 export const KEY = 'k'.repeat(40);

@@ -3,25 +3,16 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { ACCOUNT, API_KEY, EMAIL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
 
 /** Pauses between repetitions pass ten times as fast; a person's patience, which is longer, does not. */
-export const briskClock: Clock = {
-  now: () => systemClock.now(),
-  sleep: (ms, signal) => systemClock.sleep(ms < 1_500 ? ms / 10 : ms, signal),
-};
+export const briskClock: Clock = paced((ms) => (ms < 1_500 ? ms / 10 : ms));
 
 /** Looks at runs are pauses too: they come as often as in other worlds. */
 export const BRISK = { clock: briskClock, env: { POLL_INTERVAL_MS: '400' } };
 
 /** What happens only where something takes seconds does not happen on a slow machine either. */
-export const patientClock: Clock = {
-  now: () => systemClock.now(),
-  sleep: (ms, signal) => systemClock.sleep(ms < 1_500 ? ms : ms * 60, signal),
-};
+export const patientClock: Clock = paced((ms) => (ms < 1_500 ? ms : ms * 60));
 
 /** All waits are ten times shorter. Time-outs too: those that are not to strike are given longer. */
-export const hastyClock: Clock = {
-  now: () => systemClock.now(),
-  sleep: (ms, signal) => systemClock.sleep(ms / 10, signal),
-};
+export const hastyClock: Clock = paced((ms) => ms / 10);
 
 /** A world whose waits are short, and whose service may take as long as a loaded machine does. */
 export const HASTY = { clock: hastyClock, serviceTimeoutMs: 600_000, env: BRISK.env };
@@ -29,9 +20,18 @@ export const HASTY = { clock: hastyClock, serviceTimeoutMs: 600_000, env: BRISK.
 /** All time passes so much faster. One for each test, or it would leave Slack's own time far behind. */
 export function fastClock(times: number): Clock {
   const begun = systemClock.now();
+  return { ...paced((ms) => ms / times), now: () => begun + (systemClock.now() - begun) * times };
+}
+
+/** The system's clock, but what is waited for takes another time. */
+function paced(pace: (ms: number) => number): Clock {
   return {
-    now: () => begun + (systemClock.now() - begun) * times,
-    sleep: (ms, signal) => systemClock.sleep(ms / times, signal),
+    now: () => systemClock.now(),
+    sleep: (ms, signal) => systemClock.sleep(pace(ms), signal),
+    timer(ring) {
+      const timer = systemClock.timer(ring);
+      return { set: (ms) => timer.set(pace(ms)), clear: () => timer.clear() };
+    },
   };
 }
 

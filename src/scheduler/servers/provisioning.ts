@@ -58,13 +58,14 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
   const { log } = workspace;
   const { target, askedBy, resumedBy: user = askedBy } = thread.state;
   let seen: Server | undefined;
-  const polling = pollWhileFollowed(following, (trouble) =>
+  const polling = pollWhileFollowed(following, target.account, (trouble) =>
     thread.show({ kind: 'running', server: seen, trouble }),
   );
 
   /** The server in its final state; undefined while that may change. */
-  async function poll(recovered: boolean): Promise<Server | undefined> {
+  async function poll(recovered: boolean, answered: () => void): Promise<Server | undefined> {
     const server = await readServer(workspace, { user }, target, signal);
+    answered();
     const isNews = seen === undefined || shownOf(seen) !== shownOf(server);
     seen = server;
     if (FINAL_STATUSES.has(managedStatus(server))) return server;

@@ -66,7 +66,7 @@ async function outcomeOf(
 ): Promise<Message> {
   const { account: name, resource: id, user } = followed;
   const word = workspace.config.SLACK_COMMAND;
-  const polling = new Polling(workspace, { signal, deadline: followed.until });
+  const polling = new Polling(workspace, { account: name, signal, deadline: followed.until });
   try {
     const resource = await polling.until(async () => {
       const account = await workspace.accounts.resolve({ user }, name);

@@ -49,11 +49,15 @@ type FollowingTest = Following<FollowedTest, TestState> & { polling: Polling; la
 
 async function follow(started: Following<FollowedTest, TestState>): Promise<void> {
   const { workspace, thread } = started;
-  const polling = pollWhileFollowed(started, (trouble) => thread.show({ kind: 'running', trouble }));
+  const polling = pollWhileFollowed(started, thread.state.target.account, (trouble) =>
+    thread.show({ kind: 'running', trouble }),
+  );
   const following = { ...started, polling, last: {} };
   const run = await start(following);
   const ended =
-    typeof run === 'string' ? await polling.until((recovered) => poll(following, run, recovered)) : run;
+    typeof run === 'string'
+      ? await polling.until((recovered, answered) => poll(following, run, recovered, answered))
+      : run;
   if (ended === undefined) {
     const minutes = workspace.config.FOLLOW_TIMEOUT_MINUTES;
     const reason = `The test did not end within the ${minutes} minutes that Deckhand follows one.`;
@@ -114,7 +118,12 @@ async function noteStartedTwice({ workspace, thread }: FollowingTest): Promise<v
 }
 
 /** The run as it ended; undefined while it is running. */
-async function poll(following: FollowingTest, run: string, recovered: boolean): Promise<TestRun | undefined> {
+async function poll(
+  following: FollowingTest,
+  run: string,
+  recovered: boolean,
+  answered: () => void,
+): Promise<TestRun | undefined> {
   const { workspace, thread, signal, last } = following;
   const { target, layout } = thread.state;
   const { permalink } = target.project;
@@ -122,6 +131,7 @@ async function poll(following: FollowingTest, run: string, recovered: boolean): 
   const ask = (client: AccountClient) => getTestAccess(client, permalink, run, { signal, retries: 0 }, last);
   const what = `such test run in project ${code(permalink)}`;
   const seen = await workspace.accounts.use(account, ask, { what, list: 'projects' });
+  answered();
   if (hasEnded(seen)) return seen;
   const isNews = await saveStanding(following, seen);
   const shown = { kind: 'running', tested: countTested(seen.results) } as const;

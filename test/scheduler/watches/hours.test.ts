@@ -15,6 +15,7 @@ function settableClock(): Clock & { set(at: number): void } {
   return {
     now: () => systemClock.now() + ahead,
     sleep: systemClock.sleep,
+    timer: systemClock.timer,
     set: (at) => {
       ahead = at - systemClock.now();
     },
