@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { instantText } from '../core/clock.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/exchange.ts';
 import { isObject } from '../core/json.ts';
@@ -155,7 +156,10 @@ export const Flag = z
   .transform((value) => FLAG_WORDS.get(String(value)) ?? false);
 
 /** ISO 8601 text that is a date. API 1 (docs/service-api.md). */
-export const Timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+export const Timestamp = z
+  .string()
+  .transform(instantText)
+  .refine((text) => !Number.isNaN(Date.parse(text)));
 
 /** Text that may be none: null where the service says so, undefined where it says nothing that can be read. */
 export const StatedText = z
@@ -164,11 +168,7 @@ export const StatedText = z
   .catch(undefined);
 
 /** A timestamp that may be none: null where the service says so, undefined where it says nothing that can be read. */
-export const StatedTimestamp = z
-  .string()
-  .refine((text) => !Number.isNaN(Date.parse(text)))
-  .nullish()
-  .catch(undefined);
+export const StatedTimestamp = Timestamp.nullish().catch(undefined);
 
 /** A timestamp, or null where it is absent or no date. */
 export const NullableTimestamp = Timestamp.nullish()

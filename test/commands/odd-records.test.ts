@@ -217,6 +217,16 @@ describe('records that differ from the documents', () => {
     expect(homeText(world)).toMatch(UNREADABLE);
   });
 
+  test.for(['2026-11-20T09:30:00+00', '20261120T093000Z', '2026-11-20T09:30:00,5Z'])(
+    'API 1: an event at %s, which is ISO 8601 too, is shown',
+    async (created_at, { world }) => {
+      answer(world, 'activity', [{ event: 'deploy_completed', created_at, user: 'Kim' }]);
+      const said = await ask(world, '/deckhand activity');
+      expect(said).toContain(`<!date^${Date.parse('2026-11-20T09:30:00Z') / 1000}^`);
+      expect(said).not.toMatch(UNREADABLE);
+    },
+  );
+
   test('figures beside null in place of events are shown', async ({ world }) => {
     answer(world, 'activity', { events: null, stats: { total_deployments: 0, success_rate: null } });
     expect(await ask(world, '/deckhand activity stats')).toContain('*Deployments*\\n0');
