@@ -46,24 +46,18 @@ export function connectModal(
     submit: 'Connect',
     metadata: { channel, replay: isKept ? replay : undefined },
     blocks: [
-      textInput({
-        field: 'account',
-        label: 'Account',
+      textInput('account', 'Account', {
         hint: 'The first part of the account’s address. The whole address works too.',
         placeholder: 'acme',
         maxLength: 300,
         initial: account,
       }),
       ...purposeBlocks(choice),
-      emailInput({
-        field: 'email',
-        label: 'E-mail address',
+      emailInput('email', 'E-mail address', {
         hint: 'The one you log in with.',
         initial: email,
       }),
-      textInput({
-        field: 'api_key',
-        label: 'API key',
+      textInput('api_key', 'API key', {
         hint: 'From the account’s security or API settings.',
         maxLength: 300,
       }),
@@ -78,7 +72,7 @@ function purposeBlocks(choice: PurposeChoice | undefined): KnownBlock[] {
   if (choice === undefined) return [];
   const { purposes, initial, shared } = choice;
   const choices = purposes.map((purpose) => choiceOf(purpose, shared));
-  return [radioInput({ field: 'purpose', label: 'What is this key for?', choices, initial })];
+  return [radioInput('purpose', 'What is this key for?', { choices, initial })];
 }
 
 function choiceOf(value: Purpose, shared: PurposeChoice['shared']): Choice {

@@ -24,42 +24,30 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
       section(
         `:lock: Slack cannot hide what you type here, so choose a password that you use nowhere else. Deckhand sends it to the service once and never stores it.\n${limitWords(limit)}`,
       ),
-      emailInput({
-        field: 'email',
-        label: 'E-mail address',
+      emailInput('email', 'E-mail address', {
         hint: 'Of the account’s administrator. A verification link is sent there.',
       }),
-      textInput({ field: 'password', label: 'Password', maxLength: 1000 }),
-      textInput({
-        field: 'account_name',
-        label: 'Account name',
+      textInput('password', 'Password', { maxLength: 1000 }),
+      textInput('account_name', 'Account name', {
         hint: 'Part of the account’s address; it cannot be changed later. If empty, it is made from the e-mail address.',
         optional: true,
         maxLength: 200,
       }),
-      textInput({
-        field: 'full_name',
-        label: 'Your full name',
+      textInput('full_name', 'Your full name', {
         hint: 'If empty, it is the account’s name followed by “Admin”.',
         optional: true,
         maxLength: 200,
       }),
-      selectInput({
-        field: 'package',
-        label: 'Package',
+      selectInput('package', 'Package', {
         hint: 'Every account starts with a trial period.',
         choices: PACKAGES.map((value) => ({ value, text: PACKAGE_NAMES[value] })),
         initial: 'pro',
       }),
-      textInput({ field: 'coupon', label: 'Coupon code', optional: true, maxLength: 200 }),
-      checkboxesInput({
-        field: 'terms_accepted',
-        label: 'Terms',
+      textInput('coupon', 'Coupon code', { optional: true, maxLength: 200 }),
+      checkboxesInput('terms_accepted', 'Terms', {
         choices: [{ value: 'true', text: 'I accept the service’s terms' }],
       }),
-      checkboxesInput({
-        field: 'newsletter_opt_in',
-        label: 'Newsletter',
+      checkboxesInput('newsletter_opt_in', 'Newsletter', {
         optional: true,
         choices: [{ value: 'true', text: 'Send me the newsletter' }],
       }),

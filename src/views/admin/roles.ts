@@ -82,14 +82,11 @@ export function rolesMessage(
 
 function usersInput(role: Role, held: readonly string[]): InputBlock {
   const { label, hint } = FIELDS[role];
-  return input(
-    { field: role, label, hint, optional: role !== 'admin' },
-    {
-      type: 'multi_users_select',
-      action_id: role,
-      ...(held.length === 0 ? {} : { initial_users: [...held] }),
-    },
-  );
+  const spec = { hint, optional: role !== 'admin' };
+  return input(role, label, spec, {
+    type: 'multi_users_select',
+    ...(held.length === 0 ? {} : { initial_users: [...held] }),
+  });
 }
 
 /** Nothing where there are no groups: Slack takes no menu without options. */
@@ -100,42 +97,34 @@ function groupsInput(
 ): InputBlock[] {
   if (all.length === 0) return [];
   const choices = all.map(({ id, name }) => ({ value: id, text: name }));
-  return [
-    multiSelect({ field: groupsField(role), label: `${FIELDS[role].label}: user groups` }, choices, held),
-  ];
+  return [multiSelect(groupsField(role), `${FIELDS[role].label}: user groups`, { choices, held })];
 }
 
 function guestsInput(areAllowed: boolean): InputBlock {
-  return checkboxesInput({
-    field: GUESTS_FIELD,
-    label: 'Guests',
+  return checkboxesInput(GUESTS_FIELD, 'Guests', {
     optional: true,
     choices: [{ value: 'single', text: 'Single-channel guests are members too' }],
     initial: areAllowed ? ['single'] : [],
   });
 }
 
-function commandsInput({ commands, all }: NonNullable<ShownRoles['channel']>): InputBlock {
+function commandsInput({ commands: held, all }: NonNullable<ShownRoles['channel']>): InputBlock {
   const choices = all.map((name) => ({ value: name, text: name }));
   const hint = 'Choose none to allow every command. Help, start and roles always run.';
-  const field = { field: COMMANDS_FIELD, label: 'Commands allowed in this channel', hint };
-  return multiSelect(field, choices, commands);
+  return multiSelect(COMMANDS_FIELD, 'Commands allowed in this channel', { hint, choices, held });
 }
 
 function multiSelect(
-  spec: { field: string; label: string; hint?: string },
-  choices: readonly Choice[],
-  held: readonly string[],
+  field: string,
+  label: string,
+  { hint, choices, held }: { hint?: string; choices: readonly Choice[]; held: readonly string[] },
 ): InputBlock {
   const options = optionsOf(choices);
   const initial = options.filter(({ value }) => held.includes(value));
-  return input(
-    { ...spec, optional: true },
-    {
-      type: 'multi_static_select',
-      action_id: spec.field,
-      options,
-      ...(initial.length === 0 ? {} : { initial_options: initial }),
-    },
-  );
+  const spec = { hint, optional: true };
+  return input(field, label, spec, {
+    type: 'multi_static_select',
+    options,
+    ...(initial.length === 0 ? {} : { initial_options: initial }),
+  });
 }

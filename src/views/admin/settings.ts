@@ -27,25 +27,19 @@ export function settingsModal(
     submit: 'Save',
     metadata: origin,
     blocks: [
-      selectInput({
-        field: 'threads',
-        label: 'Threads',
+      selectInput('threads', 'Threads', {
         hint: 'How test runs are shown here.',
         choices: THREADS,
         initial: threads ? 'on' : 'off',
       }),
-      selectInput({ field: 'layout', label: 'Layout', choices: LAYOUTS, initial: layout }),
-      searchInput({
-        field: 'project',
-        label: 'Default project',
+      selectInput('layout', 'Layout', { choices: LAYOUTS, initial: layout }),
+      searchInput('project', 'Default project', {
         hint: 'For commands here that name no project.',
         placeholder: 'Search the projects',
         optional: true,
         initial: project && { value: project.permalink, text: project.name },
       }),
-      searchInput({
-        field: 'zone',
-        label: 'Time zone',
+      searchInput('zone', 'Time zone', {
         hint: 'For dates shown to the whole channel. Times in sentences use each reader’s own zone.',
         placeholder: 'Search, e.g. Lisbon',
         optional: true,

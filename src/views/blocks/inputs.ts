@@ -6,26 +6,43 @@ import { LIMITS } from './limits.ts';
 import { plainText } from './message.ts';
 
 interface FieldSpec {
-  /** The service's field name: `block_id` and `action_id` alike. */
-  field: string;
-  label: string;
   hint?: string | undefined;
   optional?: boolean;
   /** Each change is sent at once, so that the form can be drawn again. */
   dispatch?: boolean;
 }
 
-export function textInput(
-  spec: FieldSpec & {
-    initial?: string | undefined;
-    placeholder?: string;
-    maxLength?: number;
-  },
+/**
+ * An input block: the field's name is its id, so that a fault of the schema is Slack's error key.
+ * @param field the service's name for it: `block_id` and `action_id` alike
+ */
+export function input(
+  field: string,
+  label: string,
+  { hint, optional, dispatch }: FieldSpec,
+  element: InputBlock['element'],
 ): InputBlock {
-  const { field, initial, placeholder, maxLength = LIMITS.inputText } = spec;
-  return input(spec, {
+  return {
+    type: 'input',
+    block_id: field,
+    label: plainText(label, LIMITS.inputLabel),
+    element: { ...element, action_id: field },
+    ...defined({
+      hint: hint === undefined ? undefined : plainText(hint, LIMITS.inputHint),
+      optional: optional || undefined,
+      dispatch_action: dispatch || undefined,
+    }),
+  };
+}
+
+export function textInput(
+  field: string,
+  label: string,
+  spec: FieldSpec & { initial?: string | undefined; placeholder?: string; maxLength?: number } = {},
+): InputBlock {
+  const { initial, placeholder, maxLength = LIMITS.inputText } = spec;
+  return input(field, label, spec, {
     type: 'plain_text_input',
-    action_id: field,
     max_length: maxLength,
     ...defined({
       initial_value: initial ? cut(initial, maxLength) : undefined,
@@ -34,13 +51,16 @@ export function textInput(
   });
 }
 
-export function emailInput(spec: FieldSpec & { initial?: string | undefined }): InputBlock {
-  const optional = defined({ initial_value: spec.initial });
-  return input(spec, { type: 'email_text_input', action_id: spec.field, ...optional });
+export function emailInput(
+  field: string,
+  label: string,
+  spec: FieldSpec & { initial?: string | undefined },
+): InputBlock {
+  return input(field, label, spec, { type: 'email_text_input', ...defined({ initial_value: spec.initial }) });
 }
 
-export function timeInput(spec: FieldSpec): InputBlock {
-  return input(spec, { type: 'timepicker', action_id: spec.field });
+export function timeInput(field: string, label: string, spec: FieldSpec): InputBlock {
+  return input(field, label, spec, { type: 'timepicker' });
 }
 
 export interface Choice {
@@ -49,22 +69,37 @@ export interface Choice {
   description?: string;
 }
 
-export function selectInput(spec: FieldSpec & { choices: readonly Choice[]; initial?: string }): InputBlock {
-  const initial = spec.choices.find((choice) => choice.value === spec.initial);
-  return input(spec, {
+type ChoiceSpec = FieldSpec & { choices: readonly Choice[]; initial?: string };
+
+export function selectInput(field: string, label: string, spec: ChoiceSpec): InputBlock {
+  const options = optionsOf(spec.choices);
+  const initial = spec.choices.find(({ value }) => value === spec.initial);
+  return input(field, label, spec, {
     type: 'static_select',
-    action_id: spec.field,
-    options: optionsOf(spec.choices),
+    options,
     ...defined({ initial_option: initial && optionOf(initial) }),
   });
 }
 
+/** As `selectInput`, with all choices in sight; Slack takes ten. */
+export function radioInput(field: string, label: string, spec: ChoiceSpec): InputBlock {
+  const options = optionsOf(spec.choices.slice(0, LIMITS.checkboxes));
+  return input(field, label, spec, {
+    type: 'radio_buttons',
+    options,
+    ...defined({ initial_option: options.find(({ value }) => value === spec.initial) }),
+  });
+}
+
 /** A menu of the conversations that the person is in; Slack chooses the one they are in now, where there is one. */
-export function conversationInput(spec: FieldSpec & { initial?: string | undefined }): InputBlock {
-  const initial = spec.initial;
-  return input(spec, {
+export function conversationInput(
+  field: string,
+  label: string,
+  spec: FieldSpec & { initial?: string | undefined },
+): InputBlock {
+  const { initial } = spec;
+  return input(field, label, spec, {
     type: 'conversations_select',
-    action_id: spec.field,
     filter: { include: ['public', 'private', 'im', 'mpim'], exclude_bot_users: true },
     ...(initial === undefined
       ? { default_to_current_conversation: true }
@@ -77,14 +112,15 @@ export function conversationInput(spec: FieldSpec & { initial?: string | undefin
  * initial choice that Slack would refuse is left out.
  */
 export function searchInput(
+  field: string,
+  label: string,
   spec: FieldSpec & { placeholder: string; initial?: Choice | undefined },
 ): InputBlock {
   const { initial } = spec;
   const isFitting =
     initial !== undefined && initial.value !== '' && initial.value.length <= LIMITS.optionValue;
-  return input(spec, {
+  return input(field, label, spec, {
     type: 'external_select',
-    action_id: spec.field,
     min_query_length: 0,
     placeholder: plainText(spec.placeholder, LIMITS.placeholder),
     ...(isFitting ? { initial_option: optionOf(initial) } : {}),
@@ -92,13 +128,15 @@ export function searchInput(
 }
 
 export function checkboxesInput(
+  field: string,
+  label: string,
   spec: FieldSpec & { choices: readonly Choice[]; initial?: readonly string[] },
 ): InputBlock {
-  const initial = spec.choices.filter((choice) => spec.initial?.includes(choice.value)).map(optionOf);
-  return input(spec, {
+  const options = optionsOf(spec.choices.slice(0, LIMITS.checkboxes));
+  const initial = spec.choices.filter(({ value }) => spec.initial?.includes(value)).map(optionOf);
+  return input(field, label, spec, {
     type: 'checkboxes',
-    action_id: spec.field,
-    options: spec.choices.slice(0, LIMITS.checkboxes).map(optionOf),
+    options,
     ...(initial.length === 0 ? {} : { initial_options: initial }),
   });
 }
@@ -136,33 +174,4 @@ export function optionOf({ value, text, description }: Choice): {
     value,
     ...defined({ description: about }),
   };
-}
-
-/** An input block: the field's name is its id, so that a fault of the schema is Slack's error key. */
-export function input(
-  { field, label, hint, optional, dispatch }: FieldSpec,
-  element: InputBlock['element'],
-): InputBlock {
-  return {
-    type: 'input',
-    block_id: field,
-    label: plainText(label, LIMITS.inputLabel),
-    element,
-    ...defined({
-      hint: hint === undefined ? undefined : plainText(hint, LIMITS.inputHint),
-      optional: optional || undefined,
-      dispatch_action: dispatch || undefined,
-    }),
-  };
-}
-
-/** As `selectInput`, with all choices in sight; Slack takes ten. */
-export function radioInput(spec: Parameters<typeof selectInput>[0]): InputBlock {
-  const options = optionsOf(spec.choices.slice(0, LIMITS.checkboxes));
-  return input(spec, {
-    type: 'radio_buttons',
-    action_id: spec.field,
-    options,
-    ...defined({ initial_option: options.find(({ value }) => value === spec.initial) }),
-  });
 }

@@ -61,39 +61,31 @@ export function digestModal({ origin, values, next }: DigestForm): ModalView {
     submit: isNew ? 'Add' : 'Save',
     metadata: origin,
     blocks: [
-      selectInput({ field: 'cadence', label: 'How often', choices: CADENCES, dispatch: true }),
+      selectInput('cadence', 'How often', { choices: CADENCES, dispatch: true }),
       whenInput(values),
-      searchInput({
-        field: 'zone',
-        label: 'Time zone',
+      searchInput('zone', 'Time zone', {
         placeholder: 'Search, e.g. Lisbon',
         dispatch: true,
       }),
       { ...context(nextWords(next)), block_id: 'next' },
-      selectInput({
-        field: 'range',
-        label: 'What it covers',
+      selectInput('range', 'What it covers', {
         hint: 'Figures are compared with the same time before.',
         choices: RANGES,
       }),
       ...accountInput(origin),
-      searchInput({
-        field: 'project',
-        label: 'Only one project',
+      searchInput('project', 'Only one project', {
         placeholder: 'All projects, or search one',
         optional: true,
       }),
-      checkboxesInput({ field: 'skip_quiet', label: 'Quiet times', optional: true, choices: SKIP_QUIET }),
+      checkboxesInput('skip_quiet', 'Quiet times', { optional: true, choices: SKIP_QUIET }),
     ],
   });
   return refill(view, values, []);
 }
 
 function whenInput({ cadence }: Values): KnownBlock {
-  if (cadence !== 'cron') return timeInput({ field: 'time', label: 'At', dispatch: true });
-  return textInput({
-    field: 'cron',
-    label: 'Cron fields',
+  if (cadence !== 'cron') return timeInput('time', 'At', { dispatch: true });
+  return textInput('cron', 'Cron fields', {
     hint: 'Minute, hour, day of month, month, day of week. Press Enter to see the next times.',
     placeholder: '0 9 * * 1-5',
     maxLength: 100,
@@ -105,9 +97,7 @@ function accountInput({ accounts }: DigestOrigin): KnownBlock[] {
   if (accounts.length === 0) return [];
   const choices = accounts.slice(0, LIMITS.options).map((name) => ({ value: name, text: name }));
   return [
-    selectInput({
-      field: 'account',
-      label: 'Only one account',
+    selectInput('account', 'Only one account', {
       hint: 'Leave it empty to cover every connected account.',
       optional: true,
       choices,

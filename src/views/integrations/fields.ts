@@ -179,14 +179,12 @@ export function clearBlocks(type: HookType, values: Values): KnownBlock[] {
   const keys = clearableProperties(type, values);
   if (keys.length === 0) return [];
   const choices = keys.map((value): Choice => ({ value, text: propertyLabel(value) }));
-  return [checkboxesInput({ field: CLEAR_FIELD, label: 'Clear', optional: true, choices })];
+  return [checkboxesInput(CLEAR_FIELD, 'Clear', { optional: true, choices })];
 }
 
 function versionInput({ versions }: HookType, isNew: boolean): KnownBlock {
   const choices = versions.map((value): Choice => ({ value, text: VERSION_NAMES[value] }));
-  return selectInput({
-    field: VERSION_FIELD,
-    label: 'Where it runs',
+  return selectInput(VERSION_FIELD, 'Where it runs', {
     optional: !isNew,
     choices,
     dispatch: true,
@@ -215,9 +213,7 @@ function propertyInput({ key, secret, format }: HookProperty, isNew: boolean): K
     ...(format === 'chat_id' ? ['A numeric id, or a name that begins with @.'] : []),
     ...(isNew ? [] : ['Leave empty to keep the current value.']),
   ];
-  return textInput({
-    field: fieldOf(key),
-    label: propertyLabel(key),
+  return textInput(fieldOf(key), propertyLabel(key), {
     optional: true,
     hint: hints.length === 0 ? undefined : hints.join(' '),
     ...(format === 'url' ? { placeholder: 'https://' } : {}),

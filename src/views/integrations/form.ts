@@ -140,9 +140,7 @@ function knownBlocks(
 
 /** An OAuth type is added with an answer that has no identifier, and no operation lists integrations. */
 function identifierInput(): KnownBlock {
-  return textInput({
-    field: IDENTIFIER_FIELD,
-    label: 'Identifier',
+  return textInput(IDENTIFIER_FIELD, 'Identifier', {
     optional: false,
     maxLength: LONGEST_NAME,
     hint: 'The service did not give it when this was added. Copy it from the project’s integrations there.',
@@ -162,9 +160,7 @@ function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] 
 function integrationPicker({ origin }: IntegrationForm): KnownBlock {
   const { identifier, shown } = origin;
   const value = shown?.id ?? identifier ?? '';
-  return searchInput({
-    field: INTEGRATION_FIELD,
-    label: 'Integration',
+  return searchInput(INTEGRATION_FIELD, 'Integration', {
     hint: 'Those that were set up with Deckhand. For any other, type its identifier.',
     placeholder: 'Search, or type an identifier',
     dispatch: true,
@@ -175,12 +171,12 @@ function integrationPicker({ origin }: IntegrationForm): KnownBlock {
 /** An update does not send the type (API 4.8); where Deckhand does not know it, the choice only shows its fields. */
 function typeInput({ wireNames }: IntegrationForm, { optional }: { optional: boolean }): KnownBlock {
   const choices = HOOK_TYPES.map(({ label }): Choice => ({ value: label, text: typeName(label, wireNames) }));
-  return selectInput({ field: 'hook_type', label: 'Type', choices, dispatch: true, optional });
+  return selectInput('hook_type', 'Type', { choices, dispatch: true, optional });
 }
 
 function nameInput(spec: { optional: boolean; initial?: string | undefined }): KnownBlock {
   const { optional, initial = '' } = spec;
-  return textInput({ field: 'name', label: 'Name', optional, initial, maxLength: LONGEST_NAME });
+  return textInput('name', 'Name', { optional, initial, maxLength: LONGEST_NAME });
 }
 
 const FLAG_NAMES: Record<IntegrationFlag, string> = {
@@ -191,14 +187,12 @@ const FLAG_NAMES: Record<IntegrationFlag, string> = {
 const FLAG_CHOICES = INTEGRATION_FLAGS.map((flag): Choice => ({ value: flag, text: FLAG_NAMES[flag] }));
 
 function flagsInput(initial: readonly IntegrationFlag[] = []): KnownBlock {
-  return checkboxesInput({ field: 'flags', label: 'Notify', optional: true, choices: FLAG_CHOICES, initial });
+  return checkboxesInput('flags', 'Notify', { optional: true, choices: FLAG_CHOICES, initial });
 }
 
 /** An empty box means "unchanged" where the current flags are not known, so switching off needs its own boxes. */
 function flagsOffInput(): KnownBlock {
-  return checkboxesInput({
-    field: 'flags_off',
-    label: 'Stop notifying',
+  return checkboxesInput('flags_off', 'Stop notifying', {
     optional: true,
     choices: FLAG_CHOICES,
   });

@@ -73,9 +73,7 @@ export function chooseProjectMessage(projects: readonly Project[], text: string,
 
 /** Asks for a project of the account. `typed`: what was asked for but could not be looked up yet. */
 export function projectInput(account: string, typed: string | undefined): KnownBlock {
-  return searchInput({
-    field: 'project',
-    label: 'Project',
+  return searchInput('project', 'Project', {
     placeholder: `Search the projects of ${account}`,
     initial: typed === undefined ? undefined : { value: typed, text: typed },
   });

@@ -83,10 +83,8 @@ export function serverFormModal(form: ServerForm): ModalView {
     metadata: draft,
     blocks: [
       ...projectBlocks(form),
-      textInput({ field: 'name', label: 'Name', placeholder: 'web-1', maxLength: LONGEST_NAME }),
-      selectInput({
-        field: 'protocol_type',
-        label: 'Kind',
+      textInput('name', 'Name', { placeholder: 'web-1', maxLength: LONGEST_NAME }),
+      selectInput('protocol_type', 'Kind', {
         choices: PROTOCOLS,
         initial: draft.protocol,
         dispatch: true,
@@ -146,9 +144,7 @@ function projectBlocks({ draft, typedProject }: ServerForm): KnownBlock[] {
 
 function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
   const typed = labelOf(textOf(values.subdomain));
-  const input = textInput({
-    field: 'subdomain',
-    label: 'Subdomain',
+  const input = textInput('subdomain', 'Subdomain', {
     placeholder: 'shop',
     hint:
       sitesDomain === undefined
@@ -160,9 +156,7 @@ function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
   return [
     input,
     ...(typed === undefined ? [] : [context(`The address will be ${addressWords(typed, sitesDomain)}`)]),
-    checkboxesInput({
-      field: 'spa_mode',
-      label: 'Single-page app',
+    checkboxesInput('spa_mode', 'Single-page app', {
       optional: true,
       choices: [{ value: SPA_MODE, text: 'Answer every path with the index page' }],
     }),
@@ -192,7 +186,7 @@ function choiceBlocks(field: string, label: string, choices: readonly Choice[], 
   if (choices.length === 0)
     return [section(`:warning: The service offers no ${mrkdwn(field)} right now. Try again later.`)];
   const left = all - choices.length;
-  const input = selectInput({ field, label, choices });
+  const input = selectInput(field, label, { choices });
   return left === 0 ? [input] : [input, context(`_and ${left} more that do not fit here_`)];
 }
 

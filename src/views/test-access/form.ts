@@ -27,23 +27,17 @@ export function testModal(origin: TestOrigin, accounts: readonly string[]): Moda
     metadata: origin,
     blocks: [
       ...accountBlocks(origin, accounts),
-      searchInput({
-        field: 'project',
-        label: 'Project',
+      searchInput('project', 'Project', {
         placeholder: 'Search the projects',
         dispatch: true,
         initial: project && { value: project.permalink, text: project.name },
       }),
-      searchInput({
-        field: 'server',
-        label: 'Server',
+      searchInput('server', 'Server', {
         hint: 'Leave it empty to test the repository and all servers.',
         placeholder: 'All servers',
         optional: true,
       }),
-      conversationInput({
-        field: 'channel',
-        label: 'Channel',
+      conversationInput('channel', 'Channel', {
         hint: 'Where the run is shown. Deckhand must be in it.',
         initial: origin.channel,
       }),
@@ -62,5 +56,5 @@ export function openTestMessage(): Message {
 function accountBlocks({ account }: TestOrigin, accounts: readonly string[]): KnownBlock[] {
   if (accounts.length < 2) return [context(`Account ${code(account)}`)];
   const choices = accounts.map((name): Choice => ({ value: name, text: name }));
-  return [selectInput({ field: 'account', label: 'Account', choices, initial: account, dispatch: true })];
+  return [selectInput('account', 'Account', { choices, initial: account, dispatch: true })];
 }

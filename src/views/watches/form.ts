@@ -22,24 +22,18 @@ export function watchModal(origin: WatchOrigin, { mode, project, server, hours }
     submit: 'Save',
     metadata: origin,
     blocks: [
-      searchInput({
-        field: 'project',
-        label: 'Project',
+      searchInput('project', 'Project', {
         placeholder: 'All projects, or search one',
         optional: true,
         initial: project && { value: project.permalink, text: project.name },
       }),
-      textInput({
-        field: 'server',
-        label: 'Server',
+      textInput('server', 'Server', {
         placeholder: 'All servers, or the name of one',
         optional: true,
         initial: server?.name,
       }),
-      selectInput({ field: 'mode', label: 'What it posts', choices, initial: mode }),
-      textInput({
-        field: 'hours',
-        label: 'Working hours',
+      selectInput('mode', 'What it posts', { choices, initial: mode }),
+      textInput('hours', 'Working hours', {
         placeholder: 'At any time, or e.g. 9-18',
         hint: `Monday to Friday in ${zone}. What happens outside of them is posted as one summary when they begin.`,
         optional: true,
