@@ -27,10 +27,9 @@ function claimRows(account: string, claims: readonly Claim[]): KnownBlock[] {
   if (claims.length === 0) return [];
   const rows = claims.slice(-MOST).map((claim) => {
     const { name, user, at } = claim;
-    const value = { account, user, at };
     return section(
       cut(`${bold(name, 100)} is <@${user}>, since ${dateOnly(at)}`, LIMITS.sectionText),
-      button({ label: 'Release', actionId: `me:release#${user}`, value }),
+      button('Release', `me:release#${user}`, { value: { account, user, at } }),
     );
   });
   const left = claims.length - rows.length;

@@ -4,7 +4,7 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Purpose } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type Choice, emailInput, radioInput, textInput } from '../blocks/inputs.ts';
-import { buttons, context, say } from '../blocks/message.ts';
+import { button, buttons, context, say } from '../blocks/message.ts';
 import { modal } from '../blocks/modal.ts';
 import { maskedKey } from './accounts.ts';
 
@@ -95,6 +95,6 @@ function choiceOf(value: Purpose, shared: PurposeChoice['shared']): Choice {
 export function connectFirstMessage(word: string, typed: string): Message {
   return say(
     `No account is connected in this workspace yet. Once an admin connects one, ${code(`${word} ${typed}`, 120)} runs by itself.`,
-    ...buttons({ label: 'Connect an account', actionId: 'connect:open', style: 'primary', value: {} }),
+    ...buttons(button('Connect an account', 'connect:open', { style: 'primary', value: {} })),
   );
 }

@@ -3,7 +3,7 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { menuBlock } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { buttons, context, say } from '../blocks/message.ts';
+import { button, buttons, context, say } from '../blocks/message.ts';
 import { keyOwner, maskedKey } from './accounts.ts';
 
 /** `id`: its `keyId`. */
@@ -26,13 +26,8 @@ const PURPOSE_NAMES = { shared: 'Shared key', billing: 'Billing key', mine: 'Per
 
 export function confirmDisconnectMessage(key: ShownKey): Message {
   const said = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The sealed key is deleted${CONSEQUENCES[key.purpose]}.`;
-  const confirm = buttons({
-    label: 'Disconnect',
-    actionId: 'disconnect:confirm',
-    style: 'danger',
-    value: { id: key.id },
-  });
-  return say(said, ...confirm);
+  const confirm = button('Disconnect', 'disconnect:confirm', { style: 'danger', value: { id: key.id } });
+  return say(said, ...buttons(confirm));
 }
 
 const CONSEQUENCES = {

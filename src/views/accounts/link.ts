@@ -1,14 +1,14 @@
 import type { Message } from '../../core/message.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Link } from '../../records/user-links.ts';
-import { buttons, context, say } from '../blocks/message.ts';
+import { button, buttons, context, say } from '../blocks/message.ts';
 
 /** For the asker alone. `url` is our own address, which leads to the service. */
 export function linkMessage(url: string, link: Link | undefined, now: number, word: string): Message {
   const current = link === undefined ? '' : `${linkLine(link, now, word)} You can link again.\n`;
   return say(
     `${current}:link: Open the service in your browser to link your user there. Your password stays with the service.`,
-    ...buttons({ label: 'Link my user', actionId: 'link:open', style: 'primary', url }),
+    ...buttons(button('Link my user', 'link:open', { style: 'primary', url })),
     context('Only you see this. The button works once, for ten minutes, in the browser that opens it.'),
   );
 }
@@ -33,7 +33,7 @@ export function linkedMessage(word: string, linkedAt: number, email?: string): M
       : `A connected key of that user acts for you, and your own permissions decide; where there is none, ${connect} connects yours.`;
   return say(
     `:link: ${user} at the service is linked. ${what} ${code(`${word} whoami`)} shows it, ${code(`${word} unlink`)} removes it. If that was not you, undo it now.`,
-    ...buttons({ label: 'Undo', actionId: 'link:undo', style: 'danger', value: { linkedAt } }),
+    ...buttons(button('Undo', 'link:undo', { style: 'danger', value: { linkedAt } })),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { type ButtonSpec, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
+import { buttons, context, linkButton, say, section } from '../blocks/message.ts';
 import { maskedKey } from './accounts.ts';
 
 /** The result of a sign-up as it is shown: of the key, only its last characters. */
@@ -79,15 +79,14 @@ function deployKeyBlocks(key: DeployKey | undefined): KnownBlock[] {
 }
 
 function providerBlocks(oauthUrls: Record<string, string>): KnownBlock[] {
-  const specs = Object.entries(oauthUrls).flatMap(([provider, address], at): ButtonSpec[] => {
-    const url = safeUrl(address);
-    return url === undefined
-      ? []
-      : [{ label: `Connect ${provider.replaceAll('_', ' ')}`, actionId: `link:open#${at}`, url }];
-  });
-  if (specs.length === 0) return [];
+  const connect = Object.entries(oauthUrls)
+    .map(([provider, address], at) =>
+      linkButton(`Connect ${provider.replaceAll('_', ' ')}`, `link:open#${at}`, address),
+    )
+    .filter((one) => one !== undefined);
+  if (connect.length === 0) return [];
   const said = '*Repository provider.* You can also connect a provider’s account in your browser:';
-  return [section(said), ...buttons(...specs.slice(0, MOST_PROVIDERS))];
+  return [section(said), ...buttons(...connect.slice(0, MOST_PROVIDERS))];
 }
 
 /** Text to be copied: without markup. Line breaks stay, other invisible characters do not. */

@@ -2,7 +2,7 @@ import type { ModalView } from '../../core/message.ts';
 import { dateTime } from '../../core/mrkdwn.ts';
 import type { SignupsLeft } from '../../records/signup-attempts.ts';
 import { checkboxesInput, emailInput, selectInput, textInput } from '../blocks/inputs.ts';
-import { buttons, section } from '../blocks/message.ts';
+import { button, buttons, section } from '../blocks/message.ts';
 import { modal, notice } from '../blocks/modal.ts';
 
 export const SIGNUP = 'signup';
@@ -57,12 +57,7 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
 
 /** In place of the form, where only a browser can go on. `said` is mrkdwn. */
 export function webSignupModal(said: string, webSignup: string): ModalView {
-  const onTheWeb = {
-    label: 'Sign up on the web',
-    actionId: 'link:open',
-    style: 'primary',
-    url: webSignup,
-  } as const;
+  const onTheWeb = button('Sign up on the web', 'link:open', { style: 'primary', url: webSignup });
   return notice(SIGNUP_TITLE, `:information_source: ${said}`, ...buttons(onTheWeb));
 }
 

@@ -1,10 +1,11 @@
+import type { Button } from '@slack/types';
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, firstOf, mrkdwn, plain, timeOnly } from '../../core/mrkdwn.ts';
 import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import { dayName, dayOf } from '../blocks/days.ts';
 import { packed } from '../blocks/lists.ts';
-import { type ButtonSpec, buttons, context, header, section } from '../blocks/message.ts';
+import { button, buttons, context, header, section } from '../blocks/message.ts';
 import { type DeploymentsData, deploymentBars } from './deployments-chart.ts';
 import { outcomeIcon } from './outcomes.ts';
 import { RANGE_WORDS, statsBlocks, unlistedFailures } from './stats.ts';
@@ -154,16 +155,13 @@ function notesOf(
 }
 
 function buttonsOf(ask: ActivityAsk, pages: number, isShared: boolean): KnownBlock[] {
-  const specs: ButtonSpec[] = [];
-  if (ask.page > 0) specs.push(pageButton('Newer', 'newer', { ...ask, page: ask.page - 1 }));
-  if (ask.page < pages - 1) specs.push(pageButton('Older', 'older', { ...ask, page: ask.page + 1 }));
-  specs.push(
-    pageButton(ask.stats ? 'Hide figures' : 'Show figures', 'figures', { ...ask, stats: !ask.stats }),
+  const { page, stats } = ask;
+  const turn = (label: string, which: string, change: Partial<ActivityAsk>): Button =>
+    button(label, `activity:page#${which}`, { value: { ...ask, ...change } });
+  return buttons(
+    page > 0 && turn('Newer', 'newer', { page: page - 1 }),
+    page < pages - 1 && turn('Older', 'older', { page: page + 1 }),
+    turn(stats ? 'Hide figures' : 'Show figures', 'figures', { stats: !stats }),
+    !isShared && button('Share to channel', 'activity:share', { value: ask }),
   );
-  if (!isShared) specs.push({ label: 'Share to channel', actionId: 'activity:share', value: ask });
-  return buttons(...specs);
-}
-
-function pageButton(label: string, which: string, value: ActivityAsk): ButtonSpec {
-  return { label, actionId: `activity:page#${which}`, value };
 }

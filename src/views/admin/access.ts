@@ -1,6 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
-import { buttons, context, say } from '../blocks/message.ts';
+import { button, buttons, context, say } from '../blocks/message.ts';
 
 interface ShownRequest {
   user: string;
@@ -13,9 +13,7 @@ export function accessRequestMessage({ user, role, command }: ShownRequest, id: 
   return say(
     `:raised_hand: <@${user}> asks for the role ${bold(role)}, to use ${code(command)}.`,
     ...buttons(
-      {
-        label: 'Allow',
-        actionId: 'access:allow',
+      button('Allow', 'access:allow', {
         style: 'primary',
         value: { id },
         confirm: {
@@ -23,8 +21,8 @@ export function accessRequestMessage({ user, role, command }: ShownRequest, id: 
           text: `They hold the role ${role} until an admin takes it back with roles.`,
           confirm: 'Allow',
         },
-      },
-      { label: 'Deny', actionId: 'access:deny', style: 'danger', value: { id } },
+      }),
+      button('Deny', 'access:deny', { style: 'danger', value: { id } }),
     ),
     context('The first answer of an admin counts. They can ask for a role once a day.'),
   );

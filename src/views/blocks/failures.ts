@@ -1,7 +1,7 @@
 import { type AnswerFault, isFailure, type ServiceError, type Sought } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
-import { buttons, safeUrl, say } from './message.ts';
+import { button, buttons, safeUrl, say } from './message.ts';
 import {
   explainUnauthorized,
   type KeyCase,
@@ -219,14 +219,13 @@ export function failureWords({ text, next, reference }: Explained): string {
 
 export function failureMessage(explained: Explained): Message {
   const { link, lacks } = explained;
-  const more = link === undefined ? [] : buttons({ label: link.label, actionId: 'link:open', url: link.url });
-  return say(`:warning: ${failureWords(explained)}`, ...more, ...accessButton(lacks));
+  const open = link && button(link.label, 'link:open', { url: link.url });
+  return say(`:warning: ${failureWords(explained)}`, ...buttons(open), ...accessButton(lacks));
 }
 
 /** Asks an admin for the role; nothing where none is lacking. */
 export function accessButton(lacks: Explained['lacks']): KnownBlock[] {
-  if (lacks === undefined) return [];
-  return buttons({ label: 'Ask for access', actionId: 'access:ask', value: lacks });
+  return buttons(lacks && button('Ask for access', 'access:ask', { value: lacks }));
 }
 
 function linkTo(label: string, url: string | undefined): Explained['link'] {

@@ -5,7 +5,7 @@ import { code, cut, duration, markup, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
 
 /** `text` is mrkdwn whose foreign parts are escaped already. */
-export function section(text: string, accessory?: Button): KnownBlock {
+export function section(text: string, accessory?: Button | false): KnownBlock {
   return {
     type: 'section',
     text: markup(cut(text, LIMITS.sectionText)),
@@ -63,10 +63,7 @@ export function workingMessage(elapsedMs = 0, line?: string): Message {
   return say(workingWords(elapsedMs, line));
 }
 
-export interface ButtonSpec {
-  /** Shown on the button; may be foreign. */
-  label: string;
-  actionId: string;
+interface ButtonSpec {
   /** Data for the click, so that it survives a restart; parsed again when it comes back. */
   value?: unknown;
   style?: 'primary' | 'danger';
@@ -74,7 +71,12 @@ export interface ButtonSpec {
   confirm?: { title: string; text: string; confirm: string };
 }
 
-export function button({ label, actionId, value, style, url, confirm }: ButtonSpec): Button {
+/** @param label may be foreign */
+export function button(
+  label: string,
+  actionId: string,
+  { value, style, url, confirm }: ButtonSpec = {},
+): Button {
   return {
     type: 'button',
     action_id: actionId,
@@ -86,11 +88,24 @@ export function button({ label, actionId, value, style, url, confirm }: ButtonSp
   };
 }
 
+/** A button that opens a foreign address; none where that is not safe to open. */
+export function linkButton(
+  label: string,
+  actionId: string,
+  address: string | null | undefined,
+  style?: 'primary',
+): Button | undefined {
+  const url = safeUrl(address);
+  return url === undefined ? undefined : button(label, actionId, { url, ...(style && { style }) });
+}
+
 /** A button with more data than Slack carries is left out, so that its message still arrives. */
-export function buttons(...specs: ButtonSpec[]): KnownBlock[] {
-  const elements = specs.map(button).filter(({ value = '' }) => value.length <= LIMITS.buttonValue);
-  if (elements.length === 0) return [];
-  return [{ type: 'actions', elements: elements.slice(0, LIMITS.actionElements) }];
+export function buttons(...several: ReadonlyArray<Button | false | undefined>): KnownBlock[] {
+  const elements = several
+    .filter((one) => one !== false && one !== undefined)
+    .filter(({ value = '' }) => value.length <= LIMITS.buttonValue)
+    .slice(0, LIMITS.actionElements);
+  return elements.length === 0 ? [] : [{ type: 'actions', elements }];
 }
 
 function confirmation(spec: NonNullable<ButtonSpec['confirm']>): ConfirmationDialog {

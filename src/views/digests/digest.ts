@@ -16,7 +16,7 @@ import { RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts
 import { zoneName } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedBlocks } from '../blocks/lists.ts';
-import { buttons, context, header, section } from '../blocks/message.ts';
+import { button, buttons, context, header, section } from '../blocks/message.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
 export type AccountReport =
@@ -169,12 +169,9 @@ function footerOf({ digest, next, isPreview }: DigestFrame, change?: FooterChang
   if (isPreview) return [notes];
   const value = { id: digest.id };
   const changes = change?.isAsleep
-    ? [{ label: 'Resume', actionId: 'digest:resume', value }]
-    : [
-        { label: 'Snooze a week', actionId: 'digest:snooze', value },
-        { label: 'Pause', actionId: 'digest:pause', value },
-      ];
-  return [notes, ...buttons(...changes, { label: 'Preview', actionId: 'digest:preview', value })];
+    ? [button('Resume', 'digest:resume', { value })]
+    : [button('Snooze a week', 'digest:snooze', { value }), button('Pause', 'digest:pause', { value })];
+  return [notes, ...buttons(...changes, button('Preview', 'digest:preview', { value }))];
 }
 
 /** A posted digest after one of its buttons was used; undefined for any other message. */

@@ -2,7 +2,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { packed } from '../blocks/lists.ts';
-import { buttons, context, header, section } from '../blocks/message.ts';
+import { button, buttons, context, header, section } from '../blocks/message.ts';
 
 /** What the help says of a command. */
 export interface HelpEntry {
@@ -97,11 +97,7 @@ function firstWords(commands: readonly HelpEntry[]): string[] {
 
 function groupButtons(groups: readonly HelpGroup[]): KnownBlock[] {
   return buttons(
-    ...groups.map(({ id, title }) => ({
-      label: title,
-      actionId: `help:group#${id}`,
-      value: { group: id },
-    })),
+    ...groups.map(({ id, title }) => button(title, `help:group#${id}`, { value: { group: id } })),
   );
 }
 

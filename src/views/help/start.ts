@@ -1,8 +1,9 @@
+import type { Button } from '@slack/types';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
-import { type ButtonSpec, buttons, context, say, section } from '../blocks/message.ts';
+import { button, buttons, context, say, section } from '../blocks/message.ts';
 
 export interface StartView {
   word: string;
@@ -15,17 +16,12 @@ export interface StartView {
 
 /** The next step in this channel, by what is set up already. */
 export function startMessage(view: StartView): Message {
-  const { said, buttonSpecs } = nextStep(view);
+  const [said, ...next] = nextStep(view);
   const help = context(`${code(`${view.word} help`)} lists all commands.`);
-  return say(said, ...buttons(...buttonSpecs), help);
+  return say(said, ...buttons(...next), help);
 }
 
-interface Step {
-  said: string;
-  buttonSpecs: ButtonSpec[];
-}
-
-const CONNECT = { actionId: 'connect:open', style: 'primary' } as const;
+type Step = readonly [said: string, ...next: ReadonlyArray<Button | false>];
 
 function nextStep(view: StartView): Step {
   const { word, accounts, channel } = view;
@@ -34,39 +30,33 @@ function nextStep(view: StartView): Step {
   if (accounts.length === 0) return connectStep(view);
   if (broken !== undefined) return reconnectStep(view, broken);
   if (unverified !== undefined)
-    return {
-      said: `:hourglass_flowing_sand: The e-mail address of the account ${code(unverified.name)} is not verified yet. Follow the link in the verification e-mail.`,
-      buttonSpecs: [],
-    };
+    return [
+      `:hourglass_flowing_sand: The e-mail address of the account ${code(unverified.name)} is not verified yet. Follow the link in the verification e-mail.`,
+    ];
   if (channel.project !== undefined)
-    return {
-      said: `This channel is about ${bold(channel.project.name)}. Test that its repository and servers can be reached with ${code(`${word} test`)}.`,
-      buttonSpecs: [
-        { label: 'Test access', actionId: 'start:run#test', style: 'primary', value: { text: 'test' } },
-      ],
-    };
-  return {
-    said: `You are connected. Bind this channel to a project with ${code(`${word} use <project>`)}, or test any with ${code(`${word} test <project>`)}.`,
-    buttonSpecs: [
-      { label: 'Show the projects', actionId: 'start:run#projects', value: { text: 'projects' } },
-      { label: 'Test a project', actionId: 'start:run#test', style: 'primary', value: { text: 'test' } },
-    ],
-  };
+    return [
+      `This channel is about ${bold(channel.project.name)}. Test that its repository and servers can be reached with ${code(`${word} test`)}.`,
+      testButton('Test access'),
+    ];
+  return [
+    `You are connected. Bind this channel to a project with ${code(`${word} use <project>`)}, or test any with ${code(`${word} test <project>`)}.`,
+    button('Show the projects', 'start:run#projects', { value: { text: 'projects' } }),
+    testButton('Test a project'),
+  ];
+}
+
+function testButton(label: string): Button {
+  return button(label, 'start:run#test', { style: 'primary', value: { text: 'test' } });
 }
 
 function connectStep({ word, isAdmin, canSignUp }: StartView): Step {
   if (!isAdmin)
-    return {
-      said: `:wave: No account is connected yet. Ask an admin to run ${code(`${word} connect`)}.`,
-      buttonSpecs: [],
-    };
-  return {
-    said: ':wave: No account is connected yet. Connect an account of your deployment service to begin.',
-    buttonSpecs: [
-      { ...CONNECT, label: 'Connect an account', value: {} },
-      ...(canSignUp ? [{ label: 'Create an account', actionId: 'signup:open' }] : []),
-    ],
-  };
+    return [`:wave: No account is connected yet. Ask an admin to run ${code(`${word} connect`)}.`];
+  return [
+    ':wave: No account is connected yet. Connect an account of your deployment service to begin.',
+    button('Connect an account', 'connect:open', { style: 'primary', value: {} }),
+    canSignUp && button('Create an account', 'signup:open'),
+  ];
 }
 
 function reconnectStep(
@@ -74,16 +64,16 @@ function reconnectStep(
   { name: account, purpose, isUnreadable }: Account,
 ): Step {
   const fault = isUnreadable === true ? 'cannot be read' : 'was revoked or rotated';
-  const again = { ...CONNECT, label: 'Connect again', value: { account } };
+  const again = button('Connect again', 'connect:open', { style: 'primary', value: { account } });
   if (purpose === 'mine')
-    return {
-      said: `:warning: Your own key of ${code(account)} ${fault}. Connect it again with ${code(`${word} connect ${account}`)}, or remove it with ${code(`${word} disconnect ${account}`)}.`,
-      buttonSpecs: [again],
-    };
-  return {
-    said: `:warning: The key of ${code(account)} ${fault}. An admin can connect it again with ${code(`${word} connect ${account}`)}.`,
-    buttonSpecs: isAdmin ? [again] : [],
-  };
+    return [
+      `:warning: Your own key of ${code(account)} ${fault}. Connect it again with ${code(`${word} connect ${account}`)}, or remove it with ${code(`${word} disconnect ${account}`)}.`,
+      again,
+    ];
+  return [
+    `:warning: The key of ${code(account)} ${fault}. An admin can connect it again with ${code(`${word} connect ${account}`)}.`,
+    isAdmin && again,
+  ];
 }
 
 /** For the person who installed Deckhand: what it is, and the first step. */

@@ -1,6 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { buttons, context, say } from '../blocks/message.ts';
+import { button, buttons, context, say } from '../blocks/message.ts';
 
 interface Suggestion {
   text: string;
@@ -23,11 +23,9 @@ export function suggestionsMessage(
   return say(
     said,
     ...buttons(
-      ...suggestions.map(({ text, isDurable }, at) => ({
-        label: text,
-        actionId: `${isDurable ? 'start:run' : 'start:at-once'}#${at}`,
-        value: { text, thread },
-      })),
+      ...suggestions.map(({ text, isDurable }, at) =>
+        button(text, `${isDurable ? 'start:run' : 'start:at-once'}#${at}`, { value: { text, thread } }),
+      ),
     ),
     context(`${code(`${word} help`)} lists all commands.`),
   );
@@ -35,11 +33,6 @@ export function suggestionsMessage(
 
 /** A form opens only at a click, so a mention is answered with the button for it; what comes of it stands in `thread`. */
 export function openFormMessage(word: string, text: string, thread: string | undefined): Message {
-  const open = {
-    label: 'Open the form',
-    actionId: 'start:at-once',
-    style: 'primary',
-    value: { text, thread },
-  } as const;
+  const open = button('Open the form', 'start:at-once', { style: 'primary', value: { text, thread } });
   return say(`${code(`${word} ${text}`)} goes on in a form.`, ...buttons(open));
 }

@@ -11,7 +11,7 @@ import type { DeploymentsData } from '../activity/deployments-chart.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedBlocks } from '../blocks/lists.ts';
-import { type ButtonSpec, button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
+import { button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
 import type { ScheduleFace } from '../schedules/card.ts';
 import { runWords } from '../test-access/runs.ts';
 import { targetWords } from '../test-access/test-run.ts';
@@ -79,10 +79,6 @@ export function refusedHomeView(words: string): HomeView {
 function firstSteps(data: HomeData): KnownBlock[] {
   const { word, canSignUp } = data;
   const isAdmin = data.roles.includes('admin');
-  const connect: ButtonSpec[] = [
-    { label: 'Connect an account', actionId: 'connect:open', style: 'primary', value: {} },
-    ...(canSignUp ? [{ label: 'Create an account', actionId: 'signup:open' }] : []),
-  ];
   const first = isAdmin
     ? 'Connect an account of your deployment service with your e-mail address and API key.'
     : `Ask an admin to connect an account of your deployment service: ${code(`${word} connect`)}.`;
@@ -95,7 +91,10 @@ function firstSteps(data: HomeData): KnownBlock[] {
   return [
     header('Welcome aboard'),
     section(`*1*  ${first}`),
-    ...(isAdmin ? buttons(...connect) : []),
+    ...buttons(
+      isAdmin && button('Connect an account', 'connect:open', { style: 'primary', value: {} }),
+      isAdmin && canSignUp && button('Create an account', 'signup:open'),
+    ),
     section(rest.join('\n')),
   ];
 }
@@ -104,8 +103,8 @@ function overview(data: HomeData): KnownBlock[] {
   const isAdmin = data.roles.includes('admin');
   return [
     ...buttons(
-      { label: 'Run test access', actionId: 'test:open', style: 'primary' },
-      ...(isAdmin ? [{ label: 'Connect an account', actionId: 'connect:open', value: {} }] : []),
+      button('Run test access', 'test:open', { style: 'primary' }),
+      isAdmin && button('Connect an account', 'connect:open', { value: {} }),
     ),
     header('Accounts'),
     ...data.accounts.slice(0, MOST_ACCOUNTS).flatMap((account) => accountBlocks(account, data)),
@@ -122,11 +121,11 @@ function accountBlocks(account: Account, data: HomeData): KnownBlock[] {
   const isOwn = purpose === 'mine';
   const isDefault = name === data.defaultAccount && data.accounts.length > 1 ? '  _default_' : '';
   const mayReconnect = state === 'broken' && (isOwn || data.roles.includes('admin'));
-  const again = { label: 'Connect again', actionId: 'connect:open', value: { account: name } };
+  const again = button('Connect again', 'connect:open', { value: { account: name } });
   return [
     section(
       `${bold(name)}${isDefault}  ${healthOf(account)}${isOwn ? '  _with your own key_' : ''}`,
-      mayReconnect ? button(again) : undefined,
+      mayReconnect && again,
     ),
     ...figureBlocks(name, data),
   ];
@@ -179,9 +178,10 @@ function scheduleBlock(
   const icon = isPaused ? ':double_vertical_bar:' : face.icon;
   const when = isPaused ? `Paused because ${cut(state.reason, 1000)}.` : next && `Next ${dateTime(next)}`;
   const text = [`${icon} *${face.title}* in <#${channel}>: ${cut(what, 500)}`, ...(when ? [when] : [])];
-  const [label, verb] = isPaused ? ['Resume', 'resume'] : ['Pause', 'pause'];
-  const change = button({ label, actionId: `${face.prefix}:${verb}`, value: { id } });
-  return section(text.join('\n'), roles.includes(face.role) ? change : undefined);
+  const change = isPaused
+    ? button('Resume', `${face.prefix}:resume`, { value: { id } })
+    : button('Pause', `${face.prefix}:pause`, { value: { id } });
+  return section(text.join('\n'), roles.includes(face.role) && change);
 }
 
 function moreOf(left: number, command: string): KnownBlock[] {

@@ -2,7 +2,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import type { IntegrationChanges } from '../../service/integrations.ts';
-import { buttons, context, safeUrl, say } from '../blocks/message.ts';
+import { button, buttons, context, safeUrl, say } from '../blocks/message.ts';
 import { propertyLabel } from './fields.ts';
 import { typeName } from './form.ts';
 
@@ -48,13 +48,13 @@ export function authoriseMessage(
       : `It becomes active at once. Change it later with ${code(`${added.word} integration edit ${added.id}`)}${added.identifier === undefined ? ', which asks for its identifier at the service' : ''}.`;
   return say(
     `:key: ${what} is ${state} in your browser. ${next}`,
-    ...buttons({ label: 'Authorise in the browser', actionId: 'link:open', style: 'primary', url }),
+    ...buttons(button('Authorise in the browser', 'link:open', { style: 'primary', url })),
     context(`Opens ${code(new URL(url).host, 200)}. Only you see this.`),
   );
 }
 
 function editButton(id: string): KnownBlock[] {
-  return buttons({ label: 'Edit', actionId: 'integration:edit', value: { id } });
+  return buttons(button('Edit', 'integration:edit', { value: { id } }));
 }
 
 const CHANGE_NAMES: Record<string, string> = {

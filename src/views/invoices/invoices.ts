@@ -1,10 +1,11 @@
+import type { Button } from '@slack/types';
 import type { Message } from '../../core/message.ts';
 import { code, count, firstOf, plain } from '../../core/mrkdwn.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { searchMenu } from '../blocks/choices.ts';
 import { dateName, dayOf } from '../blocks/days.ts';
 import { table } from '../blocks/lists.ts';
-import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
+import { button, buttons, context, header, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
 
 const MOST_BUTTONS = 10;
@@ -92,10 +93,7 @@ function wanted(invoices: readonly Invoice[]): Invoice[] {
   return invoices.filter((invoice, at) => at < RECENT || !invoice.paid).slice(0, MOST_BUTTONS);
 }
 
-export function pdfButton(account: string, { number, paid }: Invoice): ButtonSpec {
-  return {
-    label: `PDF of ${number}${paid ? '' : ' (unpaid)'}`,
-    actionId: `invoices:pdf#${number}`,
-    value: { account, number },
-  };
+export function pdfButton(account: string, { number, paid }: Invoice): Button {
+  const label = `PDF of ${number}${paid ? '' : ' (unpaid)'}`;
+  return button(label, `invoices:pdf#${number}`, { value: { account, number } });
 }

@@ -5,7 +5,7 @@ import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, UNREAD, withSkipped } from '../blocks/lists.ts';
-import { button, context, say, section } from '../blocks/message.ts';
+import { context, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
 import { polledLines, type ShownPolling } from '../schedules/list.ts';
 import { pdfButton } from './invoices.ts';
@@ -46,7 +46,7 @@ function noticeMessage(account: string, news: readonly InvoiceNews[]): Message {
         : cut(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
     blocks: [
       ...news.map((one) =>
-        section(`${noticeText(account, one)}${detailsOf(one)}`, button(pdfButton(account, one.invoice))),
+        section(`${noticeText(account, one)}${detailsOf(one)}`, pdfButton(account, one.invoice)),
       ),
       context(`Invoices of ${code(account)}`),
     ],

@@ -1,6 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
-import { buttons, context, safeUrl, say } from '../blocks/message.ts';
+import { buttons, context, linkButton, say } from '../blocks/message.ts';
 
 export interface DeployView {
   word: string;
@@ -17,11 +17,9 @@ export function deployMessage({ word, account, url, project }: DeployView): Mess
   const what = project === undefined ? '' : ` ${bold(project.name)}`;
   const where = account === undefined ? '' : `, in the account ${code(account)}`;
   const said = `Deckhand does not deploy or roll back. Deploy${what} on the service’s own pages${where}.`;
-  const link = safeUrl(url);
-  const open = { label: `Open ${account}`, actionId: 'link:open#deploy' };
   return say(
     said,
-    ...(link === undefined ? [] : buttons({ ...open, url: link })),
+    ...buttons(linkButton(`Open ${account}`, 'link:open#deploy', url)),
     context(
       `${code(`${word} watch`)} posts deployments here as they happen, ${code(`${word} activity`)} shows the latest.`,
     ),

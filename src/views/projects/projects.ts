@@ -4,7 +4,7 @@ import type { Project } from '../../service/projects.ts';
 import { runBlock } from '../blocks/choices.ts';
 import { menuBlock, searchInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { button, context, header, say, section } from '../blocks/message.ts';
+import { context, header, say, section } from '../blocks/message.ts';
 import { testButton } from './test-button.ts';
 
 /** A message holds 50 blocks; the other projects are lines of one. */
@@ -35,9 +35,9 @@ export function projectsMessage(
 /** A button with more data than Slack carries is left out. */
 function projectRow(account: string, project: Project, at: number): KnownBlock {
   const { permalink, name } = project;
-  const test = button(testButton({ account, project: { permalink, name } }, at));
+  const test = testButton({ account, project: { permalink, name } }, at);
   const fits = (test.value ?? '').length <= LIMITS.buttonValue;
-  return section(projectLine(project), fits ? test : undefined);
+  return section(projectLine(project), fits && test);
 }
 
 function projectLine(project: Project): string {

@@ -1,7 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, cut, linesWithin } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { type ButtonSpec, buttons, say } from '../blocks/message.ts';
+import { button, buttons, say } from '../blocks/message.ts';
 
 /** How messages speak of a kind of schedule, and what its buttons are called. */
 export interface ScheduleFace {
@@ -106,7 +106,7 @@ export function removedCard(
 ): Message {
   const { prefix } = removed[0]?.face ?? SCHEDULE_FACES.digest;
   const sentence = `${ICONS.removed} <@${user}> removed ${namesOf(removed)}.`;
-  const undo = buttons({ label: 'Undo', actionId: `${prefix}:undo`, value: { removal, list } });
+  const undo = buttons(button('Undo', `${prefix}:undo`, { value: { removal, list } }));
   return say([sentence, note].filter(Boolean).join(' '), ...undo);
 }
 
@@ -131,28 +131,18 @@ export function scheduleButtons(
   list?: string,
 ): KnownBlock[] {
   const value = { id, list };
-  const { verb, label, confirm } = face.remove;
-  const extras = Object.entries(face.extras).map(([extra, text]) => ({
-    label: text,
-    actionId: actionId(face, extra, id),
-    value,
-  }));
+  const { verb, label, confirm: text } = face.remove;
+  const title = `${label} ${face.prefix === 'invoices' ? 'these' : 'this'}?`;
   return buttons(
     isAsleep
-      ? { label: 'Resume', actionId: actionId(face, 'resume', id), value }
-      : { label: 'Pause', actionId: actionId(face, 'pause', id), value },
-    ...extras,
-    {
-      label,
-      actionId: actionId(face, verb, id),
+      ? button('Resume', actionId(face, 'resume', id), { value })
+      : button('Pause', actionId(face, 'pause', id), { value }),
+    ...Object.entries(face.extras).map(([extra, name]) => button(name, actionId(face, extra, id), { value })),
+    button(label, actionId(face, verb, id), {
       value,
       style: 'danger',
-      confirm: {
-        title: `${label} ${face.prefix === 'invoices' ? 'these' : 'this'}?`,
-        text: confirm,
-        confirm: label,
-      },
-    } satisfies ButtonSpec,
+      confirm: { title, text, confirm: label },
+    }),
   );
 }
 

@@ -1,10 +1,9 @@
 import type { ServiceError } from '../../core/errors.ts';
-import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { type ButtonSpec, button, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
+import { button, buttons, context, linkButton, safeUrl, say, section } from '../blocks/message.ts';
 import { saidBesides } from '../blocks/service-failures.ts';
 import { factLines } from './server.ts';
 
@@ -38,13 +37,9 @@ export const ENROLL_CONFIRMATION = {
 };
 
 function enrollBlocks(account: string, mayEnroll: boolean): KnownBlock[] {
-  if (mayEnroll) return buttons({ ...enrollButton(account), confirm: ENROLL_CONFIRMATION });
+  const enroll = { style: 'primary', value: { account }, confirm: ENROLL_CONFIRMATION } as const;
+  if (mayEnroll) return buttons(button('Enrol', 'beta:enroll', enroll));
   return [section('An admin can enrol the account. Ask one:'), ...handOverBlocks(account, undefined)];
-}
-
-function enrollButton(account: string, protocol?: string): ButtonSpec {
-  const value = { account, ...defined({ protocol }) };
-  return { label: 'Enrol', actionId: 'beta:enroll', style: 'primary', value };
 }
 
 /** Asked before an account is enrolled: the click does it. @param protocol as typed; undefined for all of them */
@@ -52,7 +47,7 @@ export function enrollQuestion(account: string, protocol: string | undefined): M
   const what = protocol === undefined ? '' : ` for ${code(protocol)}`;
   return say(
     `Enrol the account ${code(account)} in the managed-resources beta${what}? ${ENROLL_CONFIRMATION.text}`,
-    ...buttons(enrollButton(account, protocol)),
+    ...buttons(button('Enrol', 'beta:enroll', { style: 'primary', value: { account, protocol } })),
   );
 }
 
@@ -92,17 +87,15 @@ const BLOCK_ID = /^beta (\S+) (\S*)$/;
 
 /** The page where the beta is enabled, and a menu that notifies the person who is picked. */
 export function handOverBlocks(account: string, betaUrl: string | undefined): KnownBlock[] {
-  const url = safeUrl(betaUrl);
-  const blockId = `beta ${account} ${url ?? ''}`;
+  const open = linkButton('Open the beta page', 'link:beta', betaUrl, 'primary');
+  const blockId = `beta ${account} ${open?.url ?? ''}`;
   return [
     {
       type: 'actions',
       // Slack brings the block's id back with the choice, after a restart too.
       block_id: blockId.length <= LIMITS.blockId ? blockId : `beta ${account} `,
       elements: [
-        ...(url === undefined
-          ? []
-          : [button({ label: 'Open the beta page', actionId: 'link:beta', style: 'primary' as const, url })]),
+        ...(open === undefined ? [] : [open]),
         {
           type: 'users_select',
           action_id: 'beta:tell',
@@ -126,10 +119,9 @@ export function askedToEnrollMessage(
   asker: string,
   word: string,
 ): Message {
-  const url = safeUrl(betaUrl);
-  const said = `:wave: <@${asker}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${url === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
-  const open = url === undefined ? [] : buttons({ label: 'Open the beta page', actionId: 'link:beta', url });
-  return say(said, ...open);
+  const open = linkButton('Open the beta page', 'link:beta', betaUrl);
+  const said = `:wave: <@${asker}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
+  return say(said, ...buttons(open));
 }
 
 function flagWords(isEligible: boolean): string {

@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../core/errors.ts';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
-import { buttons, context, section } from '../blocks/message.ts';
+import { button, buttons, context, section } from '../blocks/message.ts';
 import { modal, notice } from '../blocks/modal.ts';
 import { ENROLL_CONFIRMATION, handOverBlocks, handOverWords } from './beta.ts';
 import { addressWords, type Draft, SERVER_ADD, SERVER_ADD_TITLE, type Wanted } from './form.ts';
@@ -27,7 +27,7 @@ export function confirmServerModal(
     blocks: [
       section('Create this server?'),
       section(factLines(facts)),
-      ...buttons({ label: 'Change something', actionId: 'server.add:back' }),
+      ...buttons(button('Change something', 'server.add:back')),
       context('Nothing is created before you press *Create*. It is billed by the service from then on.'),
     ],
   });
@@ -51,12 +51,7 @@ function wantedFacts(wanted: Wanted, sitesDomain: string | undefined): Fact[] {
 export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
   const said = `The account ${code(draft.account)} is not enrolled in the managed-resources beta, so it cannot have managed servers yet.`;
   const next = mayEnroll
-    ? buttons({
-        label: 'Enrol now',
-        actionId: 'server.add:enroll',
-        style: 'primary',
-        confirm: ENROLL_CONFIRMATION,
-      })
+    ? buttons(button('Enrol now', 'server.add:enroll', { style: 'primary', confirm: ENROLL_CONFIRMATION }))
     : [section('An admin can enrol it. Ask one:'), ...handOverBlocks(draft.account, undefined)];
   return endModal(draft, said, next);
 }

@@ -5,7 +5,7 @@ import { runBlock } from '../blocks/choices.ts';
 import { menuBlock } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { type Column, table } from '../blocks/lists.ts';
-import { type ButtonSpec, buttons, context, header, say, section } from '../blocks/message.ts';
+import { button, buttons, context, header, say, section } from '../blocks/message.ts';
 import { money, monthly } from '../blocks/money.ts';
 import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
 
@@ -90,14 +90,14 @@ export interface ResourceView {
 export function resourceMessage(view: ResourceView): Message {
   const { resource, account, news } = view;
   const { identifier } = resource;
-  const sync: ButtonSpec = { label: 'Sync', actionId: 'hosting:sync', value: { account, id: identifier } };
+  const sync = button('Sync', 'hosting:sync', { value: { account, id: identifier } });
   return {
     text: news ?? `Managed resource ${mrkdwn(resource.name || identifier)}`,
     blocks: [
       ...(news === undefined ? [] : [section(news)]),
       section(`${bold(resource.name || identifier)}  ${mrkdwn(resource.kind ?? 'managed resource')}`),
       section(factLines(factsOf(view))),
-      ...(view.maySync ? buttons(sync) : []),
+      ...buttons(view.maySync && sync),
       context(`Identifier ${code(identifier)}`, `account ${code(account)}`),
     ],
   };

@@ -2,17 +2,16 @@ import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { managedStatus, type Server } from '../../service/servers.ts';
+import { button, buttons, context, EARLIER_COPY, say, section, UNENDED } from '../blocks/message.ts';
 import {
-  type ButtonSpec,
-  buttons,
-  context,
-  EARLIER_COPY,
-  safeUrl,
-  say,
-  section,
-  UNENDED,
-} from '../blocks/message.ts';
-import { type Fact, factLines, managedFacts, statusIcon, statusWords } from './server.ts';
+  type Fact,
+  factLines,
+  managedFacts,
+  siteButton,
+  statusIcon,
+  statusWords,
+  testServerButton,
+} from './server.ts';
 
 /** A server of a project; `cost` in words. */
 export type ServerTarget = Target & { server: NonNullable<Target['server']>; cost?: string | undefined };
@@ -56,7 +55,7 @@ export function provisioningMessage(view: ProvisioningView): Message {
         state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
       ),
       ...(view.maybeTwice ? [context(EARLIER_COPY)] : []),
-      ...buttons(...buttonsOf(view)),
+      ...buttonsOf(view),
     ],
   };
 }
@@ -99,22 +98,15 @@ function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
   return blocks;
 }
 
-function buttonsOf({ state, target, askedBy, startedAt, now }: ProvisioningView): ButtonSpec[] {
+function buttonsOf({ state, target, askedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'running') return [];
   if (state.kind === 'ended') return endedButtons(state.server, target);
   // `at` makes it another button each time: a used one stays used.
   const value = { target, askedBy, startedAt, at: now };
-  return [{ label: 'Check again', actionId: 'server.add:check', style: 'primary', value }];
+  return buttons(button('Check again', 'server.add:check', { style: 'primary', value }));
 }
 
-function endedButtons(server: Server, target: ServerTarget): ButtonSpec[] {
-  if (managedStatus(server) !== 'active') return [];
-  const { account, project } = target;
-  const test: ButtonSpec = {
-    label: 'Test this server',
-    actionId: 'test:server',
-    value: { target: { account, project, server: target.server } },
-  };
-  const url = safeUrl(server.static_hosting?.url);
-  return url === undefined ? [test] : [{ label: 'Open the site', actionId: 'link:site', url }, test];
+function endedButtons(record: Server, { account, project, server }: ServerTarget): KnownBlock[] {
+  if (managedStatus(record) !== 'active') return [];
+  return buttons(siteButton(record), testServerButton({ account, project, server }));
 }

@@ -1,8 +1,9 @@
+import type { Button } from '@slack/types';
 import type { Message } from '../../core/message.ts';
 import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Server } from '../../service/servers.ts';
-import { type ButtonSpec, buttons, context, safeUrl, section } from '../blocks/message.ts';
+import { button, buttons, context, linkButton, section } from '../blocks/message.ts';
 
 /** A server's record with the block of its managed protocol, or with how it is reached (API 2.5 and 2.9). */
 export function serverMessage(server: Server, target: Target): Message {
@@ -12,7 +13,7 @@ export function serverMessage(server: Server, target: Target): Message {
     blocks: [
       section(`${bold(server.name)}  ${mrkdwn(server.protocol_type)}`),
       ...(facts.length === 0 ? [] : [section(factLines(facts))]),
-      ...buttons(...buttonsOf(server, target)),
+      ...buttons(testServerButton(target), siteButton(server)),
       context(
         `Identifier ${code(server.identifier)}`,
         `project ${code(target.project.permalink)}`,
@@ -76,10 +77,13 @@ function deployFacts(server: Server): Fact[] {
   return facts;
 }
 
-function buttonsOf(server: Server, target: Target): ButtonSpec[] {
-  const test: ButtonSpec = { label: 'Test this server', actionId: 'test:server', value: { target } };
-  const url = safeUrl(server.static_hosting?.url);
-  return url === undefined ? [test] : [test, { label: 'Open the site', actionId: 'link:site', url }];
+export function testServerButton(target: Target): Button {
+  return button('Test this server', 'test:server', { value: { target } });
+}
+
+/** None for a server without a site. */
+export function siteButton({ static_hosting: site }: Server): Button | undefined {
+  return linkButton('Open the site', 'link:site', site?.url);
 }
 
 /** The states of a hosted resource and a managed server, with their meanings (API 3.1, docs/service-api.md). */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { type Choice, conversationInput, searchInput, selectInput } from '../blocks/inputs.ts';
-import { buttons, context, say } from '../blocks/message.ts';
+import { button, buttons, context, say } from '../blocks/message.ts';
 import { modal } from '../blocks/modal.ts';
 
 export const TEST = 'test';
@@ -49,7 +49,7 @@ export function testModal(origin: TestOrigin, accounts: readonly string[]): Moda
 export function openTestMessage(): Message {
   return say(
     'Which project do you want to test?',
-    ...buttons({ label: 'Choose a project', actionId: 'test:open', style: 'primary' }),
+    ...buttons(button('Choose a project', 'test:open', { style: 'primary' })),
   );
 }
 

@@ -4,7 +4,7 @@ import type { Run, Target } from '../../records/test-runs.ts';
 import type { TestResults, TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
-import { type ButtonSpec, buttons, context, EARLIER_COPY, say, section, UNENDED } from '../blocks/message.ts';
+import { button, buttons, context, EARLIER_COPY, say, section, UNENDED } from '../blocks/message.ts';
 
 /** The state of a followed test run. */
 export type TestState =
@@ -56,7 +56,7 @@ export function testRootMessage(view: TestView): Message {
         elapsedWords(view),
       ),
       ...(view.maybeTwice ?? []).map((what) => context(TWICE[what])),
-      ...buttons(...buttonsOf(view)),
+      ...buttonsOf(view),
     ],
   };
 }
@@ -155,21 +155,13 @@ export function usualBar(view: TestView): string {
   return `${'▰'.repeat(full)}${'▱'.repeat(BAR_LENGTH - full)} `;
 }
 
-function buttonsOf(view: TestView): ButtonSpec[] {
-  const { state, target } = view;
+function buttonsOf({ state, target, now }: TestView): KnownBlock[] {
   if (state.kind === 'running' || state.kind === 'starting') return [];
-  const again: ButtonSpec = { label: 'Run again', actionId: 'test:again', value: { target } };
-  if (state.kind !== 'lost' || state.run === undefined) return [again];
-  return [
-    // `at` makes it another button each time: a used one stays used.
-    {
-      label: 'Check again',
-      actionId: 'test:check',
-      style: 'primary',
-      value: { target, run: state.run, at: view.now },
-    },
-    again,
-  ];
+  const again = button('Run again', 'test:again', { value: { target } });
+  if (state.kind !== 'lost' || state.run === undefined) return buttons(again);
+  // `at` makes it another button each time: a used one stays used.
+  const value = { target, run: state.run, at: now };
+  return buttons(button('Check again', 'test:check', { style: 'primary', value }), again);
 }
 
 function askerWords(askedBy: string | undefined): string {

@@ -1,10 +1,11 @@
+import type { Button } from '@slack/types';
 import type { Message, News } from '../../core/message.ts';
 import { bold, cut, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { hasEnded, type TestOutcome, type TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, packed, table } from '../blocks/lists.ts';
-import { type ButtonSpec, buttons, say, section } from '../blocks/message.ts';
+import { button, buttons, say, section } from '../blocks/message.ts';
 import { outcomeOf, outcomeWords, passed, statusWord, type TestView, usualBar } from './test-run.ts';
 
 /** One item of a run: the repository, or a server. */
@@ -14,7 +15,7 @@ interface Item extends TestOutcome {
   name: string;
   /** The same as foreign text. */
   title: string;
-  again?: ButtonSpec | undefined;
+  again?: Button | undefined;
 }
 
 /** So many failing items have a reply of their own with a button; the others are listed, with their reasons. */
@@ -95,15 +96,15 @@ function itemsOf(target: Target, { results }: Pick<TestRun, 'results'>): Item[] 
       key: `server:${server.identifier}`,
       name: bold(server.name),
       title: server.name,
-      again: serverButton(target, server),
+      again: server.status === 'error' ? serverButton(target, server) : undefined,
     })),
   ];
 }
 
 function newsOfItem({ key, name, status, message, again }: Item): News {
   if (status === 'ok') return { key, message: say(`:white_check_mark: ${name} reachable`) };
-  const said = say(`:x: ${name} not reachable: ${mrkdwn(message ?? 'no reason given', 2000)}`);
-  return { key, message: again ? { ...said, blocks: [...said.blocks, ...buttons(again)] } : said };
+  const said = `:x: ${name} not reachable: ${mrkdwn(message ?? 'no reason given', 2000)}`;
+  return { key, message: say(said, ...buttons(again)) };
 }
 
 function reachableNews(items: readonly Item[]): News[] {
@@ -138,8 +139,8 @@ function listedNews(items: readonly Item[]): News[] {
   return packed(lines, ROOM).map((page, at) => ({ key: `failing:${at}`, message: say(page) }));
 }
 
-function serverButton(target: Target, server: { identifier: string; name: string }): ButtonSpec {
+function serverButton(target: Target, server: { identifier: string; name: string }): Button {
   const { identifier, name } = server;
   const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
-  return { label: 'Test this server again', actionId: 'test:server', value };
+  return button('Test this server again', 'test:server', { value });
 }

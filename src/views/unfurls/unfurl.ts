@@ -6,7 +6,7 @@ import type { ActivityEvent } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
 import { outcomeOf as outcomeOfDeployment } from '../activity/outcomes.ts';
-import { button, buttons, context, section } from '../blocks/message.ts';
+import { buttons, context, section } from '../blocks/message.ts';
 import { testButton } from '../projects/test-button.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
 import { endedWords, runWords } from '../test-access/runs.ts';
@@ -152,7 +152,7 @@ function moment(key: string, label: string, at: number): EntityCustomField {
 
 /** Left out where it would carry more than Slack takes. */
 function testAction(account: string, { permalink, name }: ShownProject['project']): EntityActionButton[] {
-  const { action_id, value = '' } = button(testButton({ account, project: { permalink, name } }));
+  const { action_id, value = '' } = testButton({ account, project: { permalink, name } });
   if (action_id === undefined || value.length > MOST_VALUE) return [];
   return [{ text: 'Test access', action_id, value }];
 }
