@@ -95,7 +95,6 @@ export function createApp(parts: AppParts) {
     appToken: config.SLACK_APP_TOKEN,
     signatures: parts.signatures,
     apiUrl: config.SLACK_API_URL,
-    clock,
     log,
     tokenHealth: parts.tokenHealth,
     onAck: metrics.ack,

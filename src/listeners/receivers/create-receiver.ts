@@ -1,24 +1,11 @@
 import type { Receiver } from '@slack/bolt';
-import type { Clock } from '../../core/clock.ts';
-import type { Logger } from '../../observability/log.ts';
-import type { TokenHealth } from '../../slack/token-health.ts';
-import type { Turns } from '../background-work.ts';
-import { createHttpReceiver } from './http-receiver.ts';
+import { createHttpReceiver, type ReceiverOptions } from './http-receiver.ts';
 import type { Routes } from './http-server.ts';
-import type { Signatures } from './signatures.ts';
-import { createSocketModeReceiver } from './socket-mode.ts';
+import { createSocketModeReceiver, type SocketModeOptions } from './socket-mode.ts';
 
-export interface InboundOptions {
+export interface InboundOptions extends ReceiverOptions, Omit<SocketModeOptions, 'appToken'> {
   /** Switches Socket Mode on. */
   appToken: string | undefined;
-  signatures: Signatures;
-  apiUrl: string;
-  clock: Clock;
-  log: Logger;
-  tokenHealth: TokenHealth;
-  onAck: (ms: number) => void;
-  onRefused: (reason: string) => void;
-  turns: Turns;
 }
 
 /** How Slack reaches us: by signed requests to our listener, or over a socket that we open. */

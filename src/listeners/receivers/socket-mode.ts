@@ -1,15 +1,9 @@
 import type { App, Receiver, ReceiverEvent } from '@slack/bolt';
 import { AckNotSent } from '../../core/errors.ts';
 import { RecentMap } from '../../core/ttl-cache.ts';
-import type { Logger } from '../../observability/log.ts';
-import type { TokenHealth } from '../../slack/token-health.ts';
-import { createSocketConnections, type Pending } from './socket-connections.ts';
+import { createSocketConnections, type Pending, type SocketOptions } from './socket-connections.ts';
 
-export interface SocketModeOptions {
-  appToken: string;
-  apiUrl: string;
-  log: Logger;
-  tokenHealth: TokenHealth;
+export interface SocketModeOptions extends SocketOptions {
   /** Milliseconds from the payload's arrival to its ack. */
   onAck: (ms: number) => void;
 }
