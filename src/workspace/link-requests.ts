@@ -137,24 +137,16 @@ function fieldOf(id: string): Field {
   return { record: `link-states/${id}`, field: 'verifier' };
 }
 
-export const START_PATH = '/service/oauth/start';
-export const CALLBACK_PATH = '/service/oauth/callback';
-
 /** Our page, which asks before anything begins. */
-export function pageAddress(publicUrl: string): string {
-  return `${baseOf(publicUrl)}${START_PATH}`;
-}
+export const START_PATH = '/service/oauth/start';
+/** Where the service sends the browser back; registered there in exactly this form. */
+export const CALLBACK_PATH = '/service/oauth/callback';
 
 /** Where the person's browser begins, with the ticket. */
 export function startAddress(publicUrl: string, ticket: string): string {
-  return `${pageAddress(publicUrl)}?ticket=${encodeURIComponent(ticket)}`;
+  return `${addressOf(publicUrl, START_PATH)}?ticket=${encodeURIComponent(ticket)}`;
 }
 
-/** Where the service sends the browser back; registered there in exactly this form. */
-export function callbackAddress(publicUrl: string): string {
-  return `${baseOf(publicUrl)}${CALLBACK_PATH}`;
-}
-
-function baseOf(publicUrl: string): string {
-  return publicUrl.replace(/\/+$/, '');
+export function addressOf(publicUrl: string, path: string): string {
+  return `${publicUrl.replace(/\/+$/, '')}${path}`;
 }

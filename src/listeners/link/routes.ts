@@ -9,13 +9,7 @@ import {
 } from '../../views/accounts/browser-pages.ts';
 import { linkedMessage } from '../../views/accounts/link.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import {
-  CALLBACK_PATH,
-  callbackAddress,
-  type LinkRequests,
-  pageAddress,
-  START_PATH,
-} from '../../workspace/link-requests.ts';
+import { addressOf, CALLBACK_PATH, START_PATH } from '../../workspace/link-requests.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
 import { readBody } from '../receivers/http-receiver.ts';
@@ -37,9 +31,8 @@ export const CONFIRM_LINK = defineJob({
   },
 });
 
-export interface LinkParts extends Pick<Parts, 'config' | 'log' | 'service'> {
+export interface LinkParts extends Pick<Parts, 'config' | 'log' | 'service' | 'linkRequests'> {
   workspaces: Workspaces;
-  linkRequests: LinkRequests;
 }
 
 /** A step of the way through the browser. */
@@ -57,7 +50,7 @@ export function linkRoutes(parts: LinkParts): Routes {
   const { oauth } = parts.service;
   const { PUBLIC_URL } = parts.config;
   if (oauth === undefined || PUBLIC_URL === undefined) return {};
-  const callback = callbackAddress(PUBLIC_URL);
+  const callback = addressOf(PUBLIC_URL, CALLBACK_PATH);
   const route = (step: Step): Handler => {
     return (request, response, url) => take(step, { ...parts, oauth, callback, request, response, url });
   };
@@ -94,7 +87,7 @@ async function question(visit: Visit): Promise<BrowserEnd | undefined> {
   const { PUBLIC_URL = '', SLACK_COMMAND } = config;
   // A service that cannot be reached is known before the person decides.
   const { url: target } = await oauth.begin(callback, linkRequests.depart().state);
-  const page = new URL(pageAddress(PUBLIC_URL));
+  const page = new URL(addressOf(PUBLIC_URL, START_PATH));
   const { cookie, token } = linkRequests.question(ticket);
   const form = { action: page.pathname, fields: { ticket, token } };
   const named = { name: asker.name, workspace: asker.workspaceName ?? asker.workspace };
