@@ -15,6 +15,8 @@ export type SubmissionAck =
   | { response_action: 'update'; view: ModalView }
   | { response_action: 'clear' };
 
+type Errors = Extract<Submitted, { kind: 'errors' }>;
+
 export function ackOf(submitted: Submitted, state: ViewState): SubmissionAck {
   switch (submitted.kind) {
     case 'close':
@@ -24,7 +26,7 @@ export function ackOf(submitted: Submitted, state: ViewState): SubmissionAck {
     case 'errors': {
       const { fields, base } = sortErrors(submitted, state.view);
       if (base === undefined) return { response_action: 'errors', errors: fields };
-      return { response_action: 'update', view: faultyView(state, fields, base, submitted.lacks) };
+      return { response_action: 'update', view: faultyView(state, submitted) };
     }
   }
 }
@@ -40,15 +42,9 @@ export function lateView(
       return notice(state.view.title.text, ':white_check_mark: Done. You can close this.');
     case 'view':
       return submitted.view;
-    case 'errors': {
-      const { fields, base } = sortErrors(submitted, state.view);
+    case 'errors':
       // What was typed is put back, except for secrets.
-      return refill(
-        faultyView(state, fields, base, submitted.lacks),
-        state.values,
-        secretsOf(submission, state),
-      );
-    }
+      return refill(faultyView(state, submitted), state.values, secretsOf(submission, state));
   }
 }
 
@@ -95,7 +91,7 @@ export function invalidFields({ fields = {}, messages = [], hint }: ServiceError
 
 /** Errors of fields that the modal does not have stand on top, with the field's name. */
 function sortErrors(
-  { errors, base }: Extract<Submitted, { kind: 'errors' }>,
+  { errors, base }: Errors,
   view: ModalView,
 ): { fields: Record<string, string>; base: string | undefined } {
   const fields: Record<string, string> = {};
@@ -119,14 +115,10 @@ function offers(block: KnownBlock, field: string): boolean {
   return block.element.options.some(({ value }) => value === field);
 }
 
-function faultyView(
-  state: ViewState,
-  fields: Record<string, string>,
-  base: string | undefined,
-  lacks: Explained['lacks'],
-): ModalView {
+function faultyView(state: ViewState, submitted: Errors): ModalView {
+  const { fields, base } = sortErrors(submitted, state.view);
   const view = withFieldErrors(resendable(state.view), fields);
-  return base === undefined ? view : withBanner(withAsk(view, lacks), base);
+  return base === undefined ? view : withBanner(withAsk(view, submitted.lacks), base);
 }
 
 const ASK = 'ask-access';
