@@ -54,7 +54,7 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
     return (await installer()) === user || people.isAdmin(user);
   }
 
-  async function isIn(user: string, grants: Grants, role: Exclude<Role, 'member'>): Promise<boolean> {
+  async function isIn(user: string, grants: Grants, role: GivenRole): Promise<boolean> {
     if (grants[role].includes(user)) return true;
     for (const group of grants.groups?.[role] ?? [])
       if ((await people.membersOf(group, grants.groupTeams?.[group])).includes(user)) return true;
@@ -62,11 +62,8 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
   }
 
   /** True if every admin has left: then Slack's admins are admins again. */
-  async function isOrphaned({ admin, groups, groupTeams }: Grants): Promise<boolean> {
-    const inGroups = await Promise.all(
-      (groups?.admin ?? []).map((group) => people.membersOf(group, groupTeams?.[group])),
-    );
-    return !(await people.hasActive([...admin, ...inGroups.flat()]));
+  async function isOrphaned(grants: Grants): Promise<boolean> {
+    return !(await people.hasActive(await namedAdmins(people, grants)));
   }
 
   /** This is rare, so the answer is no where Slack cannot say. */
@@ -117,7 +114,8 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
      * @param team whose, where Deckhand serves an organisation
      */
     async admins(team: string | undefined): Promise<string[]> {
-      const named = await namedAdmins(people, await stored.get(GRANTS_ID));
+      const grants = await stored.get(GRANTS_ID);
+      const named = grants === undefined ? [] : await activeOf(people, await namedAdmins(people, grants));
       if (named.length > 0) return named;
       const installedBy = await activeOf(people, [(await installer()) ?? []].flat());
       return [...new Set([...installedBy, ...(await people.admins(team))])];
@@ -133,12 +131,10 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
   };
 }
 
-/** The active people that the grants name as admins, by themselves or in a group. */
-async function namedAdmins(people: SlackPeople, grants: Grants | undefined): Promise<string[]> {
-  if (grants === undefined) return [];
-  const { admin, groups, groupTeams } = grants;
+/** Whom the grants name as admins, by themselves or in a group. */
+async function namedAdmins(people: SlackPeople, { admin, groups, groupTeams }: Grants): Promise<string[]> {
   const inGroups = (groups?.admin ?? []).map((group) => people.membersOf(group, groupTeams?.[group]));
-  return activeOf(people, [...admin, ...(await Promise.all(inGroups)).flat()]);
+  return [...admin, ...(await Promise.all(inGroups)).flat()];
 }
 
 async function activeOf(people: SlackPeople, users: readonly string[]): Promise<string[]> {

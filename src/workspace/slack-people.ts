@@ -98,8 +98,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
       return person.is_ultra_restricted ? 'guest' : 'member';
     },
     async isAdmin(user: string): Promise<boolean> {
-      const person = await userInfo(user);
-      return isSlackAdmin(person);
+      return isSlackAdmin(await userInfo(user));
     },
     /**
      * Slack's own admins of the workspace who can act, of the first thousands that it lists; empty where there are none.
@@ -150,12 +149,8 @@ async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Pr
   return [];
 }
 
-function isSlackAdmin({
-  is_admin,
-  is_owner,
-  is_primary_owner,
-}: Pick<Person, 'is_admin' | 'is_owner' | 'is_primary_owner'>): boolean {
-  return Boolean(is_admin || is_owner || is_primary_owner);
+function isSlackAdmin(person: Pick<Person, 'is_admin' | 'is_owner' | 'is_primary_owner'>): boolean {
+  return Boolean(person.is_admin || person.is_owner || person.is_primary_owner);
 }
 
 /** The person's IANA zone in Slack; UTC where Slack gives none that is known here. */
