@@ -136,11 +136,7 @@ interface SlackCallFailure extends Error {
 }
 
 interface StoreFailure extends Error {
-  readonly code: 'store_unavailable';
-}
-
-interface RecordFailure extends Error {
-  readonly code: 'document_unreadable';
+  readonly code: 'store_unavailable' | 'document_unreadable';
 }
 
 interface KeyFailure extends Error {
@@ -156,7 +152,6 @@ export type Failure =
   | AccountCallFailure
   | SlackCallFailure
   | StoreFailure
-  | RecordFailure
   | KeyFailure;
 
 const CODES: ReadonlySet<unknown> = new Set<Failure['code']>([

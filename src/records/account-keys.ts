@@ -84,10 +84,7 @@ export function keysFor<Key extends KeyIdentity & { email: string }>(
 
 /** The ids of the keys that are no person's own, of which one may be of the asker's user at the service. */
 export function linkedKeyIds(name: string): string[] {
-  return [
-    keyId({ name, purpose: 'shared', connectedBy: '' }),
-    keyId({ name, purpose: 'billing', connectedBy: '' }),
-  ];
+  return (['shared', 'billing'] as const).map((purpose) => keyId({ name, purpose, connectedBy: '' }));
 }
 
 /**

@@ -105,8 +105,7 @@ export function createInstallations(parts: InstallationsParts): Installations {
     await storedOf(workspace).update(ID, (current) => {
       // Installed again or removed since: that takes precedence.
       if (current?.sealed !== before.sealed) return current;
-      const { expiresAt: _, ...rest } = current;
-      return { ...rest, sealed, ...(expiresAt === undefined ? {} : { expiresAt }) };
+      return { ...current, sealed, expiresAt };
     });
   }
 
@@ -139,8 +138,7 @@ function createOauthInstallations(
       const { workspace, expiresAt, ...rest } = grant;
       await store.exclusive(installationLock(workspace), async () => {
         const sealed = await seal(workspace, rest);
-        const expiry = expiresAt === undefined ? {} : { expiresAt };
-        await storedOf(workspace).put(ID, { installedAt: clock.now(), sealed, ...expiry });
+        await storedOf(workspace).put(ID, { installedAt: clock.now(), sealed, expiresAt });
         await store.beginTenancy(workspace);
       });
       return grant;

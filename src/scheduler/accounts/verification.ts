@@ -50,8 +50,7 @@ export async function watchFor(
   deployKey: DeployKey | undefined,
 ): Promise<void> {
   const { name, connectedBy: user, connectedAt: since } = account;
-  const key = deployKey === undefined ? {} : { deployKey };
-  await planPoll(workspace, { account: name, user, since, looks: 0, ...key }, undefined);
+  await planPoll(workspace, { account: name, user, since, looks: 0, deployKey }, undefined);
 }
 
 /** One poll. Safe to repeat after a kill: the next poll has a key of its own. */

@@ -98,14 +98,9 @@ async function complete(
   execution: string,
   ending: Ending,
 ): Promise<void> {
-  const step = { function_execution_id: execution };
-  if ('outputs' in ending) {
-    const { outputs } = ending;
-    await slack.call('functions.completeSuccess', { ...step, outputs }, BACKGROUND);
-    return;
-  }
-  const { error } = ending;
-  await slack.call('functions.completeError', { ...step, error }, BACKGROUND);
+  const ended = { function_execution_id: execution, ...ending };
+  if ('outputs' in ended) await slack.call('functions.completeSuccess', ended, BACKGROUND);
+  else await slack.call('functions.completeError', ended, BACKGROUND);
 }
 
 export const END_STEP = defineJob({
