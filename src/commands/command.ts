@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Message, ModalView } from '../core/message.ts';
 import type { Audited, Caller, Reply } from '../core/reply.ts';
+import type { Role } from '../core/roles.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
 import type { Explained } from '../views/blocks/failures.ts';
 import type { Choice } from '../views/blocks/inputs.ts';
-import type { Role } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** What every handler is given, whatever came in: command, click, form, menu, shortcut, workflow step or event. */

@@ -1,8 +1,9 @@
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import type { Caller } from '../core/reply.ts';
+import type { Role } from '../core/roles.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import type { Excluded, Role, Roles } from '../workspace/roles.ts';
+import type { Excluded, Roles } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Command } from './command.ts';
 

@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
+import type { GivenRole, Role } from '../core/roles.ts';
 import { unlessSlackFails } from '../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import type { SlackPeople, Standing } from './slack-people.ts';
-
-export const ROLES = ['member', 'operator', 'billing', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
-
-/** The roles that are given to people; everyone else of the workspace is a member. */
-export const GIVEN_ROLES = ['admin', 'operator', 'billing'] as const;
-
-export type GivenRole = (typeof GIVEN_ROLES)[number];
 
 const Holders = z.object({
   admin: z.array(z.string()),

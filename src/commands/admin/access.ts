@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
+import { GIVEN_ROLES } from '../../core/roles.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { WorkspaceStore } from '../../store/store.ts';
 import {
@@ -15,7 +16,7 @@ import {
   noAdminMessage,
   requestOverMessage,
 } from '../../views/admin/access.ts';
-import { GIVEN_ROLES, type Roles } from '../../workspace/roles.ts';
+import type { Roles } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { fromButton } from '../carried.ts';
 import type { Action, ActionContext } from '../command.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
+import { GIVEN_ROLES } from '../../core/roles.ts';
 import {
   COMMANDS_FIELD,
   GUESTS_FIELD,
@@ -8,7 +9,7 @@ import {
   rolesMessage,
   rolesModal,
 } from '../../views/admin/roles.ts';
-import { GIVEN_ROLES, type Grants, type Holders } from '../../workspace/roles.ts';
+import type { Grants, Holders } from '../../workspace/roles.ts';
 import { fromForm } from '../carried.ts';
 import type { Command, CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';

@@ -1,4 +1,5 @@
 import { code } from '../../core/mrkdwn.ts';
+import type { Role } from '../../core/roles.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { nextOf } from '../../records/digests.ts';
@@ -21,7 +22,6 @@ import {
 } from '../../views/home/home.ts';
 import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/card.ts';
 import { watchWords } from '../../views/watches/watch.ts';
-import type { Role } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** The schedules of one kind, as App Home shows them. */

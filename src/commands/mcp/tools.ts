@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Audited } from '../../core/reply.ts';
+import type { Role } from '../../core/roles.ts';
 import { forInvoices } from '../../records/account-keys.ts';
 import { type Run, targetKey } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { ACTIVITY_RANGES, getActivity } from '../../service/activity.ts';
 import { listInvoices } from '../../service/invoices.ts';
-import type { Role } from '../../workspace/roles.ts';
 import type { CommandContext } from '../command.ts';
 import { accountOf, projectOf, targetOf } from '../resolve-target.ts';
 

@@ -1,10 +1,10 @@
 import { Refusal, refusalOf } from '../../commands/permission.ts';
 import { AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
 import type { Audited, Caller, Change } from '../../core/reply.ts';
+import type { Role } from '../../core/roles.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
-import type { Role } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { showProgress } from './respond.ts';
 

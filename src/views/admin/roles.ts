@@ -1,25 +1,25 @@
 import type { InputBlock } from '@slack/types';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { GIVEN_ROLES, type GivenRole } from '../../core/roles.ts';
 import { type Choice, checkboxesInput, input, optionsOf } from '../blocks/inputs.ts';
 import { say, section } from '../blocks/message.ts';
 import { modal } from '../blocks/modal.ts';
 
 export const ROLES_MODAL = 'roles';
 
-type Role = 'admin' | 'operator' | 'billing';
-type Holders = Readonly<Record<Role, readonly string[]>>;
+type Held = Readonly<Record<GivenRole, readonly string[]>>;
 
 export interface ShownRoles {
-  users: Holders;
+  users: Held;
   /** Ids of the groups that hold a role, and all groups; absent where Slack does not show them. */
-  groups?: { held: Holders; all: ReadonlyArray<{ id: string; name: string }> } | undefined;
+  groups?: { held: Held; all: ReadonlyArray<{ id: string; name: string }> } | undefined;
   areGuestsAllowed: boolean;
   /** The commands of the channel that the form was opened in. */
   channel?: { id: string; commands: readonly string[]; all: readonly string[] } | undefined;
 }
 
-const FIELDS: Record<Role, { label: string; hint: string }> = {
+const FIELDS: Record<GivenRole, { label: string; hint: string }> = {
   admin: {
     label: 'Admins',
     hint: 'Can do everything: connect accounts, set roles, read the audit log. At least one person.',
@@ -30,10 +30,9 @@ const FIELDS: Record<Role, { label: string; hint: string }> = {
   },
   billing: { label: 'Billing', hint: 'Can see invoices.' },
 };
-const NAMES: readonly Role[] = ['admin', 'operator', 'billing'];
 
 export function rolesModal({ users, groups, areGuestsAllowed, channel }: ShownRoles): ModalView {
-  const blocks = NAMES.flatMap((role): KnownBlock[] => {
+  const blocks = GIVEN_ROLES.flatMap((role): KnownBlock[] => {
     const people = usersInput(role, users[role]);
     const inGroups = groups === undefined ? [] : groupsInput(role, groups.held[role], groups.all);
     return [people, ...inGroups];
@@ -55,7 +54,7 @@ export function rolesModal({ users, groups, areGuestsAllowed, channel }: ShownRo
 }
 
 /** The field of a role's user groups. */
-export function groupsField(role: Role): string {
+export function groupsField(role: GivenRole): string {
   return `${role}_groups`;
 }
 
@@ -64,10 +63,10 @@ export const GUESTS_FIELD = 'guests';
 
 /** All roles, briefly; the ids are Slack's own, so they show as names. */
 export function rolesMessage(
-  mentions: Readonly<Record<Role, readonly string[]>>,
+  mentions: Held,
   { guests, allowed }: { guests: boolean; allowed: readonly string[] | undefined },
 ): Message {
-  const lines = NAMES.map(
+  const lines = GIVEN_ROLES.map(
     (role) => `${FIELDS[role].label}: ${mentions[role].slice(0, 50).join(', ') || '—'}`,
   );
   if (guests) lines.push('Single-channel guests: allowed');
@@ -80,7 +79,7 @@ export function rolesMessage(
   return say(`:key: The roles are set.\n${lines.join('\n')}`);
 }
 
-function usersInput(role: Role, held: readonly string[]): InputBlock {
+function usersInput(role: GivenRole, held: readonly string[]): InputBlock {
   const { label, hint } = FIELDS[role];
   const spec = { hint, optional: role !== 'admin' };
   return input(role, label, spec, {
@@ -91,7 +90,7 @@ function usersInput(role: Role, held: readonly string[]): InputBlock {
 
 /** Nothing where there are no groups: Slack takes no menu without options. */
 function groupsInput(
-  role: Role,
+  role: GivenRole,
   held: readonly string[],
   all: ReadonlyArray<{ id: string; name: string }>,
 ): InputBlock[] {
