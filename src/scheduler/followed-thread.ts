@@ -3,6 +3,7 @@ import type { Message, News } from '../core/message.ts';
 import type { Job } from '../jobs/jobs.ts';
 import { countWithheld } from '../observability/metrics.ts';
 import { isEditRefused, isSlackFailure, isThreadRefused } from '../slack/failure.ts';
+import { isRefreshDue } from '../slack/rate-limit.ts';
 import type { MessageRef } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -22,14 +23,6 @@ export interface FollowedViews<State, Shown> {
 type Draw<State, Shown> = (state: State, now: number, shown: Shown) => Message;
 
 type Context = Pick<Workspace, 'clock' | 'slack' | 'log' | 'metrics' | 'channels'>;
-
-/** An elapsed time is edited the less often the longer it is, in milliseconds: Slack takes 50 edits a minute. */
-const REFRESH_MS = { least: 5_000, most: 20_000 } as const;
-
-function isDue(now: number, shownAt: number, startedAt: number): boolean {
-  const pauseMs = Math.min(REFRESH_MS.most, Math.max(REFRESH_MS.least, (now - startedAt) / 2));
-  return now - shownAt >= pauseMs;
-}
 
 /** A message that is edited. */
 interface Edited<State, Shown> {
@@ -72,16 +65,26 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
   }
 
   /**
-   * Edits the root message, and the progress reply at the end. Where Slack refuses that, an outcome is posted in the
-   * thread, else in the channel, else sent to the one who asked.
+   * Edits the root message, and the progress reply at the end. Where Slack refuses that, or does not answer, an outcome
+   * is posted in the thread, else in the channel, else sent to the one who asked.
    */
   async show(shown: Shown): Promise<void> {
-    // First, because the root message then has buttons, which may follow it again.
-    if (shown.kind !== 'running') await this.#endProgress(shown);
-    const message = await this.#edit(this.#root, shown);
-    // What is still running is shown again soon; the outcome is not.
-    if (message === undefined || shown.kind === 'running') return;
-    const news = { key: `outcome:${shown.kind}`, message };
+    if (shown.kind === 'running') return void (await this.#edit(this.#root, shown));
+    try {
+      // First, because the root message then has buttons, which may follow it again.
+      await this.#endProgress(shown);
+      if ((await this.#edit(this.#root, shown)) === undefined) return;
+    } catch (error) {
+      if (isSlackFailure(error, 'unreachable')) await this.#tell(shown);
+      throw error; // The edit is tried again.
+    }
+    await this.#tell(shown);
+  }
+
+  /** Posts an outcome that the root message does not show. */
+  async #tell(shown: Shown): Promise<void> {
+    const { clock } = this.#context;
+    const news = { key: `outcome:${shown.kind}`, message: this.#root.draw(this.#state, clock.now(), shown) };
     try {
       if (!(await this.#reply(news))) await this.#postOnce(news, undefined);
     } catch (error) {
@@ -96,7 +99,7 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
     const progress = this.#state.progressTs === undefined ? undefined : this.#progress;
     const one = progress !== undefined && progress.shownAt < root.shownAt ? progress : root;
     const ref = this.#refOf(one);
-    const isTime = isDue(clock.now(), one.shownAt, this.#state.startedAt);
+    const isTime = isRefreshDue(clock.now(), one.shownAt, this.#state.startedAt);
     if (ref === undefined || !isTime || !slack.mayRefresh(ref.channel)) return;
     try {
       const message = one.draw(this.#state, clock.now(), shown);

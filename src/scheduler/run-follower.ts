@@ -9,6 +9,7 @@ import type { Job } from '../jobs/jobs.ts';
 import { AccountKeyUnreadable } from '../records/account-keys.ts';
 import { AccountFailure } from '../records/accounts.ts';
 import { isSlackFailure } from '../slack/failure.ts';
+import { outlastOutage } from '../slack/rate-limit.ts';
 import { failureWords, troubleWords } from '../views/blocks/failures.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -58,10 +59,12 @@ export function defineFollowJob<State extends FollowedState, Shown extends { kin
   }
 
   async function follow(following: Following<State, Shown>): Promise<void> {
-    const { metrics } = following.workspace;
+    const { workspace, thread, signal } = following;
+    const { metrics, clock } = workspace;
     metrics.followed(1);
     try {
-      await kind.follow(following);
+      const work = (): Promise<void> => kind.follow(following);
+      await outlastOutage({ clock, signal }, work, (error) => reasonOf(workspace, thread.state, error));
     } catch (error) {
       await endEarly(following, error);
     } finally {

@@ -66,6 +66,35 @@ function waitAfter(error: unknown, now: number, unanswered: number, policy: Retr
   return undefined;
 }
 
+/** Outages of Slack last minutes, seldom hours. */
+const LONGEST_OUTAGE_MS = 6 * 60 * 60_000;
+const OUTAGE_BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 60_000;
+
+/**
+ * Begins work again while Slack does not answer, for as long as an outage lasts: for work that goes on from where it was.
+ * @param onFailure called each time
+ */
+export async function outlastOutage(
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  work: () => Promise<void>,
+  onFailure: (failure: SlackFailure) => void,
+): Promise<void> {
+  let waitedMs = 0;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isSlackFailure(error, 'unreachable') || signal.aborted || waitedMs > LONGEST_OUTAGE_MS)
+        throw error;
+      onFailure(error);
+      const wait = backoff(OUTAGE_BACKOFF_MS, failures, Math.random(), { longestMs: LONGEST_BACKOFF_MS });
+      waitedMs += wait;
+      await clock.sleep(wait, signal);
+    }
+  }
+}
+
 /** One call with the workspace's token, without repetition. `intend` stores that it is about to leave. */
 export type CallOnce = <Method extends string>(
   method: Method,
@@ -151,4 +180,12 @@ export function createEditBudget({ now }: Pick<Clock, 'now'>) {
     /** None before this time, milliseconds since the epoch. */
     pause: (workspace: string, until: number) => void pausedUntil.set(workspace, until),
   };
+}
+
+/** An elapsed time is edited the less often the longer it is, in milliseconds: Slack takes 50 edits a minute. */
+const REFRESH_MS = { least: 5_000, most: 20_000 } as const;
+
+export function isRefreshDue(now: number, shownAt: number, startedAt: number): boolean {
+  const pauseMs = Math.min(REFRESH_MS.most, Math.max(REFRESH_MS.least, (now - startedAt) / 2));
+  return now - shownAt >= pauseMs;
 }
