@@ -60,9 +60,12 @@ function isFor({ mode, project, server }: Watch, event: ActivityEvent, turn: Wat
   }
 }
 
+/** A project that the service lists without an identifier has its permalink in that place; events may have both. */
 function isOf({ identifier, permalink }: WatchedProject, { project }: ActivityEvent): boolean {
   if (project === null) return false;
-  return project.identifier === '' ? project.permalink === permalink : project.identifier === identifier;
+  if (project.identifier === identifier) return true;
+  const isNamedOnly = identifier === permalink || project.identifier === '';
+  return isNamedOnly && project.permalink === permalink;
 }
 
 function isOn({ identifier, name }: WatchedServer, { properties }: ActivityEvent): boolean {

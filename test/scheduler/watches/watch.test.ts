@@ -94,6 +94,19 @@ describe('watch', () => {
     expect(blocks(world)).not.toContain('passed1');
   });
 
+  test('watch finds the events of a project that the service lists without its identifier', async ({
+    world,
+  }) => {
+    const body = [{ name: 'Storefront', permalink: 'storefront' }];
+    world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 200, body });
+    await watch(world, 'storefront all');
+    deploy(world, 'failed1', { project: 'billing-api', succeeded: false });
+    deploy(world, 'passed1');
+    await until(world, () => blocks(world).includes('passed1'), 'the deployment');
+    await looks(world);
+    expect(blocks(world)).not.toContain('failed1');
+  });
+
   test('watch tells transitions only: started failing, and recovered', async ({ world }) => {
     deploy(world, 'failed0', { project: 'billing-api', succeeded: false });
     await watch(world, 'all transitions');
