@@ -1,7 +1,6 @@
 import { jsonSerializer, type Keyv } from 'keyv';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import { RecentMap } from '../core/ttl-cache.ts';
 import { asking, StoreError, type Tenancy } from './store.ts';
 
 /**
@@ -69,11 +68,13 @@ const MOST_REMEMBERED = 4_000;
  * its key taken.
  */
 export function guardBackend(backend: Backend): GuardedBackend {
-  const known = new RecentMap<string, string>(MOST_REMEMBERED);
+  const known = new Map<string, string>();
 
   function remember(key: string, text: string | undefined): void {
-    if (text === undefined) known.delete(key);
-    else known.set(key, text);
+    known.delete(key);
+    const [oldest] = known.size >= MOST_REMEMBERED ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    if (text !== undefined) known.set(key, text);
   }
 
   async function writing(

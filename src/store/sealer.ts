@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../core/clock.ts';
-import { RecentMap } from '../core/ttl-cache.ts';
 import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
 import { type AskTenancy, type Collection, DATA_KEYS, GLOBAL, type Store } from './store.ts';
 
@@ -93,7 +92,7 @@ function contextOf(workspace: string, { record, field }: Field): string[] {
 }
 
 function createCache(clock: Clock) {
-  const entries = new RecentMap<string, { dataKey: DataKey; until: number }>(CACHE_SIZE);
+  const entries = new Map<string, { dataKey: DataKey; until: number }>();
   return {
     get(workspace: string, id: string): DataKey | undefined {
       const entry = entries.get(workspace);
@@ -103,7 +102,10 @@ function createCache(clock: Clock) {
     },
     set(workspace: string, dataKey: DataKey): void {
       if (entries.get(workspace)?.dataKey === dataKey) return;
+      entries.delete(workspace);
       entries.set(workspace, { dataKey, until: clock.now() + CACHE_MS });
+      const [oldest] = entries.size > CACHE_SIZE ? entries.keys() : [];
+      if (oldest !== undefined) entries.delete(oldest);
     },
     forget: (workspace: string) => void entries.delete(workspace),
   };

@@ -1,7 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Settings } from '../core/settings.ts';
 import type { FairGate } from '../core/shares.ts';
-import { RecentMap } from '../core/ttl-cache.ts';
 import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -71,16 +70,20 @@ export type Workspaces = ReturnType<typeof createWorkspaces>;
 const MOST_OPEN = 500;
 
 export function createWorkspaces(parts: Parts) {
-  const opened = new RecentMap<string, { workspace: Workspace; asked: AskedTenancy }>(MOST_OPEN);
+  const opened = new Map<string, { workspace: Workspace; asked: AskedTenancy }>();
 
   /** What is used goes to the end. */
   function find(id: string): { workspace: Workspace; asked: AskedTenancy } | undefined {
     const known = opened.get(id);
-    if (known !== undefined) opened.set(id, known);
+    if (known === undefined) return undefined;
+    opened.delete(id);
+    opened.set(id, known);
     return known;
   }
 
   function open(id: string, standing?: Tenancy): Workspace {
+    const [oldest] = opened.size >= MOST_OPEN ? opened.keys() : [];
+    if (oldest !== undefined) opened.delete(oldest);
     const asked = askTenancy(parts.tenancies, id, standing);
     const workspace = openWorkspace(parts, id, id === GLOBAL ? undefined : asked.ask);
     opened.set(id, { workspace, asked });
