@@ -79,17 +79,8 @@ function expectOurs(isOurs: boolean): void {
 type Sql = (text: string, values?: unknown[]) => Promise<unknown[]>;
 type QueueOf = (name: string) => Promise<PgBossQueue>;
 
-interface Queues {
-  /** Runs a statement on tables of our own. */
-  sql: Sql;
-  queueOf: QueueOf;
-  /** All queues of the database, with counts that are seconds old. */
-  queues(): Promise<Array<{ queue: PgBossQueue; waiting: number; running: number }>>;
-  close(): Promise<void>;
-}
-
 /** pg-boss and its queues, each opened by whatever needs it first; again if that failed. */
-function openQueues(boss: PgBoss): Queues {
+function openQueues(boss: PgBoss) {
   const opened = new Map<string, Promise<PgBossQueue>>();
   let connecting: Promise<unknown> | undefined;
 
@@ -117,11 +108,13 @@ function openQueues(boss: PgBoss): Queues {
   }
 
   return {
-    sql: async (text, values) => {
+    /** Runs a statement on tables of our own. */
+    sql: async (text: string, values?: unknown[]): Promise<unknown[]> => {
       await connect();
       return (await boss.getDb().executeSql(text, values)).rows;
     },
     queueOf,
+    /** All queues of the database, with counts that are seconds old. */
     queues: async () => {
       await connect();
       const known = (await boss.getQueues()).map(async ({ name, queuedCount, activeCount }) => {

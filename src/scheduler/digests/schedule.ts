@@ -93,15 +93,12 @@ export async function editDigest(
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const standing = await workspace.digests.get(id);
     if (standing === undefined) return undefined;
-    const { account, project, ...rest } = standing;
-    const isSame = account === choices.account && project?.permalink === choices.project?.permalink;
-    const pastRates = isSame ? standing.pastRates : [];
-    if (rest.state.kind === 'active') await start(workspace, { ...rest, ...choices });
-    const changed = await workspace.digests.change(id, ({ account: _, project: __, ...current }) => ({
-      ...current,
-      ...choices,
-      pastRates,
-    }));
+    const { account, project } = choices;
+    const isSame = account === standing.account && project?.permalink === standing.project?.permalink;
+    // What was chosen before and is not chosen any more goes too.
+    const chosen = { ...choices, account, project, pastRates: isSame ? standing.pastRates : [] };
+    if (standing.state.kind === 'active') await start(workspace, { ...standing, ...chosen });
+    const changed = await workspace.digests.change(id, (current) => ({ ...current, ...chosen }));
     return changed && asSchedule(changed);
   });
 }

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { defined } from '../../core/json.ts';
 import type { Account } from '../../records/accounts.ts';
 import { ACTIVE, feedChannelId, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
 import {
@@ -83,13 +82,8 @@ export function editWatch(
       (one) => one.channel === channel && one.account === account && one.watch.id !== id,
     );
     if (others.some(({ watch }) => isSameSubject(watch, choices))) return 'taken';
-    return changeWatch(workspace, { id, channel, account }, (watch) => chosen(watch, choices));
+    return changeWatch(workspace, { id, channel, account }, (watch) => ({ ...watch, ...choices }));
   });
-}
-
-function chosen({ project: _, server: __, hours: ___, ...watch }: Watch, choices: WatchChoices): Watch {
-  const { mode, ...optional } = choices;
-  return { ...watch, mode, ...defined(optional) };
 }
 
 function isSameSubject(
@@ -107,15 +101,14 @@ function kindOf(standing: Watch | undefined, { mode, hours }: AskedWatch): SetUp
 }
 
 function newWatch({ clock }: Workspace, asked: AskedWatch, id: string): Watch {
-  const { requestId, mode, user, project, server, hours } = asked;
-  const optional = defined({ project, server, hours });
-  return { id, requestId, mode, setUpBy: user, setUpAt: clock.now(), state: ACTIVE, ...optional };
+  const { requestId, mode, user: setUpBy, project, server, hours } = asked;
+  return { id, requestId, mode, project, server, hours, setUpBy, setUpAt: clock.now(), state: ACTIVE };
 }
 
 function withWatch(watches: readonly Watch[], standing: Watch | undefined, made: Watch): Watch[] {
   if (standing === undefined) return [...watches, made];
   const { mode, state, project, server, hours } = made;
   return watches.map((watch) =>
-    watch.id === standing.id ? { ...chosen(watch, { mode, project, server, hours }), state } : watch,
+    watch.id === standing.id ? { ...watch, mode, state, project, server, hours } : watch,
   );
 }
