@@ -15,6 +15,9 @@ export interface Timer {
   clear(): void;
 }
 
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** The longest delay a Node timer takes (2^31 - 1 ms, about 24.8 days); longer sleeps are made of several. */
 const LONGEST_TIMER = 2_147_483_647;
 

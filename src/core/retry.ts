@@ -1,7 +1,7 @@
-import type { Clock, Timer } from './clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, type Timer } from './clock.ts';
 import type { FairGate } from './shares.ts';
 
-const LONGEST_MS = 3_600_000;
+const LONGEST_MS = HOUR_MS;
 
 export interface BackoffOptions {
   /** An hour if left out. */
@@ -26,7 +26,7 @@ export function backoff(
 }
 
 /** A longer wait is a mistake or an attack, and its date may be invalid. */
-const LONGEST_WAIT_MS = 365 * 24 * 3_600_000;
+const LONGEST_WAIT_MS = 365 * DAY_MS;
 
 const SECONDS = /^\d+(?:\.\d+)?$/;
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2}(?:\d{2})? \d{2}:\d{2}:\d{2} GMT$/;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { HOUR_MS } from '../core/clock.ts';
 import { parseObject } from '../core/json.ts';
 
 /** Where a job is sent to, and the shape of its data: all that a sender needs. Never a secret: data is stored as it is. */
@@ -155,7 +156,7 @@ export interface WorkspaceJobs {
 }
 
 /** A slot that is found late is still sent while it is younger than this. */
-export const CATCH_UP_MS = 12 * 3_600_000;
+export const CATCH_UP_MS = 12 * HOUR_MS;
 
 /** A job or schedule that cannot be read, which stays where it is. */
 export interface SetAside {

@@ -1,8 +1,8 @@
+import { DAY_MS } from '../core/clock.ts';
 import { byQuarter, numbersIn } from '../core/quarters.ts';
 import { type CalendarDay, CronError } from './cron.ts';
 import { OTHER_NAMES, presentName } from './zone-names.ts';
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /**

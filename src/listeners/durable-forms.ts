@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Submitted, ViewState } from '../commands/command.ts';
+import { DAY_MS } from '../core/clock.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Collection } from '../store/store.ts';
 import { notice } from '../views/blocks/modal.ts';
@@ -84,7 +85,7 @@ function fieldOf(form: string): { record: string; field: string } {
 
 /** The job that took the form, so that a kill does not make it a stranger to itself. */
 const Sending = z.object({ at: z.number(), job: z.string().optional() });
-const CLAIM_MS = 24 * 60 * 60 * 1000;
+const CLAIM_MS = DAY_MS;
 
 export function claimsOf({ store }: Workspace): Collection<z.infer<typeof Sending>> {
   return store.collection('submissions', Sending);

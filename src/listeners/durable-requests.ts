@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ViewState } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
+import { HOUR_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
 import type { Caller } from '../core/reply.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
@@ -10,7 +11,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import { EventBody } from './payloads/schemas.ts';
 import type { Registry } from './registry.ts';
 
-const SEEN_MS = 60 * 60 * 1000;
+const SEEN_MS = HOUR_MS;
 
 /** Who asked. Handles of Slack are secrets that expire, so they are not stored. */
 export const StoredCaller = z.object({

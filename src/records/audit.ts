@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, DAY_MS } from '../core/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
@@ -15,7 +15,7 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
+const KEPT_MS = 400 * DAY_MS;
 
 export interface AuditParts {
   store: WorkspaceStore;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { SkippedRows } from '../service/call.ts';
@@ -113,8 +113,6 @@ export type ToldUnread = z.infer<typeof ToldUnread>;
 /** The latest that was posted, or why not; mrkdwn of our own making. */
 export const LastResult = z.object({ at: z.number(), said: z.string() });
 export type LastResult = z.infer<typeof LastResult>;
-
-const DAY_MS = 86_400_000;
 
 /**
  * Whether a channel is to be told of the entries that could not be read, and what it was told then. Pure.

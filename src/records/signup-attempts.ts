@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { HOUR_MS } from '../core/clock.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 
 const Attempts = z.object({ at: z.array(z.number()) });
 const ID = 'recent';
-const HOUR_MS = 60 * 60 * 1000;
 
 /** The service's limit for one IP address. API 8 (docs/service-api.md). */
 const SIGNUPS_PER_HOUR = 3;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { DAY_MS } from '../core/clock.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** What a test run is of. Two runs of the same target never go on at once. */
@@ -48,7 +49,6 @@ export const Run = z.object({
 });
 export type Run = z.infer<typeof Run>;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_MS = 30 * DAY_MS;
 /** A record with less than this left is kept anew: not each time, because it takes a write of its own. */
 const LEAST_KEPT_MS = KEPT_MS - DAY_MS;

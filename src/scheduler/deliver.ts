@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
 import { asClause } from '../core/mrkdwn.ts';
 import { countRepeated } from '../observability/metrics.ts';
@@ -30,7 +31,7 @@ export interface Delivering {
 }
 
 /** Longer than any occurrence is still posted. */
-const KEPT_MS = 7 * 24 * 3_600_000;
+const KEPT_MS = 7 * DAY_MS;
 
 /** How the delivery stands; undefined where it was not begun, or Slack refused it. */
 export async function deliveryOf(store: WorkspaceStore, id: string): Promise<Delivery | undefined> {

@@ -1,12 +1,10 @@
-import type { Clock } from '../core/clock.ts';
+import { type Clock, DAY_MS } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Pictures } from '../pictures/pictures.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 import { altText, chartTitle, type DeploymentsData } from '../views/activity/deployments-chart.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
 
 /** Charts as pictures, for where Slack draws none itself. */
 export function createChartFiles({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
@@ -20,8 +20,6 @@ const SOON_MS = 300;
 /** Slack accepts some 100 `views.publish` a minute from a workspace. */
 const A_VIEWER_MS = 700;
 const LEAST_MS = 1_500;
-const HOUR_MS = 60 * 60_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export interface HomeParts {
   store: WorkspaceStore;

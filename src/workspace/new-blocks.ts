@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, DAY_MS } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { KnownBlock, Message } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
@@ -18,7 +18,7 @@ export type NewBlocks = ReturnType<typeof createNewBlocks>;
 
 const Refused = z.object({ at: z.number() });
 /** After this they are tried again: Slack extends them to more workspaces. */
-const REMEMBERED_MS = 30 * 24 * 60 * 60_000;
+const REMEMBERED_MS = 30 * DAY_MS;
 
 export function createNewBlocks({ store, clock, log }: { store: WorkspaceStore; clock: Clock; log: Logger }) {
   const refused = store.collection('refused-blocks', Refused);

@@ -1,5 +1,5 @@
 import type { UsersInfoResponse } from '@slack/web-api';
-import { type Clock, withTimeout } from '../core/clock.ts';
+import { type Clock, HOUR_MS, withTimeout } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { parseZone } from '../jobs/zone.ts';
 import type { Logger } from '../observability/log.ts';
@@ -13,7 +13,7 @@ const MEMBERS_FRESH_MS = 30_000;
 /** Every request asks who the person is; Slack answers about 100 times a minute. */
 const PERSON_FRESH_MS = 30_000;
 /** An organisation takes a workspace in about as often as a workspace is founded. */
-const HOME_FRESH_MS = 60 * 60_000;
+const HOME_FRESH_MS = HOUR_MS;
 
 /** Slack's own advice for a page. */
 const LISTED_PEOPLE = 200;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ActionContext, Command } from '../../commands/command.ts';
 import { createContext } from '../../commands/resolve-target.ts';
+import { DAY_MS } from '../../core/clock.ts';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
@@ -89,7 +90,7 @@ function actionContext({ workspace, caller, request, live }: Interaction<'action
 }
 
 const ClickClaim = z.object({ by: z.string(), at: z.number(), request: z.string().optional() });
-const CLAIM_MS = 30 * 24 * 60 * 60 * 1000;
+const CLAIM_MS = 30 * DAY_MS;
 
 /**
  * The same click on the same message counts once. The button goes away while it is carried out, and comes back where

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../core/clock.ts';
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { nextPollMs } from '../../core/retry.ts';
@@ -18,7 +19,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 
 const FIRST_POLL_MS = 30_000;
 const LONGEST_PAUSE_MS = 15 * 60_000;
-const WATCHED_MS = 7 * 24 * 60 * 60_000;
+const WATCHED_MS = 7 * DAY_MS;
 
 /** A sign-up whose e-mail is not verified yet. Each poll is a job of its own. */
 const Watched = z.object({

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { INVOICE_SCHEDULES } from '../../records/account-keys.ts';
 import { BillingChannel, billingChannels, type KnownInvoices } from '../../records/billing.ts';
@@ -17,7 +18,7 @@ import { postPending } from '../schedules/outbox.ts';
 import type { Feed, PageContext } from '../schedules/poll-account.ts';
 import { ensurePolling } from '../schedules/poller.ts';
 
-const INTERVAL_MS = 3_600_000;
+const INTERVAL_MS = HOUR_MS;
 
 /** The invoices of an account, with the rows that could not be read. */
 interface InvoicePage {
@@ -126,7 +127,6 @@ export function addNotices(
 
 /** A reminder falls due this many days after an invoice was made. */
 const REMINDERS = [14, 7] as const;
-const DAY_MS = 86_400_000;
 
 /** What is known after the first poll: neither an invoice nor a reminder that is due is news. Pure. */
 export function knownFrom(invoices: readonly Invoice[], now: number): KnownInvoices {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../core/clock.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { type Paused, type Schedule, StoredMessage } from '../../records/schedules.ts';
@@ -48,7 +49,7 @@ function resumeSentence({ config }: Pick<Workspace, 'config'>, paused: readonly 
 
 /** After which pauses a notice that Slack refuses is tried again; the last one over and over. */
 const PAUSES_MS = [15, 60, 6 * 60].map((minutes) => minutes * 60_000);
-const LONGEST_MS = 30 * 86_400_000;
+const LONGEST_MS = 30 * DAY_MS;
 
 /** A notice that Slack has let through nowhere so far. */
 const LateNotice = z.object({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../core/clock.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
 import { type Batch, feedChannelId, type LastResult } from '../../records/schedules.ts';
 import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
@@ -33,7 +34,7 @@ const BatchJob = z.object({ id: z.string(), batch: z.string() });
 type BatchJob = z.infer<typeof BatchJob>;
 
 /** As long as a delivery is remembered, less a day: an older batch might be posted twice. */
-const OLDEST_MS = 6 * 24 * 3_600_000;
+const OLDEST_MS = 6 * DAY_MS;
 
 export function outboxJob<Doc extends FeedChannel>(
   outbox: Outbox<Doc>,

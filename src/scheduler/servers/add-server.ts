@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../core/clock.ts';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
@@ -19,7 +20,7 @@ import { notifyRefused, notifyUnknown, showInModal } from './server-order-messag
 const HEAD_START_MS = 250;
 
 /** A form that was cut off by a kill is carried out again, and so orders again, by when the first order may have ended. */
-const KEY_STAYS_MS = 30 * 24 * 60 * 60 * 1000;
+const KEY_STAYS_MS = 30 * DAY_MS;
 
 /** Stores a confirmed order; the same confirmation sent twice is one order. */
 export async function orderServer(

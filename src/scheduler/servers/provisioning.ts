@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../core/clock.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Asker } from '../../records/account-keys.ts';
 import { Target } from '../../records/test-runs.ts';
@@ -37,7 +38,7 @@ const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** An order that was cut off by a kill sends its server here again, by when the first follower may have ended. */
-const KEY_STAYS_MS = 24 * 60 * 60 * 1000;
+const KEY_STAYS_MS = DAY_MS;
 
 /**
  * Hands a server to its follower; a server is followed once in one message.

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { DAY_MS } from '../../core/clock.ts';
 import type { FeedCursor } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 
@@ -9,7 +10,7 @@ export const PAGE_SIZE = 100;
 const MOST_SEEN = 400;
 
 /** The range that is polled is seven days long (API 4.9), give or take a day in the account's time zone. */
-const RANGE_MS = 6 * 24 * 3_600_000;
+const RANGE_MS = 6 * DAY_MS;
 
 /** What a page holds that the cursor has not seen. */
 export interface Found {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../core/clock.ts';
 import type { Account } from '../../records/accounts.ts';
 import { afterUnread, type Batch } from '../../records/schedules.ts';
 import { nameKey } from '../../records/service-names.ts';
@@ -26,7 +27,7 @@ import { follow, select } from './news.ts';
 
 const INTERVAL_MS = 60_000;
 /** The cursor is stored at least this often, so that it says roughly when the feed was read. */
-const LONGEST_UNSTORED_MS = 3_600_000;
+const LONGEST_UNSTORED_MS = HOUR_MS;
 /** API 4.9 (docs/service-api.md): seven days, so that neither a midnight elsewhere nor a pause of ours hides an event. */
 const RANGE = 'last_7_days';
 
