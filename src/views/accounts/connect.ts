@@ -40,32 +40,27 @@ export function connectModal(
   email?: string,
 ): ModalView {
   const isKept = replay !== '' && JSON.stringify(replay).length <= LONGEST_REPLAY;
-  return modal({
-    callbackId: CONNECT,
-    title: 'Connect an account',
-    submit: 'Connect',
-    metadata: { channel, replay: isKept ? replay : undefined },
-    blocks: [
-      textInput('account', 'Account', {
-        hint: 'The first part of the account’s address. The whole address works too.',
-        placeholder: 'acme',
-        maxLength: 300,
-        initial: account,
-      }),
-      ...purposeBlocks(choice),
-      emailInput('email', 'E-mail address', {
-        hint: 'The one you log in with.',
-        initial: email,
-      }),
-      textInput('api_key', 'API key', {
-        hint: 'From the account’s security or API settings.',
-        maxLength: 300,
-      }),
-      context(
-        ':lock: Slack cannot hide what you type here. Deckhand encrypts the key, shows only its last four characters, and uses it for this workspace only.',
-      ),
-    ],
-  });
+  const metadata = { channel, replay: isKept ? replay : undefined };
+  return modal(CONNECT, 'Connect an account', { submit: 'Connect', metadata }, [
+    textInput('account', 'Account', {
+      hint: 'The first part of the account’s address. The whole address works too.',
+      placeholder: 'acme',
+      maxLength: 300,
+      initial: account,
+    }),
+    ...purposeBlocks(choice),
+    emailInput('email', 'E-mail address', {
+      hint: 'The one you log in with.',
+      initial: email,
+    }),
+    textInput('api_key', 'API key', {
+      hint: 'From the account’s security or API settings.',
+      maxLength: 300,
+    }),
+    context(
+      ':lock: Slack cannot hide what you type here. Deckhand encrypts the key, shows only its last four characters, and uses it for this workspace only.',
+    ),
+  ]);
 }
 
 function purposeBlocks(choice: PurposeChoice | undefined): KnownBlock[] {

@@ -15,44 +15,38 @@ const PACKAGE_NAMES = { pro: 'Pro', business: 'Business', enterprise: 'Enterpris
 
 /** Slack has no masked input, so the form says what happens to the password. */
 export function signupModal(origin: { channel?: string | undefined }, limit: SignupsLeft): ModalView {
-  return modal({
-    callbackId: SIGNUP,
-    title: SIGNUP_TITLE,
-    submit: 'Sign up',
-    metadata: origin,
-    blocks: [
-      section(
-        `:lock: Slack cannot hide what you type here, so choose a password that you use nowhere else. Deckhand sends it to the service once and never stores it.\n${limitWords(limit)}`,
-      ),
-      emailInput('email', 'E-mail address', {
-        hint: 'Of the account’s administrator. A verification link is sent there.',
-      }),
-      textInput('password', 'Password', { maxLength: 1000 }),
-      textInput('account_name', 'Account name', {
-        hint: 'Part of the account’s address; it cannot be changed later. If empty, it is made from the e-mail address.',
-        optional: true,
-        maxLength: 200,
-      }),
-      textInput('full_name', 'Your full name', {
-        hint: 'If empty, it is the account’s name followed by “Admin”.',
-        optional: true,
-        maxLength: 200,
-      }),
-      selectInput('package', 'Package', {
-        hint: 'Every account starts with a trial period.',
-        choices: PACKAGES.map((value) => ({ value, text: PACKAGE_NAMES[value] })),
-        initial: 'pro',
-      }),
-      textInput('coupon', 'Coupon code', { optional: true, maxLength: 200 }),
-      checkboxesInput('terms_accepted', 'Terms', {
-        choices: [{ value: 'true', text: 'I accept the service’s terms' }],
-      }),
-      checkboxesInput('newsletter_opt_in', 'Newsletter', {
-        optional: true,
-        choices: [{ value: 'true', text: 'Send me the newsletter' }],
-      }),
-    ],
-  });
+  return modal(SIGNUP, SIGNUP_TITLE, { submit: 'Sign up', metadata: origin }, [
+    section(
+      `:lock: Slack cannot hide what you type here, so choose a password that you use nowhere else. Deckhand sends it to the service once and never stores it.\n${limitWords(limit)}`,
+    ),
+    emailInput('email', 'E-mail address', {
+      hint: 'Of the account’s administrator. A verification link is sent there.',
+    }),
+    textInput('password', 'Password', { maxLength: 1000 }),
+    textInput('account_name', 'Account name', {
+      hint: 'Part of the account’s address; it cannot be changed later. If empty, it is made from the e-mail address.',
+      optional: true,
+      maxLength: 200,
+    }),
+    textInput('full_name', 'Your full name', {
+      hint: 'If empty, it is the account’s name followed by “Admin”.',
+      optional: true,
+      maxLength: 200,
+    }),
+    selectInput('package', 'Package', {
+      hint: 'Every account starts with a trial period.',
+      choices: PACKAGES.map((value) => ({ value, text: PACKAGE_NAMES[value] })),
+      initial: 'pro',
+    }),
+    textInput('coupon', 'Coupon code', { optional: true, maxLength: 200 }),
+    checkboxesInput('terms_accepted', 'Terms', {
+      choices: [{ value: 'true', text: 'I accept the service’s terms' }],
+    }),
+    checkboxesInput('newsletter_opt_in', 'Newsletter', {
+      optional: true,
+      choices: [{ value: 'true', text: 'Send me the newsletter' }],
+    }),
+  ]);
 }
 
 /** In place of the form, where only a browser can go on. `said` is mrkdwn. */

@@ -37,20 +37,14 @@ export function rolesModal({ users, groups, areGuestsAllowed, channel }: ShownRo
     const inGroups = groups === undefined ? [] : groupsInput(role, groups.held[role], groups.all);
     return [people, ...inGroups];
   });
-  return modal({
-    callbackId: ROLES_MODAL,
-    title: 'Roles',
-    submit: 'Save',
-    ...(channel === undefined ? {} : { metadata: { channel: channel.id } }),
-    blocks: [
-      section(
-        'Everyone else of this workspace is a member: they can see projects, servers and activity, and run tests. People of other workspaces in shared channels can do nothing.',
-      ),
-      ...blocks,
-      guestsInput(areGuestsAllowed),
-      ...(channel === undefined ? [] : [commandsInput(channel)]),
-    ],
-  });
+  return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: channel && { channel: channel.id } }, [
+    section(
+      'Everyone else of this workspace is a member: they can see projects, servers and activity, and run tests. People of other workspaces in shared channels can do nothing.',
+    ),
+    ...blocks,
+    guestsInput(areGuestsAllowed),
+    ...(channel === undefined ? [] : [commandsInput(channel)]),
+  ]);
 }
 
 /** The field of a role's user groups. */

@@ -21,32 +21,26 @@ export function settingsModal(
   origin: { channel: string; account?: string | undefined },
   { project, threads = true, layout = 'compact', zone }: Channel,
 ): ModalView {
-  return modal({
-    callbackId: SETTINGS,
-    title: 'Channel settings',
-    submit: 'Save',
-    metadata: origin,
-    blocks: [
-      selectInput('threads', 'Threads', {
-        hint: 'How test runs are shown here.',
-        choices: THREADS,
-        initial: threads ? 'on' : 'off',
-      }),
-      selectInput('layout', 'Layout', { choices: LAYOUTS, initial: layout }),
-      searchInput('project', 'Default project', {
-        hint: 'For commands here that name no project.',
-        placeholder: 'Search the projects',
-        optional: true,
-        initial: project && { value: project.permalink, text: project.name },
-      }),
-      searchInput('zone', 'Time zone', {
-        hint: 'For dates shown to the whole channel. Times in sentences use each reader’s own zone.',
-        placeholder: 'Search, e.g. Lisbon',
-        optional: true,
-        initial: zone === undefined ? undefined : { value: zone, text: zone.replaceAll('_', ' ') },
-      }),
-    ],
-  });
+  return modal(SETTINGS, 'Channel settings', { submit: 'Save', metadata: origin }, [
+    selectInput('threads', 'Threads', {
+      hint: 'How test runs are shown here.',
+      choices: THREADS,
+      initial: threads ? 'on' : 'off',
+    }),
+    selectInput('layout', 'Layout', { choices: LAYOUTS, initial: layout }),
+    searchInput('project', 'Default project', {
+      hint: 'For commands here that name no project.',
+      placeholder: 'Search the projects',
+      optional: true,
+      initial: project && { value: project.permalink, text: project.name },
+    }),
+    searchInput('zone', 'Time zone', {
+      hint: 'For dates shown to the whole channel. Times in sentences use each reader’s own zone.',
+      placeholder: 'Search, e.g. Lisbon',
+      optional: true,
+      initial: zone === undefined ? undefined : { value: zone, text: zone.replaceAll('_', ' ') },
+    }),
+  ]);
 }
 
 export function settingsMessage({ project, threads = true, layout = 'compact', zone }: Channel): Message {

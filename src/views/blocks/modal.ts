@@ -8,26 +8,21 @@ import { LIMITS } from './limits.ts';
 import { plainText, section } from './message.ts';
 
 interface ModalSpec {
-  callbackId: string;
-  title: string;
   /** Absent: the modal only shows. */
   submit?: string;
   close?: string;
   /** JSON for the way back; never a secret. */
   metadata?: unknown;
-  blocks: KnownBlock[];
 }
 
 export const BANNER = 'banner';
 
-export function modal({
-  callbackId,
-  title,
-  submit,
-  close = 'Cancel',
-  metadata,
-  blocks,
-}: ModalSpec): ModalView {
+export function modal(
+  callbackId: string,
+  title: string,
+  { submit, close = 'Cancel', metadata }: ModalSpec,
+  blocks: readonly KnownBlock[],
+): ModalView {
   return {
     type: 'modal',
     callback_id: callbackId,
@@ -43,12 +38,12 @@ export function modal({
 
 /** A modal without a form, that says what goes on or was done. `text` is mrkdwn, escaped. */
 export function notice(title: string, text: string, ...more: KnownBlock[]): ModalView {
-  return modal({ callbackId: 'notice', title, close: 'Close', blocks: [section(text), ...more] });
+  return modal('notice', title, { close: 'Close' }, [section(text), ...more]);
 }
 
 /** A message, shown in a modal. */
 export function noticeOf(title: string, { blocks }: Message): ModalView {
-  return modal({ callbackId: 'notice', title, close: 'Close', blocks });
+  return modal('notice', title, { close: 'Close' }, blocks);
 }
 
 /** The same modal with a message on top; the typed values stay, because the blocks keep their ids. */

@@ -54,32 +54,29 @@ const SKIP_QUIET: readonly Choice[] = [
 ];
 
 export function digestModal({ origin, values, next }: DigestForm): ModalView {
-  const isNew = origin.digest === undefined;
-  const view = modal({
-    callbackId: isNew ? DIGEST_ADD : DIGEST_EDIT,
-    title: isNew ? 'Add a digest' : 'Edit a digest',
-    submit: isNew ? 'Add' : 'Save',
-    metadata: origin,
-    blocks: [
-      selectInput('cadence', 'How often', { choices: CADENCES, dispatch: true }),
-      whenInput(values),
-      searchInput('zone', 'Time zone', {
-        placeholder: 'Search, e.g. Lisbon',
-        dispatch: true,
-      }),
-      { ...context(nextWords(next)), block_id: 'next' },
-      selectInput('range', 'What it covers', {
-        hint: 'Figures are compared with the same time before.',
-        choices: RANGES,
-      }),
-      ...accountInput(origin),
-      searchInput('project', 'Only one project', {
-        placeholder: 'All projects, or search one',
-        optional: true,
-      }),
-      checkboxesInput('skip_quiet', 'Quiet times', { optional: true, choices: SKIP_QUIET }),
-    ],
-  });
+  const blocks = [
+    selectInput('cadence', 'How often', { choices: CADENCES, dispatch: true }),
+    whenInput(values),
+    searchInput('zone', 'Time zone', {
+      placeholder: 'Search, e.g. Lisbon',
+      dispatch: true,
+    }),
+    { ...context(nextWords(next)), block_id: 'next' },
+    selectInput('range', 'What it covers', {
+      hint: 'Figures are compared with the same time before.',
+      choices: RANGES,
+    }),
+    ...accountInput(origin),
+    searchInput('project', 'Only one project', {
+      placeholder: 'All projects, or search one',
+      optional: true,
+    }),
+    checkboxesInput('skip_quiet', 'Quiet times', { optional: true, choices: SKIP_QUIET }),
+  ];
+  const view =
+    origin.digest === undefined
+      ? modal(DIGEST_ADD, 'Add a digest', { submit: 'Add', metadata: origin }, blocks)
+      : modal(DIGEST_EDIT, 'Edit a digest', { submit: 'Save', metadata: origin }, blocks);
   return refill(view, values, []);
 }
 

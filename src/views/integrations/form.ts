@@ -55,15 +55,11 @@ const LONGEST_NAME = 255;
 
 /** The form for the type and version chosen so far, with the values filled in except secrets. */
 export function integrationModal(form: IntegrationForm): ModalView {
-  const isNew = form.callbackId === INTEGRATION_ADD;
-  const blocks = isNew ? addBlocks(form) : editBlocks(form);
-  const view = modal({
-    callbackId: form.callbackId,
-    title: isNew ? 'Add an integration' : 'Edit an integration',
-    submit: isNew ? 'Add' : 'Save',
-    metadata: form.origin,
-    blocks,
-  });
+  const { callbackId, origin: metadata } = form;
+  const view =
+    callbackId === INTEGRATION_ADD
+      ? modal(callbackId, 'Add an integration', { submit: 'Add', metadata }, addBlocks(form))
+      : modal(callbackId, 'Edit an integration', { submit: 'Save', metadata }, editBlocks(form));
   // The menu shows its choice by name already.
   const { [INTEGRATION_FIELD]: _, ...values } = form.values;
   return refill(view, values, SECRET_FIELDS);

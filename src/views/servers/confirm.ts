@@ -19,18 +19,12 @@ export function confirmServerModal(
     ...wantedFacts(wanted, sitesDomain),
     ['Total', draft.cost === undefined ? 'the service names no price' : `*${mrkdwn(draft.cost)}*`],
   ];
-  return modal({
-    callbackId: SERVER_ADD,
-    title: SERVER_ADD_TITLE,
-    submit: 'Create',
-    metadata: draft,
-    blocks: [
-      section('Create this server?'),
-      section(factLines(facts)),
-      ...buttons(button('Change something', 'server.add:back')),
-      context('Nothing is created before you press *Create*. It is billed by the service from then on.'),
-    ],
-  });
+  return modal(SERVER_ADD, SERVER_ADD_TITLE, { submit: 'Create', metadata: draft }, [
+    section('Create this server?'),
+    section(factLines(facts)),
+    ...buttons(button('Change something', 'server.add:back')),
+    context('Nothing is created before you press *Create*. It is billed by the service from then on.'),
+  ]);
 }
 
 function wantedFacts(wanted: Wanted, sitesDomain: string | undefined): Fact[] {
@@ -65,7 +59,7 @@ export function handOverModal(draft: Draft, refused: ServiceError): ModalView {
 /** The form does not go on before something else is done. */
 function endModal(draft: Draft, said: string, next: readonly KnownBlock[]): ModalView {
   const blocks = [section(said), ...next];
-  return modal({ callbackId: SERVER_ADD, title: SERVER_ADD_TITLE, close: 'Close', metadata: draft, blocks });
+  return modal(SERVER_ADD, SERVER_ADD_TITLE, { close: 'Close', metadata: draft }, blocks);
 }
 
 export function creatingNotice(name: string): ModalView {

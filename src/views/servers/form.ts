@@ -76,23 +76,17 @@ const PROTOCOLS: readonly Choice[] = [
 /** The form for the chosen protocol, with everything that was filled in. */
 export function serverFormModal(form: ServerForm): ModalView {
   const { draft } = form;
-  const view = modal({
-    callbackId: SERVER_ADD,
-    title: SERVER_ADD_TITLE,
-    submit: 'Continue',
-    metadata: draft,
-    blocks: [
-      ...projectBlocks(form),
-      textInput('name', 'Name', { placeholder: 'web-1', maxLength: LONGEST_NAME }),
-      selectInput('protocol_type', 'Kind', {
-        choices: PROTOCOLS,
-        initial: draft.protocol,
-        dispatch: true,
-      }),
-      ...(draft.protocol === 'static_hosting' ? siteBlocks(form) : machineBlocks(form)),
-      context('Nothing is created yet: the next step shows everything, and what it costs.'),
-    ],
-  });
+  const view = modal(SERVER_ADD, SERVER_ADD_TITLE, { submit: 'Continue', metadata: draft }, [
+    ...projectBlocks(form),
+    textInput('name', 'Name', { placeholder: 'web-1', maxLength: LONGEST_NAME }),
+    selectInput('protocol_type', 'Kind', {
+      choices: PROTOCOLS,
+      initial: draft.protocol,
+      dispatch: true,
+    }),
+    ...(draft.protocol === 'static_hosting' ? siteBlocks(form) : machineBlocks(form)),
+    context('Nothing is created yet: the next step shows everything, and what it costs.'),
+  ]);
   return refill(view, { ...form.values, protocol_type: draft.protocol }, []);
 }
 

@@ -20,29 +20,23 @@ export type TestOrigin = z.infer<typeof TestOrigin>;
 /** Asks what to test, and in which channel to show it. `accounts`: all that are connected. */
 export function testModal(origin: TestOrigin, accounts: readonly string[]): ModalView {
   const { project } = origin;
-  return modal({
-    callbackId: TEST,
-    title: TEST_TITLE,
-    submit: 'Test',
-    metadata: origin,
-    blocks: [
-      ...accountBlocks(origin, accounts),
-      searchInput('project', 'Project', {
-        placeholder: 'Search the projects',
-        dispatch: true,
-        initial: project && { value: project.permalink, text: project.name },
-      }),
-      searchInput('server', 'Server', {
-        hint: 'Leave it empty to test the repository and all servers.',
-        placeholder: 'All servers',
-        optional: true,
-      }),
-      conversationInput('channel', 'Channel', {
-        hint: 'Where the run is shown. Deckhand must be in it.',
-        initial: origin.channel,
-      }),
-    ],
-  });
+  return modal(TEST, TEST_TITLE, { submit: 'Test', metadata: origin }, [
+    ...accountBlocks(origin, accounts),
+    searchInput('project', 'Project', {
+      placeholder: 'Search the projects',
+      dispatch: true,
+      initial: project && { value: project.permalink, text: project.name },
+    }),
+    searchInput('server', 'Server', {
+      hint: 'Leave it empty to test the repository and all servers.',
+      placeholder: 'All servers',
+      optional: true,
+    }),
+    conversationInput('channel', 'Channel', {
+      hint: 'Where the run is shown. Deckhand must be in it.',
+      initial: origin.channel,
+    }),
+  ]);
 }
 
 /** For when no form can be opened by itself. */
