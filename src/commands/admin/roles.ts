@@ -80,16 +80,16 @@ async function submitRoles(
   const grants: Grants = { ...users, groups, groupTeams, guests, setBy: user, setAt: workspace.clock.now() };
   await workspace.roles.set(grants);
   const allowed = await restrictChannel(state, context, restrictable);
-  const mentions = {
-    admin: mentionsOf(grants, 'admin'),
-    operator: mentionsOf(grants, 'operator'),
-    billing: mentionsOf(grants, 'billing'),
-  };
+  const mentions = byRole((role) => mentionsOf(grants, role));
   return {
     kind: 'close',
     after: async () => ({ kind: 'private', message: rolesMessage(mentions, { guests, allowed }) }),
     audit: { target: changesOf(before, grants) },
   };
+}
+
+function byRole(of: (role: keyof Holders) => string[]): Holders {
+  return { admin: of('admin'), operator: of('operator'), billing: of('billing') };
 }
 
 /** A form leaves groups that it did not show as they are: all, or those of other teams of an organisation. */
@@ -101,11 +101,11 @@ function groupsOf(
   const { groups: held = NO_HOLDERS, groupTeams = {} } = before ?? {};
   const isOfOtherTeam = (group: string): boolean => (groupTeams[group] ?? team) !== team;
   const shown = new Set(view.blocks.map((block) => block.block_id));
-  const of = (role: keyof Holders): string[] =>
-    shown.has(groupsField(role))
-      ? [...Chosen.parse(values[groupsField(role)]), ...held[role].filter(isOfOtherTeam)]
-      : held[role];
-  return { admin: of('admin'), operator: of('operator'), billing: of('billing') };
+  return byRole((role) => {
+    const field = groupsField(role);
+    if (!shown.has(field)) return held[role];
+    return [...Chosen.parse(values[field]), ...held[role].filter(isOfOtherTeam)];
+  });
 }
 
 /** A group that was just chosen is of the team of the person who chose it. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { cut } from '../../core/mrkdwn.ts';
-import { CronError } from '../../jobs/cron.ts';
 import { isZone, parseZone } from '../../jobs/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { Cadence, nextTimes } from '../../records/digests.ts';
@@ -14,7 +13,7 @@ import { findProject } from '../../workspace/projects.ts';
 import { fromForm, redraw } from '../carried.ts';
 import type { Action, CommandContext, ViewState } from '../command.ts';
 import { isEverything } from '../resolve-target.ts';
-import { readTime } from './parse-digest-arguments.ts';
+import { faultOf, readTime } from './parse-digest-arguments.ts';
 
 /** The digest's form: drawn anew with each choice, to show the next times, and read when it is sent. */
 
@@ -51,7 +50,7 @@ export function readDigestForm(
   const { zone, range, account, project, skip_quiet: quiet = [] } = fields.data;
   const { cadence } = timed;
   const fault = faultOf(cadence, zone, now);
-  if (fault !== undefined) return { errors: { cron: fault } };
+  if (fault !== undefined) return { errors: { cron: fault.replaceAll('`', '') } };
   return { filled: { cadence, zone, range, account, project, skipQuiet: quiet.includes('skip_quiet') } };
 }
 
@@ -75,23 +74,14 @@ function readWhen(values: Values): { cadence: Cadence } | { errors: Record<strin
   }
 }
 
-function faultOf(cadence: Cadence, zone: string, now: number): string | undefined {
-  try {
-    nextTimes(cadence, zone, now, 1);
-    return undefined;
-  } catch (error) {
-    if (error instanceof CronError) return error.message.replaceAll('`', '');
-    throw error;
-  }
-}
-
 /** The form's next times for what is chosen so far, or what is still wrong. */
 export function nextInForm(values: Values, now: number): DigestForm['next'] {
   const timed = readWhen(values);
   if ('errors' in timed) return Object.values(timed.errors)[0] ?? '';
   const { zone } = values;
   if (typeof zone !== 'string' || !isZone(zone)) return 'Choose a time zone.';
-  return faultOf(timed.cadence, zone, now) ?? nextTimes(timed.cadence, zone, now, SHOWN_TIMES);
+  const fault = faultOf(timed.cadence, zone, now)?.replaceAll('`', '');
+  return fault ?? nextTimes(timed.cadence, zone, now, SHOWN_TIMES);
 }
 
 /** Choosing when, or whose, draws the form anew. @param view the form's `callback_id` */

@@ -29,7 +29,8 @@ export function readDigestWords(words: readonly string[]): DigestWords {
   const { cadence, rest } = readCadence(words);
   const { zone, rest: others } = readZone(rest);
   const { range, project } = readActivityWords(others);
-  checkTimes(cadence, zone ?? 'UTC');
+  const fault = faultOf(cadence, zone ?? 'UTC', 0);
+  if (fault !== undefined) throw wrong(fault);
   return { cadence, zone, range, project };
 }
 
@@ -118,12 +119,13 @@ function readRange(words: readonly string[]): {
   }
 }
 
-/** @throws UserError for five fields that are wrong, or that no date ever fits */
-function checkTimes(cadence: Cadence, zone: string): void {
+/** What is wrong with five fields, or that no date from then on fits them. */
+export function faultOf(cadence: Cadence, zone: string, from: number): string | undefined {
   try {
-    nextTimes(cadence, zone, 0, 1);
+    nextTimes(cadence, zone, from, 1);
+    return undefined;
   } catch (error) {
-    if (error instanceof CronError) throw wrong(error.message);
+    if (error instanceof CronError) return error.message;
     throw error;
   }
 }
