@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { cut } from '../../core/mrkdwn.ts';
+import { cut, unmarked } from '../../core/mrkdwn.ts';
 import { isZone, parseZone } from '../../jobs/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { Cadence, nextTimes } from '../../records/digests.ts';
@@ -69,7 +69,7 @@ function readWhen(values: Values): { cadence: Cadence } | { errors: Record<strin
     });
     return parsed.success ? { cadence: parsed.data } : { errors: { cadence: 'Choose how often.' } };
   } catch (error) {
-    if (error instanceof UserError) return { errors: { time: error.message.replaceAll('`', '') } };
+    if (error instanceof UserError) return { errors: { time: unmarked(error.message) } };
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
+import { unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { startTest } from '../../scheduler/test-access/start-test.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -92,7 +93,7 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
 
 /** @throws what concerns no field */
 function faultOf(error: unknown): Record<string, string> {
-  if (error instanceof ServerNeeded) return { server: error.message.replaceAll('`', '') };
+  if (error instanceof ServerNeeded) return { server: unmarked(error.message) };
   if (isSlackFailure(error, 'gone', 'forbidden'))
     return { channel: 'Deckhand cannot post there. Invite it with /invite, or choose another channel.' };
   throw error;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { unmarked } from '../../core/mrkdwn.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
@@ -115,6 +116,6 @@ async function hoursIn(
     return { hours: { ...readHours(typed), zone: standing?.zone ?? (await zoneOf(workspace, caller.user)) } };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return { errors: { hours: error.message.replaceAll('`', '') } };
+    return { errors: { hours: unmarked(error.message) } };
   }
 }

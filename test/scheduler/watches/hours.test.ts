@@ -137,6 +137,9 @@ describe('a watch with working hours', () => {
     expect(wrong.errors?.server).toContain('no such server');
     const never = await ann.submit('watch.edit', { ...project, server: 'web-1', hours: 'soon' });
     expect(never.errors?.hours).toContain('no working hours');
+    // Under a field Slack shows plain text, without escapes.
+    const strange = await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '9 & 18' });
+    expect(strange.errors?.hours).toContain('9 & 18 are no working hours');
     await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '22:00-06:00', mode: 'all' });
     await world.slack.until(() => shown(world).includes('edited the watch'));
     const card = JSON.stringify(roots(world).at(-1));
