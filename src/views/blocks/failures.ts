@@ -31,6 +31,8 @@ export interface FailureContext {
   supportUrl?: string | undefined;
   /** Milliseconds since the epoch. */
   now: number;
+  /** Where the person asked. */
+  channel?: string | undefined;
   /** Set where the failing call was made with a key that is not stored yet. */
   newAccount?: string | undefined;
 }
@@ -58,7 +60,7 @@ export function explain(error: unknown, at: FailureContext): Explained {
         key: undefined,
       });
     case 'slack_failure':
-      return explainSlackFailure(error);
+      return explainSlackFailure(error, at.channel);
     case 'store_unavailable':
       return { text: 'Deckhand cannot reach its database.', next: IN_A_MINUTE };
     case 'account_key_unreadable':

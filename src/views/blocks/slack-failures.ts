@@ -1,9 +1,16 @@
 import type { SlackFailureKind } from '../../core/errors.ts';
 import type { Sentences } from './service-failures.ts';
 
-/** What the person reads whose answer Slack refused. */
-export function explainSlackFailure(failure: { kind: SlackFailureKind; reason: string }): Sentences {
+/**
+ * What the person reads whose answer Slack refused.
+ * @param channel where they asked
+ */
+export function explainSlackFailure(
+  failure: { kind: SlackFailureKind; reason: string },
+  channel?: string,
+): Sentences {
   if (failure.reason === 'invalid_auth') return REFUSED_TOKEN;
+  if (channel?.startsWith('D') && NOT_THERE.has(failure.reason)) return BETWEEN_PEOPLE;
   return explainPolicy(failure.reason) ?? BY_KIND[failure.kind];
 }
 
@@ -16,6 +23,14 @@ export function explainPolicy(reason: string): Sentences | undefined {
 const REFUSED_TOKEN: Sentences = {
   text: 'Slack refuses Deckhand’s token (`invalid_auth`).',
   next: 'Ask the operator of Deckhand to correct it, or a workspace admin to install Deckhand again.',
+};
+
+const NOT_THERE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel']);
+
+/** Slack lets no app be invited there. */
+const BETWEEN_PEOPLE: Sentences = {
+  text: 'Deckhand cannot post in a direct message between people.',
+  next: 'Run the command in a channel, or in Deckhand’s own messages.',
 };
 
 const IN_A_MINUTE = 'Try again in a minute.';

@@ -251,6 +251,21 @@ describe('test access from a channel', () => {
     await rootSays(world, '2 of 2 reachable');
   });
 
+  test.for(['not_in_channel', 'channel_not_found'] as const)(
+    'test access from a direct message of two people says where else to run it, for it cannot be invited there (%s)',
+    async (error, { world }) => {
+      const members = [PEOPLE.member, PEOPLE.admin];
+      world.slack.addChannel(TEAM, { id: 'D0PAIR', name: 'pair', members, bot_is_member: false });
+      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+      await world.as('member').command('D0PAIR', '/deckhand test storefront');
+      await world.slack.until(() => privately(world, 'member').length > 0);
+      const [said = ''] = privately(world, 'member');
+      expect(said).toContain('cannot post in a direct message between people');
+      expect(said).toContain('in a channel, or in Deckhand’s own messages');
+      expect(said).not.toContain('/invite');
+    },
+  );
+
   test('test access from a channel names the nearest project where there is none of that name', async ({
     world,
   }) => {
