@@ -87,17 +87,18 @@ export async function ensurePolling(
 }
 
 /** Each record with how its account is polled: when the service answered last, and how many polls have failed since. */
-export function withPolling<R extends { account: string }>(
+export async function withPolling<R extends { account: string }>(
   store: WorkspaceStore,
   interval: PollInterval,
   records: readonly R[],
 ): Promise<Array<R & Pick<Polled, 'lookedAt' | 'failures'>>> {
-  return Promise.all(
-    records.map(async (record) => {
-      const { lookedAt, failures = 0 } = (await polls(store).get(pollId(interval, record.account))) ?? {};
-      return { ...record, lookedAt, failures };
-    }),
-  );
+  const accounts = [...new Set(records.map(({ account }) => account))];
+  const read = await Promise.all(accounts.map((account) => polls(store).get(pollId(interval, account))));
+  const polled = new Map(accounts.map((account, at) => [account, read[at]]));
+  return records.map((record) => {
+    const { lookedAt, failures = 0 } = polled.get(record.account) ?? {};
+    return { ...record, lookedAt, failures };
+  });
 }
 
 /** Repeated after a kill it finds by its number whether the next poll is planned already. */
