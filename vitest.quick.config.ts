@@ -43,7 +43,7 @@ const LONG = [
   'test/commands/test-access/{outcomes,shortcuts}.test.ts',
   'test/commands/unfurls/{details,unfurl}.test.ts',
   'test/commands/workflows/steps.test.ts',
-  'test/errors.test.ts',
+  'test/errors/*.test.ts',
   'test/listeners/{doors,mcp,mentions,people,progress}.test.ts',
   'test/listeners/receivers/socket-mode.test.ts',
   'test/listeners/link/link.test.ts',

@@ -144,14 +144,14 @@ export const FRONT: readonly Mutation[] = [
     file: 'src/listeners/listeners.ts',
     from: 'try {\n    await requests.store(workspace, request, live);',
     to: 'try {\n    await ack();\n    await requests.store(workspace, request, live);',
-    tests: ['test/errors.test.ts', 'test/store/full-disk.test.ts'],
+    tests: ['test/errors/store.test.ts', 'test/store/full-disk.test.ts'],
   },
   {
     name: 'clicks are carried out without being stored',
     file: REQUESTS,
     from: 'return action?.durable === true && (',
     to: 'return action === null && (',
-    tests: ['test/errors.test.ts'],
+    tests: ['test/errors/store.test.ts'],
     only: 'before a click is stored',
   },
   {
@@ -159,7 +159,7 @@ export const FRONT: readonly Mutation[] = [
     file: 'src/listeners/pipeline/run-submission.ts',
     from: "return ackOf({ kind: 'errors', errors: {}, base }, state);",
     to: "void base;\n    return ackOf({ kind: 'close' }, state);",
-    tests: ['test/errors.test.ts'],
+    tests: ['test/errors/store.test.ts'],
     only: 'before a form is stored',
   },
   {

@@ -1,9 +1,6 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
-import { answerTo, ask, enroll } from './support/asking.ts';
-import { BRISK, failing, hold, mend } from './support/faults.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { enroll } from '../support/asking.ts';
+import { BRISK, failing, hold, mend } from '../support/faults.ts';
 import {
   ACCOUNT,
   API_KEY,
@@ -14,44 +11,23 @@ import {
   TEAM,
   type TestWorld,
   type TestWorldOptions,
-} from './support/test-world.ts';
-
-/** What happened; what the person does, resolving with all they read; the sentence; the next step; a reference? */
-type Row = [
-  what: string,
-  given: (world: TestWorld) => unknown,
-  when: (world: TestWorld) => Promise<string>,
-  says: string,
-  next: string,
-  more?: 'with a reference',
-];
+} from '../support/test-world.ts';
+import {
+  editing,
+  expectAnswer,
+  nothing,
+  type Row,
+  sending,
+  testing,
+  typing,
+  whoami,
+  worldOfItsOwn,
+} from './support.ts';
 
 const WRONG_KEY = 'WrongKey'.repeat(5);
 const LATER = '3600';
 const A_DATE = new Date(Date.now() + 3_600_000).toUTCString();
 const BROKEN = { status: 200, body: { odd: true } };
-
-const nothing = (): void => undefined;
-const typing = (line: string) => (world: TestWorld) => ask(world, `/deckhand ${line}`, 'admin');
-const whoami = typing('whoami');
-
-/** The root message of a test, once it has stopped. */
-async function testing({ as, slack }: TestWorld): Promise<string> {
-  const roots = () => slack.messages(TEAM, CHANNEL);
-  const { length } = roots();
-  await as('member').command(CHANNEL, '/deckhand test storefront');
-  await slack.until(() => roots()[length]?.text.includes('stopped'));
-  return JSON.stringify(roots()[length]);
-}
-
-/** What stands in the form, or under its fields, after it was sent. */
-async function sending(world: TestWorld, line: string, form: string, values: object): Promise<string> {
-  const ann = world.as('admin');
-  await ann.command(CHANNEL, `/deckhand ${line}`);
-  await world.slack.until(() => ann.openView()?.content.callback_id === form);
-  const answer = await ann.submit(form, { ...values });
-  return JSON.stringify(answer.errors ?? ann.openView()?.content.blocks);
-}
 
 const connecting =
   (change: object = {}) =>
@@ -69,12 +45,6 @@ async function adding(world: TestWorld): Promise<string> {
   const answer = await ann.submit('integration.add', values);
   return JSON.stringify(answer.errors ?? ann.openView()?.content.blocks);
 }
-
-const editing = (world: TestWorld) =>
-  sending(world, 'integration edit none-such storefront', 'integration.edit', {
-    hook_type: 'http_req',
-    name: 'Other',
-  });
 
 const started = (status: number, body: object) =>
   failing({ method: 'POST', status, body }, 'projects/storefront/test_access');
@@ -152,25 +122,6 @@ const ROWS: readonly Row[] = [
   ['a dropped connection as a test starts', failing({ method: 'POST', drop: true }), testing, 'cannot be reached', 'Try again in a minute.'],
 ];
 
-function expectAnswer(world: TestWorld, said: string, [, , , says, next, more]: Row): void {
-  expect(said).toContain(says);
-  expect(said).toContain(next);
-  expect(said, 'no stack trace').not.toMatch(/\.ts:\d|\bat \w+ \(|node_modules|Error:/);
-  expect(said, 'no secret').not.toContain(API_KEY);
-  const reference = /Reference `([0-9a-f]{8})`/.exec(said)?.[1];
-  expect(reference !== undefined, 'a reference').toBe(more === 'with a reference');
-  const logged = world.logs.filter((line) => line.includes(`"reference":"${reference}"`));
-  expect(logged).toHaveLength(reference === undefined ? 0 : 1);
-}
-
-/** A world of one test, with an account in it. */
-async function worldOfItsOwn(options: TestWorldOptions): Promise<TestWorld> {
-  const world = await openTestWorld({ ...BRISK, ...options });
-  onTestFinished(() => world.stop());
-  await hold(world.app, 'ok');
-  return world;
-}
-
 describe('what the service does', () => {
   let world: TestWorld;
   beforeAll(async () => {
@@ -233,129 +184,6 @@ describe('a service that cannot be reached', () => {
   });
 });
 
-describe('a store that fails', () => {
-  const TOLD = ['Deckhand cannot reach its database.', 'Try again in a minute.', 'with a reference'] as const;
-  let world: TestWorld;
-  let database: DatabaseSync;
-  let undo: string;
-  beforeEach(async () => {
-    world = await openTestWorld(BRISK);
-    await hold(world.app, 'ok');
-    database = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
-  });
-  afterEach(async () => {
-    database.exec(undo);
-    database.close();
-    await world.stop();
-  });
-
-  function loseStore(): void {
-    database.exec('ALTER TABLE keyv RENAME TO lost');
-    undo = 'ALTER TABLE lost RENAME TO keyv';
-  }
-  function refuseJobs(): void {
-    database.exec(`CREATE TRIGGER refused BEFORE INSERT ON deckhand_jobs
-      BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
-    undo = 'DROP TRIGGER refused';
-  }
-  /** Nothing more can be written of this collection: the store breaks in the middle of what the person does. */
-  function breakCollection(name: string): void {
-    database.exec(`CREATE TRIGGER broken BEFORE INSERT ON keyv WHEN NEW.key LIKE '%${name}%'
-      BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
-    undo = 'DROP TRIGGER broken';
-  }
-
-  it('in a command is told with a reference', async () => {
-    loseStore();
-    expectAnswer(world, await whoami(world), ['', nothing, whoami, ...TOLD]);
-    expect(
-      world.logs.some((line) => line.includes('"event":"store_failed"') && line.includes('"stack"')),
-    ).toBe(true);
-  });
-
-  const expectNothingDone = (said: string) =>
-    expectAnswer(world, said, [
-      '',
-      nothing,
-      whoami,
-      'so nothing was done',
-      'Try again in a minute.',
-      TOLD[2],
-    ]);
-
-  it('before a change is stored is told with a reference, and nothing is done', async () => {
-    refuseJobs();
-    const said = await typing('test storefront')(world);
-    expectNothingDone(said);
-    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
-  });
-
-  it('before a click is stored is told to who clicked, and nothing is done', async () => {
-    const roots = () => world.slack.messages(TEAM, CHANNEL);
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    const again = () => {
-      const [root] = roots();
-      const block = root?.blocks?.find(({ type }) => type === 'actions');
-      return root === undefined || block === undefined ? undefined : { ts: root.ts, block };
-    };
-    await world.slack.until(() => again() !== undefined);
-    refuseJobs();
-    const { ts, block } = again() ?? { ts: '', block: {} };
-    const name = { actionId: 'test:again', blockId: String(block.block_id) };
-    const said = await answerTo(world, 'admin', () =>
-      world.as('admin').click({ channel: CHANNEL, ts }, name),
-    );
-    expectNothingDone(said);
-    expect(roots()).toHaveLength(1);
-  });
-
-  it('before a form is stored is told in the form, which stays, and nothing is done', async () => {
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
-    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
-    refuseJobs();
-    const sent = { account: ACCOUNT, email: EMAIL, api_key: API_KEY, purpose: 'shared' };
-    const { outcome } = await ann.submit('connect', sent);
-    const shown = JSON.stringify(ann.openView()?.content ?? '');
-    expect(outcome).toBe('ok');
-    expectNothingDone(shown);
-    expect(shown).toContain('"block_id":"api_key"');
-    expect(shown).not.toContain(API_KEY);
-    expect(world.service.requests.all.filter(({ path }) => path.endsWith('/projects.json'))).toEqual([]);
-  });
-
-  it('in the middle of a change lets it wait, and it is carried out once the store is well', async () => {
-    breakCollection('channels');
-    const { outcome } = await world.as('admin').command(CHANNEL, '/deckhand use storefront');
-    expect(outcome).toBe('ok');
-    await world.logged('"event":"job_failed"');
-    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
-    database.exec('DROP TRIGGER broken');
-    undo = '';
-    await world.slack.until(() =>
-      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('bound this channel')),
-    );
-  });
-
-  it('in the middle of a form is told in the form with a reference', async () => {
-    breakCollection('accounts');
-    const sent = { account: ACCOUNT, email: EMAIL, api_key: API_KEY, purpose: 'shared' };
-    const said = await sending(world, `connect ${ACCOUNT}`, 'connect', sent);
-    expectAnswer(world, said, ['', nothing, whoami, ...TOLD]);
-  });
-});
-
-it('a record that cannot be read is named as such, with a reference', async () => {
-  const world = await worldOfItsOwn({});
-  const odd = z.object({ project: z.number() });
-  await world.app.parts.store.of(TEAM).collection('channels', odd).put(CHANNEL, { project: 5 });
-  const told = ['A stored record cannot be read.', 'doctor', 'with a reference'] as const;
-  expectAnswer(world, await typing('test')(world), ['', nothing, whoami, ...told]);
-  expect(world.logs.some((line) => line.includes('"event":"store_failed"') && line.includes('"stack"'))).toBe(
-    true,
-  );
-});
-
 /** Those of 7.2 that test/commands/accounts/signup.test.ts does not meet. */
 describe('what a sign-up meets', () => {
   const FORM = { email: 'new@example.org', password: 'correct horse', terms_accepted: ['true'] };
@@ -383,183 +211,5 @@ describe('what a sign-up meets', () => {
     const said = await sending(world, 'signup', 'signup', FORM);
     expectAnswer(world, said, ['', nothing, whoami, says, '2 of 3 attempts']);
     expect(said).toContain(where);
-  });
-});
-
-describe('what Slack does', () => {
-  const refusing = (method: string, error: string) => (at: TestWorld) => {
-    at.slack.fault({ method, error, times: 1 });
-  };
-
-  it.each<Row>([
-    [
-      'not in the channel',
-      refusing('chat.postMessage', 'not_in_channel'),
-      typing('test storefront'),
-      'Deckhand cannot post in this channel.',
-      '`/invite`',
-    ],
-    [
-      'an archived channel',
-      refusing('chat.postMessage', 'is_archived'),
-      typing('test storefront'),
-      'Deckhand cannot post in this channel.',
-      'not archived',
-    ],
-    [
-      'a read-only channel',
-      refusing('chat.postMessage', 'restricted_action_read_only_channel'),
-      typing('test storefront'),
-      'Slack does not allow Deckhand',
-      'Ask a workspace admin',
-    ],
-    [
-      'a missing scope',
-      refusing('views.open', 'missing_scope'),
-      typing('connect'),
-      'Slack does not allow Deckhand',
-      'Ask a workspace admin',
-    ],
-    [
-      'an expired trigger',
-      refusing('views.open', 'expired_trigger_id'),
-      typing('connect'),
-      'has expired',
-      'Run the command again.',
-    ],
-    [
-      'a trigger that Slack does not know',
-      refusing('views.open', 'invalid_trigger_id'),
-      typing('connect'),
-      'has expired',
-      'Run the command again.',
-    ],
-    [
-      'a call that Slack finds wrong',
-      refusing('views.open', 'invalid_arguments'),
-      typing('connect'),
-      'Slack did not take Deckhand’s answer.',
-      'Try again',
-      'with a reference',
-    ],
-  ])('%s: is told to the asker alone', async (...row) => {
-    const world = await worldOfItsOwn({});
-    const [, given, when] = row;
-    await given(world);
-    expectAnswer(world, await when(world), row);
-    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
-  });
-
-  it('a rate limit that passes soon is waited for', async () => {
-    const world = await worldOfItsOwn({});
-    world.slack.fault({ method: 'chat.postMessage', status: 429, retryAfter: 1, times: 1 });
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('completed'));
-  });
-
-  it('a rate limit of a form is told where waiting would be too long', async () => {
-    const world = await worldOfItsOwn({});
-    world.slack.fault({ method: 'views.open', status: 429, retryAfter: 600 });
-    const said = await typing('connect')(world);
-    expectAnswer(world, said, [
-      '',
-      nothing,
-      whoami,
-      'Slack is limiting Deckhand’s requests.',
-      'Try again in a minute.',
-    ]);
-  });
-
-  it('a response address that has run out is made up for by a message to the same person', async () => {
-    const world = await worldOfItsOwn({});
-    failing({ delayMs: 200 }, 'profile')(world);
-    const asked = world.service.requests.nextArrival();
-    const said = whoami(world);
-    await asked;
-    world.slack.advance(31 * 60_000);
-    expect(await said).toContain(EMAIL);
-    await world.logged('"event":"response_url_failed","status":404');
-  });
-
-  it.each([
-    ['archived', { error: 'is_archived' }],
-    ['out of reach', { error: 'not_in_channel' }],
-    ['busy for long', { status: 429, retryAfter: 600 }],
-  ])('a person in a channel that is %s is answered by direct message', async (_, fault) => {
-    const world = await worldOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
-    world.slack.fault({ method: 'chat.postEphemeral', ...fault });
-    await world.as('member').command(CHANNEL, '/deckhand whoami');
-    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
-    expect(JSON.stringify(world.slack.dms(TEAM, PEOPLE.member))).toContain(EMAIL);
-  });
-
-  it('that takes no answer at all is in the log', async () => {
-    const world = await worldOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
-    world.slack.fault({ method: '*', error: 'token_revoked' });
-    await world.as('member').command(CHANNEL, '/deckhand whoami');
-    await world.logged('"event":"answer_failed"');
-  });
-});
-
-describe('what is sent again', () => {
-  let world: TestWorld;
-  beforeAll(async () => {
-    world = await openTestWorld(BRISK);
-  });
-  afterAll(() => world.stop());
-  beforeEach(() => mend(world));
-
-  const sent = (method: string, path: RegExp) =>
-    world.service.requests.all.filter((request) => request.method === method && path.test(request.path))
-      .length;
-
-  it.each<[string, Parameters<typeof failing>[0]]>([
-    ['503 with Retry-After', { status: 503, retryAfter: '0' }],
-    ['429', { status: 429 }],
-    ['500', { status: 500 }],
-    ['a dropped connection', { drop: true }],
-  ])('a GET that met %s, three times at most', async (_, fault) => {
-    failing({ ...fault, times: 3 }, 'profile')(world);
-    expect(await whoami(world)).toContain(EMAIL);
-    expect(sent('GET', /profile/)).toBe(4);
-    world.service.requests.clear();
-    failing(fault, 'profile')(world);
-    expect(await whoami(world)).not.toContain(EMAIL);
-    expect(sent('GET', /profile/)).toBe(4);
-  });
-
-  it.each<[string, number, Parameters<typeof failing>[0]]>([
-    ['500, once', 1, { status: 500 }],
-    ['503 without Retry-After, once', 1, { status: 503 }],
-    ['a dropped connection, once', 1, { drop: true }],
-    ['a lost answer, once', 1, { drop: true, afterHandling: true }],
-    ['an answer that is no JSON, once', 1, { badJson: true, afterHandling: true }],
-    ['a refusal, once', 1, { status: 409, body: { error: 'No' } }],
-  ])('a POST that met %s', async (_, times, fault) => {
-    failing({ method: 'POST', ...fault }, 'projects/storefront/test_access')(world);
-    await testing(world);
-    expect(sent('POST', /test_access/)).toBe(times);
-  });
-
-  it.each<[string, Parameters<typeof failing>[0]]>([
-    ['429', { status: 429 }],
-    ['503 with Retry-After', { status: 503, retryAfter: '0' }],
-  ])('a POST that met %s and was certainly not carried out', async (_, fault) => {
-    failing({ method: 'POST', ...fault, times: 2 }, 'projects/storefront/test_access')(world);
-    const roots = () => world.slack.messages(TEAM, CHANNEL);
-    const { length } = roots();
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() => roots()[length]?.text.includes('completed'));
-    expect(sent('POST', /test_access/)).toBe(3);
-  });
-
-  it.each<[string, number, Parameters<typeof failing>[0]]>([
-    ['500, once', 1, { status: 500 }],
-    ['a dropped connection, once', 1, { drop: true }],
-    ['429, three times at most', 4, { status: 429 }],
-  ])('a PATCH that met %s', async (_, times, fault) => {
-    failing({ method: 'PATCH', ...fault }, 'projects/*/integrations/*')(world);
-    await editing(world);
-    expect(sent('PATCH', /integrations/)).toBe(times);
   });
 });
