@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import process from 'node:process';
 import { CONFIG_EXIT_CODE, type Config, ConfigError, parseConfig, TEMPORARY_EXIT_CODE } from './config.ts';
 import { ListenError } from './listeners/receivers/http-server.ts';
-import { createLog, type Logger } from './observability/log.ts';
+import { createLog, type Logger, writeTogether } from './observability/log.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { type Opened, openDeckhand } from './open.ts';
 import { databaseFault } from './store/database-fault.ts';
@@ -19,7 +19,9 @@ export async function run(env: Record<string, string | undefined>): Promise<void
   const config = configure(env);
   // A log reader that goes away must not end the process.
   process.stdout.on('error', () => undefined);
-  const log = createLog(config.LOG_LEVEL, (line) => process.stdout.write(line));
+  const lines = writeTogether((text) => process.stdout.write(text));
+  process.on('exit', lines.flush);
+  const log = createLog(config.LOG_LEVEL, lines.add);
   logUnhandled(log);
   try {
     const version = readVersion();

@@ -74,6 +74,48 @@ export function createLog(level: string, write: (line: string) => void): Logger 
   );
 }
 
+/** How late a line of a flood may be written. */
+const TOGETHER_MS = 20;
+
+/** Whoever looks for what went wrong must find it, also where the process is killed right after. */
+const URGENT = /^\{"level":"(?:warn|error|fatal)"/;
+
+/**
+ * Writes a line at once where none was written in the last moment; the lines of a flood are written together, since each
+ * write takes longer than all the rest of a line. Warnings and errors never wait.
+ * @param write must not be asynchronous, for `flush` is called when the process ends
+ */
+export function writeTogether(write: (lines: string) => void): { add(line: string): void; flush(): void } {
+  let waiting: string[] = [];
+  let isPaused = false;
+
+  function flush(): void {
+    if (waiting.length === 0) return;
+    const lines = waiting.join('');
+    waiting = [];
+    write(lines);
+    pause();
+  }
+
+  function pause(): void {
+    if (isPaused) return;
+    isPaused = true;
+    const end = (): void => {
+      isPaused = false;
+      flush();
+    };
+    setTimeout(end, TOGETHER_MS).unref();
+  }
+
+  return {
+    add(line) {
+      waiting.push(line);
+      if (!isPaused || URGENT.test(line)) flush();
+    },
+    flush,
+  };
+}
+
 /** Name, code and stack of an error and its causes; never other properties, which may hold requests. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
