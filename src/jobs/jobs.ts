@@ -83,6 +83,8 @@ export interface SendOptions {
 export type Handler<T extends JobData> = (job: Job<T>) => Promise<void>;
 
 export interface WorkOptions<T extends JobData> extends JobOptions {
+  /** A person waits for what its jobs do. */
+  isAwaited?: boolean;
   /** Called with a job whose last attempt failed; again only if the process dies meanwhile. */
   onDeadLetter?: (data: T, error: unknown) => Promise<void>;
 }

@@ -6,6 +6,8 @@ import { type RunContext, runJob, type Worker } from './run-job.ts';
 
 /** How many jobs are claimed at once. */
 const MOST_CLAIMED = 200;
+/** So many of the jobs that may run at once are claimed ahead of their turn: a claim costs as much for several as for one. */
+const AHEAD = 1 / 4;
 /** How long jobs that could not be claimed wait to be tried again. */
 const RETRY_MS = 1_000;
 
@@ -28,13 +30,14 @@ export interface QueueRunnerOptions {
 
 /**
  * Runs the jobs of one queue: claims as many as there is room for, each workspace and lane its share. A claimed job
- * whose lane has its share waits here; nothing else of the queue is held in memory.
+ * whose lane has its share waits here, and so do a few that are next; nothing else of the queue is held in memory.
  */
 export class QueueRunner {
   readonly #options: QueueRunnerOptions;
   readonly #running = new Map<string, Held>();
   readonly #waiting = new Set<Held>();
   readonly #shares: Shares;
+  readonly #ahead: number;
   /** Runs that have not ended, and a claim under way. */
   readonly runs = new Set<Promise<void>>();
   #isOpen = false;
@@ -48,7 +51,10 @@ export class QueueRunner {
 
   constructor(options: QueueRunnerOptions) {
     this.#options = options;
-    this.#shares = new Shares(options.worker.options.concurrency);
+    const { concurrency, isAwaited } = options.worker.options;
+    this.#shares = new Shares(concurrency);
+    // What a person waits for goes by the order in which it came, in all replicas.
+    this.#ahead = isAwaited === true ? 0 : Math.floor(concurrency * AHEAD);
   }
 
   get worker(): Worker {
@@ -84,7 +90,7 @@ export class QueueRunner {
   /** Claims what is due, as far as there is room. */
   pull(): void {
     this.#mayHaveMore = true;
-    if (!this.#isOpen || this.#isClaiming || this.#room <= 0) return;
+    if (!this.#isOpen || this.#isClaiming || !this.#isTime) return;
     this.#isClaiming = true;
     this.#track(this.#claim());
   }
@@ -93,7 +99,7 @@ export class QueueRunner {
     try {
       // What is sent, and what makes room, in one turn of the event loop is claimed at once.
       await nextTurn();
-      while (this.#isOpen && this.#mayHaveMore && this.#room > 0) await this.#claimOnce();
+      while (this.#isOpen && this.#mayHaveMore && this.#isTime) await this.#claimOnce();
     } catch (error) {
       this.#options.onError(error);
       this.expect(this.#options.now() + RETRY_MS);
@@ -107,8 +113,18 @@ export class QueueRunner {
     return this.#options.worker.options.concurrency - this.#running.size;
   }
 
+  /** How many more are held ahead of their turn. */
+  get #spare(): number {
+    return Math.max(0, this.#ahead - this.#waiting.size);
+  }
+
+  /** There is room, or half of what was claimed ahead has begun. */
+  get #isTime(): boolean {
+    return this.#room > 0 || this.#spare * 2 > this.#ahead;
+  }
+
   async #claimOnce(): Promise<void> {
-    const limit = Math.min(this.#room, MOST_CLAIMED);
+    const limit = Math.min(this.#room + this.#spare, MOST_CLAIMED);
     const full = this.#shares.full();
     this.#mayHaveMore = false;
     this.#hasLeftOut = full.length > 0;

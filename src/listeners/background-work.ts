@@ -212,6 +212,7 @@ export function workInTurns<Data>(
       }),
     {
       ...options,
+      isAwaited,
       async onDeadLetter({ workspace: id, lane: _, tenancy: __, ...data }, error) {
         const workspace = await workspaces.enter(id);
         await untilEnded(workspace, onDeadLetter?.(workspace, schema.parse(data), error));

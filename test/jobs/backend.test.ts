@@ -1,4 +1,5 @@
 import { StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ClaimedJob, JobsBackend, NewJob } from '../../src/jobs/jobs-backend.ts';
 import { collect, ENGINES, ONCE, type Site, started, type TestData } from './fixtures.ts';
@@ -166,4 +167,41 @@ test('the whole life of a job on SQLite takes three statements, and waiting for 
   expect(statements()).toBe(3);
   await site.advance(30 * MINUTE);
   expect(statements()).toBe(3);
+});
+
+/** Jobs of as many workspaces that run, sixteen at once, until they are let go one by one. */
+async function oneByOne(count: number) {
+  const [local] = ENGINES;
+  if (local === undefined) throw new Error('there is no engine');
+  const running: Array<() => void> = [];
+  const handled = collect(() => new Promise((resolve) => running.push(resolve)));
+  const options = { ...ONCE, concurrency: 16 };
+  const { engine } = await started(await local.site(), (e) => e.work('q', handled.handler, options));
+  // Before the engine stops, which waits for them.
+  onTestFinished(() => {
+    for (const letGo of running) letGo();
+  });
+  const sent = Array.from({ length: count }, (_, n) => engine.send('q', { workspace: `T${n}`, n }));
+  await Promise.all(sent);
+  await handled.given(16);
+  return { handled, letGo: () => running.shift()?.() };
+}
+
+test('while many jobs are due, a claim on SQLite takes several', async () => {
+  const { handled, letGo } = await oneByOne(48);
+  const claims = vi.spyOn(StatementSync.prototype, 'all');
+  onTestFinished(() => void vi.restoreAllMocks());
+  for (let ended = 0; ended < 32; ended += 1) {
+    letGo();
+    await nextTurn();
+    await nextTurn();
+  }
+  await handled.given(48);
+  expect(claims.mock.calls.length).toBeLessThanOrEqual(20);
+});
+
+test('the room of a job that ended is taken soon, also where no other ends', async () => {
+  const { handled, letGo } = await oneByOne(17);
+  letGo();
+  await handled.given(17);
 });
