@@ -14,6 +14,7 @@ const INVISIBLE =
 const ORDINARY = /^[!-~]+(?: [!-~]+)*$/;
 const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
 
+const MARKUP_SIGN = /[&<>]/;
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** One line without control and bidi characters, cut at `max` code points; an em dash for nothing. */
@@ -93,8 +94,30 @@ export function timeOnly(at: number | string): string {
 function token(at: number | string, format: string): string {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   if (!Number.isFinite(ms)) return '—';
-  const iso = new Date(ms).toISOString();
-  return `<!date^${Math.floor(ms / 1000)}^${format}|${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC>`;
+  const minute = Math.floor(ms / MINUTE_MS);
+  const time = `${TWO_DIGITS[modulo(minute / 60, 24)]}:${TWO_DIGITS[modulo(minute, 60)]}`;
+  return `<!date^${Math.floor(ms / 1000)}^${format}|${dayInUtc(Math.floor(ms / DAY_MS))} ${time} UTC>`;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+/** A feed has many times of few days, and `Date` takes a microsecond for each. */
+const days = new Map<number, string>();
+const MOST_DAYS = 100;
+
+function dayInUtc(day: number): string {
+  const known = days.get(day);
+  if (known !== undefined) return known;
+  const text = new Date(day * DAY_MS).toISOString().slice(0, 10);
+  if (days.size >= MOST_DAYS) days.clear();
+  days.set(day, text);
+  return text;
+}
+
+/** Also of what came before 1970. */
+function modulo(number: number, by: number): number {
+  return ((Math.floor(number) % by) + by) % by;
 }
 
 /** "1 min 20 s"; for a time that has passed, in milliseconds. */
@@ -126,6 +149,18 @@ export function cut(text: string, max: number): string {
     kept += point.length;
   }
   return text.slice(0, kept) + ELLIPSIS;
+}
+
+/** The first characters of a text, as a person counts them. */
+export function beginningOf(text: string, characters: number): string {
+  let length = 0;
+  let left = characters;
+  for (const point of text) {
+    if (left === 0) break;
+    length += point.length;
+    left -= 1;
+  }
+  return text.slice(0, length);
 }
 
 /** Whole lines up to `max` characters of already safe mrkdwn, with "and N more" for the rest. */
@@ -164,7 +199,8 @@ export function asClause(sentence: string): string {
 }
 
 function escapeMarkup(text: string): string {
-  return text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign);
+  // Most texts have none.
+  return MARKUP_SIGN.test(text) ? text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign) : text;
 }
 
 /** `chat.update` refuses longer ones. */

@@ -1,7 +1,7 @@
 import type { Button } from '@slack/types';
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, firstOf, mrkdwn, plain, timeOnly } from '../../core/mrkdwn.ts';
+import { beginningOf, bold, code, count, firstOf, mrkdwn, plain, timeOnly } from '../../core/mrkdwn.ts';
 import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import { dayName, dayOf } from '../blocks/days.ts';
 import { packed } from '../blocks/lists.ts';
@@ -128,7 +128,7 @@ export function eventLine(
     projectName(event),
     mrkdwn(event.event.replaceAll('_', ' '), 30),
   ];
-  if (revision !== null && revision !== '') parts.push(code([...plain(revision)].slice(0, 7).join('')));
+  if (revision !== null && revision !== '') parts.push(code(beginningOf(plain(revision), 7)));
   const names = servers.map((server) => mrkdwn(server, 24));
   if (names.length > 0) parts.push(`on ${firstOf(names, 3)}`);
   if (event.user !== null && event.user !== '') parts.push(`by ${who(event.user)}`);

@@ -81,6 +81,8 @@ function change(value: number, unit: string): string {
 }
 
 function rounded(value: number): string {
+  // As the formatter says it, in a hundredth of the time.
+  if (Number.isInteger(value) && value > 0 && value < 1_000) return String(value);
   oneDecimal ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
   return oneDecimal.format(value);
 }

@@ -2,6 +2,8 @@ import { mrkdwn } from '../../core/mrkdwn.ts';
 import { byQuarter, numbersIn } from '../../core/quarters.ts';
 
 const DAY_MS = 86_400_000;
+/** Whose names are kept: `Intl` takes microseconds for each, and feeds are of the same few weeks. */
+const MOST_DAYS = 100;
 
 /** "Friday, Nov 20" */
 export const dayName = dayFormat({ weekday: 'long', day: 'numeric', month: 'short' });
@@ -24,21 +26,31 @@ export function zoneName(zone: string): string {
 function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string {
   // Made when it is first used: four of them took a tenth of a start.
   let format: Intl.DateTimeFormat | undefined;
+  const known = new Map<string, string>();
   return (day) => {
+    const before = known.get(day);
+    if (before !== undefined) return before;
     format ??= new Intl.DateTimeFormat('en-US', { ...options, timeZone: 'UTC' });
-    return format.format(Date.parse(day));
+    const text = format.format(Date.parse(day));
+    if (known.size >= MOST_DAYS) known.clear();
+    known.set(day, text);
+    return text;
   };
 }
 
 /** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
 export function dayOf(zone: string, at: number | string): string {
-  return hourOf(zone, at).day;
+  return textAt(zone, at).slice(0, -3);
 }
 
 /** The same with the hour, from 0 to 23. */
 export function hourOf(zone: string, at: number | string): { day: string; hour: number } {
-  const text = textOf(zone, typeof at === 'number' ? at : Date.parse(at));
+  const text = textAt(zone, at);
   return { day: text.slice(0, -3), hour: Number(text.slice(-2)) };
+}
+
+function textAt(zone: string, at: number | string): string {
+  return textOf(zone, typeof at === 'number' ? at : Date.parse(at));
 }
 
 const numbersOf = numbersIn({ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit' });
