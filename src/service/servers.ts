@@ -118,9 +118,18 @@ export async function listServers(
   try {
     return await requestRows(account, listUnder('servers'), Server, call, options);
   } catch (error) {
-    if (error instanceof ServiceError && (error.status === 403 || error.status === 404)) return undefined;
+    if (error instanceof ServiceError && saysNoList(error)) return undefined;
     throw error;
   }
+}
+
+/**
+ * A service that takes no more than new servers on this path may answer with anything there: a 405, a page. Only what
+ * may pass, or is about the key, says nothing of the list.
+ */
+function saysNoList({ kind, status = 0 }: ServiceError): boolean {
+  const isElsewhere = kind === 'unauthorized' || kind === 'busy' || kind === 'unreachable';
+  return !isElsewhere && (status < 500 || status === 501);
 }
 
 /** The managed part goes beside the server's own record, not into it. */

@@ -154,6 +154,22 @@ describe('records that differ from the documents', () => {
     expect(await world.logged(reference)).toContain('rows_skipped');
   });
 
+  test.for([
+    ['only takes new servers on the list’s path', { status: 405, body: {} }],
+    ['has a web page there', { status: 200, body: '<html>' }],
+  ] as const)(
+    'API 4.4: a server is shown and tested by its identifier where the service %s',
+    async ([, fault], { world }) => {
+      world.service.faults.add({ method: 'GET', path: `/${ACCOUNT}/projects/storefront/servers`, ...fault });
+      answer(world, 'projects/storefront/servers/srv-1', { identifier: 'srv-1', name: 'Docs' });
+      expect(await ask(world, '/deckhand server show srv-1 storefront')).toContain('*Docs*');
+      const run = { identifier: 'r1', status: 'running' };
+      answer(world, 'projects/storefront/servers/srv-1/test_access', run, 'POST');
+      await world.as('member').command(CHANNEL, '/deckhand test storefront srv-1');
+      await world.service.requests.seen(({ path }) => path.endsWith('/servers/srv-1/test_access'));
+    },
+  );
+
   test('T1: a profile that holds nothing but the beta is enough for whoami and beta', async ({ world }) => {
     const nothing = { name: null, permalink: null, static_hosting_eligible: null };
     const profile = { first_name: null, last_name: null, email_address: null };

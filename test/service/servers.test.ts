@@ -101,6 +101,31 @@ describe('servers', () => {
     expect(await listServers(client.account, 'store')).toBeUndefined();
     expect(await failure(listServers(client.account, 'store'))).toMatchObject({ kind: 'unauthorized' });
   });
+
+  test.each<[string, Reply]>([
+    ['405', { status: 405, json: {} }],
+    ['400', { status: 400, json: { error: 'bad request' } }],
+    ['501', { status: 501, raw: '' }],
+    ['a redirect', { status: 302, raw: '', headers: { location: '/login' } }],
+    ['a web page', { raw: '<html>' }],
+    ['another shape', { json: { rows: [] } }],
+  ])('API 4.4 shows no list of servers: %s on its path means that there is none', async (_what, reply) => {
+    await using wire = await startWire({ [`GET ${SERVERS}`]: [reply] });
+    await using client = openAccount(wire.origin);
+    expect(await listServers(client.account, 'store', { retries: 0 })).toBeUndefined();
+  });
+
+  test.each([
+    [429, 'busy'],
+    [503, 'busy'],
+    [500, 'unexpected'],
+    [408, 'unreachable'],
+  ])('a list of servers that is answered with %i may be there later', async (status, kind) => {
+    await using wire = await startWire({ [`GET ${SERVERS}`]: [{ status, json: {} }] });
+    await using client = openAccount(wire.origin);
+    const asked = listServers(client.account, 'store', { retries: 0 });
+    expect(await failure(asked)).toMatchObject({ kind, status });
+  });
 });
 
 describe('hosted resources', () => {
