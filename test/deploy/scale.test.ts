@@ -64,10 +64,10 @@ describe('the model of docs/scale.md', () => {
     const { thread: digestMs = 0, drawing = 0 } = costOf('digest');
     const { thread: runMs = 0 } = costOf('run');
     const computed = [
-      dueAtOnce(10_000, { thread: digestMs, drawing }) / 105,
-      dueAtOnce(10_000, { thread: digestMs }) / 52,
+      dueAtOnce(10_000, { thread: digestMs, drawing }) / 54,
+      dueAtOnce(10_000, { thread: digestMs }) / 44,
       // The looks of a minute, of which a run of three has three times as many.
-      dueAtOnce(10_000, { thread: runMs / 3 }) / 60 / 1.92,
+      dueAtOnce(10_000, { thread: runMs / 3 }) / 60 / 1.06,
     ];
     for (const ratio of computed) expect(ratio).toBeGreaterThan(1);
     for (const ratio of computed) expect(ratio).toBeLessThan(1.4);
