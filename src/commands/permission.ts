@@ -39,7 +39,7 @@ export interface Wanted {
   channels: ReadonlyArray<string | undefined>;
 }
 
-type Rules = Pick<Workspace, 'roles' | 'channels' | 'config'>;
+type Rules = Pick<Workspace, 'roles' | 'channels' | 'word'>;
 
 /** The permission is not given; the message names who can give it. */
 export class Refusal extends UserError {
@@ -62,7 +62,7 @@ export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal |
     const { commands } = await rules.channels.get(channel);
     if (commands === undefined || commands.includes(command) || isAlwaysAllowed(command)) continue;
     const here = channel === channels[0] ? 'this channel' : `<#${channel}>`;
-    const roles = code(`${rules.config.SLACK_COMMAND} roles`);
+    const roles = code(`${rules.word} roles`);
     return new Refusal(
       `${code(command)} is switched off in ${here}. Use another channel, or ask ${await whoCan(rules, 'admin')} to allow it there with ${roles}.`,
     );
@@ -80,7 +80,7 @@ export async function lacking(rules: Pick<Rules, 'roles'>, role: Role, command: 
  * @throws UserError where Slack cannot say who it is
  */
 export async function exclusionOf(
-  rules: Pick<Workspace, 'roles' | 'config'>,
+  rules: Pick<Workspace, 'roles' | 'word'>,
   user: string,
 ): Promise<Refusal | undefined> {
   const excluded = await excludedOf(rules, user);
@@ -94,7 +94,7 @@ export async function exclusionOf(
         'Only active people of this workspace can use Deckhand, not apps or people who left.',
       );
     case 'guest': {
-      const roles = code(`${rules.config.SLACK_COMMAND} roles`);
+      const roles = code(`${rules.word} roles`);
       return new Refusal(
         `Single-channel guests cannot use Deckhand. Ask ${await whoCan(rules, 'admin')} to allow guests with ${roles}.`,
       );

@@ -140,12 +140,13 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     onUnreadable: (record) => parts.store.quarantine({ ...record, workspace: id }),
   };
   const records = recordsIn(store, shared);
-  const { accounts } = records;
-  const projects = createProjects({ accounts, clock });
+  const projects = createProjects({ accounts: records.accounts, clock });
   const workspace = {
     /** `enterpriseId ?? teamId` of the installation. */
     id,
     config,
+    /** The slash word. */
+    word: config.SLACK_COMMAND,
     clock,
     /** Each line carries the workspace. */
     log,
@@ -172,7 +173,7 @@ function openWorkspace(parts: Parts, id: string, during: AskTenancy | undefined)
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
     chartFiles: createChartFiles({ slack, pictures, clock, log }),
     digests: createDigests(store),
-    hosting: createHostingCatalog({ accounts, clock }),
+    hosting: createHostingCatalog({ accounts: records.accounts, clock }),
     integrations: createIntegrations(store),
     links: {
       ...createUserLinks({ store, sealer, clock }),

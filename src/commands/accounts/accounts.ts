@@ -9,7 +9,6 @@ export const accounts = defineCommand({
   async run(_, { workspace }) {
     const keys = await workspace.accounts.keys();
     const defaultName = await workspace.accounts.defaultName();
-    const word = workspace.config.SLACK_COMMAND;
-    return { kind: 'private', message: accountsMessage(keys, defaultName, word) };
+    return { kind: 'private', message: accountsMessage(keys, defaultName, workspace.word) };
   },
 });

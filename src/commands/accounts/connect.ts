@@ -111,7 +111,7 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
     connectedBy: caller.user,
     state: 'ok',
   });
-  const reply = connectedReply(workspace.config.SLACK_COMMAND, key, tried);
+  const reply = connectedReply(workspace.word, key, tried);
   return {
     kind: 'close',
     after: () => withReplay(context, origin, reply),

@@ -17,7 +17,7 @@ export const accountsDefault = defineCommand({
   durable: true,
   args: z.object({ account: z.string().toLowerCase() }),
   async run({ account }, { workspace }) {
-    const { accounts, home, config } = workspace;
+    const { accounts, home, word } = workspace;
     const keys = (await accounts.keys()).filter(({ name }) => name === account);
     if (keys.length === 0) throw unknownAccount(account);
     // People without a key of their own would have no account.
@@ -25,7 +25,7 @@ export const accountsDefault = defineCommand({
       throw new UserError(`The account ${code(account)} has no shared key yet.`, `connect ${account}`);
     await accounts.setDefault(account);
     await home.refresh();
-    const text = `:star: ${bold(account)} is the default account of this workspace. ${code(`${config.SLACK_COMMAND} accounts`)} lists them all.`;
+    const text = `:star: ${bold(account)} is the default account of this workspace. ${code(`${word} accounts`)} lists them all.`;
     return { kind: 'private', message: say(text), audit: { target: account } };
   },
 });

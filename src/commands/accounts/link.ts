@@ -25,7 +25,7 @@ export const link = defineCommand({
   role: 'member',
   isAvailable,
   async run(_, { caller, workspace }) {
-    const { PUBLIC_URL, SLACK_COMMAND: word } = workspace.config;
+    const { PUBLIC_URL } = workspace.config;
     if (PUBLIC_URL === undefined)
       throw new UserError(
         'Linking needs an address that your browser can come back to. Whoever runs Deckhand must set `PUBLIC_URL` to it, and register that address with the service.',
@@ -42,7 +42,7 @@ export const link = defineCommand({
     ]);
     const ticket = await workspace.links.ask({ user, name, workspaceName });
     const url = startAddress(PUBLIC_URL, ticket);
-    return { kind: 'private', message: linkMessage(url, standing, workspace.clock.now(), word) };
+    return { kind: 'private', message: linkMessage(url, standing, workspace.clock.now(), workspace.word) };
   },
   actions: [{ actionId: 'link:undo', role: 'member', durable: true, run: undoLink }],
 });
@@ -53,7 +53,7 @@ const UndoValue = z.object({ linkedAt: z.number() });
 async function undoLink(value: string | undefined, { caller, workspace }: ActionContext): Promise<Reply> {
   const { linkedAt } = fromButton(UndoValue, value);
   if (!(await workspace.links.remove(caller.user, linkedAt)))
-    return { kind: 'replace', message: linkGoneMessage(workspace.config.SLACK_COMMAND) };
+    return { kind: 'replace', message: linkGoneMessage(workspace.word) };
   return { kind: 'replace', message: unlinkedMessage(), audit: { what: 'unlink' } };
 }
 
@@ -76,7 +76,7 @@ export const unlink = defineCommand({
   async run(_, { caller, workspace }) {
     const { user } = caller;
     if (!(await workspace.links.remove(user)))
-      return { kind: 'private', message: notLinkedMessage(workspace.config.SLACK_COMMAND) };
+      return { kind: 'private', message: notLinkedMessage(workspace.word) };
     return { kind: 'private', message: unlinkedMessage(), audit: {} };
   },
 });

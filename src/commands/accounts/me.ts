@@ -40,7 +40,7 @@ export const me = defineCommand({
 async function showClaims({ caller, workspace }: CommandContext, account: string): Promise<Reply> {
   const claims = await workspace.names.list(account);
   const isAdmin = await workspace.roles.holds(caller.user, 'admin');
-  const shown = { account, user: caller.user, word: workspace.config.SLACK_COMMAND };
+  const shown = { account, user: caller.user, word: workspace.word };
   return { kind: 'private', message: claimsMessage(claims, shown, isAdmin) };
 }
 

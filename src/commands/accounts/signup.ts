@@ -96,7 +96,8 @@ async function keepAccount(
   email: string,
 ): Promise<Submitted> {
   const { user } = caller;
-  const { SERVICE_BASE_URL, SLACK_COMMAND: word } = workspace.config;
+  const { word, config } = workspace;
+  const { SERVICE_BASE_URL } = config;
   const { subdomain, url, name: displayName } = made.account;
   const name = parseAccountName(subdomain, SERVICE_BASE_URL) ?? parseAccountName(url ?? '', SERVICE_BASE_URL);
   if (name === undefined) return lostKey(subdomain, word);
@@ -145,9 +146,12 @@ function refused(
   limit: SignupsLeft,
 ): Submitted {
   const now = workspace.clock.now();
-  const { SERVICE_SIGNUP_URL: webSignup = '', SLACK_COMMAND: word } = workspace.config;
+  const { SERVICE_SIGNUP_URL: webSignup = '' } = workspace.config;
   if (error.kind === 'unexpected' || error.kind === 'unreachable') {
-    const base = failureWords({ ...explain(error, { command: SIGNUP }), next: nextStep(error, word) });
+    const base = failureWords({
+      ...explain(error, { command: SIGNUP }),
+      next: nextStep(error, workspace.word),
+    });
     return { kind: 'errors', errors: {}, base };
   }
   workspace.log.info(

@@ -13,9 +13,8 @@ export const whoami = defineCommand({
   needsAccount: true,
   async run(_, context) {
     const { caller, workspace } = context;
-    const { clock, service, config } = workspace;
-    const { oauth } = service;
-    const word = config.SLACK_COMMAND;
+    const { clock, word } = workspace;
+    const { oauth } = workspace.service;
     const account = await accountOf(context);
     const forInvoicesToo = await workspace.accounts.get(account.name, forInvoices(caller));
     const [profile, roles, link] = await Promise.all([

@@ -64,7 +64,7 @@ async function askForAccess(value: string | undefined, { caller, workspace }: Ac
   const asked = await askAdmins(workspace, { wish, id, team: caller.team });
   if (asked.length === 0) {
     await requests.drop(id);
-    return { kind: 'replace', message: noAdminMessage(role, workspace.config.SLACK_COMMAND) };
+    return { kind: 'replace', message: noAdminMessage(role, workspace.word) };
   }
   await requests.asked(id, asked);
   return {
@@ -107,11 +107,10 @@ async function answer(
 ): Promise<Reply> {
   const { id } = fromButton(AnswerValue, value);
   const { user: by, requestId } = caller;
-  const { config, roles, slack } = workspace;
+  const { roles, slack, word } = workspace;
   const requests = createAccessRequests(workspace);
   const request = await requests.answer(id, { by, isAllowed, requestId });
-  if (request?.outcome === undefined)
-    return { kind: 'replace', message: requestOverMessage(config.SLACK_COMMAND) };
+  if (request?.outcome === undefined) return { kind: 'replace', message: requestOverMessage(word) };
   const { user, role, outcome } = request;
   // Another admin, or another click, was first; the same one goes on after a kill.
   if (outcome.requestId !== requestId)
@@ -121,9 +120,7 @@ async function answer(
     return { kind: 'replace', message: askerLeftMessage(request) };
   }
   if (isAllowed) await roles.give(user, role, by);
-  await slack
-    .sendDirectMessage(user, accessAnswerMessage(request, by, isAllowed, config.SLACK_COMMAND))
-    .catch(unreached);
+  await slack.sendDirectMessage(user, accessAnswerMessage(request, by, isAllowed, word)).catch(unreached);
   const message = answeredMessage(request, by, isAllowed);
   await showAll(workspace, request, message);
   const target = `${isAllowed ? '+' : 'not '}${role} ${user}`;

@@ -111,7 +111,7 @@ async function checkAccounts(context: CommandContext): Promise<Finding[]> {
   const keys = await workspace.accounts.keys();
   const theirs = keys.filter(({ purpose, connectedBy }) => purpose !== 'mine' || connectedBy === caller.user);
   if (theirs.length === 0) {
-    const said = `none is connected; an admin can run ${code(`${workspace.config.SLACK_COMMAND} connect`)}`;
+    const said = `none is connected; an admin can run ${code(`${workspace.word} connect`)}`;
     return [{ what: 'Accounts', health: 'broken', said }];
   }
   const [acting, forInvoicesToo] = await Promise.all(
@@ -160,7 +160,7 @@ const INVOICES: Permission = {
 };
 
 function checkHosting(context: CommandContext, account: Account, isEnabled: boolean): Check {
-  const enroll = code(`${context.workspace.config.SLACK_COMMAND} beta enroll`);
+  const enroll = code(`${context.workspace.word} beta enroll`);
   return checkPermission('Managed hosting', context, account, {
     ask: listHostedResources,
     granted: isEnabled ? 'the key may use it' : `is not enabled; ${enroll} enables it`,

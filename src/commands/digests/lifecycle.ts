@@ -33,11 +33,11 @@ function noteOf(
   done: ScheduleChange['done'],
   { workspace }: CommandContext,
 ): string | undefined {
-  const { config, clock } = workspace;
+  const { clock, word } = workspace;
   const { cadence, zone, snoozedUntil } = digest;
   switch (done) {
     case 'removed':
-      return `This sets it up again: ${code(`${config.SLACK_COMMAND} ${digestCommand(digest)}`, 500)}`;
+      return `This sets it up again: ${code(`${word} ${digestCommand(digest)}`, 500)}`;
     case 'snoozed':
       return snoozedUntil === undefined ? undefined : `It is posted again after ${dateTime(snoozedUntil)}.`;
     case 'paused':

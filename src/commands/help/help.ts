@@ -18,7 +18,7 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
     rest: true,
     args: z.object({ command: z.string().optional() }),
     async run(args, context) {
-      const word = context.workspace.config.SLACK_COMMAND;
+      const { word } = context.workspace;
       const wanted = args.command?.toLowerCase();
       if (wanted === 'all') return { kind: 'private', message: helpAllMessage(groups(), word) };
       const own = await ownGroups(groups(), context);
@@ -41,8 +41,7 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
           const own = await ownGroups(groups(), context);
           const group = own.find(({ id }) => id === chosen.group);
           if (group === undefined) throw new UserError('There is no such group of commands.', 'help');
-          const word = context.workspace.config.SLACK_COMMAND;
-          return { kind: 'replace', message: helpGroupMessage(group, own, word) };
+          return { kind: 'replace', message: helpGroupMessage(group, own, context.workspace.word) };
         },
       },
     ],

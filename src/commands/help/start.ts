@@ -16,8 +16,8 @@ export const start = defineCommand({
     const accounts = await workspace.accounts.list(caller);
     const channel = await workspace.channels.get(caller.channel);
     const isAdmin = await workspace.roles.holds(caller.user, 'admin');
-    const word = workspace.config.SLACK_COMMAND;
-    const canSignUp = workspace.config.SERVICE_SIGNUP_URL !== undefined;
+    const { word, config } = workspace;
+    const canSignUp = config.SERVICE_SIGNUP_URL !== undefined;
     return { kind: 'private', message: startMessage({ word, accounts, channel, isAdmin, canSignUp }) };
   },
   actions: [

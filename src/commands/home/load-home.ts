@@ -63,7 +63,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     rolesOf(workspace, user),
   ]);
   return {
-    word: workspace.config.SLACK_COMMAND,
+    word: workspace.word,
     now: workspace.clock.now(),
     canSignUp: workspace.config.SERVICE_SIGNUP_URL !== undefined,
     accounts,

@@ -102,7 +102,7 @@ async function outcomeOf(
   sent: NewIntegration,
   result: IntegrationResult,
 ): Promise<Message> {
-  const { SLACK_COMMAND: word, SERVICE_HOOK_TYPES: wireNames } = context.workspace.config;
+  const { word, config } = context.workspace;
   if (result.kind === 'auth_required') {
     const { identifier, authUrl } = result;
     const saved = await remember(context, { ...OFF, ...sent, identifier }, target);
@@ -110,5 +110,5 @@ async function outcomeOf(
   }
   const { identifier } = result.integration;
   const known = { ...OFF, ...sent, ...defined(result.integration), identifier };
-  return addedMessage(await remember(context, known, target), wireNames, word);
+  return addedMessage(await remember(context, known, target), config.SERVICE_HOOK_TYPES, word);
 }

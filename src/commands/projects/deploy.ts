@@ -19,7 +19,7 @@ export const deploy = defineCommand({
     const url = account && accountUrl(account.name, workspace.config.SERVICE_BASE_URL);
     return {
       kind: 'private',
-      message: deployMessage({ word: workspace.config.SLACK_COMMAND, account: account?.name, url, project }),
+      message: deployMessage({ word: workspace.word, account: account?.name, url, project }),
     };
   },
 });

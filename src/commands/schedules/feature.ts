@@ -58,8 +58,8 @@ export async function listOf<R>(
   const all = await kind.list(workspace);
   const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
   const records = listed.map(({ record }) => record);
-  const word = workspace.config.SLACK_COMMAND;
-  return list(records, { scope, elsewhere: all.length - listed.length, word, removed }, workspace);
+  const elsewhere = all.length - listed.length;
+  return list(records, { scope, elsewhere, word: workspace.word, removed }, workspace);
 }
 
 /** What the channel reads of a change. @param list the list whose button did it */

@@ -33,8 +33,7 @@ export const beta = defineCommand({
       workspace.accounts.use(account, (client) => getProfile(client)),
       workspace.roles.holds(caller.user, 'admin'),
     ]);
-    const word = workspace.config.SLACK_COMMAND;
-    return { kind: 'private', message: betaMessage(account.name, profile, mayEnroll, word) };
+    return { kind: 'private', message: betaMessage(account.name, profile, mayEnroll, workspace.word) };
   },
   actions: [{ actionId: 'beta:tell', role: 'member', durable: true, run: tellAdmin }],
 });
@@ -47,7 +46,7 @@ async function tellAdmin(
   const about = handOverOf(blockId);
   if (about === undefined || picked === undefined) throw outdated('menu', 'beta');
   const { account, betaUrl } = about;
-  const message = askedToEnrollMessage(account, betaUrl, caller.user, workspace.config.SLACK_COMMAND);
+  const message = askedToEnrollMessage(account, betaUrl, caller.user, workspace.word);
   await workspace.slack.sendDirectMessage(picked, message);
   return {
     kind: 'private',
@@ -95,7 +94,6 @@ async function enroll(
   account: Account,
   protocol: string | undefined,
 ): Promise<{ message: Message; audit?: Change }> {
-  const word = workspace.config.SLACK_COMMAND;
   try {
     const outcome = await workspace.accounts.use(account, async (client) => {
       const before = await getProfile(client);
@@ -104,7 +102,7 @@ async function enroll(
       return before.account.beta_features ? 'already' : 'new';
     });
     return {
-      message: enrolledMessage(account.name, outcome, word),
+      message: enrolledMessage(account.name, outcome, workspace.word),
       audit: { what: 'beta enroll', target: account.name },
     };
   } catch (error) {

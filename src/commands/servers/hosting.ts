@@ -93,7 +93,7 @@ async function list(context: CommandContext, what: z.infer<typeof Listed>): Prom
         read(listHostedResources),
         currencyOf(workspace, account),
       ]);
-      const message = hostingMessage(name, resources, currency, workspace.config.SLACK_COMMAND);
+      const message = hostingMessage(name, resources, currency, workspace.word);
       return withSkipped(message, skipped);
     }
   }

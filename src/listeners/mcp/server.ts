@@ -152,6 +152,6 @@ function sentenceOf(error: unknown, workspace: Workspace, caller: Caller, tool: 
   }
   if (error instanceof ServerNeeded) return error.message;
   if (error instanceof AccountNeeded)
-    return `No account is connected yet. An admin connects one with ${code(`${workspace.config.SLACK_COMMAND} connect`)}.`;
+    return `No account is connected yet. An admin connects one with ${code(`${workspace.word} connect`)}.`;
   return failureWords(createContext(workspace, caller).explain(error, { command: tool.command }));
 }

@@ -61,7 +61,7 @@ export function respondWorking(
   caller: Caller,
   command: string | undefined,
 ): (elapsedMs: number) => Promise<void> {
-  const line = command === undefined ? undefined : `${workspace.config.SLACK_COMMAND} ${command}`;
+  const line = command === undefined ? undefined : `${workspace.word} ${command}`;
   // Only at a command's own address can it be replaced and taken away; at a click's the clicked message would be.
   const isFleeting = caller.responseUrl !== undefined && caller.messageTs === undefined;
   return async (elapsedMs) => {

@@ -59,7 +59,7 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
   const isSuggestion = isMention(caller) && (matched === undefined || typed.isAside === true);
   const start = registry.commands.find(({ name }) => name === registry.start);
   const command = isSuggestion ? start : matched?.command;
-  const word = workspace.config.SLACK_COMMAND;
+  const { word } = workspace;
   await carryOut<Reply>({
     kind: 'command',
     workspace,
@@ -117,11 +117,7 @@ export async function follow(scene: Scene, reply: Reply, text?: string): Promise
     return runText(answerTs === undefined ? scene : { ...scene, caller: { ...caller, answerTs } }, typed);
   }
   if (reply.kind === 'modal' && isMention(caller) && text !== undefined)
-    return respondPrivately(
-      workspace,
-      caller,
-      openFormMessage(workspace.config.SLACK_COMMAND, text, caller.answerTs),
-    );
+    return respondPrivately(workspace, caller, openFormMessage(workspace.word, text, caller.answerTs));
   if (reply.kind !== 'several') return say(createContext(workspace, caller), reply);
   for (const part of reply.replies) await follow(scene, part, text);
 }
@@ -133,7 +129,7 @@ async function answerOrAsk(scene: Scene, error: unknown, text: string, command: 
   const question =
     error instanceof UnknownCommand
       ? (await suggest(scene, text, `:warning: ${error.message}`)).message
-      : questionOf(error, { text, word: workspace.config.SLACK_COMMAND, thread: caller.answerTs });
+      : questionOf(error, { text, word: workspace.word, thread: caller.answerTs });
   if (question === undefined) await respondFailure(context, error, { command });
   else
     await respondPrivately(workspace, caller, question).catch((second: unknown) =>
@@ -168,7 +164,7 @@ async function suggest(
   // A single word is a command with a typing mistake rather than a project.
   const projects = text.includes(' ') ? await knownProjects(workspace, caller) : [];
   const likely = likelyCommands(allowed, text, projects);
-  const message = suggestionsMessage(workspace.config.SLACK_COMMAND, likely, {
+  const message = suggestionsMessage(workspace.word, likely, {
     said,
     thread: caller.answerTs,
   });

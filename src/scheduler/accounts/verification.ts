@@ -60,7 +60,7 @@ async function watchVerification(workspace: Workspace, job: Job<Watched>): Promi
   const account = await workspace.accounts.get(watched.account);
   if (account === undefined || account.connectedAt !== watched.since || account.state === 'broken') return;
   const seen = await poll(workspace, account, job.signal);
-  const word = workspace.config.SLACK_COMMAND;
+  const { word } = workspace;
   if (seen.kind === 'works')
     return notify(workspace, job, watched, verifiedMessage(account.name, watched.deployKey, word));
   if (seen.kind === 'refused') {

@@ -41,9 +41,9 @@ export async function pauseAndNotify(workspace: Workspace, kind: ScheduleKind, w
 }
 
 /** "Once this is fixed, resume it with `/deckhand digest resume d7k2`." */
-function resumeSentence({ config }: Pick<Workspace, 'config'>, paused: readonly Schedule[]): string {
+function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Schedule[]): string {
   const commands = [...new Set(paused.map(({ resume }) => resume))].slice(0, 5);
-  const typed = commands.map((command) => code(`${config.SLACK_COMMAND} ${command}`, 120));
+  const typed = commands.map((command) => code(`${word} ${command}`, 120));
   return `Once this is fixed, resume ${paused.length === 1 ? 'it' : 'them'} with ${typed.join(', ')}.`;
 }
 

@@ -37,10 +37,10 @@ export interface PageContext {
 }
 
 export function pageContext(
-  { clock, config }: Pick<Workspace, 'clock' | 'config'>,
+  { clock, word }: Pick<Workspace, 'clock' | 'word'>,
   mentions: Mentions,
 ): PageContext {
-  return { now: clock.now(), batch: randomUUID(), word: config.SLACK_COMMAND, mentions };
+  return { now: clock.now(), batch: randomUUID(), word, mentions };
 }
 
 /** The two jobs of a feed: one polls, one posts. */

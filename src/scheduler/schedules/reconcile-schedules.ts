@@ -69,7 +69,7 @@ function reasonOf(schedule: Schedule, accounts: readonly Account[]): string {
 }
 
 function nextStep(
-  { config }: Pick<Workspace, 'config'>,
+  { word }: Pick<Workspace, 'word'>,
   paused: readonly Schedule[],
   accounts: readonly Account[],
 ): string {
@@ -78,7 +78,7 @@ function nextStep(
   const resumes = paused.length > 1 ? 'They resume by themselves' : 'It resumes by itself';
   if (found?.state === 'unverified') return `${resumes} once it is verified.`;
   const name = found?.name ?? first?.account;
-  const connect = code(`${config.SLACK_COMMAND} connect${name === undefined ? '' : ` ${name}`}`, 120);
+  const connect = code(`${word} connect${name === undefined ? '' : ` ${name}`}`, 120);
   return `${resumes} once an admin connects the account again with ${connect}.`;
 }
 

@@ -52,7 +52,7 @@ export async function notifyUnknown(
   error?: AccountFailure,
 ): Promise<void> {
   const { reference } = error === undefined ? {} : explainFor(workspace, order, error);
-  const text = unknownOutcomeWords(order.draft, why, workspace.config.SLACK_COMMAND);
+  const text = unknownOutcomeWords(order.draft, why, workspace.word);
   const reasons = error === undefined ? '' : saidBesides(text, error.cause);
   const said = failureWords({ text: `${text}${reasons}`, reference });
   await notify(workspace, order, say(said));

@@ -51,10 +51,10 @@ export async function followSync(
 
 /** After the last failed attempt. */
 async function syncFailed(
-  { config, slack }: Pick<Workspace, 'config' | 'slack'>,
+  { slack, word }: Pick<Workspace, 'slack' | 'word'>,
   followed: FollowedSync,
 ): Promise<void> {
-  const show = code(`${config.SLACK_COMMAND} hosting show ${followed.resource}`, 120);
+  const show = code(`${word} hosting show ${followed.resource}`, 120);
   const text = `:warning: The outcome of the sync of ${code(followed.resource)} is not known. See it with ${show}.`;
   await notifyUser(slack, followed, say(text));
 }
@@ -65,7 +65,7 @@ async function outcomeOf(
   signal: AbortSignal,
 ): Promise<Message> {
   const { account: name, resource: id, user } = followed;
-  const word = workspace.config.SLACK_COMMAND;
+  const { word } = workspace;
   const polling = new Polling(workspace, { account: name, signal, deadline: followed.until });
   try {
     const resource = await polling.until(async () => {
