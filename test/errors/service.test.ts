@@ -77,6 +77,7 @@ const ROWS: readonly Row[] = [
   ['403 on invoices', nothing, typing('invoices'), 'refused the invoices of the account `acme`. The service says: Your user lacks the permission', '`/deckhand connect acme`'],
   ['403 while a test is followed', polled(403, {}), testing, 'lacks the permission', 'Ask an administrator'],
   ['404 on the account, a new key', nothing, connecting({ account: 'nowhere' }), '{"account":"There is no account named nowhere at the service.', 'Check the name'],
+  ['404 of a service that answers for no account in JSON, a new key', failing({ status: 404, body: { error: 'Not Found' } }, 'projects'), connecting({}), 'did not find the list of projects of the account `acme`.', 'Check the account’s name'],
   ['404 on the account', failing({ status: 404, body: '<h1>Nobody lives here</h1>' }), whoami, 'There is no account named `acme` at the service.', 'Check the name'],
   ['no such project', nothing, typing('test nowhere'), 'There is no project `nowhere`.', '`/deckhand projects`'],
   ['a project that went away', started(404, { error_code: 'record_not_found' }), testing, 'The service has no project `storefront`.', '`/deckhand projects`'],

@@ -185,7 +185,7 @@ function explainGivenRefusal({ operation }: ServiceError, at: ServiceCase): Expl
   };
 }
 
-function explainNotFound(operation: string, { sought, account, word }: ServiceCase): Explained {
+function explainNotFound(operation: string, { sought, account, word, newAccount }: ServiceCase): Explained {
   if (sought) {
     const next = `See what there is with ${code(`${word} ${sought.list}`)}.`;
     return { text: `The service has no ${sought.what}.`, next };
@@ -193,7 +193,14 @@ function explainNotFound(operation: string, { sought, account, word }: ServiceCa
   const what = unnamedRecord(operation);
   const next = `See what there is with ${code(`${word} projects`)}.`;
   if (what === undefined) return { text: 'The service did not find it.', next };
-  return { text: `The service did not find the ${what} of the account ${code(account)}.`, next: IN_A_MINUTE };
+  return {
+    text: `The service did not find the ${what} of the account ${code(account)}.`,
+    // Some services answer so where there is no such account.
+    next:
+      newAccount === undefined
+        ? IN_A_MINUTE
+        : `Check the account’s name. If it is right, try again in a minute.`,
+  };
 }
 
 function whenToRetry(retryAt: number | undefined, now: number): string {
