@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
-import { Pool } from 'undici';
+import { type Outgoing, openConnection } from '../support/connections.ts';
 import { sayListening } from '../support/processes.ts';
 
 /** So many signed requests, so many at once. */
@@ -71,40 +71,44 @@ function bodyOf(load: Load, replyPath: string, n: number): string {
   }).toString();
 }
 
-function prepare(load: Load): Array<{ path: string; body: string; headers: Record<string, string> }> {
+/** A request, and where its answer will arrive. */
+interface Prepared extends Outgoing {
+  replyPath: string;
+}
+
+function prepare(load: Load): Prepared[] {
   const at = String(Math.floor(Date.now() / 1000));
   return Array.from({ length: load.count }, (_, index) => {
     lastId += 1;
-    const path = `/commands/T0BENCH/1/r${lastId}`;
-    const body = bodyOf(load, path, index + 1);
+    const replyPath = `/commands/T0BENCH/1/r${lastId}`;
+    const body = bodyOf(load, replyPath, index + 1);
     const digest = createHmac('sha256', load.secret).update(`v0:${at}:${body}`).digest('hex');
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',
       'x-slack-request-timestamp': at,
       'x-slack-signature': `v0=${digest}`,
     };
-    return { path, body, headers };
+    return { path: '/slack/events', replyPath, body, headers };
   });
 }
 
 async function run(load: Load): Promise<LoadResult> {
   const requests = prepare(load);
-  const pool = new Pool(load.origin, { connections: load.concurrency, pipelining: 1 });
+  const connections: Array<{ end(): void }> = [];
   const ms: number[] = [];
   const sentAt: number[] = [];
   const answered: Promise<void>[] = [];
   let failed = 0;
   let next = 0;
   async function work(): Promise<void> {
+    const connection = openConnection(load.origin);
+    connections.push(connection);
     for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
-      const { path, body, headers } = request;
       const { promise, resolve } = Promise.withResolvers<void>();
-      if (load.reply !== 'none') replies.set(path, resolve);
+      if (load.reply !== 'none') replies.set(request.replyPath, resolve);
       const start = performance.now();
       sentAt.push(Date.now());
-      const answer = await pool.request({ path: '/slack/events', method: 'POST', body, headers });
-      await answer.body.dump();
-      if (answer.statusCode !== 200) failed += 1;
+      if ((await connection.post(request)) !== 200) failed += 1;
       else if (load.reply === 'awaited') await promise;
       else if (load.reply === 'after') answered.push(promise);
       ms.push(performance.now() - start);
@@ -115,11 +119,26 @@ async function run(load: Load): Promise<LoadResult> {
   const seconds = (performance.now() - start) / 1000;
   // What is still to be answered must not weigh on the next candidate.
   await Promise.all(answered);
-  await pool.close();
+  for (const connection of connections) connection.end();
   return { seconds, ms, sentAt, failed };
 }
 
+/** A client that has just started would be measured along with the process that it asks. */
+async function warmUp(port: number): Promise<void> {
+  const load: Load = {
+    origin: `http://127.0.0.1:${port}`,
+    secret: '',
+    kind: 'command',
+    text: 'help',
+    count: 500,
+    concurrency: 500,
+    reply: 'none',
+  };
+  for (let round = 0; round < 3; round += 1) await run(load);
+  sayListening(port);
+}
+
 sink.keepAliveTimeout = 60_000;
-sink.listen(0, '127.0.0.1', () => sayListening((sink.address() as AddressInfo).port));
+sink.listen(0, '127.0.0.1', () => void warmUp((sink.address() as AddressInfo).port));
 process.on('message', (load: Load) => void run(load).then((result) => process.send?.(result)));
 process.on('SIGTERM', () => process.exit(0));
