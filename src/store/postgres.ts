@@ -4,7 +4,7 @@ import { KeyvPostgres } from '@keyv/postgres';
 import { Keyv } from 'keyv';
 import pg from 'pg';
 import { inBatches } from '../core/batches.ts';
-import { type Backend, endOfRange, type Row } from './backend.ts';
+import { type Backend, endOfRange, type Row, type StoredRow } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
 import { type Locks, openLocks } from './postgres-locks.ts';
 import { StoreError, type Tenancy } from './store.ts';
@@ -74,10 +74,10 @@ function adapterOn(pool: pg.Pool): KeyvPostgres {
 function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Backend {
   const changes = async (sql: string, ...values: unknown[]): Promise<boolean> =>
     ((await pool.query(sql, values)).rowCount ?? 0) > 0;
-  const readMany = async (keys: readonly string[]): Promise<Map<string, string>> => {
-    const { rows } = await pool.query<{ key: string; value: string }>(READ, [keys, Date.now()]);
-    return new Map(rows.map(({ key, value }) => [key, value]));
-  };
+  const rows = async (sql: string, ...values: unknown[]): Promise<StoredRow[]> =>
+    (await pool.query<StoredRow>(sql, values)).rows;
+  const readMany = async (keys: readonly string[]): Promise<Map<string, string>> =>
+    new Map((await rows(READ, keys, Date.now())).map(({ key, value }) => [key, value]));
   const insert = inBatches((rows: Insert[]) => insertEach(pool, rows));
   let isOpen = true;
   return {
@@ -96,10 +96,8 @@ function createBackend(pool: pg.Pool, adapter: KeyvPostgres, locks: Locks): Back
     replace: (from, { key, text, expires }, during) =>
       changes(REPLACE, ...standing(during), text, expires ?? null, key, from),
     remove: (key, from, during) => changes(REMOVE, ...standing(during), key, from),
-    range: async (prefix) =>
-      (await pool.query<{ key: string; value: string }>(RANGE, [prefix, endOfRange(prefix)])).rows,
-    rangeEnd: async (prefix, limit, upTo = endOfRange(prefix)) =>
-      (await pool.query<{ key: string; value: string }>(RANGE_END, [prefix, upTo, limit])).rows,
+    range: (prefix) => rows(RANGE, prefix, endOfRange(prefix)),
+    rangeEnd: (prefix, limit, upTo = endOfRange(prefix)) => rows(RANGE_END, prefix, upTo, limit),
     deleteRange: async (prefix) => void (await pool.query(DELETE_RANGE, [prefix, endOfRange(prefix)])),
     // Dead rows are the database's to reclaim, by its own vacuum.
     scrub: async () => undefined,

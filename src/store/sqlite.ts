@@ -6,7 +6,7 @@ import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
 import { createKeyedLock } from '../core/locks.ts';
 import { createGroupCommit, type GroupCommit, type SqliteFile, whenFree } from '../core/sqlite-file.ts';
-import { type Backend, endOfRange, textOrNothing } from './backend.ts';
+import { type Backend, endOfRange, type StoredRow, textOrNothing } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
 import { guardFile, keepGuard, realFile } from './sqlite-guard.ts';
 import { asking, StoreError, type Tenancy } from './store.ts';
@@ -88,6 +88,8 @@ function createBackend(adapter: KeyvSqlite, { prepare, commit, release }: Parts)
   const write = (sql: string, ...values: SQLInputValue[]): boolean => prepare(sql).run(...values).changes > 0;
   const changes = (sql: string, ...values: SQLInputValue[]): Promise<boolean> =>
     whenFree(() => write(sql, ...values));
+  const rows = async (sql: string, ...values: SQLInputValue[]): Promise<StoredRow[]> =>
+    (await adapter.query(sql, ...values)) as StoredRow[];
   return {
     keyv: new Keyv({ store: adapter }),
     read: (key) => whenFree(() => textOrNothing(prepare(READ).get(Date.now(), key)?.value)),
@@ -104,10 +106,8 @@ function createBackend(adapter: KeyvSqlite, { prepare, commit, release }: Parts)
     replace: (from, { key, text, expires }, during) =>
       changes(REPLACE, text, expires ?? null, key, from, ...standing(during)),
     remove: (key, from, during) => changes(REMOVE, key, from, ...standing(during)),
-    range: async (prefix) =>
-      (await adapter.query(RANGE, prefix, endOfRange(prefix))) as Array<{ key: string; value: string }>,
-    rangeEnd: async (prefix, limit, upTo = endOfRange(prefix)) =>
-      (await adapter.query(RANGE_END, prefix, upTo, limit)) as Array<{ key: string; value: string }>,
+    range: (prefix) => rows(RANGE, prefix, endOfRange(prefix)),
+    rangeEnd: (prefix, limit, upTo = endOfRange(prefix)) => rows(RANGE_END, prefix, upTo, limit),
     deleteRange: async (prefix) => void (await adapter.query(DELETE_RANGE, prefix, endOfRange(prefix))),
     scrub: () => scrub(adapter),
     exclusive: createKeyedLock(),
