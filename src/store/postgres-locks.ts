@@ -3,10 +3,7 @@ import pg from 'pg';
 import { createKeyedLock } from '../core/locks.ts';
 import { asking } from './store.ts';
 
-export interface Locks {
-  exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
+export type Locks = ReturnType<typeof openLocks>;
 
 /** Between two tries for a lock that another replica holds, in milliseconds; doubled up to the second. */
 const FIRST_RETRY_MS = 5;
@@ -20,7 +17,7 @@ const UNLOCK = 'SELECT pg_advisory_unlock(hashtextextended($1, 0))';
  * its work runs could use up the pool that this work needs. The database frees them when the process dies. If
  * the connection breaks while work runs, another replica may begin.
  */
-export function openLocks(url: string, timeoutMs: number, onError: (error: Error) => void): Locks {
+export function openLocks(url: string, timeoutMs: number, onError: (error: Error) => void) {
   const alone = createKeyedLock();
   /** The driver wants one statement at a time on a connection. */
   const inTurn = createKeyedLock();
@@ -88,7 +85,7 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
   }
 
   return {
-    exclusive: (key, work) =>
+    exclusive: <T>(key: string, work: () => Promise<T>): Promise<T> =>
       alone(key, async () => {
         const client = await asking(acquire(`deckhand ${key}`));
         try {
@@ -97,7 +94,7 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
           await release(client, `deckhand ${key}`);
         }
       }),
-    async close() {
+    async close(): Promise<void> {
       const client = await standing();
       await client?.end();
     },

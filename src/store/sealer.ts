@@ -11,19 +11,10 @@ export interface Field {
 }
 
 /** Seals secrets with a data key per workspace, itself wrapped by a key of `ENCRYPTION_KEYS`. */
-export interface Sealer {
-  /** Where `during` is given, a data key is made only while that stands. */
-  of(workspace: string, during?: AskTenancy): WorkspaceSealer;
-  /** Lets go of the workspace's data key in memory. */
-  forget(workspace: string): void;
-}
+export type Sealer = ReturnType<typeof createSealer>;
 
 /** Seals secrets of one workspace. */
-export interface WorkspaceSealer {
-  seal(field: Field, secret: string): Promise<string>;
-  /** Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand. */
-  open(field: Field, sealed: string): Promise<string>;
-}
+export type WorkspaceSealer = ReturnType<Sealer['of']>;
 
 /** A sealed value that does not open, or a key that is missing. Never holds the value or a key. */
 export class SealError extends Error {
@@ -40,18 +31,20 @@ const CACHE_MS = 60_000;
 /**
  * Seals as `v1.<data key id>.<nonce, text and tag>` with AES-256-GCM, bound to workspace, record and field.
  */
-export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = systemClock): Sealer {
+export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = systemClock) {
   const cache = createCache(clock);
   return {
-    of: (workspace, during) => ({
-      async seal(field, secret) {
+    /** Where `during` is given, a data key is made only while that stands. */
+    of: (workspace: string, during?: AskTenancy) => ({
+      async seal(field: Field, secret: string): Promise<string> {
         // Always the key as it stands: one from memory may belong to an installation that was erased.
         const dataKey = await ensureDataKey(store, keys, workspace, during);
         cache.set(workspace, dataKey);
         const context = contextOf(workspace, field);
         return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context, Buffer.from(secret))}`;
       },
-      async open(field, sealed) {
+      /** Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand. */
+      async open(field: Field, sealed: string): Promise<string> {
         const { id } = parseSealed(sealed);
         const dataKey = cache.get(workspace, id) ?? (await readDataKey(store, keys, workspace));
         const opened = openSealed(dataKey, workspace, field, sealed);
@@ -59,6 +52,7 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
         return opened;
       },
     }),
+    /** Lets go of the workspace's data key in memory. */
     forget: cache.forget,
   };
 }
