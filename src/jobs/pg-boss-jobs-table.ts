@@ -3,23 +3,13 @@ import { type JobsTable, newJob, type PortableJob, portableJob, portableSchedule
 import { beginTransaction, createBoss, QUEUE_OPTIONS } from './pg-boss.ts';
 import { claimedJob, toInsert } from './pg-boss-queue.ts';
 import { CREATE_TABLES, readStates } from './pg-boss-tables.ts';
-
-export interface PostgresTransaction {
-  jobs: JobsTable;
-  sql(text: string, values?: unknown[]): Promise<unknown[]>;
-  commit(): Promise<void>;
-  /** Nothing of what was not committed stays. */
-  close(): Promise<void>;
-}
+import type { Query } from './schedule-table.ts';
 
 /**
  * Everything of a Postgres store in one transaction; makes the tables where there are none. One that only reads sees a
  * single moment. One that writes must see the queues that pg-boss makes meanwhile.
  */
-export async function openPostgresTransaction(
-  url: string,
-  mode: 'read' | 'write',
-): Promise<PostgresTransaction> {
+export async function openPostgresTransaction(url: string, mode: 'read' | 'write') {
   const boss = createBoss(url);
   // What fails is what was asked, and says so itself.
   boss.on('error', () => undefined);
@@ -29,14 +19,17 @@ export async function openPostgresTransaction(
     const transaction = await beginTransaction(boss);
     const { db } = transaction;
     if (mode === 'read') await db.executeSql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    const sql = async (text: string, values?: unknown[]): Promise<unknown[]> =>
+      (await db.executeSql(text, values)).rows;
     let isOpen = true;
     return {
-      jobs: createTable(boss, db),
-      sql: async (text, values) => (await db.executeSql(text, values)).rows,
+      jobs: createTable(boss, db, sql),
+      sql,
       commit: async () => {
         await transaction.commit();
         isOpen = false;
       },
+      /** Nothing of what was not committed stays. */
       close: async () => {
         if (isOpen) await transaction.rollback();
         isOpen = false;
@@ -49,14 +42,14 @@ export async function openPostgresTransaction(
   }
 }
 
-function createTable(boss: PgBoss, db: Db): JobsTable {
+function createTable(boss: PgBoss, db: Db, sql: Query): JobsTable {
   const known = new Set<string>();
   async function makeQueue(queue: string): Promise<void> {
     if (!known.has(queue)) await boss.createQueue(queue, QUEUE_OPTIONS);
     known.add(queue);
   }
   return {
-    ...portableSchedules(async (sql, values) => (await db.executeSql(sql, values)).rows),
+    ...portableSchedules(sql),
     async *jobs() {
       for (const { name } of await boss.getQueues()) {
         const jobs = await boss.findJobs<object>(name, { db });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Grant } from '../slack/oauth.ts';
-import { type AskTenancy, GLOBAL, type Store, type Tenancy } from '../store/store.ts';
+import { GLOBAL, type Store, type Tenancy } from '../store/store.ts';
 
 /** Where the bot tokens of the workspaces come from. */
 export interface Installations {
@@ -94,20 +94,17 @@ export function createTenancies(parts: { store: Store; installations: Installati
   };
 }
 
-export interface AskedTenancy {
-  ask: AskTenancy;
-  is(text: string | undefined): boolean;
-}
+export type AskedTenancy = ReturnType<typeof askTenancy>;
 
 /** The tenancy of a context: the given one, else the one that stands when it is first needed. */
-export function askTenancy(tenancies: Tenancies, id: string, given: Tenancy | undefined): AskedTenancy {
+export function askTenancy(tenancies: Tenancies, id: string, given: Tenancy | undefined) {
   let tenancy = given;
   return {
-    async ask() {
+    async ask(): Promise<Tenancy> {
       tenancy ??= await tenancies.current(id);
       if (tenancy === undefined) throw new InstallationEnded();
       return tenancy;
     },
-    is: (text) => tenancy?.text === text,
+    is: (text: string | undefined) => tenancy?.text === text,
   };
 }
