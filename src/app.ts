@@ -152,7 +152,7 @@ export function createApp(parts: AppParts) {
     const graceIsOver = clock.sleep(graceMs);
     const turnsAway = Promise.all([receiver.stop(), listener?.drain(STILL_ANSWERED)]);
     await Promise.all([
-      Promise.race([turnsAway.then(() => listeners.idle()), graceIsOver]),
+      Promise.race([turnsAway.then(() => background.idle()), graceIsOver]),
       engine.stop(graceMs),
     ]);
     await Promise.race([parts.slack.idle(), graceIsOver]);

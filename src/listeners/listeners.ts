@@ -55,14 +55,6 @@ export interface ListenerParts {
   steps: Readonly<Record<string, WorkflowStep>>;
 }
 
-export interface Listeners {
-  app: App;
-  /** What is stored before its ack, carried out as jobs. */
-  jobs: readonly JobDefinition<unknown>[];
-  /** Resolves when all that was acknowledged is carried out or stored. */
-  idle(): Promise<void>;
-}
-
 interface Shared extends Pick<ListenerParts, 'log' | 'registry' | 'workspaces'> {
   background: BackgroundWork;
   requests: DurableRequests;
@@ -74,7 +66,7 @@ type Ack = (answer?: unknown) => Promise<void>;
 type Takers = Readonly<Record<string, (body: unknown, ack: Ack) => Promise<void>>>;
 
 /** Every way in: no command, click, form or event is left without an answer. */
-export function createListeners(parts: ListenerParts): Listeners {
+export function createListeners(parts: ListenerParts) {
   const { log, registry, workspaces, background } = parts;
   const steps = createSteps(parts.steps);
   const mentions = { app_mention: mentionHandler(() => requests) };
@@ -117,7 +109,9 @@ export function createListeners(parts: ListenerParts): Listeners {
     },
   };
   const app = new DirectApp({ ...parts, requests, events, takers, live: createLiveEvents(shared) });
-  return { app, jobs: [...requests.jobs, submissions.job, steps.job], idle: () => background.idle() };
+  /** What is stored before its ack, carried out as jobs. */
+  const jobs: readonly JobDefinition<unknown>[] = [...requests.jobs, submissions.job, steps.job];
+  return { app, jobs };
 }
 
 /**
