@@ -39,7 +39,7 @@ const LONG = [
   'test/commands/home/home.test.ts',
   'test/commands/integrations/{add,edit}.test.ts',
   'test/commands/odd-records.test.ts',
-  'test/commands/servers/{add,beta,hosting}.test.ts',
+  'test/commands/servers/{add,beta,followed,hosting,order}.test.ts',
   'test/commands/test-access/{outcomes,shortcuts}.test.ts',
   'test/commands/unfurls/{details,unfurl}.test.ts',
   'test/commands/workflows/steps.test.ts',

@@ -15,7 +15,7 @@ export const STORAGE: readonly Mutation[] = [
     file: 'src/scheduler/servers/add-server.ts',
     from: 'backoffMs: 1000, keyStaysMs: KEY_STAYS_MS }',
     to: 'backoffMs: 1000 }',
-    tests: ['test/commands/servers/add.test.ts'],
+    tests: ['test/commands/servers/order.test.ts'],
     only: 'creates once',
   },
   {
@@ -23,7 +23,7 @@ export const STORAGE: readonly Mutation[] = [
     file: 'src/scheduler/servers/provisioning.ts',
     from: 'keyStaysMs: KEY_STAYS_MS,',
     to: '',
-    tests: ['test/commands/servers/add.test.ts'],
+    tests: ['test/commands/servers/order.test.ts'],
     only: 'posts nothing twice',
   },
   {
@@ -170,7 +170,7 @@ export const STORAGE: readonly Mutation[] = [
     file: 'src/scheduler/servers/server-order.ts',
     from: '!namesakes.includes(identifier) && protocol_type',
     to: 'identifier !== undefined && protocol_type',
-    tests: ['test/commands/servers/add.test.ts'],
+    tests: ['test/commands/servers/order.test.ts'],
     only: 'takes no older server',
   },
   {

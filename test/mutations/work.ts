@@ -9,7 +9,8 @@ const DIGEST_TEST = 'test/commands/digests/digest.test.ts';
 const GUARD_TEST = 'test/store/sqlite-guard.test.ts';
 const CRON_TEST = 'test/jobs/cron-occurrences.test.ts';
 const DOUBLES_TEST = 'test/process/doubles.test.ts';
-const ADD_TEST = 'test/commands/servers/add.test.ts';
+const ORDER_TEST = 'test/commands/servers/order.test.ts';
+const FOLLOWED_TEST = 'test/commands/servers/followed.test.ts';
 
 /** How work is done: whose turn it is, what cannot be read, when it is due, what may stand twice. */
 export const WORK: readonly Mutation[] = [
@@ -146,7 +147,7 @@ export const WORK: readonly Mutation[] = [
     file: 'src/scheduler/servers/server-order.ts',
     from: 'look <= LOOKS; look += 1',
     to: 'look < 1 && LOOKS > 0; look += 1',
-    tests: [ADD_TEST],
+    tests: [ORDER_TEST],
     only: 'finds the server by its name',
   },
   {
@@ -154,7 +155,7 @@ export const WORK: readonly Mutation[] = [
     file: ADD_SERVER,
     from: "countUnanswered(workspace, { operation: 'createServer', ...fields });",
     to: 'void [countUnanswered, fields];',
-    tests: [ADD_TEST],
+    tests: [ORDER_TEST],
     only: 'finds the server by its name',
   },
   {
@@ -178,7 +179,7 @@ export const WORK: readonly Mutation[] = [
     file: 'src/scheduler/followed-thread.ts',
     from: 'if (telling === key) {',
     to: 'if (telling === null) {',
-    tests: [ADD_TEST],
+    tests: [FOLLOWED_TEST],
     only: 'picked up after a kill',
   },
   {
@@ -186,7 +187,7 @@ export const WORK: readonly Mutation[] = [
     file: 'src/scheduler/followed-thread.ts',
     from: 'countWithheld(this.#context, { channel, delivery: clientMsgId });',
     to: 'void countWithheld;',
-    tests: [ADD_TEST],
+    tests: [FOLLOWED_TEST],
     only: 'picked up after a kill',
   },
 ];

@@ -1,0 +1,142 @@
+import { describe, expect } from 'vitest';
+import { answerTo } from '../../support/asking.ts';
+import { ACCOUNT, CHANNEL } from '../../support/test-world.ts';
+import {
+  ann,
+  confirmSite,
+  jobsDone,
+  MACHINE,
+  orderOf,
+  POST,
+  posts,
+  roots,
+  SITE,
+  shows,
+  test,
+  thread,
+} from './ordering.ts';
+
+describe('an order of a server', () => {
+  test('server add can be ordered again where it was certainly not made', async ({ world }) => {
+    world.service.faults.add({ ...POST, status: 503, retryAfter: '600', times: 1 });
+    await confirmSite(world);
+    await ann(world).submit('server.add');
+    await shows(world, 'The service is busy.');
+    expect(roots(world)).toHaveLength(0);
+    await ann(world).submit('server.add');
+    await world.slack.until(() => roots(world).length === 1);
+  });
+
+  const lostAnswers = [
+    ['drops the answer', { drop: true, afterHandling: true }],
+    ['breaks off its answer', { badJson: true, afterHandling: true }],
+    ['fails in the middle', { status: 500, afterHandling: true }],
+  ] as const;
+  const LIST = { method: 'GET', path: `/${ACCOUNT}/projects/storefront/servers` };
+
+  test.for(lostAnswers)(
+    'server add finds the server by its name where the service %s, and follows it',
+    async ([_, fault], { world }) => {
+      world.service.faults.add({ ...POST, ...fault });
+      await confirmSite(world);
+      await ann(world).submit('server.add');
+      await world.slack.until(() => roots(world)[0]?.text.includes('*shop* in *Storefront*'));
+      expect(posts(world)).toHaveLength(1);
+      expect(await world.app.parts.metrics.text()).toContain(
+        'deckhand_request_uncertain_total{operation="createServer"} 1',
+      );
+    },
+  );
+
+  test.for(lostAnswers)(
+    'server add says honestly that it does not know where the service %s and lists no servers, and never asks twice',
+    async ([_, fault], { world }) => {
+      world.service.faults.add({ ...POST, ...fault });
+      world.service.faults.add({ ...LIST, status: 403, body: {} });
+      await confirmSite(world);
+      const said = await answerTo(world, 'admin', () => ann(world).submit('server.add'));
+      expect(said).toContain('it is not known whether it was created');
+      expect(said).toContain('`/deckhand server show \\"shop\\" storefront`');
+      await shows(world, 'it is not known whether it was created');
+      expect(posts(world)).toHaveLength(1);
+      expect(roots(world)).toHaveLength(0);
+    },
+  );
+
+  test('server add takes no older server of the same name for the one whose answer was lost', async ({
+    world,
+  }) => {
+    const older = {
+      ...LIST,
+      status: 200,
+      body: [{ identifier: 'old', name: 'shop', protocol_type: 'static_hosting' }],
+    };
+    world.service.faults.add(older);
+    world.service.faults.add({ ...POST, drop: true });
+    await confirmSite(world);
+    const said = await answerTo(world, 'admin', () => ann(world).submit('server.add'));
+    expect(said).toContain('it is not known whether it was created');
+    expect(roots(world)).toHaveLength(0);
+  });
+
+  test('server add never asks again after a kill between the request and its answer, and says so', async ({
+    world,
+  }) => {
+    const { engine } = world.app.parts;
+    const said = await answerTo(world, 'admin', () =>
+      engine.send('add-server', orderOf(world, MACHINE, { asked: true })),
+    );
+    expect(said).toContain('Deckhand was stopped while it asked the service to create *box*');
+    expect(said).toContain('`/deckhand hosting list`');
+    expect(posts(world)).toHaveLength(0);
+  });
+
+  test('server add creates once, however often the confirmation is pressed', async ({ world }) => {
+    await confirmSite(world);
+    await Promise.all([ann(world).submit('server.add'), ann(world).submit('server.add')]);
+    await world.slack.until(() => roots(world).length === 1);
+    expect(posts(world)).toHaveLength(1);
+  });
+
+  test('server add creates once, also where a kill has the form carried out again after the order has ended', async ({
+    world,
+  }) => {
+    const { engine } = world.app.parts;
+    const order = () =>
+      engine.send('add-server', orderOf(world, MACHINE, { asked: false }), { key: 'order-1' });
+    await order();
+    await jobsDone(world, 'add-server', 1);
+    expect(await order()).toBe(false);
+    expect(posts(world)).toHaveLength(1);
+    expect(roots(world)).toHaveLength(1);
+  });
+
+  test('server add posts nothing twice where a kill has it carried out again after its follower has ended', async ({
+    world,
+  }) => {
+    const { engine } = world.app.parts;
+    await confirmSite(world);
+    await ann(world).submit('server.add');
+    await world.slack.until(() => roots(world).length === 1);
+    world.service.clock.advance(10_000);
+    await jobsDone(world, 'follow-provisioning', 1);
+    const made = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
+    const [root] = roots(world);
+    const ordered = orderOf(
+      world,
+      { protocol_type: 'static_hosting', ...SITE, spa_mode: false },
+      {
+        asked: true,
+        created: { identifier: made?.identifier, name: 'shop' },
+        shown: { channel: CHANNEL, ts: root?.ts },
+      },
+    );
+    await engine.send('add-server', ordered);
+    await jobsDone(world, 'add-server', 2);
+    await expect
+      .poll(async () => (await engine.stats()).queues['follow-provisioning']?.running, { timeout: 20_000 })
+      .toBe(0);
+    expect(thread(world)).toHaveLength(2);
+    expect(roots(world)).toEqual([root]);
+  });
+});

@@ -1,0 +1,64 @@
+import { expect } from 'vitest';
+import { test as base } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+/** Where the simulated service makes servers only as its clock is moved. */
+export const test = base.extend('connected', true).extend('worldOptions', () => ({ speed: 0 }));
+
+export const POST = { method: 'POST', path: `/${ACCOUNT}/projects/storefront/servers` } as const;
+export const SITE = { name: 'shop', subdomain: 'shop-front' };
+
+export const MACHINE = { protocol_type: 'managed_vps', name: 'box', region: 'fra1', size: 'small' };
+
+/** The data of the job that carries out a confirmed order. */
+export function orderOf(
+  { app }: TestWorld,
+  wanted: typeof MACHINE | (typeof SITE & { protocol_type: string; spa_mode: boolean }),
+  { asked, ...more }: { asked: boolean; created?: object; shown?: object },
+) {
+  const draft = {
+    channel: CHANNEL,
+    account: ACCOUNT,
+    project: { permalink: 'storefront', name: 'Storefront' },
+    protocol: wanted.protocol_type,
+    wanted,
+    order: 'order-1',
+  };
+  const orderedAt = app.parts.clock.now();
+  return { workspace: TEAM, user: PEOPLE.admin, viewId: 'V0GONE', draft, orderedAt, asked, ...more };
+}
+
+export const ann = (world: TestWorld) => world.as('admin');
+export const view = (world: TestWorld) => JSON.stringify(ann(world).openView()?.content ?? {});
+export const shows = (world: TestWorld, words: string) =>
+  world.slack.until(() => view(world).includes(words));
+export const posts = (world: TestWorld) =>
+  world.service.requests.all.filter(({ method, path }) => method === 'POST' && path.endsWith('/servers'));
+export const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
+export const thread = (world: TestWorld) =>
+  world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '').map(({ text }) => text);
+
+export async function jobsDone(world: TestWorld, queue: string, count: number): Promise<void> {
+  const line = `deckhand_jobs_total{queue="${queue}",outcome="done"} ${count}`;
+  await expect.poll(() => world.app.parts.metrics.text(), { timeout: 20_000 }).toContain(line);
+}
+
+export async function open(world: TestWorld, line = '/deckhand server add storefront'): Promise<void> {
+  await ann(world).command(CHANNEL, line);
+  await world.slack.until(() => ann(world).openView()?.content.callback_id === 'server.add');
+}
+
+/** Waits for the look-ups of the opened form, so that nothing is drawn anew under a test's hands. */
+export async function openFilled(world: TestWorld, line?: string): Promise<void> {
+  const looked = world.service.requests.next(({ path }) => path === '/profile');
+  const drawn = world.slack.until(() => world.slack.calls.some(({ method }) => method === 'views.update'));
+  await open(world, line);
+  await looked;
+  await drawn;
+}
+
+export async function confirmSite(world: TestWorld): Promise<void> {
+  await openFilled(world);
+  await ann(world).submit('server.add', SITE);
+  await shows(world, 'Create this server?');
+}
