@@ -10,7 +10,8 @@ import { AccountKeyUnreadable } from '../records/account-keys.ts';
 import { AccountFailure } from '../records/accounts.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { outlastOutage } from '../slack/rate-limit.ts';
-import { failureWords, troubleWords } from '../views/blocks/failures.ts';
+import { failureWords } from '../views/blocks/failures.ts';
+import { troubleWords } from '../views/blocks/service-failures.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type FollowedState, FollowedThread, type FollowedViews } from './followed-thread.ts';
@@ -227,7 +228,7 @@ export class Polling {
     if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;
     const next = { failures: state.failures + 1, retryAt: error.cause.retryAt };
     const isLong = (next.retryAt ?? 0) - this.#parts.clock.now() > LONG_PAUSE_MS;
-    if (next.failures === 2 || (next.failures === 1 && isLong)) await onTrouble?.(troubleWords(next.retryAt));
+    if (next.failures === 2 || (next.failures === 1 && isLong)) await onTrouble?.(troubleWords(error.cause));
     return next;
   }
 

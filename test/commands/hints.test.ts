@@ -52,6 +52,21 @@ describe('T7: a hint of the service', () => {
     expect(JSON.stringify(me.view())).toContain(`may or may not be set up. The service says: ${SHOWN}`);
   });
 
+  test.for([
+    ['starts', 'POST', 'projects/storefront/test_access'],
+    ['goes on', 'GET', 'projects/storefront/test_access/*'],
+  ] as const)(
+    'T7: stands in the root message of a run while a busy service keeps it waiting, where it %s',
+    async ([, method, path], { world }) => {
+      const body = { error_code: 'service_unavailable', hint: HINT };
+      const fault = { method, path: `/${ACCOUNT}/${path}`, status: 503, body, retryAfter: '30' };
+      world.service.faults.add(fault);
+      await say(world, 'test storefront');
+      await world.slack.until(() => channelText(world).includes('the next try is'), { what: 'the wait' });
+      expect(channelText(world)).toContain(`The service says: ${SHOWN}`);
+    },
+  );
+
   test('T7: stands in the root message of a run that the service ends', async ({ world }) => {
     refuse(world, 'projects/storefront/test_access/*', 403, REFUSED);
     await say(world, 'test storefront');

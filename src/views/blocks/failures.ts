@@ -241,9 +241,3 @@ function linkTo(label: string, url: string | undefined): Explained['link'] {
   const safe = safeUrl(url);
   return safe === undefined ? undefined : { label, url: safe };
 }
-
-/** @param retryAt when the service is asked again, milliseconds since the epoch */
-export function troubleWords(retryAt: number | undefined): string {
-  const next = retryAt === undefined ? 'Deckhand keeps trying' : `the next try is ${dateTime(retryAt)}`;
-  return `The service is busy or does not answer; ${next}.`;
-}

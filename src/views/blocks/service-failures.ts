@@ -1,5 +1,5 @@
 import type { ServiceError, ServiceErrorKind } from '../../core/errors.ts';
-import { code, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 
 /** One sentence and one next step, both mrkdwn of our own making. */
@@ -76,6 +76,14 @@ export function saidBesides(text: string, error: ServiceError): string {
   const said = reasonsOf(error).map((reason) => mrkdwn(reason, 500));
   const unsaid = said.filter((reason) => !text.includes(reason));
   return unsaid.length === 0 ? '' : ` The service says: ${unsaid.map(closed).join(' ')}`;
+}
+
+/** Why something that is followed waits longer. */
+export function troubleWords(cause: ServiceError): string {
+  const { retryAt: at } = cause;
+  const next = at === undefined ? 'Deckhand keeps trying' : `the next try is ${dateTime(at)}`;
+  const said = `The service is busy or does not answer; ${next}.`;
+  return `${said}${saidBesides(said, cause)}`;
 }
 
 export function listMessages({ fields = {}, messages = [], hint = 'no reason given' }: ServiceError): string {
