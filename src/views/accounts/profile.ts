@@ -36,20 +36,17 @@ export function profileMessage(view: ProfileView): Message {
     actingWords(view, who),
     `Account ${bold(profile.account.name || account)} (${code(account)})`,
     `Managed resources beta: ${beta}`,
-    ...(profile.account.suspended ? [':warning: The account is suspended.'] : []),
-    ...(profile.account.trialling ? ['The account is in its trial period.'] : []),
+    profile.account.suspended && ':warning: The account is suspended.',
+    profile.account.trialling && 'The account is in its trial period.',
   ];
   return {
     text: `You are <@${view.user}>. Deckhand uses the account ${code(account)} with the key of ${mrkdwn(email, 200)}`,
     blocks: [
-      section(lines.join('\n')),
+      section(lines.filter(Boolean).join('\n')),
       context(
         `Key ${code(maskedKey(key.keyTail))}`,
-        ...(billing === undefined
-          ? []
-          : [
-              `For invoices the billing key ${code(maskedKey(billing.keyTail))} of <@${billing.connectedBy}>`,
-            ]),
+        billing &&
+          `For invoices the billing key ${code(maskedKey(billing.keyTail))} of <@${billing.connectedBy}>`,
       ),
     ],
   };

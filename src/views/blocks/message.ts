@@ -13,11 +13,10 @@ export function section(text: string, accessory?: Button | false): KnownBlock {
   };
 }
 
-export function context(...texts: string[]): KnownBlock {
-  return {
-    type: 'context',
-    elements: texts.slice(0, LIMITS.contextElements).map((text) => markup(cut(text, LIMITS.sectionText))),
-  };
+/** Small print; what is not to be said is left out. */
+export function context(...texts: ReadonlyArray<string | false | undefined>): KnownBlock {
+  const said = texts.filter((text) => text !== false && text !== undefined).slice(0, LIMITS.contextElements);
+  return { type: 'context', elements: said.map((text) => markup(cut(text, LIMITS.sectionText))) };
 }
 
 export function header(text: string): KnownBlock {

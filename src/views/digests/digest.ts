@@ -162,9 +162,9 @@ function footerOf({ digest, next, isPreview }: DigestFrame, change?: FooterChang
   const notes = context(
     `${code(digest.id)} by <@${digest.setUpBy}>`,
     zoneName(digest.zone),
-    ...(next === undefined ? [] : [`next ${dateTime(next)}`]),
-    ...(change === undefined ? [] : [change.said]),
-    ...(isPreview ? ['preview'] : []),
+    next !== undefined && `next ${dateTime(next)}`,
+    change?.said,
+    isPreview && 'preview',
   );
   if (isPreview) return [notes];
   const value = { id: digest.id };

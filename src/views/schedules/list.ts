@@ -57,10 +57,10 @@ export function scheduleList(
     return length <= LONGEST_ROWS;
   });
   const left = listed.length - shown.length;
-  const more = left > 0 ? [`and ${left} more; list them in their own channels`] : [];
+  const more = left > 0 && `and ${left} more; list them in their own channels`;
   return {
     text: title,
-    blocks: [header(title), ...shown.flat(), context(...more, `Add one with ${add}.${others}`), ...undo],
+    blocks: [header(title), ...shown.flat(), context(more, `Add one with ${add}.${others}`), ...undo],
   };
 }
 

@@ -61,7 +61,7 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
       blocks: [
         ...shown.map((text) => section(text)),
         ...(found.isCut ? [section(cutWords(found))] : []),
-        context(...(found.skipped?.length ? [skippedWords(found.skipped)] : []), sourceOf(found)),
+        context(found.skipped?.length ? skippedWords(found.skipped) : undefined, sourceOf(found)),
       ],
     },
     replies: isMuch ? pages.map((page) => ({ text: headline(found), blocks: page })) : [],
