@@ -80,8 +80,6 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
     case 'plain_text_input':
       return { ...element, initial_value: cut(String(value), element.max_length ?? LIMITS.inputText) };
     case 'email_text_input':
-    case 'url_text_input':
-    case 'number_input':
       return { ...element, initial_value: String(value) };
     case 'static_select':
     case 'radio_buttons': {
@@ -108,34 +106,21 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
 }
 
 /** The part of a received view that may be sent back. */
-export function resendable({
-  title,
-  blocks,
-  callback_id,
-  submit,
-  close,
-  private_metadata,
-}: ModalView): ModalView {
-  const optional = defined({
-    callback_id,
-    submit: submit || undefined,
-    close: close || undefined,
-    private_metadata: private_metadata || undefined,
-  });
-  return { type: 'modal', title, blocks, ...optional };
+export function resendable(view: ModalView): ModalView {
+  const { title, blocks, callback_id } = view;
+  const submit = view.submit || undefined;
+  const close = view.close || undefined;
+  const private_metadata = view.private_metadata || undefined;
+  return { type: 'modal', title, blocks, ...defined({ callback_id, submit, close, private_metadata }) };
 }
 
-/** The value of one element of a modal, of any kind. */
+/** The value of one element of a modal, of the kinds that our inputs have. */
 const Element = z.looseObject({
   value: z.string().nullish(),
   selected_option: z.looseObject({ value: z.string() }).nullish(),
   selected_options: z.array(z.looseObject({ value: z.string() })).nullish(),
-  selected_user: z.string().nullish(),
   selected_users: z.array(z.string()).nullish(),
-  selected_channel: z.string().nullish(),
   selected_conversation: z.string().nullish(),
-  selected_conversations: z.array(z.string()).nullish(),
-  selected_date: z.string().nullish(),
   selected_time: z.string().nullish(),
 });
 
@@ -157,16 +142,15 @@ export function readState(state: unknown): Values {
 }
 
 function readElement(element: z.infer<typeof Element>): string | string[] | undefined {
-  const many = element.selected_options?.map((option) => option.value);
-  const one =
+  return (
+    element.selected_options?.map((option) => option.value) ??
+    element.selected_users ??
     element.value?.slice(0, MOST_TYPED) ??
     element.selected_option?.value ??
-    element.selected_user ??
-    element.selected_channel ??
     element.selected_conversation ??
-    element.selected_date ??
-    element.selected_time;
-  return many ?? element.selected_users ?? element.selected_conversations ?? one ?? undefined;
+    element.selected_time ??
+    undefined
+  );
 }
 
 /** Each message under the field that it is about. */
