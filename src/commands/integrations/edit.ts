@@ -67,17 +67,14 @@ async function openForm(
     known === undefined
       ? { ...place, ...(await unknownTarget(context, id, project)), picks: remembered.length > 0 }
       : { ...place, ...knownTarget(known) };
-  const wireNames = workspace.config.SERVICE_HOOK_TYPES;
-  return {
-    kind: 'modal',
-    view: integrationModal({
-      callbackId: INTEGRATION_EDIT,
-      origin,
-      values: {},
-      wireNames,
-      typedProject: project,
-    }),
-  };
+  const view = integrationModal({
+    callbackId: INTEGRATION_EDIT,
+    origin,
+    values: {},
+    wireNames: workspace.config.SERVICE_HOOK_TYPES,
+    typedProject: project,
+  });
+  return { kind: 'modal', view };
 }
 
 /** What is remembered of an integration. */

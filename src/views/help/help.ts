@@ -32,12 +32,10 @@ export function helpMessage(groups: readonly HelpGroup[], word: string): Message
     commands: group.commands.filter(({ name }) => !UNLISTED.has(name)),
   }));
   const filled = listed.filter(({ commands }) => commands.length > 0);
-  const parts = filled.map(
-    ({ title, commands }) =>
-      `*${title}*  ${firstWords(commands)
-        .map((name) => code(name))
-        .join(' ')}`,
-  );
+  const parts = filled.map(({ title, commands }) => {
+    const names = firstWords(commands).map((name) => code(name));
+    return `*${title}*  ${names.join(' ')}`;
+  });
   return {
     text: TITLE,
     blocks: [

@@ -5,12 +5,20 @@ import { outcomeWords, statusWord } from './test-run.ts';
 
 /** ":white_check_mark: completed: 6 of 6 reachable, repository ok, today at 9:00"; mrkdwn. */
 export function runWords(run: Run): string {
-  const { status, serviceStatus } = run;
-  const startedAt = run.createdAt ?? run.startedAt;
-  if (status === 'running')
-    return `:arrows_counterclockwise: ${statusWord(serviceStatus)} since ${dateTime(startedAt)}`;
+  const { began, ended } = timesOfRun(run);
+  if (run.status === 'running')
+    return `:arrows_counterclockwise: ${statusWord(run.serviceStatus)} since ${dateTime(began)}`;
   const { icon, words } = endedWords(run);
-  return `${icon} ${words}, ${dateTime(run.completedAt ?? run.endedAt ?? startedAt)}`;
+  return `${icon} ${words}, ${dateTime(ended)}`;
+}
+
+/** By the service's clock where it gives the time, else by ours. */
+export function timesOfRun({ createdAt, startedAt, completedAt, endedAt }: Run): {
+  began: number;
+  ended: number;
+} {
+  const began = createdAt ?? startedAt;
+  return { began, ended: completedAt ?? endedAt ?? began };
 }
 
 /** How a run that is no longer followed stands. */

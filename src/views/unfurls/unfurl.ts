@@ -9,7 +9,7 @@ import { outcomeOf as outcomeOfDeployment } from '../activity/outcomes.ts';
 import { buttons, context, section } from '../blocks/message.ts';
 import { testButton } from '../projects/test-button.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
-import { endedWords, runWords } from '../test-access/runs.ts';
+import { endedWords, runWords, timesOfRun } from '../test-access/runs.ts';
 
 /** The preview under a link to a project. */
 export function projectUnfurl(
@@ -106,14 +106,11 @@ function deployed({ last_deployed_at: at }: ShownProject['project']): EntityCust
 function tested(run: Run | undefined): EntityCustomField[] {
   const label = 'Test access';
   if (run === undefined) return [words('test', label, 'Not tested with Deckhand yet')];
-  const startedAt = run.createdAt ?? run.startedAt;
+  const { began, ended } = timesOfRun(run);
   if (run.status === 'running')
-    return [words('test', label, 'Running', 'blue'), moment('tested', 'Started', startedAt)];
+    return [words('test', label, 'Running', 'blue'), moment('tested', 'Started', began)];
   const { icon, words: said } = endedWords(run);
-  return [
-    words('test', label, said, COLORS[icon] ?? 'yellow'),
-    moment('tested', 'Tested', run.completedAt ?? run.endedAt ?? startedAt),
-  ];
+  return [words('test', label, said, COLORS[icon] ?? 'yellow'), moment('tested', 'Tested', ended)];
 }
 
 const COLORS: Readonly<Record<string, string>> = {
