@@ -66,6 +66,18 @@ function waitAfter(error: unknown, now: number, unanswered: number, policy: Retr
   return undefined;
 }
 
+/** Calls `onRepeat` before each try after one whose answer was lost, which every failure from then on says too. */
+export function reportingRepeats<T>(run: () => Promise<T>, onRepeat: () => void): () => Promise<T> {
+  let isUncertain = false;
+  return () => {
+    if (isUncertain) onRepeat();
+    return run().catch((error: unknown) => {
+      if (isSlackFailure(error)) isUncertain = error.mayHavePosted ||= isUncertain;
+      throw error;
+    });
+  };
+}
+
 /** Outages of Slack last minutes, seldom hours. */
 const LONGEST_OUTAGE_MS = 6 * 60 * 60_000;
 const OUTAGE_BACKOFF_MS = 1_000;

@@ -13,6 +13,7 @@ import {
   createEditBudget,
   type EditBudget,
   ONLY_CHANCE,
+  reportingRepeats,
   SOMEONE_WAITS,
   withRetries,
 } from './rate-limit.ts';
@@ -29,10 +30,12 @@ export interface Post {
   intend?: (() => Promise<void>) | undefined;
   /** What the log calls it, if not by its `clientMsgId`. */
   label?: string | undefined;
+  /** Called with each try after one whose answer was lost: an earlier copy may stand above. */
+  onRepeat?: (() => void) | undefined;
 }
 
 /** What the log says of a post that is sent again. */
-export type RepeatedPost = Pick<Post, 'channel' | 'label' | 'clientMsgId'>;
+export type RepeatedPost = Pick<Post, 'channel' | 'label' | 'clientMsgId' | 'onRepeat'>;
 
 export interface MessageRef {
   channel: string;
@@ -162,17 +165,10 @@ type Posting = Pick<
 function createPosting(shared: Shared, workspace: string, once: CallOnce): Posting {
   const { clock, lock, onRepeat } = shared;
 
-  /** Reports each try after one whose answer was lost, which every failure from then on says too. */
-  function reportingRepeats<T>(post: RepeatedPost, run: () => Promise<T>): () => Promise<T> {
-    let isUncertain = false;
-    return () => {
-      if (isUncertain) onRepeat?.(workspace, post);
-      return run().catch((error: unknown) => {
-        if (isSlackFailure(error)) isUncertain = error.mayHavePosted ||= isUncertain;
-        throw error;
-      });
-    };
-  }
+  const repeated = (post: RepeatedPost) => (): void => {
+    onRepeat?.(workspace, post);
+    post.onRepeat?.();
+  };
 
   async function send(post: Post, signal?: AbortSignal): Promise<MessageRef> {
     const { channel, message, threadTs, clientMsgId, intend } = post;
@@ -180,7 +176,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     const id = clientMsgId === undefined ? {} : { client_msg_id: clientMsgId };
     const args = { ...PLAIN_POST, channel, ...inert(message), ...thread, ...id };
     const sendOnce = () => once('chat.postMessage', args, intend);
-    const sent = await withRetries(clock, BACKGROUND, reportingRepeats(post, sendOnce), signal);
+    const sent = await withRetries(clock, BACKGROUND, reportingRepeats(sendOnce, repeated(post)), signal);
     return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
   }
 
@@ -199,7 +195,11 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
       const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
       const args = { ...PLAIN_POST, ...inert(message), channel, user, ...thread };
       const postOnce = () => once('chat.postEphemeral', args);
-      await withRetries(clock, ONLY_CHANCE, reportingRepeats({ channel, label: `to ${user}` }, postOnce));
+      await withRetries(
+        clock,
+        ONLY_CHANCE,
+        reportingRepeats(postOnce, repeated({ channel, label: `to ${user}` })),
+      );
     },
     openDirect,
     sendDirectMessage: async (user, message) => post({ channel: await openDirect(user), message }),

@@ -212,7 +212,7 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a root message that may stand twice is not counted',
     file: 'src/scheduler/test-access/start-test.ts',
-    from: 'if (maybeTwice.length > 0) countRepeated(workspace, { channel, delivery: clientMsgId });',
+    from: 'if (maybeTwice.size > 0) countRepeated(workspace, { channel, delivery: clientMsgId });',
     to: 'void countRepeated;',
     tests: ['test/process/doubles.test.ts'],
     only: 'root message of a workflow',

@@ -11,16 +11,24 @@ const test = base.extend('connected', true).extend('worldOptions', HASTY);
 const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 
 test.for([{ malformed: true }, { drop: 'after' as const }, { status: 502 }])(
-  'a root whose post was answered with %o is posted again under its name, and counted',
+  'a root whose post was answered with %o is posted again under its name, counted, and says so to its end',
   async (fault, { world }) => {
     world.slack.fault({ method: 'chat.postMessage', ...fault, times: 1 });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2'));
     expect(new Set(roots(world).map((root) => root.client_msg_id)).size).toBe(1);
+    expect(JSON.stringify(roots(world).at(-1)?.blocks)).toContain('An earlier copy may stand above');
     expect(await world.app.parts.metrics.text()).toMatch(/^deckhand_delivery_uncertain_total 1$/m);
     expect(await world.logged('"event":"delivery_uncertain"')).toContain(roots(world)[0]?.client_msg_id);
   },
 );
+
+test('a root that only had to wait for a busy Slack does not speak of a copy', async ({ world }) => {
+  world.slack.fault({ method: 'chat.postMessage', status: 429, retryAfter: 1, times: 1 });
+  await world.as('member').command(CHANNEL, '/deckhand test storefront');
+  await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2'));
+  expect(JSON.stringify(roots(world))).not.toContain('copy');
+});
 
 test('what a person alone is told outlasts a Slack that fails for a while, and each repetition is counted', async ({
   world,

@@ -144,8 +144,14 @@ async function postRoot(
     state,
   });
   await save({ posting: true, maybeTwice });
+  let isRepeated = false;
+  const onRepeat = (): void => {
+    isRepeated = true;
+  };
   try {
-    return await slack.post({ channel, threadTs: order.answerTs, message, clientMsgId });
+    const shown = await slack.post({ channel, threadTs: order.answerTs, message, clientMsgId, onRepeat });
+    if (isRepeated) await save({ maybeTwice: true });
+    return shown;
   } catch (error) {
     if (isSlackFailure(error) && !error.mayHavePosted) await save({ posting: false });
     if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;

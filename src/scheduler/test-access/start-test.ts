@@ -61,10 +61,10 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
 /** @param isResumed Slack may have a root message of it, although no answer was kept */
 async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean): Promise<void> {
   const isRepeated = isResumed && run.channel !== undefined && run.rootTs === undefined;
-  const maybeTwice: MaybeTwice[] = isRepeated ? ['root'] : [];
+  const maybeTwice = new Set<MaybeTwice>(isRepeated ? ['root'] : []);
   try {
     const rootTs = run.rootTs ?? (await postRoot(workspace, run, maybeTwice));
-    await sendToFollow(workspace, { ...run, rootTs }, { told: [], maybeTwice });
+    await sendToFollow(workspace, { ...run, rootTs }, { told: [], maybeTwice: [...maybeTwice] });
   } catch (error) {
     const reason = failureWords(workspace.explain(error));
     await closeRun(workspace, run, { status: 'stopped', reason });
@@ -72,26 +72,30 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
   }
 }
 
-/** Undefined where the run is shown nowhere. */
+/**
+ * Undefined where the run is shown nowhere.
+ * @param maybeTwice the root is added where Slack's answer was lost
+ */
 async function postRoot(
   workspace: Pick<Workspace, 'slack' | 'runs' | 'id' | 'log' | 'metrics'>,
   run: Run,
-  maybeTwice: readonly MaybeTwice[],
+  maybeTwice: Set<MaybeTwice>,
 ): Promise<string | undefined> {
   const { slack, runs, id } = workspace;
   const { channel, threadTs, startedAt: now, requestId } = run;
   if (channel === undefined) return undefined;
   const clientMsgId = postId(id, requestId, 'root');
-  if (maybeTwice.length > 0) countRepeated(workspace, { channel, delivery: clientMsgId });
+  if (maybeTwice.size > 0) countRepeated(workspace, { channel, delivery: clientMsgId });
   const message = testRootMessage({
     ...run,
     now,
-    maybeTwice,
+    maybeTwice: [...maybeTwice],
     usualMs: usualDuration(run),
     state: { kind: 'starting' },
     layout: 'compact',
   });
-  const shown = await slack.post({ channel, threadTs, message, clientMsgId });
+  const onRepeat = (): unknown => maybeTwice.add('root');
+  const shown = await slack.post({ channel, threadTs, message, clientMsgId, onRepeat });
   await runs.change(run, { rootTs: shown.ts });
   return shown.ts;
 }

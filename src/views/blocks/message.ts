@@ -28,9 +28,9 @@ export function plainText(text: string, max: number): { type: 'plain_text'; text
   return { type: 'plain_text', text: plain(text, max) };
 }
 
-/** On a root message that was posted again, because the process was stopped before it kept Slack's answer. */
+/** On a root message that was posted again, because Slack's answer was lost, or the process stopped before it kept it. */
 export const EARLIER_COPY =
-  ':warning: Deckhand was restarted while it posted this. An earlier copy may stand above; it is not updated.';
+  ':warning: Slack’s answer to this message was lost. An earlier copy may stand above; it is not updated.';
 
 /** How something that was followed stands whose end is not known. */
 export const UNENDED = {
