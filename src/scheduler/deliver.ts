@@ -41,7 +41,8 @@ export async function deliveryOf(store: WorkspaceStore, id: string): Promise<Del
 /**
  * Posts a message that is never lost, and once where Slack allows it. It is recorded before and after, alone in its
  * channel. If the process dies in between, Slack may or may not have it: then it is posted again under the same
- * `client_msg_id`, which is logged, counted (`deckhand_delivery_uncertain_total`) and said in the message.
+ * `client_msg_id`, which is logged, counted (`deckhand_delivery_uncertain_total`) and said in the message; so it is where
+ * Slack's answer was lost.
  * @throws SlackFailure; where it is certain that Slack did not take it, nothing stays recorded
  */
 export async function deliver(workspace: Workspace, what: Delivering): Promise<MessageRef> {
@@ -53,10 +54,16 @@ export async function deliver(workspace: Workspace, what: Delivering): Promise<M
     if (before?.state === 'posted') return { channel: before.channel, ts: before.ts ?? '' };
     if (before !== undefined) countRepeated(workspace, { channel, delivery: id });
     const clientMsgId = postId(workspace.id, id);
-    const message = before === undefined ? what.message : maybeTwice(what.message);
-    const shown = await post({ ...what, message, clientMsgId }, send, () => stored.delete(id));
+    const again = maybeTwice(what.message);
+    let isUntold = false;
+    const onRepeat = (): void => {
+      isUntold = before === undefined;
+    };
+    const message = before === undefined ? what.message : again;
+    const shown = await post({ ...what, message, clientMsgId, onRepeat }, send, () => stored.delete(id));
     const shownAt = workspace.clock.now();
     await stored.put(id, { state: 'posted', channel, at: shownAt, ts: shown.ts }, shownAt + KEPT_MS);
+    if (isUntold && shown.ts !== '') await workspace.slack.update(shown, again).catch(ignoreSlack);
     return shown;
   });
 }
@@ -93,13 +100,13 @@ export async function deliverReply(
 }
 
 async function post(
-  what: Delivering & { clientMsgId: string },
+  what: Delivering & { clientMsgId: string; onRepeat(): void },
   send: Send,
   forget: () => Promise<unknown>,
 ): Promise<MessageRef> {
-  const { id, channel, threadTs, message, clientMsgId, signal } = what;
+  const { id, channel, threadTs, message, clientMsgId, onRepeat, signal } = what;
   try {
-    return await send({ channel, threadTs, message, clientMsgId, label: id }, signal);
+    return await send({ channel, threadTs, message, clientMsgId, label: id, onRepeat }, signal);
   } catch (error) {
     // Slack knows this post by its `client_msg_id`, but it was deleted since.
     if (isSlackFailure(error, 'rejected') && error.reason === 'duplicate_message_not_found')
@@ -107,6 +114,11 @@ async function post(
     if (isSlackFailure(error) && !error.mayHavePosted) await forget();
     throw error;
   }
+}
+
+/** The message is there, and only lacks a line. */
+function ignoreSlack(error: unknown): void {
+  if (!isSlackFailure(error)) throw error;
 }
 
 function deliveries(store: WorkspaceStore): Collection<Delivery> {

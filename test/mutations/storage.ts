@@ -197,7 +197,7 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a delivery that may stand twice does not say so',
     file: DELIVER,
-    from: 'before === undefined ? what.message : maybeTwice(what.message)',
+    from: 'before === undefined ? what.message : again',
     to: 'what.message',
     tests: [DELIVER_TEST],
     only: 'says so',

@@ -46,7 +46,7 @@ describe('a delivery', () => {
     expect(await state()).toBe('posted');
   });
 
-  it('is repeated under the same name where the answer was lost, and counted', async () => {
+  it('is repeated under the same name where the answer was lost, counted, and says so', async () => {
     world.slack.fault({ method: 'chat.postMessage', drop: 'after', times: 1 });
     const delivered = deliver(world.app.workspaces.open(TEAM), what);
     await world.passUntil(async () => (await state()) === 'posting');
@@ -54,6 +54,15 @@ describe('a delivery', () => {
     await delivered;
     expect(new Set(stand().map((message) => message.client_msg_id)).size).toBe(1);
     expect(await uncertain()).toBe('1');
+    expect(JSON.stringify(stand().at(-1)?.blocks)).toContain('may stand here twice');
+  });
+
+  it('stays delivered where Slack does not take that line any more', async () => {
+    world.slack.fault({ method: 'chat.postMessage', drop: 'after', times: 1 });
+    world.slack.fault({ method: 'chat.update', error: 'cant_update_message' });
+    const delivered = deliver(world.app.workspaces.open(TEAM), what);
+    await world.passUntil(async () => (await state()) === 'posted');
+    expect((await delivered).ts).toBe(stand().at(-1)?.ts);
   });
 
   it.each(['is_archived', 'not_in_channel', 'restricted_action', 'account_inactive', 'invalid_blocks'])(

@@ -127,7 +127,7 @@ export function safeUrl(url: string | null | undefined): string | undefined {
 /** The message with the note that it was posted again, below its first block; without it where there is no room. */
 export function maybeTwice(message: Message): Message {
   if (message.blocks.length >= LIMITS.blocksInMessage) return message;
-  const said = ':warning: Deckhand was restarted while it posted this, so it may stand here twice.';
+  const said = ':warning: Slack’s answer to this message was lost, so it may stand here twice.';
   return { ...message, blocks: message.blocks.toSpliced(1, 0, context(said)) };
 }
 
