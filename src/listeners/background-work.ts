@@ -234,7 +234,10 @@ function readData<Data>(schema: z.ZodType<Data>, data: unknown): Data {
 }
 
 /** What a workspace had under way ends with its installation, and is not tried again. */
-async function untilEnded({ log }: Workspace, work: Promise<void> | undefined): Promise<void> {
+export async function untilEnded(
+  { log }: Pick<Workspace, 'log'>,
+  work: Promise<void> | undefined,
+): Promise<void> {
   try {
     await work;
   } catch (error) {

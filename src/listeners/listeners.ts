@@ -2,7 +2,6 @@ import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
 import { ZodError } from 'zod';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import { createContext } from '../commands/resolve-target.ts';
-import { InstallationEnded } from '../core/errors.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -10,7 +9,7 @@ import { libraryLogger } from '../slack/sdk.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
-import type { BackgroundWork } from './background-work.ts';
+import { type BackgroundWork, untilEnded } from './background-work.ts';
 import {
   callerOf,
   createDurableRequests,
@@ -216,19 +215,14 @@ class DirectApp extends App {
     const { live, events } = this.#ways;
     if (live.begin(event.body)) return event.ack();
     const known = readEvent(event.body, events);
-    if (known !== undefined) await this.#store(known.keeper, known.event);
+    if (known !== undefined) await untilEnded(this.#ways, this.#store(known.keeper, known.event));
     await event.ack();
   }
 
   /** Where it is not stored, it is not acknowledged, so that Slack sends it again. */
   async #store(keeper: string, event: StoredEvent): Promise<void> {
-    const { workspaces, requests, log } = this.#ways;
-    try {
-      await requests.storeEvent(await workspaces.enter(keeper), event);
-    } catch (error) {
-      if (!(error instanceof InstallationEnded)) throw error;
-      log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
-    }
+    const { workspaces, requests } = this.#ways;
+    await requests.storeEvent(await workspaces.enter(keeper), event);
   }
 
   async #take(name: string, { body, ack }: ReceiverEvent): Promise<void> {

@@ -134,8 +134,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'events are acknowledged before they are stored',
     file: 'src/listeners/listeners.ts',
-    from: 'if (known !== undefined) await this.#store(known.keeper, known.event);\n    await event.ack();',
-    to: 'await event.ack();\n    if (known !== undefined) await this.#store(known.keeper, known.event);',
+    from: 'if (known !== undefined) await untilEnded(this.#ways, this.#store(known.keeper, known.event));\n    await event.ack();',
+    to: 'await event.ack();\n    if (known !== undefined) await untilEnded(this.#ways, this.#store(known.keeper, known.event));',
     tests: [SIGNATURES_TEST],
     only: 'could not be stored',
   },
