@@ -30,7 +30,7 @@ import {
   showProgress,
 } from './respond.ts';
 import { follow } from './run-command.ts';
-import { ackOf, invalidFields, lateMessage, lateView, type SubmissionAck } from './submission-view.ts';
+import { ackOf, DONE, invalidFields, lateMessage, lateView, type SubmissionAck } from './submission-view.ts';
 
 /** Slack waits 3 s for the answer to a submission; after this the modal shows that the work continues. */
 const ACK_WITHIN_MS = 2_000;
@@ -160,7 +160,6 @@ async function outcomeOf(sent: Sent, form: TakenForm): Promise<Submitted> {
   return { ...submitted, view: answeredIn(submitted.view, sent.caller.answerTs) };
 }
 
-const DONE = ':white_check_mark: Done. You can close this.';
 const CUT_OFF =
   ':warning: Deckhand was restarted while it carried out this form, so it may or may not be done. Check at the service before you fill it in again.';
 

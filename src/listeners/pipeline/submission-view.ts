@@ -15,6 +15,8 @@ export type SubmissionAck =
   | { response_action: 'update'; view: ModalView }
   | { response_action: 'clear' };
 
+export const DONE = ':white_check_mark: Done. You can close this.';
+
 type Errors = Extract<Submitted, { kind: 'errors' }>;
 
 export function ackOf(submitted: Submitted, state: ViewState): SubmissionAck {
@@ -39,7 +41,7 @@ export function lateView(
 ): ModalView {
   switch (submitted.kind) {
     case 'close':
-      return notice(state.view.title.text, ':white_check_mark: Done. You can close this.');
+      return notice(state.view.title.text, DONE);
     case 'view':
       return submitted.view;
     case 'errors':
