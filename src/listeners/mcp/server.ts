@@ -15,18 +15,12 @@ import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts'
 import { Id, MaybeId } from '../payloads/schemas.ts';
 import { carryOut } from '../pipeline/pipeline.ts';
 
-interface McpAnswer {
-  status: number;
-  type: string;
-  body: string;
-}
-
 /** Answers one message of the protocol. A server of its own for each, as the SDK wants it where there are no sessions. */
 export async function answerMcp(
   message: Record<string, unknown>,
   headers: IncomingHttpHeaders,
   parts: ToolParts,
-): Promise<McpAnswer> {
+): Promise<{ status: number; type: string; body: string }> {
   const server = createServer(parts);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   try {

@@ -57,7 +57,7 @@ function afterInvoices(
 ): BillingChannel {
   const { known, news } = newsOf(channel.known, invoices, now);
   const { unread, isNews } = afterUnread(channel.unread, skipped, now);
-  const next = { ...channel, known, ...(unread === undefined ? {} : { unread }) };
+  const next = { ...channel, known, unread };
   if (news.length === 0 && !isNews) return next;
   const messages = invoiceNotices(channel.account, news, isNews ? skipped : []);
   const added = { id: batch, at: now, ...messages, what: noticeCount(news), for: [] };

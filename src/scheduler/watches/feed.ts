@@ -93,13 +93,8 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
   const { due, left } = takeDue(keep(channel.kept, later, isCutForAll && closed.length > 0), open);
   const { unread, isNews } = afterUnread(channel.unread, page.skipped ?? [], now);
   const isTold = isNews && open.length > 0;
-  const next = {
-    ...channel,
-    place,
-    standing,
-    kept: left,
-    ...(unread === undefined || (isNews && !isTold) ? {} : { unread }),
-  };
+  const told = isNews && !isTold ? channel.unread : unread;
+  const next = { ...channel, place, standing, kept: left, unread: told };
   const found = {
     lines: selected.news.map((news) => newsLine(news, mentionedIn(context))),
     isCut: isCut && open.length > 0,

@@ -65,10 +65,10 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
   },
 };
 
-export function asSchedule({ watch, channel, account, kept }: PlacedWatch): Schedule<PlacedWatch> {
-  const { id, setUpBy, state } = watch;
+export function asSchedule(record: PlacedWatch): Schedule<PlacedWatch> {
+  const { channel, account } = record;
+  const { id, setUpBy, state } = record.watch;
   const what = `the watch ${code(id)} in <#${channel}>`;
-  const record = { watch, channel, account, ...(kept === undefined ? {} : { kept }) };
   return { id, name: id, what, channel, setUpBy, account, state, resume: `watch resume ${id}`, record };
 }
 
