@@ -53,7 +53,7 @@ export interface Scene {
 /** Runs what was typed, and says what comes of it. */
 export async function runText(scene: Scene, typed: Typed): Promise<void> {
   const { registry, workspace, caller } = scene;
-  const text = cleanCommandText(typed.text);
+  const text = orHelp(cleanCommandText(typed.text));
   const isBare = splitWords(text).words.length === 0;
   const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
   const isSuggestion = isMention(caller) && (matched === undefined || typed.isAside === true);
@@ -79,6 +79,13 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
     },
     explain: (error) => answerOrAsk(scene, error, text, command?.name ?? 'unknown'),
   });
+}
+
+/** As other command lines take it, at the end. */
+const HELP_FLAG = /(?:^| )(?:--help|-h)$/i;
+
+function orHelp(line: string): string {
+  return HELP_FLAG.test(line) ? `help ${line.replace(HELP_FLAG, '')}`.trim() : line;
 }
 
 function runMatched(

@@ -99,6 +99,21 @@ describe('help', () => {
     expect(said).toContain('integration edit');
     expect(said).not.toContain('invoices notify');
   });
+
+  test.for([
+    ['--help', 'What Deckhand can do'],
+    ['—help', 'What Deckhand can do'],
+    ['-h', 'What Deckhand can do'],
+    ['test --help', 'How to use test'],
+    ['digest add -h', 'How to use digest add'],
+    ['Test storefront --Help', 'How to use test'],
+  ] as const)(
+    'help is what `%s` asks for, as at other command lines, and nothing is done',
+    async ([line, words], { world }) => {
+      expect(await ask(world, `/deckhand ${line}`)).toContain(words);
+      expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    },
+  );
 });
 
 describe('words that are no command', () => {
