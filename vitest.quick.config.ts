@@ -46,7 +46,7 @@ const LONG = [
   'test/errors/*.test.ts',
   'test/listeners/{doors,mcp,mentions,people,progress}.test.ts',
   'test/listeners/receivers/socket-mode.test.ts',
-  'test/listeners/link/link.test.ts',
+  'test/listeners/link/{identity,link,setup}.test.ts',
   'test/observability/traces.test.ts',
   'test/scheduler/refusals.test.ts',
   'test/scheduler/schedules/accounts.test.ts',

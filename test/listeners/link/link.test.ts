@@ -17,17 +17,10 @@ import {
 } from '../../support/linking.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { temporarySqlite } from '../../support/temporary.ts';
-import {
-  ACCOUNT,
-  CHANNEL,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from '../../support/test-world.ts';
+import { EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const MINUTE = 60_000;
+
 describe('linking', () => {
   let world: TestWorld;
   let clock: ManualClock;
@@ -288,144 +281,6 @@ describe('linking', () => {
   });
 });
 
-describe('a service that says who is linked', () => {
-  const BOOKS = { email: 'books@example.com', apiKey: 'BookKey000BookKey000BookKey000BookKey000' };
-  let world: TestWorld;
-  beforeEach(async () => {
-    world = await openLinkable({ connected: true });
-    world.service.world.addUser({ account: ACCOUNT, ...BOOKS, billing: true });
-    const { accounts } = world.app.workspaces.open(TEAM);
-    const key = { name: ACCOUNT, ...BOOKS, connectedBy: PEOPLE.admin, state: 'ok' } as const;
-    await accounts.connect({ ...key, purpose: 'billing' });
-  });
-  afterEach(() => world.stop());
-
-  const headers = { 'content-type': 'application/json' };
-  const token = (more: object = {}) =>
-    world.service.faults.add({
-      path: '/oauth/token',
-      status: 200,
-      headers,
-      body: { access_token: 'CanaryToken', token_type: 'Bearer', ...more },
-    });
-  const usersOf = async (act: () => Promise<unknown>) => {
-    world.service.requests.clear();
-    await act();
-    return [...new Set(world.service.requests.all.map(({ user }) => user))];
-  };
-
-  async function linkBen(): Promise<string> {
-    const browser = openLinkBrowser(world);
-    const away = await browser.go(await linkButton(world));
-    await browser.open(await browser.decide(away.location, 'approve'));
-    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
-    return world.slack.dms(TEAM, PEOPLE.member)[0]?.text ?? '';
-  }
-
-  /** The metadata with an address to ask with the token. */
-  async function nameUserinfo(): Promise<void> {
-    const { siteUrl, faults } = world.service;
-    const found = await fetch(`${siteUrl}/.well-known/oauth-authorization-server`);
-    const body = { ...Object(await found.json()), userinfo_endpoint: `${siteUrl}/oauth/userinfo` };
-    faults.add({ path: '/.well-known/**', status: 200, headers, body });
-  }
-
-  it.each([
-    ['in its token answer', { email_address: BOOKS.email }, undefined],
-    ['where its metadata says to ask', {}, { status: 200, headers, body: { email: BOOKS.email } }],
-  ])('%s has that person’s own permissions decide', async (_, told, answer) => {
-    expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
-    token(told);
-    if (answer !== undefined) {
-      await nameUserinfo();
-      world.service.faults.add({ path: '/oauth/userinfo', ...answer });
-    }
-    expect((await linkBen()).replaceAll('\u2060', '')).toContain(`Your user ${BOOKS.email}`);
-    expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([BOOKS.email]);
-    const said = await ask(world, '/deckhand whoami');
-    expect(said).toContain('is of your own user, so it acts for you with your own permissions');
-    expect(said).toContain(`You are ${BOOKS.email} at the service`);
-    expect(await usersOf(() => ask(world, '/deckhand projects', 'billing'))).toEqual([EMAIL]);
-    await ask(world, '/deckhand unlink');
-    expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
-  });
-
-  it('fills in the form for a key of one’s own, and says whose permissions act until then', async () => {
-    token({ email_address: 'ben@example.com', scope: 'email_address' });
-    await linkBen();
-    expect(await ask(world, '/deckhand whoami')).toContain(
-      'with the permissions of its user, not with yours',
-    );
-    await world.as('member').command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
-    await world.slack.until(() => world.as('member').openView());
-    expect(JSON.stringify(world.as('member').openView()?.content.blocks)).toContain(
-      '"initial_value":"ben@example.com"',
-    );
-  });
-
-  it.each([
-    ['says nothing', {}, undefined],
-    ['says that the address is not verified', { email: BOOKS.email, email_verified: false }, undefined],
-    ['gives an address that is none', { email_address: '<!channel>' }, undefined],
-    ['fails when it is asked', {}, { status: 500, body: {} }],
-    ['drops the connection when it is asked', {}, { drop: true }],
-  ])('but %s leaves the keys as they were, and the person reads so', async (_, told, answer) => {
-    token(told);
-    if (answer !== undefined) {
-      await nameUserinfo();
-      world.service.faults.add({ path: '/oauth/userinfo', ...answer });
-    }
-    expect(await linkBen()).toContain('The service does not say which user that is');
-    expect(await ask(world, '/deckhand whoami')).toContain('so no key is chosen by it');
-    expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
-  });
-});
-
-describe('linking where the endpoints have an origin of their own', () => {
-  let world: TestWorld;
-  let browser: ReturnType<typeof openLinkBrowser>;
-  beforeEach(async () => {
-    world = await openLinkable({ authorisation: { ownAuthOrigin: true, oauthIss: true } });
-    browser = openLinkBrowser(world);
-  });
-  afterEach(() => world.stop());
-
-  it('asks the main site for the metadata, keeps PKCE and takes the issuer that it names', async () => {
-    const away = await browser.go(await linkButton(world));
-    const discovery = world.service.requests.all.find(({ path }) => path.includes('.well-known'));
-    expect(discovery?.path).toBe('/.well-known/oauth-authorization-server');
-    expect(away.location.split('?')[0]).toBe(`${world.service.authUrl}/oauth/authorize`);
-    expect(new URL(away.location).searchParams.get('code_challenge_method')).toBe('S256');
-    const callback = await browser.decide(away.location, 'approve');
-    expect(new URL(callback).searchParams.get('iss')).toBe(world.service.siteUrl);
-    expect((await browser.open(callback)).status).toBe(200);
-    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();
-  });
-
-  it.each([
-    ['names another issuer', (url: URL) => url.searchParams.set('iss', 'https://login.example.com')],
-    ['leaves the issuer out', (url: URL) => url.searchParams.delete('iss')],
-  ])('refuses a callback that %s', async (_, change) => {
-    const away = await browser.go(await linkButton(world));
-    const callback = new URL(await browser.decide(away.location, 'approve'));
-    change(callback);
-    const page = await browser.open(callback.href);
-    expect(page.status).toBe(502);
-    await expectNoLink(world);
-  });
-});
-
-it('asks the origin of SERVICE_AUTH_URL for the metadata where no main site is named', async () => {
-  const world = await openLinkable({ env: { SERVICE_SITE_URL: '' } });
-  const browser = openLinkBrowser(world);
-  try {
-    const away = await browser.go(await linkButton(world));
-    expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
-  } finally {
-    await world.stop();
-  }
-});
-
 it('opens a person’s tokens for that person only, wherever in the database they are moved', async () => {
   const store = await openStore(await temporarySqlite());
   try {
@@ -443,28 +298,6 @@ it('opens a person’s tokens for that person only, wherever in the database the
   } finally {
     await store.close();
   }
-});
-
-describe('linking that is not set up', () => {
-  it('says which variable is missing', async () => {
-    const world = await openLinkable({ env: { PUBLIC_URL: '' } });
-    try {
-      expect(await ask(world, '/deckhand link')).toContain('PUBLIC_URL');
-      const page = await fetch(`${world.origin}/service/oauth/callback?state=x`);
-      expect(page.status).toBe(404);
-    } finally {
-      await world.stop();
-    }
-  });
-
-  it('is absent without an OAuth client', async () => {
-    const world = await openTestWorld();
-    try {
-      expect(await ask(world, '/deckhand help')).not.toContain('unlink');
-    } finally {
-      await world.stop();
-    }
-  });
 });
 
 function placeOf(message: { channel: string; ts: string } | undefined) {
