@@ -2,7 +2,7 @@ import type { Message } from '../../core/message.ts';
 import { bold, code, dateTime, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, header, say, section } from '../blocks/message.ts';
+import { context, headed, say, section } from '../blocks/message.ts';
 
 const HEALTH = {
   ok: ':white_check_mark: works',
@@ -28,16 +28,13 @@ export function accountsMessage(
     const own = keys.filter((key) => key.name === name).toSorted((one, other) => rank(one) - rank(other));
     return [`${bold(name)}${isDefault}`, ...own.map(keyLine)].join('\n');
   });
-  return {
-    text: 'Connected accounts',
-    blocks: [
-      header('Connected accounts'),
-      section(linesWithin(lines, LIMITS.sectionText)),
-      context(
-        `Add ${code('--account <name>')} to a command to use an account other than the default. ${code(`${word} connect <account>`)} connects a key of your own.`,
-      ),
-    ],
-  };
+  return headed(
+    'Connected accounts',
+    section(linesWithin(lines, LIMITS.sectionText)),
+    context(
+      `Add ${code('--account <name>')} to a command to use an account other than the default. ${code(`${word} connect <account>`)} connects a key of your own.`,
+    ),
+  );
 }
 
 const ORDER = ['shared', 'billing', 'mine'] as const;

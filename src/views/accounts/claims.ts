@@ -2,7 +2,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, cut, dateOnly } from '../../core/mrkdwn.ts';
 import type { Claim } from '../../records/service-names.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { button, context, section } from '../blocks/message.ts';
+import { button, context, say, section } from '../blocks/message.ts';
 
 const MOST = 40;
 
@@ -20,7 +20,7 @@ export function claimsMessage(
     own === undefined
       ? `You have claimed no name at ${code(account)}. ${code(`${word} me <name>`)} claims the one that events have, so that watches mention you.`
       : `You are ${bold(own.name, 100)} at ${code(account)}, and watches mention you. ${code(`${word} me none`)} ends that.`;
-  return { text, blocks: [section(text), ...(isAdmin ? claimRows(account, claims) : [])] };
+  return say(text, ...(isAdmin ? claimRows(account, claims) : []));
 }
 
 function claimRows(account: string, claims: readonly Claim[]): KnownBlock[] {

@@ -1,7 +1,7 @@
 import type { Message } from '../../core/message.ts';
 import { count } from '../../core/mrkdwn.ts';
 import { inPages } from '../blocks/lists.ts';
-import { header, section } from '../blocks/message.ts';
+import { headed, section } from '../blocks/message.ts';
 
 /** `limited`: nothing is broken, but something is not allowed or not known. */
 export type Health = 'well' | 'limited' | 'broken';
@@ -28,5 +28,5 @@ export function doctorMessage(findings: readonly Finding[]): Message {
   const title = faults === 0 ? 'Everything works' : `${count(faults, 'problem')} found`;
   const lines = findings.map(({ what, health, said }) => `${MARKS[health]} *${what}*  ${said}`);
   const pages = inPages(lines, { most: LINES_A_SECTION }).slice(0, MOST_SECTIONS);
-  return { text: title, blocks: [header(title), ...pages.map((page) => section(page.join('\n')))] };
+  return headed(title, ...pages.map((page) => section(page.join('\n'))));
 }

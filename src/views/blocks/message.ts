@@ -43,6 +43,11 @@ export function say(text: string, ...more: KnownBlock[]): Message {
   return { text: cut(text, LIMITS.messageText), blocks: [section(text), ...more] };
 }
 
+/** A message under a heading. */
+export function headed(title: string, ...blocks: KnownBlock[]): Message {
+  return { text: title, blocks: [header(title), ...blocks] };
+}
+
 const LONG_WAIT_MS = 10_000;
 
 /** Says that an answer takes longer than two seconds, and from ten on how long it has taken. `line`: the command. */

@@ -2,7 +2,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { packed } from '../blocks/lists.ts';
-import { button, buttons, context, header, section } from '../blocks/message.ts';
+import { button, buttons, context, headed, section } from '../blocks/message.ts';
 
 /** What the help says of a command. */
 export interface HelpEntry {
@@ -36,31 +36,28 @@ export function helpMessage(groups: readonly HelpGroup[], word: string): Message
     const names = firstWords(commands).map((name) => code(name));
     return `*${title}*  ${names.join(' ')}`;
   });
-  return {
-    text: TITLE,
-    blocks: [
-      header(TITLE),
-      ...(parts.length === 0 ? [] : [section(parts.join('\n'))]),
-      ...groupButtons(filled),
-      context(
-        `${code(`${word} help <command>`)} explains one command, ${code(`${word} help all`)} lists them all.`,
-      ),
-    ],
-  };
+  return headed(
+    TITLE,
+    ...(parts.length === 0 ? [] : [section(parts.join('\n'))]),
+    ...groupButtons(filled),
+    context(
+      `${code(`${word} help <command>`)} explains one command, ${code(`${word} help all`)} lists them all.`,
+    ),
+  );
 }
 
 /** Each command of one group, with its usage. @param all the groups that the asker may choose from */
 export function helpGroupMessage(group: HelpGroup, all: readonly HelpGroup[], word: string): Message {
   const title = `${group.title} ${group.summary}`;
   const filled = all.filter(({ commands }) => commands.length > 0);
-  return { text: title, blocks: [header(title), ...table(group.commands, word), ...groupButtons(filled)] };
+  return headed(title, ...table(group.commands, word), ...groupButtons(filled));
 }
 
 /** Every command, also those that the asker may not run. */
 export function helpAllMessage(groups: readonly HelpGroup[], word: string): Message {
   const tables = groups.flatMap(({ title, commands }) => [section(`*${title}*`), ...table(commands, word)]);
   const account = `${code('--account <name>')} picks an account where you have several.`;
-  return { text: TITLE, blocks: [header(TITLE), ...tables, context(account)] };
+  return headed(TITLE, ...tables, context(account));
 }
 
 /** Below the answer: the command that carried out another word. */

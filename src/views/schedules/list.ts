@@ -2,7 +2,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, cut, dateTime } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, ScheduleState } from '../../records/schedules.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, header, say, section } from '../blocks/message.ts';
+import { context, headed, say, section } from '../blocks/message.ts';
 import { type ScheduleFace, scheduleButtons } from './card.ts';
 
 /** How much a list shows; its buttons carry it, so that they draw the same list anew. */
@@ -58,10 +58,7 @@ export function scheduleList(
   });
   const left = listed.length - shown.length;
   const more = left > 0 && `and ${left} more; list them in their own channels`;
-  return {
-    text: title,
-    blocks: [header(title), ...shown.flat(), context(more, `Add one with ${add}.${others}`), ...undo],
-  };
+  return headed(title, ...shown.flat(), context(more, `Add one with ${add}.${others}`), ...undo);
 }
 
 /** "Paused by <@U1> today at 09:00: the channel is archived." */
