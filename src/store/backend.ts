@@ -61,21 +61,36 @@ export interface GuardedBackend extends Backend {
   lastKnown(key: string): string | undefined;
 }
 
-const MOST_REMEMBERED = 4_000;
+/** Of each half of what is remembered. */
+const MOST_REMEMBERED = 2_000;
+
+/** The older half is forgotten as a whole: to find the oldest of thousands took longer than the read itself. */
+function createMemory() {
+  let newer = new Map<string, string>();
+  let older = new Map<string, string>();
+  return {
+    get: (key: string) => newer.get(key) ?? older.get(key),
+    set(key: string, text: string | undefined): void {
+      older.delete(key);
+      if (text === undefined) newer.delete(key);
+      else newer.set(key, text);
+      if (newer.size < MOST_REMEMBERED) return;
+      older = newer;
+      newer = new Map();
+    },
+    forget(): void {
+      newer.clear();
+      older.clear();
+    },
+  };
+}
 
 /**
  * What fails is the database's fault, and what was not written because its tenancy has ended is told apart from what found
  * its key taken.
  */
 export function guardBackend(backend: Backend): GuardedBackend {
-  const known = new Map<string, string>();
-
-  function remember(key: string, text: string | undefined): void {
-    known.delete(key);
-    const [oldest] = known.size >= MOST_REMEMBERED ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
-    if (text !== undefined) known.set(key, text);
-  }
+  const known = createMemory();
 
   async function writing(
     key: string,
@@ -85,14 +100,14 @@ export function guardBackend(backend: Backend): GuardedBackend {
   ): Promise<boolean> {
     const isWritten = await asking(write);
     if (!isWritten && during !== undefined) await checkStands(backend, during);
-    remember(key, isWritten ? text : undefined);
+    known.set(key, isWritten ? text : undefined);
     return isWritten;
   }
 
   return {
     ...backend,
-    lastKnown: (key) => known.get(key),
-    read: joinReads(backend, remember),
+    lastKnown: known.get,
+    read: joinReads(backend, known.set),
     put: (row, during) => writing(row.key, row.text, backend.put(row, during), during),
     insert: (row, during) => writing(row.key, row.text, backend.insert(row, during), during),
     replace: (from, row, during) => writing(row.key, row.text, backend.replace(from, row, during), during),
@@ -100,7 +115,7 @@ export function guardBackend(backend: Backend): GuardedBackend {
     range: (prefix) => asking(backend.range(prefix)),
     rangeEnd: (prefix, limit, upTo) => asking(backend.rangeEnd(prefix, limit, upTo)),
     deleteRange: (prefix) => {
-      known.clear();
+      known.forget();
       return asking(backend.deleteRange(prefix));
     },
   };
