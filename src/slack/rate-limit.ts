@@ -124,11 +124,10 @@ interface CallParts {
 
 /** Calls with the workspace's token, each in a span of its own. */
 export function createCallOnce({ token, web, tracing, observe }: CallParts): CallOnce {
-  const { hostname } = new URL(web.origin);
   return async (method, args, intend) => {
     const secret = await token();
     if (secret === undefined) throw new SlackFailure(method, 'revoked', 'not_installed');
-    return tracing.run(spanOf(method, hostname), async () => {
+    return tracing.run(spanOf(method, web.origin), async () => {
       const start = performance.now();
       const observed = (outcome: string): void => observe?.(method, outcome, performance.now() - start);
       try {
@@ -143,10 +142,10 @@ export function createCallOnce({ token, web, tracing, observe }: CallParts): Cal
   };
 }
 
-function spanOf(method: string, host: string): SpanStart {
+function spanOf(method: string, origin: string): SpanStart {
   const attributes = () => ({
     'http.request.method': 'POST',
-    'server.address': host,
+    'server.address': new URL(origin).hostname,
     'slack.method': method,
   });
   return { name: `POST ${method}`, kind: 'client', attributes };
