@@ -44,6 +44,8 @@ export interface Row {
   text: string;
   /** The end of the row by the database's wall clock. */
   expires: number | undefined;
+  /** What is likely to stand under the key. */
+  over?: string | undefined;
 }
 
 /** The first string after all strings that start with `prefix`, which must end in `/`. */
@@ -61,10 +63,9 @@ export interface GuardedBackend extends Backend {
   lastKnown(key: string): string | undefined;
 }
 
-/** Of each half of what is remembered. */
-const MOST_REMEMBERED = 2_000;
+const MOST_REMEMBERED = 4_000;
 
-/** The older half is forgotten as a whole: to find the oldest of thousands took longer than the read itself. */
+/** Half of it, the older one, is forgotten as a whole: to find the oldest of thousands took longer than the read itself. */
 function createMemory() {
   let newer = new Map<string, string>();
   let older = new Map<string, string>();
@@ -74,14 +75,11 @@ function createMemory() {
       older.delete(key);
       if (text === undefined) newer.delete(key);
       else newer.set(key, text);
-      if (newer.size < MOST_REMEMBERED) return;
+      if (newer.size < MOST_REMEMBERED / 2) return;
       older = newer;
       newer = new Map();
     },
-    forget(): void {
-      newer.clear();
-      older.clear();
-    },
+    forget: () => [newer, older].forEach((half) => void half.clear()),
   };
 }
 
@@ -108,7 +106,8 @@ export function guardBackend(backend: Backend): GuardedBackend {
     ...backend,
     lastKnown: known.get,
     read: joinReads(backend, known.set),
-    put: (row, during) => writing(row.key, row.text, backend.put(row, during), during),
+    put: ({ key, text, expires }, during) =>
+      writing(key, text, backend.put({ key, text, expires, over: known.get(key) }, during), during),
     insert: (row, during) => writing(row.key, row.text, backend.insert(row, during), during),
     replace: (from, row, during) => writing(row.key, row.text, backend.replace(from, row, during), during),
     remove: (key, from, during) => writing(key, undefined, backend.remove(key, from, during), during),

@@ -183,7 +183,7 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a delivery is not recorded after it was sent',
     file: DELIVER,
-    from: "await stored.put(id, { state: 'posted', channel, at: shownAt, ts: shown.ts }, shownAt + KEPT_MS);",
+    from: 'await stored.put(id, posted, at + KEPT_MS);',
     to: '',
     tests: [DELIVER_TEST],
   },

@@ -154,6 +154,26 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
     expect(await counters.get('n')).toBeUndefined();
   });
 
+  test('a document that is put again ends when it was said last', async () => {
+    const clock = createManualClock();
+    const store = await open(await fresh(), { clock });
+    const notes = store.of('T1').collection('notes', Note);
+    const over = clock.now() - HOUR;
+    const later = clock.now() + HOUR;
+    await notes.put('a', { text: 'ended' }, over);
+    await notes.put('a', { text: 'ended too' }, over);
+    expect(await notes.get('a')).toBeUndefined();
+    await notes.put('a', { text: 'stands' }, later);
+    await notes.put('a', { text: 'changed' }, later);
+    expect(await notes.get('a')).toEqual({ text: 'changed' });
+
+    await notes.put('a', { text: 'stays' });
+    await clock.advance(HOUR);
+    expect(await notes.get('a')).toEqual({ text: 'stays' });
+    await notes.put('a', { text: 'ends again' }, over);
+    expect(await notes.get('a')).toBeUndefined();
+  });
+
   test('erases one workspace and nothing else', async () => {
     const store = await open(await fresh());
     const notes = (workspace: string) => store.of(workspace).collection('notes', Note);
