@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
-import { environment, freshFolder, SECRET } from './support/deckhand.ts';
+import { environment, freshFolder, MALLOC, SECRET } from './support/deckhand.ts';
 import { type Program, residentBytes, startProgram } from './support/processes.ts';
 import { alternate, median, ratio } from './support/rounds.ts';
 import { mega, ms, printTable } from './support/tables.ts';
@@ -24,7 +24,7 @@ export async function coldStart(): Promise<void> {
   // As `npm start` has it.
   const NODE_COMPILE_CACHE = join(root, 'node_modules', '.cache', 'deckhand');
   const NODE_OPTIONS = '--max-semi-space-size=16';
-  const env = { ...environment(world, store.storeUrl), NODE_COMPILE_CACHE, NODE_OPTIONS };
+  const env = { ...MALLOC, ...environment(world, store.storeUrl), NODE_COMPILE_CACHE, NODE_OPTIONS };
   const candidates = {
     deckhand: () => sample(() => startProgram('dist/main.js', env)),
     sources: () => sample(() => startProgram('src/main.ts', env)),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -9,6 +10,12 @@ import { type Program, residentBytes, startProgram } from './support/processes.t
 import { seed } from './support/seed.ts';
 import { mega, printTable } from './support/tables.ts';
 
+const root = join(import.meta.dirname, '..');
+/** As `npm start` has it; `SOURCES=yes` measures the sources. */
+const BUNDLE = {
+  BUNDLE: process.env.SOURCES === 'yes' ? 'no' : 'yes',
+  NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'deckhand'),
+};
 /** A simulated day takes 24 minutes. `HOURS=2` measures less of it. */
 const SPEED = 60;
 const HOURS = Number(process.env.HOURS ?? 24);
@@ -23,6 +30,7 @@ const COMMANDS = 5_000;
 
 /** Whether memory stays what it is: through a day of one busy workspace, and through many days' commands in a row. */
 export async function endurance(): Promise<void> {
+  execFileSync(process.execPath, [join(root, 'scripts', 'build.ts')], { stdio: 'ignore' });
   await throughADay();
   console.log();
   await inARow();
@@ -36,7 +44,13 @@ async function throughADay(): Promise<void> {
   const day = await startProgram('bench/peers/day.ts', clock);
   const ask = (asked: DayAsked): Promise<DayTold> => day.ask<DayTold>(asked);
   const given = await day.ask<Record<string, string>>({ kind: 'environment', folder: store.folder });
-  const deckhand = await startDeckhand({ ...given, ...clock, POLL_INTERVAL_MS, LOG_LEVEL: 'warn' });
+  const deckhand = await startDeckhand({
+    ...given,
+    ...clock,
+    ...BUNDLE,
+    POLL_INTERVAL_MS,
+    LOG_LEVEL: 'warn',
+  });
   const bolt = await startProgram('bench/peers/bare-bolt.ts', { SLACK_SIGNING_SECRET: SECRET });
   const load = await startProgram('bench/peers/load.ts');
   try {
@@ -95,7 +109,7 @@ async function inARow(): Promise<void> {
   const load = await startProgram('bench/peers/load.ts');
   const env = environment(world, store.storeUrl, load.port);
   await seed(env);
-  const deckhand = await startDeckhand(env);
+  const deckhand = await startDeckhand({ ...env, ...BUNDLE });
   try {
     const rows: string[][] = [];
     for (let step = 1; step <= STEPS; step += 1) {

@@ -8,4 +8,5 @@ process.on('message', () => {
 // A listener keeps the process alive; Deckhand decides itself when it ends.
 process.channel?.unref();
 
-await import('../../src/main.ts');
+const entry = process.env.BUNDLE === 'yes' ? '../../dist/main.js' : '../../src/main.ts';
+await import(entry);
