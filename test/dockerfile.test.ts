@@ -43,6 +43,19 @@ describe('the Dockerfile', () => {
     expect(start).toMatch(/NODE_OPTIONS="\$\{NODE_OPTIONS:---max-semi-space-size=16\}"/);
   });
 
+  it('has the C library give back what is freed, as every other way to start, unless another is asked for', () => {
+    const { start } = JSON.parse(read('package.json')).scripts;
+    const unit = read('deploy/systemd/deckhand.service');
+    for (const [name, value] of [
+      ['MALLOC_ARENA_MAX', '2'],
+      ['MALLOC_TRIM_THRESHOLD_', '131072'],
+    ]) {
+      for (const way of [dockerfile, unit])
+        expect(way).toMatch(new RegExp(`[ =]${name}=${value}$| ${name}=${value} `, 'm'));
+      expect(start).toContain(`${name}="\${${name}:-${value}}"`);
+    }
+  });
+
   it('runs the bundle, with no package beside it', () => {
     const final = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
     expect(final).toContain('CMD ["node", "dist/main.js"]');
