@@ -21,7 +21,7 @@ export interface OccurrencesOptions {
   /** Called with each queue that got a job. */
   onSent: (queue: string) => void;
   /** Called with each schedule that cannot be read. */
-  onSetAside?: (what: SetAside) => void;
+  onSetAside: (what: SetAside) => void;
 }
 
 /**
@@ -112,7 +112,7 @@ export class Occurrences {
     } catch (err) {
       // Its zone may be unknown to this version of Node. The others are sent all the same.
       const fields = { event: 'schedule_set_aside', workspace, schedule: key, err };
-      this.#options.onSetAside?.({ kind: 'schedule', workspace, queue, id: key, data: stored });
+      this.#options.onSetAside({ kind: 'schedule', workspace, queue, id: key, data: stored });
       this.#options.log?.error(fields, 'a schedule that cannot be read was set aside');
       return { schedule, nextAt: undefined, job: undefined };
     }

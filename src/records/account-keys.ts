@@ -119,7 +119,7 @@ export interface SealedKeysParts {
   store: WorkspaceStore;
   sealer: WorkspaceSealer;
   /** Called with a key that does not open. */
-  onUnreadable?: (record: Omit<QuarantinedRecord, 'workspace'>) => Promise<void>;
+  onUnreadable: (record: Omit<QuarantinedRecord, 'workspace'>) => Promise<void>;
 }
 
 /** The keys of a workspace's accounts, each sealed for its own record. */
@@ -133,7 +133,7 @@ export function createSealedKeys({ store, sealer, onUnreadable }: SealedKeysPart
         return await sealer.open(fieldOf(key), key.sealedKey);
       } catch (cause) {
         if (!(cause instanceof SealError)) throw cause;
-        await onUnreadable?.({ ...recordOf(key), owner: key.connectedBy });
+        await onUnreadable({ ...recordOf(key), owner: key.connectedBy });
         throw new AccountKeyUnreadable(key.name, { cause });
       }
     },

@@ -80,7 +80,7 @@ export interface AccountsParts extends SealedKeysParts {
   /** A person's own e-mail address at the service, where their link says so; undefined where no one can link. */
   linkedEmail: ((user: string) => Promise<string | undefined>) | undefined;
   /** Called when a connection breaks or works again, so that schedules can pause and resume. */
-  onState?: (account: Account) => Promise<void>;
+  onState: (account: Account) => Promise<void>;
 }
 
 export function createAccounts(parts: AccountsParts) {
@@ -125,7 +125,7 @@ export function createAccounts(parts: AccountsParts) {
       await preferences.update(PREFERENCES_ID, (current) => ({
         defaultAccount: current?.defaultAccount ?? key.name,
       }));
-      await parts.onState?.(doc);
+      await parts.onState(doc);
       return doc;
     },
     setDefault: (name: string) => preferences.put(PREFERENCES_ID, { defaultAccount: name }),
@@ -168,7 +168,7 @@ function stateChanges(stored: Collection<Account>, onState: AccountsParts['onSta
     const changed = await stored.update(keyId(account), (current) =>
       current?.sealedKey === account.sealedKey ? { ...current, state, isUnreadable } : current,
     );
-    if (changed?.sealedKey === account.sealedKey) await onState?.(changed);
+    if (changed?.sealedKey === account.sealedKey) await onState(changed);
   };
 }
 

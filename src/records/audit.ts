@@ -22,7 +22,7 @@ export interface AuditParts {
   clock: Clock;
   log: Logger;
   /** Called after every entry. */
-  onRecord?: () => Promise<void>;
+  onRecord: () => Promise<void>;
 }
 
 export function createAudit(parts: AuditParts) {
@@ -37,7 +37,7 @@ export function createAudit(parts: AuditParts) {
       await stored.put(id, { at, ...entry }, at + KEPT_MS);
       const { who, what, where, result } = entry;
       parts.log.info({ event: 'audit', user: who, channel: where, command: what, result }, 'audit');
-      await parts.onRecord?.();
+      await parts.onRecord();
     },
     /** Newest first, at most `limit`; with `upTo` from that entry on. */
     async latest(limit: number, upTo?: string): Promise<Array<{ id: string; entry: AuditEntry }>> {

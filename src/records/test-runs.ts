@@ -101,7 +101,7 @@ export function usualDuration({ tookMs = [] }: Pick<Run, 'tookMs'>): number | un
 }
 
 /** @param onChange called whenever a run starts, is shown or ends */
-export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<void>) {
+export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<void>) {
   const stored: Collection<Run> = store.collection('runs', Run);
 
   /** Only `put` can move the time at which a record expires. */
@@ -127,7 +127,7 @@ export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<v
       const winner = isFirst ? run : await stored.update(id, claimNow);
       const standing = winner ?? run;
       if (!isFirst) await keep(id, standing, run.startedAt);
-      await onChange?.();
+      await onChange();
       return { mine: standing.requestId === run.requestId, isResumed, run: standing };
     },
     /** Changes the target's run; undefined where another run has replaced it since. */
@@ -142,7 +142,7 @@ export function createTestRuns(store: WorkspaceStore, onChange?: () => Promise<v
           : current,
       );
       if (changed?.endedAt !== undefined) await keep(id, changed, changed.endedAt);
-      await onChange?.();
+      await onChange();
       return changed?.requestId === requestId ? changed : undefined;
     },
     async list(): Promise<Run[]> {
