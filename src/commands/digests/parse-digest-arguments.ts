@@ -9,6 +9,7 @@ import type { ActivityRange } from '../../service/activity.ts';
 import { DAY_NAMES } from '../../views/digests/words.ts';
 import { readActivityWords } from '../activity/parse-activity-arguments.ts';
 import { nearestZone } from '../option-sources.ts';
+import { asTime, readClock } from '../schedules/clock-time.ts';
 
 export interface DigestWords {
   cadence: Cadence;
@@ -72,19 +73,13 @@ function readCron(words: readonly string[]): Read<Cadence> {
  */
 export function readTime(typed: string | undefined): string {
   if (typed === undefined || typed === '') throw wrong('Give the time as `HH:MM`, e.g. `09:00`.');
-  const [, hours, minutes = '0', half] = /^(\d{1,2})(?:[:.h](\d{1,2}))?(am|pm)?$/i.exec(typed) ?? [];
+  const [, hours, minutes, half] = /^(\d{1,2})(?:[:.h](\d{1,2}))?(am|pm)?$/i.exec(typed) ?? [];
   if (hours === undefined)
     throw wrong(`${code(typed, 40)} is not a time. Give it as \`HH:MM\`, e.g. \`09:00\`.`);
-  const shift = half?.toLowerCase() === 'pm' ? 12 : 0;
-  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + shift;
-  const time = asTime(hour, Number(minutes));
-  if (hour < 24 && Number(minutes) < 60) return time;
-  throw wrong(`There is no ${code(typed, 40)} on the clock. Did you mean ${code(time)}?`);
-}
-
-function asTime(hour: number, minute: number): string {
-  const near = [hour === 24 ? 0 : Math.min(hour, 23), Math.min(minute, 59)];
-  return near.map((part) => String(part).padStart(2, '0')).join(':');
+  const [hour, minute] = readClock(hours, minutes, half);
+  if (hour < 24 && minute < 60) return asTime(hour, minute);
+  const near = asTime(hour === 24 ? 0 : Math.min(hour, 23), Math.min(minute, 59));
+  throw wrong(`There is no ${code(typed, 40)} on the clock. Did you mean ${code(near)}?`);
 }
 
 /** The zone may be left out: then a range or nothing follows the time. */

@@ -2,6 +2,7 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { WatchMode } from '../../core/schedule-choices.ts';
 import type { WorkingHours } from '../../records/watches.ts';
+import { asTime, readClock } from '../schedules/clock-time.ts';
 
 export interface WatchWords {
   /** As typed; undefined where none was named. */
@@ -68,14 +69,12 @@ export function readHours(typed: string): Pick<WorkingHours, 'from' | 'to'> {
 /** As `09:00`; undefined where the clock has no such time. */
 function timeOf(
   hour: string | undefined,
-  minute: string | undefined = '0',
+  minute: string | undefined,
   half: string | undefined,
 ): string | undefined {
   if (hour === undefined) return undefined;
-  const shift = half === 'pm' ? 12 : 0;
-  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + shift;
-  const minutes = Number(minute);
+  const [hours, minutes] = readClock(hour, minute, half);
   const isHalf = half === undefined || (Number(hour) >= 1 && Number(hour) <= 12);
   if (!isHalf || minutes > 59 || hours * 60 + minutes > 24 * 60) return undefined;
-  return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
+  return asTime(hours, minutes);
 }
