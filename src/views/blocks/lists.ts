@@ -52,10 +52,8 @@ export function listBlocks(lines: readonly string[], noun?: string): KnownBlock[
   return [...pages.map((page) => page.join('\n')), ...last].map((text) => section(text));
 }
 
-export interface Column {
-  title: string;
-  align?: 'left' | 'center' | 'right';
-}
+/** By its title; to the left where nothing else is said. */
+type Column = string | { title: string; align?: 'right' };
 
 /**
  * A table of foreign text with a cell for each column, as many rows as Slack takes and "and N more" under it. A long one
@@ -75,7 +73,8 @@ export function table(
     if (used > MOST_TABLE_TEXT) break;
     shown.push(cells);
   }
-  const cells = [columns.map(({ title }) => title), ...shown].map((row) =>
+  const heads = columns.map((column) => (typeof column === 'string' ? { title: column } : column));
+  const cells = [heads.map(({ title }) => title), ...shown].map((row) =>
     row.map((text) => ({ type: 'raw_text' as const, text })),
   );
   const block: TableBlock | DataTableBlock =
@@ -83,7 +82,7 @@ export function table(
       ? { type: 'data_table', caption: plain(caption, MOST_CELL), page_size: PAGE, rows: cells }
       : {
           type: 'table',
-          column_settings: columns.map(({ align }) => ({ align: align ?? 'left' })),
+          column_settings: heads.map(({ align }) => ({ align: align ?? 'left' })),
           rows: cells,
         };
   const left = rows.length - shown.length;

@@ -59,11 +59,11 @@ export function invoiceTitle(account: string, number: number, invoice: Invoice |
 
 const COLUMNS = [
   { title: 'Number', align: 'right' },
-  { title: 'Date' },
-  { title: 'Kind' },
+  'Date',
+  'Kind',
   { title: 'Total', align: 'right' },
   { title: 'VAT', align: 'right' },
-  { title: 'Paid' },
+  'Paid',
 ] as const;
 
 function rowOf(invoice: Invoice, zone: string): string[] {

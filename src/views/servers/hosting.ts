@@ -4,7 +4,7 @@ import type { HostedResource, Region, Size } from '../../service/hosted-resource
 import { runBlock } from '../blocks/choices.ts';
 import { menuBlock } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { type Column, table } from '../blocks/lists.ts';
+import { table } from '../blocks/lists.ts';
 import { button, buttons, context, header, say, section } from '../blocks/message.ts';
 import { money, monthly } from '../blocks/money.ts';
 import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
@@ -12,14 +12,7 @@ import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
 /** Costs are in the account's currency, which only its price list names; undefined where that does not. */
 export type Currency = string | undefined;
 
-const COLUMNS: readonly Column[] = [
-  { title: 'Name' },
-  { title: 'Status' },
-  { title: 'Region' },
-  { title: 'Size' },
-  { title: 'IP address' },
-  { title: 'A month', align: 'right' },
-];
+const A_MONTH = { title: 'A month', align: 'right' } as const;
 
 export function hostingMessage(
   account: string,
@@ -44,7 +37,7 @@ export function hostingMessage(
     text: `${title} ${code(account)}`,
     blocks: [
       header(`${title} ${plain(account, 60)}`),
-      ...table('Managed resources', COLUMNS, rows),
+      ...table('Managed resources', ['Name', 'Status', 'Region', 'Size', 'IP address', A_MONTH], rows),
       ...resourceMenu(resources, 'Show one', `hosting show --account ${account}`),
     ],
   };
@@ -135,13 +128,8 @@ export function sizesMessage(account: string, sizes: readonly Size[]): Message {
     slug,
     money(cost, currency),
   ]);
-  const columns: Column[] = [
-    { title: 'Size' },
-    { title: 'Identifier' },
-    { title: 'A month', align: 'right' },
-  ];
   return {
     text: `${count(sizes.length, 'size')} of managed servers`,
-    blocks: [header('Sizes of managed servers'), ...table('Sizes', columns, rows)],
+    blocks: [header('Sizes of managed servers'), ...table('Sizes', ['Size', 'Identifier', A_MONTH], rows)],
   };
 }

@@ -122,13 +122,12 @@ function reachableNews(items: readonly Item[]): News[] {
 
 /** All results, with pages and to be sorted. */
 function tableNews(items: readonly Item[], reachable: number): News {
-  const columns = [{ title: 'Tested' }, { title: 'Result' }, { title: 'Reason' }];
   const rows = items.map(({ title, status, message }) =>
     status === 'ok' ? [title, 'reachable', ''] : [title, 'not reachable', message ?? ''],
   );
   const icon = reachable === items.length ? ':white_check_mark:' : ':warning:';
   const said = `${icon} ${reachable} of ${items.length} reachable`;
-  return { key: 'reachable', message: say(said, ...table('Results', columns, rows)) };
+  return { key: 'reachable', message: say(said, ...table('Results', ['Tested', 'Result', 'Reason'], rows)) };
 }
 
 /** Failing items without a reply of their own: nothing of them is left out. */
