@@ -39,16 +39,16 @@ export function createBrowserStates<More extends object>(
   more: z.ZodType<More>,
 ) {
   const schema = z.intersection(more, Bound);
-  const isLink = kind === 'link';
-  const statesIn = (during?: AskTenancy) => {
+  const open = (during?: AskTenancy) => {
     const documents = store.of(GLOBAL, during);
-    return isLink
-      ? documents.collection('link-states', schema)
-      : documents.collection('install-states', schema);
+    return kind === 'link'
+      ? { states: documents.collection('link-states', schema), used: documents.collection('link-used', Used) }
+      : {
+          states: documents.collection('install-states', schema),
+          used: documents.collection('install-used', Used),
+        };
   };
-  const documents = store.of(GLOBAL);
-  const used = isLink ? documents.collection('link-used', Used) : documents.collection('install-used', Used);
-  const states = statesIn();
+  const { states, used } = open();
   /** A cookie for each state, so that two tabs do not disturb each other. */
   const cookieName = (id: string): string => `deckhand-${kind}-${id.slice(0, 12)}`;
 
@@ -69,7 +69,7 @@ export function createBrowserStates<More extends object>(
     async keep({ state, cookie }: Departure, doc: More, during?: AskTenancy): Promise<void> {
       const at = clock.now();
       const bound = { ...doc, at, browser: digest(cookie.value) };
-      await statesIn(during).put(digest(state), bound, at + REMEMBERED_MS);
+      await open(during).states.put(digest(state), bound, at + REMEMBERED_MS);
     },
     /** Takes a state, once, whatever the result. */
     async arrive(state: string, cookies: Cookies): Promise<More | StateFault> {
