@@ -92,7 +92,12 @@ export function createService(options: ServiceOptions) {
     /** Undefined where no OAuth client is configured. */
     oauth:
       options.oauth &&
-      createOauth({ ...options.oauth, version: options.version, now: () => options.clock.now() }),
+      createOauth({
+        ...options.oauth,
+        version: options.version,
+        agent: pools.agent,
+        now: () => options.clock.now(),
+      }),
     /** Resolves when the calls in flight have ended and every connection is closed. */
     close: () => pools.agent.close(),
   };

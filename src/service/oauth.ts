@@ -1,4 +1,6 @@
 import * as openid from 'openid-client';
+import type { Dispatcher } from 'undici';
+import { exchange } from '../core/exchange.ts';
 import { parseJson, parseObject } from '../core/json.ts';
 import { findAddressFault } from './addresses.ts';
 import { emailIn } from './identity.ts';
@@ -6,6 +8,8 @@ import { emailIn } from './identity.ts';
 /** All scopes of API 5.3 (docs/service-api.md). */
 const SCOPES = 'email_address assignments';
 const TIMEOUT_S = 15;
+/** The library's own time-out comes first. */
+const LONGEST_MS = 2 * TIMEOUT_S * 1000;
 const MOST_BYTES = 64 * 1024;
 /** How long the result of discovery is used. */
 const DISCOVERY_TTL_MS = 10 * 60_000;
@@ -19,6 +23,7 @@ export interface OauthOptions {
   clientSecret: string;
   /** Deckhand's, for the User-Agent. */
   version: string;
+  agent: Dispatcher;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
@@ -159,35 +164,36 @@ function isSafeEndpoint(endpoint: string | undefined, isLocal: boolean): boolean
   return url.protocol === 'https:' || (isLocal && findAddressFault(url.origin) === undefined);
 }
 
-/** No redirects, a size limit, our own name. */
-function fetchFor(options: OauthOptions): openid.CustomFetch {
+/** Over the connections of the service's client: no redirects, a size limit, our own name. */
+function fetchFor({ agent, version }: OauthOptions): openid.CustomFetch {
   return async (url, { method, headers, body, signal }) => {
-    const answer = await fetch(url, {
-      method,
-      headers: { ...headers, 'user-agent': `deckhand/${options.version}` },
-      body: body ?? null,
-      redirect: 'manual',
-      ...(signal === undefined ? {} : { signal }),
-    });
-    const text = await textOf(answer);
-    const isToken = method === 'POST' && answer.ok;
+    const { origin, pathname, search } = new URL(url);
+    const isPost = method === 'POST';
+    const request = {
+      origin,
+      path: `${pathname}${search}`,
+      method: isPost ? 'POST' : 'GET',
+      headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': `deckhand/${version}` },
+      body: body == null ? null : String(body),
+      mostBytes: () => MOST_BYTES,
+    } as const;
+    const answer = await exchange(agent, request, { timeoutMs: LONGEST_MS, signal }).catch(
+      (error: unknown) => {
+        if (signal?.aborted) throw error;
+        throw new OauthError('unreachable', `there was no answer: ${codeOf(error) ?? 'dropped'}`);
+      },
+    );
+    const { status } = answer;
+    if (answer.tooLarge) throw new OauthError('unexpected', 'the answer is too long');
+    if (status >= 500) throw new OauthError('unreachable', `the answer has the status ${status}`);
+    const text = answer.body.toString('utf8');
+    const isToken = isPost && status >= 200 && status < 300;
+    const type = answer.headers['content-type'];
     return new Response((isToken ? tolerant(text) : text) || null, {
-      status: answer.status,
-      headers: answer.headers,
+      status,
+      headers: type === undefined ? {} : { 'content-type': type },
     });
   };
-}
-
-async function textOf(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body ?? []) {
-    size += chunk.length;
-    // Leaving the loop cancels the body: nothing more is received.
-    if (size > MOST_BYTES) throw new OauthError('unexpected', 'the answer is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** API 5.3 does not show the fields of a token answer, so an absent or null field is no fault. */
@@ -206,6 +212,8 @@ async function explaining<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof OauthError) throw error;
+    // The library wraps what a request of ours throws.
+    if (error instanceof Error && error.cause instanceof OauthError) throw error.cause;
     const kind = kindOf(error);
     throw new OauthError(kind, `the service’s authorisation: ${kind}${reasonOf(error)}`);
   }
@@ -215,7 +223,7 @@ function kindOf(error: unknown): OauthFailure {
   if (error instanceof openid.AuthorizationResponseError)
     return error.error === 'access_denied' ? 'denied' : 'refused';
   if (error instanceof openid.ResponseBodyError) return 'refused';
-  if (error instanceof TypeError || codeOf(error) === 'OAUTH_TIMEOUT') return 'unreachable';
+  if (codeOf(error) === 'OAUTH_TIMEOUT') return 'unreachable';
   return 'unexpected';
 }
 

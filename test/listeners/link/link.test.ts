@@ -225,6 +225,7 @@ describe('linking', () => {
     ['refuses the code', { status: 400, body: { error: 'invalid_grant' } }, 'The service refused'],
     ['answers no JSON', { badJson: true }, 'answered unexpectedly'],
     ['drops the connection', { drop: true }, 'cannot be reached'],
+    ['is not available', { status: 503, body: '' }, 'cannot be reached'],
   ])('has a page for a service that %s', async (_, fault, words) => {
     const away = await browser.go(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
