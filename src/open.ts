@@ -42,8 +42,8 @@ export interface OpenOptions {
   sockets?: number;
 }
 
-/** Polls that wait for the service at once: as many as an account, and four of them, have connections. */
-const MOST_POLLS_OF_ACCOUNT = 32;
+/** Polls that wait for the service at once: so many of an account that none of its connections waits for one. */
+const MOST_POLLS_OF_ACCOUNT = 128;
 const MOST_POLLS = 4 * MOST_POLLS_OF_ACCOUNT;
 
 export interface Opened {
