@@ -77,7 +77,7 @@ export function createLog(level: string, write: (line: string) => void): Logger 
 /** How late a line of a flood may be written. */
 const TOGETHER_MS = 20;
 
-/** Whoever looks for what went wrong must find it, also where the process is killed right after. */
+/** What went wrong must stand in the log, also where the process is killed right after. */
 const URGENT = /^\{"level":"(?:warn|error|fatal)"/;
 
 /**
