@@ -1,3 +1,4 @@
+import { DAY_MS } from './clock.ts';
 import type { Message } from './message.ts';
 
 /**
@@ -100,7 +101,6 @@ function token(at: number | string, format: string): string {
 }
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 /** A feed has many times of few days, and `Date` takes a microsecond for each. */
 const days = new Map<number, string>();

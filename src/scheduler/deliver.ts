@@ -3,7 +3,7 @@ import { DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
 import { asClause } from '../core/mrkdwn.ts';
 import { countRepeated } from '../observability/metrics.ts';
-import { isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
+import { isSlackFailure, isThreadRefused, type SlackFailure, unlessSlackFails } from '../slack/failure.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
@@ -64,7 +64,8 @@ export async function deliver(workspace: Workspace, what: Delivering): Promise<M
     // It ends when the first record would: to move an end costs the database as much as the rest of the write.
     const posted = { state: 'posted', channel, at: workspace.clock.now(), ts: shown.ts } as const;
     await stored.put(id, posted, at + KEPT_MS);
-    if (isUntold && shown.ts !== '') await workspace.slack.update(shown, again).catch(ignoreSlack);
+    // Where Slack refuses that, the message is there and only lacks a line.
+    if (isUntold && shown.ts !== '') await unlessSlackFails(workspace.slack.update(shown, again));
     return shown;
   });
 }
@@ -115,11 +116,6 @@ async function post(
     if (isSlackFailure(error) && !error.mayHavePosted) await forget();
     throw error;
   }
-}
-
-/** The message is there, and only lacks a line. */
-function ignoreSlack(error: unknown): void {
-  if (!isSlackFailure(error)) throw error;
 }
 
 function deliveries(store: WorkspaceStore): Collection<Delivery> {

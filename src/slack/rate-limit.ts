@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import { type Clock, HOUR_MS } from '../core/clock.ts';
 import { backoff } from '../core/retry.ts';
 import type { SpanStart, Tracing } from '../observability/tracing.ts';
 import { isSlackFailure, SlackFailure } from './failure.ts';
@@ -79,7 +79,7 @@ export function reportingRepeats<T>(run: () => Promise<T>, onRepeat: () => void)
 }
 
 /** Outages of Slack last minutes, seldom hours. */
-const LONGEST_OUTAGE_MS = 6 * 60 * 60_000;
+const LONGEST_OUTAGE_MS = 6 * HOUR_MS;
 const OUTAGE_BACKOFF_MS = 1_000;
 const LONGEST_BACKOFF_MS = 60_000;
 

@@ -99,12 +99,11 @@ function createBackend(adapter: KeyvSqlite, { prepare, commit, release }: Parts)
       const texts = new Map(rows.map(({ key, value }) => [key, value]));
       return keys.map((key) => textOrNothing(texts.get(key)));
     },
-    put: async ({ key, text, expires, over }, during) =>
-      (over !== undefined &&
-        expires !== undefined &&
-        expires === endIn(over) &&
-        (await changes(RETEXT, text, key, over, ...standing(during)))) ||
-      changes(PUT, key, text, expires ?? null, ...standing(during)),
+    put: async ({ key, text, expires, over }, during) => {
+      const keepsEnd = over !== undefined && expires !== undefined && expires === endIn(over);
+      if (keepsEnd && (await changes(RETEXT, text, key, over, ...standing(during)))) return true;
+      return changes(PUT, key, text, expires ?? null, ...standing(during));
+    },
     // What is stored before an ack is: in a crowd, together with what others store.
     insert: ({ key, text, expires }, during) =>
       commit(() => write(INSERT, key, text, expires ?? null, ...standing(during), Date.now())),

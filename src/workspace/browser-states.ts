@@ -1,12 +1,12 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, HOUR_MS } from '../core/clock.ts';
 import { type AskTenancy, GLOBAL, type Store } from '../store/store.ts';
 
 /** From our page to another site and back, and from a command to the browser. */
 const VALID_MS = 10 * 60_000;
 /** How long used and expired ones are remembered, so that the page can say which it was. */
-const REMEMBERED_MS = 60 * 60_000;
+const REMEMBERED_MS = HOUR_MS;
 
 const Used = z.object({ at: z.number() });
 const Bound = z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Settings } from '../../core/settings.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { unlessSlackFails } from '../../slack/failure.ts';
 import {
   linkGoneMessage,
   linkMessage,
@@ -59,12 +59,7 @@ async function undoLink(value: string | undefined, { caller, workspace }: Action
 
 /** As Slack shows the person or the workspace; the page in the browser names them, if only by their ids. */
 async function nameOr(id: string, ask: () => Promise<string | undefined>): Promise<string> {
-  try {
-    return (await ask()) || id;
-  } catch (error) {
-    if (!isSlackFailure(error)) throw error;
-    return id;
-  }
+  return (await unlessSlackFails(ask())) || id;
 }
 
 export const unlink = defineCommand({

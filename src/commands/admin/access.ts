@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, DAY_MS } from '../../core/clock.ts';
 import type { Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { GIVEN_ROLES } from '../../core/roles.ts';
@@ -150,7 +150,7 @@ async function showAll({ slack, log }: Workspace, { asked }: AccessRequest, mess
 }
 
 /** A person asks for a role once in so long, whatever the answer is. */
-const KEPT_MS = 24 * 60 * 60_000;
+const KEPT_MS = DAY_MS;
 
 const Outcome = z.object({ by: z.string(), isAllowed: z.boolean(), requestId: z.string() });
 type AccessOutcome = z.infer<typeof Outcome>;

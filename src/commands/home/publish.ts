@@ -1,6 +1,6 @@
 import type { HomeView } from '@slack/types';
 import { z } from 'zod';
-import { withTimeout } from '../../core/clock.ts';
+import { HOUR_MS, withTimeout } from '../../core/clock.ts';
 import type { KnownBlock } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -14,7 +14,7 @@ import type { CommandContext, SlackEvent } from '../command.ts';
 import { exclusionOf } from '../permission.ts';
 import { figuresOf, loadHome } from './load-home.ts';
 
-const LATELY_MS = 60 * 60_000;
+const LATELY_MS = HOUR_MS;
 /** More would take too long to update; a person who opens App Home sees it up to date anyway. */
 const MOST_VIEWERS = 15;
 /** Figures that arrive within this time are in the first view already. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../core/clock.ts';
 import { cut, plain } from '../../core/mrkdwn.ts';
 import type { ActivityEvent, ActivityRange } from '../../service/activity.ts';
 import { dayAndMonth, dayName, dayOf, daysBetween, hourOf } from '../blocks/days.ts';
@@ -146,7 +147,6 @@ type Span = Pick<DeploymentsBar, 'day' | 'hour'>;
 
 const MOST_DAYS = 62;
 const MOST_HOURS = 48;
-const HOUR_MS = 3_600_000;
 
 /** How many days before today a range begins: API 4.9 (docs/service-api.md). */
 const DAYS_BACK = { last_7_days: 6, last_30_days: 29 } as const;

@@ -1,7 +1,7 @@
+import { DAY_MS } from '../../core/clock.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { byQuarter, numbersIn } from '../../core/quarters.ts';
 
-const DAY_MS = 86_400_000;
 /** Whose names are kept: `Intl` takes microseconds for each, and feeds are of the same few weeks. */
 const MOST_DAYS = 100;
 
