@@ -17,7 +17,7 @@ function isInstalled() {
 
 function install() {
   process.stdout.write('Installing dependencies (first run, or the lock file changed)…\n');
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const npm = spawnSync('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: 'inherit',
     shell: process.platform === 'win32',

@@ -16,8 +16,10 @@ const supportAddress = text.refine((value) => /^(https?|mailto):$/.test(URL.pars
   message: 'is not an http(s) or mailto address',
 });
 const safeAddress = text.check(faultIn(findAddressFault));
+const hosts = text.regex(/^[^/]+$/, 'must be hosts, without https:// and path');
 const positiveInteger = wholeNumber(1);
 const port = wholeNumber(0, 65_535);
+const HOOK_TYPES = 'must be a JSON object of strings';
 const ABOVE_0 = 'must be a number above 0';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -30,7 +32,7 @@ const hookTypes = text
       return z.NEVER;
     }
   })
-  .pipe(z.record(z.string(), text, { error: 'must be a JSON object of strings' }));
+  .pipe(z.record(z.string(), z.string(HOOK_TYPES).trim().min(1, HOOK_TYPES), HOOK_TYPES));
 
 const encryptionKeys = text.transform((value, ctx) => {
   try {
@@ -50,7 +52,7 @@ const Environment = z.object({
   SLACK_APP_TOKEN: text.optional(),
   SLACK_API_URL: safeAddress.default('https://slack.com/api/'),
   SLACK_AUTHORIZE_URL: safeAddress.default('https://slack.com/oauth/v2/authorize'),
-  SLACK_RESPONSE_HOSTS: text.default('hooks.slack.com'),
+  SLACK_RESPONSE_HOSTS: hosts.default('hooks.slack.com'),
   SLACK_COMMAND: text.regex(/^\/[a-z0-9_-]{1,31}$/, 'must look like /word').default('/deckhand'),
   HOST: text.default('0.0.0.0'),
   PORT: port.default(3000),

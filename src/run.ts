@@ -5,9 +5,8 @@ import { ListenError } from './listeners/receivers/http-server.ts';
 import { createLog, type Logger, writeTogether } from './observability/log.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { type Opened, openDeckhand } from './open.ts';
-import { databaseFault } from './store/database-fault.ts';
+import { storeFault } from './store/database-fault.ts';
 import { SealError } from './store/sealer.ts';
-import { StoreError } from './store/store.ts';
 import { readVersion } from './version.ts';
 
 /** Kubernetes and systemd kill after 30 s, so SIGTERM ends within 25, even if something hangs. */
@@ -106,13 +105,7 @@ export interface StartFault {
 /** Why Deckhand could not start, where the operator can fix it or wait; undefined for a bug. */
 export function startFault(error: unknown, storeUrl: string): StartFault | undefined {
   if (error instanceof SealError) return { sentence: error.message, exitCode: CONFIG_EXIT_CODE };
-  const said = error instanceof ListenError ? error : storeFault(error, storeUrl);
+  const said = error instanceof ListenError ? error : storeFault(storeUrl, error);
   if (said === undefined) return undefined;
   return { sentence: said.message, exitCode: said.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE };
-}
-
-/** A database may also fail after it was opened, with what it says then among the causes. */
-function storeFault(error: unknown, storeUrl: string): StoreError | undefined {
-  if (error instanceof StoreError && error.code === 'store_error') return error;
-  return databaseFault(storeUrl, error) ?? (error instanceof StoreError ? error : undefined);
 }

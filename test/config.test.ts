@@ -55,9 +55,11 @@ describe('the configuration', () => {
       NOTICE_INTERVAL_MS: '1.5',
       MCP: 'yes',
       LOG_LEVEL: 'x',
+      SERVICE_HOOK_TYPES: '{"a":1}',
     };
     expect(faultsOf({ ...good, ...wrong })).toEqual([
       'PORT must be a whole number from 0 to 65535',
+      'SERVICE_HOOK_TYPES must be a JSON object of strings',
       'FOLLOW_TIMEOUT_MINUTES must be a number above 0',
       'NOTICE_INTERVAL_MS must be a whole number of at least 1',
       'MCP must be on or off',
@@ -77,6 +79,11 @@ describe('the configuration', () => {
     ],
     ['an unknown store', { STORE_URL: 'mysql://x' }, 'STORE_URL'],
     ['hook types that are no map', { SERVICE_HOOK_TYPES: '[1]' }, 'SERVICE_HOOK_TYPES'],
+    [
+      'a host that is an address',
+      { SLACK_RESPONSE_HOSTS: 'https://hooks.slack.com' },
+      'SLACK_RESPONSE_HOSTS',
+    ],
     ['hook types that are no JSON', { SERVICE_HOOK_TYPES: '{' }, 'SERVICE_HOOK_TYPES'],
     ['a key that is too short', { ENCRYPTION_KEYS: 'k1:YWJj' }, 'ENCRYPTION_KEYS'],
     ['a negative interval', { POLL_INTERVAL_MS: '-1' }, 'POLL_INTERVAL_MS'],
@@ -106,6 +113,7 @@ describe('the configuration', () => {
       'quick polling of a service on this machine',
       { POLL_INTERVAL_MS: '40', SERVICE_BASE_URL: 'http://{account}.localhost:4000' },
     ],
+    ['two hosts, one with a port', { SLACK_RESPONSE_HOSTS: 'hooks.slack.com, 127.0.0.1:4100' }],
     ['help by e-mail', { SUPPORT_URL: 'mailto:help@example.com' }],
     ['blank for not set', { SLACK_CLIENT_ID: ' ' }],
     ['a fraction of a minute', { FOLLOW_TIMEOUT_MINUTES: '0.05' }],

@@ -21,6 +21,12 @@ export function databaseFault(url: string, error: unknown): StoreError | undefin
   return undefined;
 }
 
+/** Of whatever was asked of a store, which may also fail after it was opened; undefined where it is no fault of one. */
+export function storeFault(url: string, error: unknown): StoreError | undefined {
+  if (error instanceof StoreError && error.code === 'store_error') return error;
+  return databaseFault(url, error) ?? (error instanceof StoreError ? error : undefined);
+}
+
 function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
   for (let at = error; at instanceof Error; at = at.cause) causes.push(at);
@@ -76,6 +82,7 @@ const POSTGRES_FAULTS: Readonly<Record<string, (at: Address) => Fault>> = {
     false,
   ],
   '53300': ({ server }) => [`Postgres at ${server} has no free connections. Allow more of them.`, true],
+  '57P01': ({ server }) => [`Postgres at ${server} is shutting down. Wait until it is up again.`, true],
   '57P03': ({ server }) => [`Postgres at ${server} is starting up. Wait until it is done.`, true],
 };
 
@@ -90,7 +97,7 @@ interface Address {
 function addressOf(url: string): Address {
   const { hostname = '', port = '', pathname = '' } = URL.parse(url) ?? {};
   const host = hostname || 'localhost';
-  return { host, server: `${host}:${port || 5432}`, database: decodeURIComponent(pathname.slice(1)) };
+  return { host, server: `${host}:${port || 5432}`, database: pathname.slice(1) };
 }
 
 /** Of the network; those of Postgres itself come with a severity, and the driver's own have no code. */

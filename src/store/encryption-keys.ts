@@ -30,6 +30,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
  * @throws EncryptionKeysError with all faults at once
  */
 export function parseEncryptionKeys(text: string): EncryptionKeys {
+  if (text.trim() === '') throw new EncryptionKeysError(['is not set']);
   const entries = text
     .split(',')
     .map((entry) => entry.trim())

@@ -7,7 +7,7 @@ import { inBatches } from '../core/batches.ts';
 import { type Backend, endOfRange, type Row, type StoredRow } from './backend.ts';
 import { databaseFault } from './database-fault.ts';
 import { type Locks, openLocks } from './postgres-locks.ts';
-import { StoreError, type Tenancy } from './store.ts';
+import { StoreError, StoreUnavailable, type Tenancy } from './store.ts';
 
 /** A statement, and the wait for a connection, end after this; the caller then learns of it. */
 const TIMEOUT_MS = 15_000;
@@ -33,7 +33,8 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
     return createBackend(pool, adapter, locks);
   } catch (cause) {
     await Promise.allSettled([locks.close(), pool.end()]);
-    throw databaseFault(url, cause) ?? new StoreError('Postgres cannot be used. Check STORE_URL.', { cause });
+    const { message } = cause instanceof StoreUnavailable ? cause : new StoreUnavailable(cause);
+    throw databaseFault(url, cause) ?? new StoreError(`${message}. Check STORE_URL.`, { cause });
   }
 }
 

@@ -170,7 +170,8 @@ export function opensWith(by: EncryptionKey, workspace: string, wrapped: Wrapped
 /** @throws SealError */
 export function unwrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): DataKey {
   const by = keys.find((key) => key.id === wrapped.wrappedBy);
-  if (by === undefined) throw new SealError(`ENCRYPTION_KEYS lacks the key ${wrapped.wrappedBy}`);
+  if (by === undefined)
+    throw new SealError(`ENCRYPTION_KEYS lacks the key ${wrapped.wrappedBy}. Add it behind the first one.`);
   try {
     const key = createSecretKey(decrypt(by.key, wrapContext(workspace, wrapped.id), wrapped.wrapped));
     return { id: wrapped.id, key };

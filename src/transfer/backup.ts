@@ -11,6 +11,7 @@ import { DEFAULT_STORE, expectThere, fileOf } from './store-address.ts';
 
 /** In one step: a copy in several would begin anew with each write of the running Deckhand. */
 const ALL_PAGES = 2 ** 31 - 1;
+const SQLITE_FULL = 13;
 
 export const BACKUP: Program = {
   name: 'backup',
@@ -61,7 +62,9 @@ async function copyDatabase(source: string, copy: string): Promise<void> {
     const database = new DatabaseSync(source, { readOnly: true, timeout: 15_000 });
     await backup(database, copy, { rate: ALL_PAGES }).finally(() => database.close());
   } catch (cause) {
-    throw databaseFault(`sqlite://${source}`, cause) ?? cause;
+    // The source is only read, so what has no room is the copy.
+    const isFull = cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_FULL;
+    throw databaseFault(`sqlite://${isFull ? copy : source}`, cause) ?? cause;
   }
 }
 

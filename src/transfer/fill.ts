@@ -1,3 +1,4 @@
+import { storeFault } from '../store/database-fault.ts';
 import type { EncryptionKeys } from '../store/encryption-keys.ts';
 import { ARRIVED_ID, ORIGIN } from '../store/origin.ts';
 import { GLOBAL, StoreError } from '../store/store.ts';
@@ -30,8 +31,15 @@ const HOUSEKEEPING = [ORIGIN, 'pings', 'key-proofs'].map((collection) => `${GLOB
 /**
  * Writes everything into an empty store, reads it back, counts it and opens every seal; all in one transaction, so that
  * after an interruption the store is as empty as before.
+ * @throws StoreError naming the store, where its database fails
  */
 export async function fill(target: Side, items: AsyncIterable<Item>, options: FillOptions): Promise<Filled> {
+  return fillAll(target, items, options).catch((error) => {
+    throw storeFault(target.url, error) ?? error;
+  });
+}
+
+async function fillAll(target: Side, items: AsyncIterable<Item>, options: FillOptions): Promise<Filled> {
   await expectEmpty(target, options.name);
   await target.documents.clear();
   const sent = await write(target, items);

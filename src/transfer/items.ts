@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { PortableJob, PortableSchedule } from '../jobs/jobs-table.ts';
+import { storeFault } from '../store/database-fault.ts';
 import { PortableDocument } from '../store/documents-table.ts';
 import { ORIGIN, RELEASE_KEY } from '../store/origin.ts';
 import { GLOBAL } from '../store/store.ts';
@@ -23,7 +24,16 @@ export async function* portableItems(side: Side): AsyncGenerator<Item> {
   }
 }
 
-export async function* itemsOf({ documents, jobs }: Side): AsyncGenerator<Item> {
+/** @throws StoreError naming the store, where its database fails */
+export async function* itemsOf(side: Side): AsyncGenerator<Item> {
+  try {
+    yield* read(side);
+  } catch (error) {
+    throw storeFault(side.url, error) ?? error;
+  }
+}
+
+async function* read({ documents, jobs }: Side): AsyncGenerator<Item> {
   for await (const document of documents.read()) {
     const { key } = document;
     // What is about this store itself stays in it.

@@ -2,7 +2,6 @@ import { existsSync, realpathSync } from 'node:fs';
 import process from 'node:process';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { CONFIG_EXIT_CODE, TEMPORARY_EXIT_CODE } from '../config.ts';
-import { databaseFault } from '../store/database-fault.ts';
 import { EncryptionKeysError } from '../store/encryption-keys.ts';
 import { SealError } from '../store/sealer.ts';
 import { StoreError } from '../store/store.ts';
@@ -83,9 +82,8 @@ function faultOf(error: unknown, { name }: Program): Fault | undefined {
   }
   if (error instanceof SealError || error instanceof EncryptionKeysError)
     return [error.message.replace(/\.?$/, '.'), CONFIG_EXIT_CODE];
-  const fault = error instanceof StoreError ? error : databaseFault('postgres://', error);
-  if (fault === undefined) return undefined;
-  return [fault.message, fault.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE];
+  if (!(error instanceof StoreError)) return undefined;
+  return [error.message, error.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE];
 }
 
 function isUsage(error: unknown): error is Error {

@@ -1,3 +1,4 @@
+import { storeFault } from '../store/database-fault.ts';
 import { parseEncryptionKeys } from '../store/encryption-keys.ts';
 import { openStore } from '../store/open-store.ts';
 import { rotateKeys } from '../store/rotate-keys.ts';
@@ -18,7 +19,11 @@ Afterwards the other keys may be taken away. It can be run again at any time.
     const url = env.STORE_URL || DEFAULT_STORE;
     expectThere(url);
     const store = await openStore(url, { alone: false });
-    const { rewrapped, current } = await rotateKeys(keys, store).finally(() => store.close());
+    const { rewrapped, current } = await rotateKeys(keys, store)
+      .catch((error) => {
+        throw storeFault(url, error) ?? error;
+      })
+      .finally(() => store.close());
     return `${rewrapped} data keys re-wrapped with ${keys[0].id}, ${current} were so already.`;
   },
 };

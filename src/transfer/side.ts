@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { systemClock } from '../core/clock.ts';
 import type { JobsTable } from '../jobs/jobs-table.ts';
 import { sqliteJobsTable } from '../jobs/sqlite-jobs-table.ts';
+import { storeFault } from '../store/database-fault.ts';
 import { type DocumentsTable, postgresDocuments, sqliteDocuments } from '../store/documents-table.ts';
 import { openStore } from '../store/open-store.ts';
 import { expectReadable } from '../store/origin.ts';
@@ -10,6 +11,7 @@ import { readVersion } from '../version.ts';
 
 /** A store in one transaction, from which everything is read, or into which everything is written. */
 export interface Side {
+  url: string;
   /** For single documents, beside the transaction on Postgres. */
   store: Store;
   documents: DocumentsTable;
@@ -33,19 +35,20 @@ export async function openSide(url: string, { mode, alone }: SideOptions): Promi
     const { sqlite } = store;
     return sqlite === undefined
       ? await postgresSide(store, url, mode)
-      : sqliteSide(store, sqlite.database, mode);
+      : sqliteSide(store, url, sqlite.database, mode);
   } catch (error) {
     await store.close();
-    throw error;
+    throw storeFault(url, error) ?? error;
   }
 }
 
 /** Nobody else writes the file: it is a copy, or open for this process alone. */
-function sqliteSide(store: Store, database: DatabaseSync, mode: SideOptions['mode']): Side {
+function sqliteSide(store: Store, url: string, database: DatabaseSync, mode: SideOptions['mode']): Side {
   const jobs = sqliteJobsTable(database);
   const documents = sqliteDocuments(database);
   if (mode === 'write') database.exec('BEGIN IMMEDIATE');
   return {
+    url,
     store,
     documents,
     jobs,
@@ -64,6 +67,7 @@ async function postgresSide(store: Store, url: string, mode: SideOptions['mode']
   // Whoever writes meanwhile waits, and finds the store filled.
   if (mode === 'write') await sql('LOCK TABLE keyv, deckhand_schedules IN EXCLUSIVE MODE');
   return {
+    url,
     store,
     documents: postgresDocuments(sql),
     jobs,

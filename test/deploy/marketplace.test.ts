@@ -15,6 +15,13 @@ describe('docs/marketplace.md', () => {
     }
   });
 
+  it('calls no page open that Deckhand serves', () => {
+    const pages = rows.filter(([, answer = '']) => /`\/(privacy)?`/.test(answer));
+    expect(pages.length).toBeGreaterThan(1);
+    for (const [asked, answer, state] of pages)
+      expect(`${answer} ${state}`, asked).not.toMatch(/not built|open$/);
+  });
+
   it('claims of the manifest what the manifest says', () => {
     const { bot, user } = manifest.oauth_config.scopes;
     const words = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];

@@ -1,5 +1,7 @@
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import process from 'node:process';
 import { expect, it } from 'vitest';
 import { readText } from '../support/deployment-files.ts';
 import { byLength } from '../support/length.ts';
@@ -63,4 +65,19 @@ it('without its packages it says in one sentence how to install them', async () 
   await symlink(join(root, 'package.json'), join(cwd, 'package.json'));
   const ended = await runDeckhand({ cwd, entry: join(cwd, 'src', 'main.ts'), env: LEAST_ENV });
   expect(ended).toEqual({ code: 78, out: '', err: expect.stringMatching(/^[^\n]+ npm ci --omit=dev\n$/) });
+});
+
+it('an npm script installs what it is run with also where the environment is that of production', async () => {
+  const root = join(import.meta.dirname, '..', '..');
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, 'scripts'));
+  await cp(join(root, 'scripts', 'ready.mjs'), join(cwd, 'scripts', 'ready.mjs'));
+  await writeFile(join(cwd, 'npm'), `#!/bin/sh\necho "$@" > ${cwd}/asked\nexit 7\n`, { mode: 0o755 });
+  const env = { PATH: `${cwd}:${process.env.PATH}`, NODE_ENV: 'production' };
+  const { status, stderr } = spawnSync(process.execPath, [join(cwd, 'scripts', 'ready.mjs'), 'any.ts'], {
+    env,
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([7, 'The installation failed; the reason stands above.\n']);
+  expect(await readFile(join(cwd, 'asked'), 'utf8')).toContain('--include=dev');
 });

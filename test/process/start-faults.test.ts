@@ -178,7 +178,19 @@ describe('Postgres', () => {
     expectFault(fault, isUnknown ? 78 : 75, 'host postgres.invalid', 'STORE_URL');
   });
 
+  it('whose address has a lone % is one sentence too', async () => {
+    const url = `postgres://deck@127.0.0.1:${await freePort()}/5`;
+    expectFault(await startOn(`${url}%zz`), 75, 'does not answer');
+    expectFault(await startOn(`${url}%`), 78, 'URI malformed', 'STORE_URL');
+  });
+
+  it('whose certificate cannot be read is a fault that names the file', async () => {
+    const url = `${at('127.0.0.1')}?sslrootcert=/nowhere/root.crt`;
+    expectFault(await startOn(url), 78, '/nowhere/root.crt', 'STORE_URL');
+  });
+
   it.each([
+    ['57P01', 'terminating connection due to administrator command', 75, 'is shutting down'],
     ['28P01', 'password authentication failed for user "deck"', 78, 'refuses the user or the password'],
     ['3D000', 'database "hand" does not exist', 78, 'has no database hand'],
     ['57P03', 'the database system is starting up', 75, 'is starting up'],

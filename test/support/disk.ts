@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 
 /** A small file system of its own, which can be filled to the last byte. */
 export interface Disk {
-  fill(): void;
+  /** To the last byte, or to the last few. */
+  fill(leaving?: number): void;
   free(): void;
   close(): void;
 }
@@ -20,9 +21,10 @@ export function mountDisk(folder: string): Disk | undefined {
   if (mounted.status !== 0) return undefined;
   const filler = join(folder, 'filler');
   return {
-    fill() {
+    fill(leaving = 0) {
       const file = openSync(filler, 'w');
       while (statfsSync(folder).bavail > 0) writeAsMuchAsFits(file);
+      ftruncateSync(file, fstatSync(file).size - leaving);
       closeSync(file);
     },
     free: () => rmSync(filler, { force: true }),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/core/clock.ts';
@@ -15,12 +16,15 @@ import { openStore } from '../../src/store/open-store.ts';
 import { takeOver } from '../../src/store/origin.ts';
 import { createSealer } from '../../src/store/sealer.ts';
 import { BACKUP } from '../../src/transfer/backup.ts';
+import { itemsOf } from '../../src/transfer/items.ts';
 import { MIGRATE } from '../../src/transfer/migrate.ts';
 import { carryOut } from '../../src/transfer/program.ts';
 import { RESTORE } from '../../src/transfer/restore.ts';
 import { ROTATE_KEYS } from '../../src/transfer/rotate-keys.ts';
+import { openSide } from '../../src/transfer/side.ts';
 import { collect, ONCE, type TestData, untilAborted } from '../jobs/fixtures.ts';
 import { DATABASES } from '../store/databases.ts';
+import { mountDisk } from '../support/disk.ts';
 import { freePort } from '../support/free-port.ts';
 import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -169,6 +173,16 @@ test('a Postgres store is not moved while a Deckhand runs on it', async () => {
   expectSentence(await migrate(url, await temporarySqlite()), 75, 'A Deckhand runs on postgres://127.0.0.1');
 });
 
+/** As a restart of Postgres ends them. */
+async function endSessions(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+  await client.end();
+}
+
 describe('one sentence says what is wrong', () => {
   async function backedUp(): Promise<{ url: string; file: string }> {
     const url = await temporarySqlite();
@@ -211,6 +225,41 @@ describe('one sentence says what is wrong', () => {
     }
   });
 
+  test('with a disk that fills up, by the file that has no room', async (context) => {
+    const { url, file } = await backedUp();
+    const folder = await temporaryFolder();
+    const disk = mountDisk(folder);
+    if (disk === undefined) return context.skip('a small disk can be mounted by root on Linux alone');
+    onTestFinished(disk.close);
+    disk.fill();
+    const full = `The disk of ${folder}`;
+    expectSentence(await run('backup', [join(folder, 'backup')], { STORE_URL: url }), 75, full);
+    disk.free();
+    // Enough to open the store, and not to fill it.
+    disk.fill(120_000);
+    const target = { STORE_URL: `sqlite://${folder}/deckhand.sqlite` };
+    expectSentence(await run('restore', [file], target), 75, full);
+    disk.free();
+    expect(await run('restore', [file], target)).toMatchObject({ code: 0, err: '' });
+  });
+
+  test('with a Postgres that goes away in the middle, by its address', async () => {
+    const url = await freshDatabase();
+    await furnish(url);
+    const side = await openSide(url, { mode: 'read', alone: false });
+    onTestFinished(() => side.close());
+    const items = itemsOf(side);
+    await items.next();
+    await endSessions(url);
+    const failed = async () => {
+      for await (const _ of items);
+    };
+    await expect(failed()).rejects.toMatchObject({
+      message: `Postgres at ${new URL(url).host} is shutting down. Wait until it is up again.`,
+      isTemporary: true,
+    });
+  });
+
   test('with what was typed', async () => {
     expectSentence(await run('backup', ['--nonsense']), 64, "'--nonsense'", 'npm run backup -- --help');
     for (const name of ['restore', 'migrate', 'rotate-keys'] as const) {
@@ -231,6 +280,8 @@ describe('one sentence says what is wrong', () => {
     const other = { STORE_URL: url, ENCRYPTION_KEYS: `k2:${Buffer.alloc(32, 8).toString('base64')}` };
     expectSentence(await run('rotate-keys', [], other), 78, 'lacks');
     expectSentence(await run('rotate-keys', [], { STORE_URL: url, ENCRYPTION_KEYS: 'k1' }), 78, 'no id');
+    const unset = { STORE_URL: url, ENCRYPTION_KEYS: '' };
+    expectSentence(await run('rotate-keys', [], unset), 78, 'ENCRYPTION_KEYS is not set');
   });
 });
 
