@@ -58,7 +58,7 @@ export interface Opened {
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
   const { log, version, clock = systemClock, tracing = NO_TRACING, pictures = createPictures() } = options;
-  const metrics: Metrics = createMetrics(version, () => backend.engine.stats());
+  const metrics: Metrics = createMetrics(version, () => backend.engine.stats(), clock);
   // Slack is opened after the store, which may meet such a record before.
   const unreported: QuarantinedRecord[] = [];
   let report = (record: QuarantinedRecord): void => void unreported.push(record);

@@ -58,6 +58,7 @@ class Runner implements Engine {
   /** To notice a clock that is set back. */
   #wokeAt = 0;
   #beatAt = 0;
+  #reported = { said: '', at: 0 };
 
   constructor(options: JobsOptions) {
     const { backend, clock, random = Math.random, log, tracing = NO_TRACING, onJobEnd, onSetAside } = options;
@@ -232,7 +233,12 @@ class Runner implements Engine {
     await this.#clock.sleep(REWRITE_MS);
   }
 
+  /** Once a second what all queues meet together, as where the database is away. */
   #report(err: unknown): void {
+    const now = this.#clock.now();
+    const said = String(err);
+    if (this.#reported.said === said && Math.abs(now - this.#reported.at) < REWRITE_MS) return;
+    this.#reported = { said, at: now };
     this.#context.log?.error({ event: 'engine_error', err }, 'the jobs go on when the database answers');
   }
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Clock, systemClock, withTimeout } from '../core/clock.ts';
 import type { Logger } from './log.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -6,16 +7,20 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** The jobs of each queue; `oldestDueMs` is how long the oldest due job has waited. */
 type QueueStats = Readonly<Record<string, { waiting: number; running: number; oldestDueMs: number }>>;
 type CountJobs = () => Promise<{ queues: QueueStats }>;
+/** Undefined where the database took too long. */
+type CountInTime = () => Promise<{ queues: QueueStats } | undefined>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** A scrape is given up after ten seconds, and then tells nothing. */
+const COUNT_MS = 5_000;
 const LAG_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200];
 
 /** Counters and histograms that an operator would alert on, named by Prometheus' convention. */
-export function createMetrics(version: string, countJobs: CountJobs) {
+export function createMetrics(version: string, countJobs: CountJobs, clock: Clock = systemClock) {
   const registry = new Registry();
   const ofProcess = processMetrics();
   const meters = createMeters(registry);
-  const updateQueues = createQueueGauges(registry, countJobs);
+  const updateQueues = createQueueGauges(registry, () => withTimeout(clock, COUNT_MS, countJobs()));
   const { gauge } = makersFor(registry);
   gauge('deckhand_build_info', 'Deckhand’s version, and the version of Node.', 'version', 'node').set(
     { version, node: process.version },
@@ -161,7 +166,7 @@ function makersFor(registry: Registry) {
 }
 
 /** Gauges that are counted when the metrics are read; all others are reported even if the count fails. */
-function createQueueGauges(registry: Registry, countJobs: CountJobs): () => Promise<void> {
+function createQueueGauges(registry: Registry, countJobs: CountInTime): () => Promise<void> {
   const { gauge } = makersFor(registry);
   const jobs = gauge('deckhand_queue_jobs', 'Jobs by queue and state.', 'queue', 'state');
   const oldest = gauge(

@@ -4,14 +4,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Engine } from '../../src/jobs/jobs.ts';
 import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
-import { createJobs } from '../../src/jobs/runner.ts';
+import { createJobs, type JobsOptions } from '../../src/jobs/runner.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 import { collect, ONCE, untilAborted } from './fixtures.ts';
 
-function createReplica(url: string, clock: Clock): Engine {
+function createReplica(url: string, clock: Clock, log?: JobsOptions['log']): Engine {
   const backend = createPgBossJobs({ url, clock });
-  const engine = createJobs({ backend, clock });
+  const engine = createJobs({ backend, clock, ...(log === undefined ? {} : { log }) });
   onTestFinished(async () => {
     await engine.stop(0);
     await backend.close();
@@ -128,6 +129,25 @@ test('the engine goes on after its connections were cut', async () => {
     .poll(() => engine.send('q', { workspace: 'T1', n: 1 }, { key: 'k' }).catch(() => 'failed'))
     .toBe(true);
   await handled.given(1);
+});
+
+test('a database that fails for all queues alike is one line of the log in a second', async () => {
+  const url = await freshDatabase();
+  const clock = createManualClock();
+  const lines: string[] = [];
+  const log = createLog('error', (line) => lines.push(line));
+  const engine = createReplica(url, clock, log);
+  for (let at = 0; at < 10; at += 1) engine.work(`q${at}`, async () => undefined, ONCE);
+  await engine.start();
+  await sql(url, 'ALTER SCHEMA pgboss RENAME TO away');
+  for (let seconds = 0; seconds < 10; seconds += 1) {
+    await clock.advance(1_000);
+    // Long enough for every queue to have asked.
+    await sql(url, 'SELECT pg_sleep(0.02)');
+  }
+  expect(lines.length).toBeGreaterThan(1);
+  expect(lines.length).toBeLessThan(15);
+  await sql(url, 'ALTER SCHEMA away RENAME TO pgboss');
 });
 
 test('running jobs are stopped when the database stays away for longer than others wait', async () => {

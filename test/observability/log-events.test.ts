@@ -16,7 +16,7 @@ const rows = [...table.matchAll(/^\| (`.+?) \| (.+?) \| .+ \|$/gm)].map(([, name
 
 /** The level of each event, by the calls of a logger and by the names that Slack's libraries log under. */
 function logged(): Map<string, string> {
-  const calls = source.matchAll(/\bevent: '(\w+)'/g);
+  const calls = source.matchAll(/\bevent(?:: | = \S+ \? )'(\w+)'/g);
   const libraries = source.matchAll(/libraryLogger\([^)]*'(\w+)'\)/g);
   return new Map([
     ...[...calls].map(({ 1: name = '', index }) => [name, levelBefore(index)] as const),

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { CHANNEL, openTestWorld, type TestWorld } from '../support/test-world.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
@@ -186,5 +187,13 @@ describe('/metrics', () => {
     const text = await metrics.text();
     expect(text).toContain('deckhand_engine_up 0');
     expect(text).toContain('deckhand_followed_runs 1');
+  });
+
+  it('is told before Prometheus gives up, also where the database neither answers nor fails', async () => {
+    const clock = createManualClock();
+    const metrics = createMetrics('0.0.0', () => Promise.withResolvers<never>().promise, clock);
+    const text = metrics.text();
+    await clock.advance(5_000);
+    expect(await text).toContain('deckhand_engine_up 0');
   });
 });
