@@ -20,7 +20,12 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
   const registry = new Registry();
   const ofProcess = processMetrics();
   const meters = createMeters(registry);
-  const updateQueues = createQueueGauges(registry, () => withTimeout(clock, COUNT_MS, countJobs()));
+  beginAtZero(meters);
+  const updateQueues = createQueueGauges(
+    registry,
+    () => withTimeout(clock, COUNT_MS, countJobs()),
+    (queue) => meters.jobs.inc({ queue, outcome: 'dead' }, 0),
+  );
   const { gauge } = makersFor(registry);
   gauge('deckhand_build_info', 'Deckhand’s version, and the version of Node.', 'version', 'node').set(
     { version, node: process.version },
@@ -129,6 +134,13 @@ function createMeters(registry: Registry) {
   };
 }
 
+/** Of a counter that is first seen above 0, Prometheus takes no increase: what alerts look for is there before it happens. */
+function beginAtZero({ slots, unanswered }: ReturnType<typeof createMeters>): void {
+  for (const kind of ['digest', 'watch', 'invoices'])
+    for (const outcome of ['failed', 'missed']) slots.inc({ kind, outcome }, 0);
+  for (const operation of ['startTestAccess', 'createServer']) unanswered.inc({ operation }, 0);
+}
+
 /** What may have happened twice, or not at all. */
 function createUncertainMeters(registry: Registry) {
   const { counter } = makersFor(registry);
@@ -166,7 +178,11 @@ function makersFor(registry: Registry) {
 }
 
 /** Gauges that are counted when the metrics are read; all others are reported even if the count fails. */
-function createQueueGauges(registry: Registry, countJobs: CountInTime): () => Promise<void> {
+function createQueueGauges(
+  registry: Registry,
+  countJobs: CountInTime,
+  onQueue: (queue: string) => void,
+): () => Promise<void> {
   const { gauge } = makersFor(registry);
   const jobs = gauge('deckhand_queue_jobs', 'Jobs by queue and state.', 'queue', 'state');
   const oldest = gauge(
@@ -181,6 +197,7 @@ function createQueueGauges(registry: Registry, countJobs: CountInTime): () => Pr
     jobs.reset();
     up.set(counted === undefined ? 0 : 1);
     for (const [queue, { waiting, running, oldestDueMs }] of Object.entries(counted?.queues ?? {})) {
+      onQueue(queue);
       oldest.set({ queue }, oldestDueMs / 1000);
       jobs.set({ queue, state: 'waiting' }, waiting);
       jobs.set({ queue, state: 'running' }, running);

@@ -43,11 +43,22 @@ interface Ending {
 export async function runProgram(program: Program, file: string): Promise<void> {
   // The path may lead through a link, such as that of the current release.
   if (file !== realpathSync(process.argv[1] ?? '.')) return;
-  if (existsSync('.env')) process.loadEnvFile();
-  const { code, out, err } = await carryOut(program, process.argv.slice(2), process.env);
+  const { code, out, err } =
+    loadEnvironment() ?? (await carryOut(program, process.argv.slice(2), process.env));
   process.stdout.write(out);
   process.stderr.write(err);
   process.exitCode = code;
+}
+
+/** Undefined unless the `.env` of the working folder cannot be read. */
+function loadEnvironment(): Ending | undefined {
+  try {
+    if (existsSync('.env')) process.loadEnvFile();
+    return undefined;
+  } catch {
+    const err = '.env could not be read. Make it readable for this user, or run this in another folder.\n';
+    return { code: CONFIG_EXIT_CODE, out: '', err };
+  }
 }
 
 /** What goes wrong and can be put right is one sentence; anything else is thrown. */

@@ -181,6 +181,20 @@ describe('/metrics', () => {
     expect(text).toContain('deckhand_engine_up 1');
   });
 
+  it('has what the alerts count before it happens, so that the first time is an increase', async () => {
+    const world = await openTestWorld();
+    onTestFinished(() => world.stop());
+    const { text } = await scrape(world);
+    for (const name of ['delivery', 'reply', 'request'])
+      expect(text).toMatch(new RegExp(`^deckhand_${name}_uncertain_total({[^}]+})? 0$`, 'm'));
+    for (const operation of ['startTestAccess', 'createServer'])
+      expect(text).toContain(`deckhand_request_uncertain_total{operation="${operation}"} 0\n`);
+    for (const kind of ['digest', 'watch', 'invoices'])
+      expect(text).toContain(`deckhand_slots_total{kind="${kind}",outcome="failed"} 0\n`);
+    for (const queue of ['requests', 'follow-test'])
+      expect(text).toContain(`deckhand_jobs_total{queue="${queue}",outcome="dead"} 0\n`);
+  });
+
   it('is told also while the engine does not answer', async () => {
     const metrics = createMetrics('0.0.0', () => Promise.reject(new Error('no database')));
     metrics.followed(1);

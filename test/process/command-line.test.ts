@@ -58,6 +58,14 @@ it('a .env that cannot be read is one sentence', async () => {
   expect(err).toMatch(/^\.env could not be read \(\w+\)\. Make it readable[^\n]+\n$/);
 });
 
+it('a program says so of it too', async () => {
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, '.env'));
+  const { code, err } = await runDeckhand({ cwd, program: 'backup', args: ['file'] });
+  expect(code).toBe(78);
+  expect(err).toMatch(/^\.env could not be read\. Make it readable[^\n]+\n$/);
+});
+
 it('without its packages it says in one sentence how to install them', async () => {
   const root = join(import.meta.dirname, '..', '..');
   const cwd = await temporaryFolder();
