@@ -70,7 +70,7 @@ export function unknownCommand(commands: readonly Command[], text: string): User
   const best = nearest(names, typed);
   const meant = best === undefined ? '' : ` Did you mean ${code(best)}?`;
   const following = names.filter((name) => name.startsWith(`${first} `));
-  if (following.length === 0) return new UnknownCommand(`There is no command ${code(first, 40)}.${meant}`);
+  if (following.length === 0) return new UnclearWords(`There is no command ${code(first, 40)}.${meant}`);
   const words = following.map((name) => code(name.slice(first.length + 1))).join(', ');
   const fault =
     typed.length === 1
@@ -79,28 +79,24 @@ export function unknownCommand(commands: readonly Command[], text: string): User
   return new UserError(fault, typed.length === 1 ? `help ${first}` : (best ?? `help ${first}`));
 }
 
-/** The words begin no command. What they may mean is offered as buttons. */
-export class UnknownCommand extends UserError {
-  constructor(message: string) {
-    super(message, 'help');
-    this.name = 'UnknownCommand';
-  }
-}
+/** The words begin no command, or go on after one, as in a sentence. What they may mean is offered as buttons. */
+export class UnclearWords extends UserError {}
 
 function nearest(names: readonly string[], typed: readonly string[]): string | undefined {
   const ranked = names
     .map((name) => ({ name, far: mistakes(typed.slice(0, name.split(' ').length).join(' '), name) }))
     .toSorted((one, other) => one.far - other.far);
   const best = ranked[0];
-  const isNear = best !== undefined && best.far <= Math.max(1, Math.floor(best.name.length / 2));
+  const isNear = best !== undefined && best.far <= Math.max(1, Math.floor(best.name.length / 3));
   return isNear ? best.name : undefined;
 }
 
 const MOST_COMPARED = 40;
 
-/** The number of typing mistakes between what was typed and a name; two letters in the wrong order count as one. */
+/** The number of typing mistakes between what was typed and a name; two letters in the wrong order count as one, as does a missing end. */
 export function mistakes(typed: string, name: string): number {
   const start = typed.slice(0, MOST_COMPARED);
+  if (start.length > 2 && start !== name && name.startsWith(start)) return 1;
   const swapped = Array.from({ length: Math.max(0, start.length - 1) }, (_, at) => {
     const [one = '', other = ''] = start.slice(at, at + 2);
     return start.slice(0, at) + other + one + start.slice(at + 2);
@@ -113,16 +109,19 @@ export function mistakes(typed: string, name: string): number {
  * @throws UserError with the usage line where a word or flag is missing, too much or malformed
  */
 export function parseArguments(command: Command, rest: Words): unknown {
+  const { flags: own = [], switches = [], takesAccount } = command;
   const { account: _, ...flags } = rest.flags;
-  const { flags: own = [], switches = [], positionals, takesAccount } = command;
-  const known = [...own, ...switches, ...(takesAccount ? ['account'] : [])];
+  // `--server web-1` is the word of that name; `--account` is for the commands of an account alone.
+  const positionals = command.positionals.filter((name) => flags[name] === undefined);
+  const options = [...own, ...switches, ...command.positionals].filter((name) => name !== 'account');
+  const known = [...options, ...(takesAccount ? ['account'] : [])];
   const strange = Object.keys(rest.flags).find((flag) => !known.includes(flag));
   if (strange !== undefined)
     throw usageError(command, `There is no option ${code(`--${strange}`, 40)} for this command.`);
   const { words } = rest;
   const tooMany = words[positionals.length];
   if (tooMany !== undefined && !command.rest)
-    throw usageError(command, `${code(tooMany, 40)} is one word too many.`);
+    throw new UnclearWords(`${code(tooMany, 40)} is one word too many.`, usageLine(command));
   const named = positionals.map((name, at): [string, string | undefined] => {
     const isLast = at === positionals.length - 1;
     return [name, command.rest && isLast ? words.slice(at).join(' ') || undefined : words[at]];

@@ -58,13 +58,13 @@ export function likelyCommands(
   });
 }
 
-const POLITE: ReadonlySet<string> = new Set(['please', 'pls', 'thanks']);
+const FILLERS: ReadonlySet<string> = new Set('a an for of on our please pls thanks the'.split(' '));
 /** A longer rest of a sentence says more than a command. */
 const LONGEST_REST = 3;
 
 /** From the first word that is a command's, with a typing mistake put right: that much of the sentence, and its command alone. */
 function linesIn(commands: readonly Command[], said: string): string[] {
-  const words = said.split(' ').filter((word) => !POLITE.has(comparable(word)));
+  const words = said.split(' ').filter((word) => !FILLERS.has(comparable(word)));
   for (const [at, word] of words.slice(0, MOST_WORDS).entries()) {
     const rest = words.slice(at + 1);
     const line = [rightened(commands, word), ...rest].join(' ');
@@ -72,6 +72,8 @@ function linesIn(commands: readonly Command[], said: string): string[] {
     if (matched === undefined) continue;
     // Within a sentence a short word, or another word for a command, is rarely meant as one.
     if (at > 0 && (matched.synonym !== undefined || word.length <= SHORTEST_WORD)) continue;
+    // "run test": the second word says it itself.
+    if (matched.synonym !== undefined && commands.some(({ name }) => name === rest[0])) continue;
     const { name } = matched.command;
     const isWhole = at === 0 || rest.length < LONGEST_REST;
     return isWhole && canRun(matched) ? [line, name] : [name];
@@ -130,7 +132,7 @@ function scoreOf({ name, summary }: Command, words: readonly string[]): number {
 function isLike(word: string, wanted: string): boolean {
   if (word === wanted) return true;
   if (word.length <= SHORTEST_WORD || wanted.length <= SHORTEST_WORD) return false;
-  return word.startsWith(wanted) || distance(word, wanted) <= 1;
+  return word.startsWith(wanted) || wanted.startsWith(word) || distance(word, wanted) <= 1;
 }
 
 function comparable(word: string): string {

@@ -105,7 +105,7 @@ export async function serverOf(
   const known = servers.slice(0, 10).map((server) => code(server.name, 40));
   const missing = skipped.length === 0 ? '' : ` ${skippedWords(skipped)}`;
   throw new ServerNeeded(
-    `There is no server ${code(named)} in this project. It has ${known.join(', ') || 'none'}.${missing}`,
+    `There is no server ${code(named)} in ${code(project)}. It has ${known.join(', ') || 'none'}.${missing}`,
     here,
   );
 }

@@ -25,7 +25,10 @@ it.for([
   ['please test storefront', 'test storefront'],
   ['can you test storefront please', 'test storefront'],
   ['show me the activity', 'activity'],
-  ['run the test for storefront', 'test'],
+  ['run the test for storefront', 'test storefront'],
+  ['run test on storefront', 'test storefront'],
+  ['test the storefront please', 'test storefront'],
+  ['proj', 'projects'],
 ] as const)('"%s" offers `%s` first', ([sentence, line]) => {
   expect(likely(sentence)[0]).toBe(line);
 });
@@ -33,6 +36,7 @@ it.for([
 it.for([
   ['is the storefront ok?', 'test storefront'],
   ['Is Back Office reachable', 'test back-office'],
+  ['storefront', 'test storefront'],
   ['can you test it, the storefront I mean', 'test storefront'],
 ] as const)('"%s" names a project, and offers `%s`', ([sentence, line]) => {
   const projects = [

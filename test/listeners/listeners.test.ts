@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { describe, expect } from 'vitest';
+import { ask } from '../support/asking.ts';
 import { HASTY } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { sendJson } from '../support/signed.ts';
@@ -45,6 +46,17 @@ describe('the front door', () => {
     expect(privately(world, 'member').filter((text) => text.includes('Still working'))).toEqual([]);
   });
 
+  test('the front door offers to connect an account to those who may, and names them to the others', async ({
+    world,
+  }) => {
+    const said = await ask(world, '/deckhand test storefront');
+    expect(said).toContain('Ask an admin to run `/deckhand connect`: then `/deckhand test storefront` runs');
+    expect(said).not.toContain('connect:open');
+    const toAnn = await ask(world, '/deckhand projects', 'admin');
+    expect(toAnn).toContain('Connect one, and `/deckhand projects` runs by itself.');
+    expect(toAnn).toContain('connect:open');
+  });
+
   test('the front door runs the command that was typed before connecting after it', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand test storefront');
     await told(world, 'admin', 'No account is connected');
@@ -60,6 +72,7 @@ describe('the front door', () => {
     ['qwertyuiop', 'There is no command `qwertyuiop`'],
     ['“help test”', 'How to use test'],
     ['test a b c', '`c` is one word too many. Try `/deckhand test [project] [server]`'],
+    ['inv', 'Did you mean `invoices`'],
     ['whoami --colour red', 'There is no option `--colour`'],
     ['<!channel>', 'There is no command'],
     ['x'.repeat(10_000), 'There is no command'],

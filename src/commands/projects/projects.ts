@@ -19,11 +19,15 @@ export const projects = defineCommand({
   args: z.object({ filter: z.string().optional() }),
   async run({ filter }, context) {
     const account = await accountOf(context);
+    const { word } = context.workspace;
     const skipped: SkippedRows[] = [];
     const all = await context.workspace.projects.look(account, { skipped });
     const wanted = filter?.toLowerCase() ?? '';
     const shown = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
-    return { kind: 'private', message: withSkipped(projectsMessage(account.name, shown, filter), skipped) };
+    return {
+      kind: 'private',
+      message: withSkipped(projectsMessage(account.name, shown, { filter, word }), skipped),
+    };
   },
   // The menu in a message, where there are more projects than a plain one can hold.
   optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],

@@ -4,7 +4,7 @@ import {
   parseArguments,
   routeCommand,
   splitWords,
-  UnknownCommand,
+  UnclearWords,
   unknownCommand,
 } from '../../commands/command-router.ts';
 import { likelyCommands } from '../../commands/likely-commands.ts';
@@ -13,6 +13,7 @@ import { createContext } from '../../commands/resolve-target.ts';
 import { withTimeout } from '../../core/clock.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import type { Project } from '../../service/projects.ts';
@@ -133,10 +134,7 @@ export async function follow(scene: Scene, reply: Reply, text?: string): Promise
 async function answerOrAsk(scene: Scene, error: unknown, text: string, command: string): Promise<Reply> {
   const { workspace, caller } = scene;
   const context = createContext(workspace, caller);
-  const question =
-    error instanceof UnknownCommand
-      ? (await suggest(scene, text, `:warning: ${error.message}`)).message
-      : questionOf(error, { text, word: workspace.word, thread: caller.answerTs });
+  const question = await questionOf(scene, error, text);
   if (question === undefined) await respondFailure(context, error, { command });
   else
     await respondPrivately(workspace, caller, question).catch((second: unknown) =>
@@ -145,14 +143,18 @@ async function answerOrAsk(scene: Scene, error: unknown, text: string, command: 
   return { kind: 'nothing' };
 }
 
-function questionOf(
-  error: unknown,
-  { text, word, thread }: { text: string; word: string; thread: string | undefined },
-): Message | undefined {
+async function questionOf(scene: Scene, error: unknown, text: string): Promise<Message | undefined> {
+  const { word, roles } = scene.workspace;
+  const { user, answerTs: thread } = scene.caller;
+  if (error instanceof UnclearWords) {
+    const next = error.next === undefined ? '' : ` Try ${code(`${word} ${error.next}`)}.`;
+    return (await suggest(scene, text, `:warning: ${error.message}${next}`)).message;
+  }
   if (error instanceof ProjectNeeded) return chooseProjectMessage(error.projects, text, thread);
   if (error instanceof ServerNeeded)
     return chooseServerMessage(error.message, { ...error.place, run: text, thread });
-  if (error instanceof AccountNeeded) return connectFirstMessage(word, text);
+  if (error instanceof AccountNeeded)
+    return connectFirstMessage(word, text, await roles.holds(user, 'admin'));
   return undefined;
 }
 
@@ -168,8 +170,7 @@ async function suggest(
   said?: string,
 ): Promise<Extract<Reply, { kind: 'private' }>> {
   const allowed = await runnable(workspace, caller, registry.commands);
-  // A single word is a command with a typing mistake rather than a project.
-  const projects = text.includes(' ') ? await knownProjects(workspace, caller) : [];
+  const projects = await knownProjects(workspace, caller);
   const likely = likelyCommands(allowed, text, projects);
   const message = suggestionsMessage(workspace.word, likely, {
     said,

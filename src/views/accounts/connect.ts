@@ -86,10 +86,15 @@ function choiceOf(value: Purpose, shared: PurposeChoice['shared']): Choice {
   }
 }
 
-/** The typed command runs once an account is connected; its author and the admin may be one person. */
-export function connectFirstMessage(word: string, typed: string): Message {
+/** The typed command runs once an account is connected, by its author or by an admin. */
+export function connectFirstMessage(word: string, typed: string, isAdmin: boolean): Message {
+  const command = code(`${word} ${typed}`, 120);
+  if (!isAdmin)
+    return say(
+      `No account is connected in this workspace yet. Ask an admin to run ${code(`${word} connect`)}: then ${command} runs by itself.`,
+    );
   return say(
-    `No account is connected in this workspace yet. Once an admin connects one, ${code(`${word} ${typed}`, 120)} runs by itself.`,
+    `No account is connected in this workspace yet. Connect one, and ${command} runs by itself.`,
     ...buttons(button('Connect an account', 'connect:open', { style: 'primary', value: {} })),
   );
 }

@@ -14,12 +14,12 @@ const MOST_BUTTONS = 20;
 export function projectsMessage(
   account: string,
   projects: readonly Project[],
-  filter: string | undefined,
+  { filter, word }: { filter: string | undefined; word: string },
 ): Message {
   const what = filter === undefined ? 'in' : `matching “${mrkdwn(filter, 60)}” in`;
+  const next = filter === undefined ? '' : ` ${code(`${word} projects`)} lists them all.`;
   const title = `${count(projects.length, 'project')} ${what} ${code(account)}`;
-  if (projects.length === 0)
-    return { text: title, blocks: [section(`No projects ${what} ${code(account)}.`)] };
+  if (projects.length === 0) return say(`No projects ${what} ${code(account)}.${next}`);
   const others = projects.slice(MOST_BUTTONS).map(projectLine);
   return {
     text: title,

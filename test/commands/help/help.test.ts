@@ -129,6 +129,43 @@ describe('words that are no command', () => {
     for (const part of expected) expect(said).toContain(part);
   });
 
+  test.for(['hello', 'restart web-1', 'list digests'])(
+    'what is far from every command is not taken for one: %s',
+    async (typed, { world }) => {
+      const said = await ask(world, `/deckhand ${typed}`);
+      expect(said).toContain('There is no command');
+      expect(said).not.toContain('Did you mean');
+    },
+  );
+
+  test('a sentence that begins with a command says what is too much, and offers what it may mean', async ({
+    world,
+  }) => {
+    const said = await ask(world, '/deckhand test the storefront please');
+    expect(said).toContain('`please` is one word too many. Try `/deckhand test [project] [server]`.');
+    expect(said).toContain('"text":"test storefront"');
+  });
+
+  test.for([
+    'server show --server web-9 --project storefront',
+    'server show --project=storefront web-9',
+    '--project storefront server show web-9',
+  ])('a word may be given as an option of its name: %s', async (typed, { world }) => {
+    expect(await ask(world, `/deckhand ${typed}`)).toContain(
+      'There is no server `web-9` in `storefront`. It has `web-1`, `web-2`.',
+    );
+  });
+
+  test('a list of projects without a match says so, and how to see them all', async ({ world }) => {
+    await ask(world, '/deckhand projects shop');
+    const said = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text;
+    expect(said).toBe('No projects matching “shop” in `acme`. `/deckhand projects` lists them all.');
+  });
+
+  test('the name of a project alone offers to test that project', async ({ world }) => {
+    expect(await ask(world, '/deckhand storefront')).toContain('"text":"test storefront"');
+  });
+
   test.for([
     ['status', '`/deckhand activity`'],
     ['stats', '`/deckhand activity stats`'],

@@ -65,7 +65,7 @@ describe('server show', () => {
 
   test('server show says which server there is not, and what there is', async ({ world }) => {
     const said = await ask(world, '/deckhand server show web-9 storefront');
-    expect(said).toContain('There is no server `web-9` in this project. It has `web-1`, `web-2`.');
+    expect(said).toContain('There is no server `web-9` in `storefront`. It has `web-1`, `web-2`.');
   });
 
   test('server show names what was not found where the service does not list servers', async ({ world }) => {

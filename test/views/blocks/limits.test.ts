@@ -385,7 +385,7 @@ const BUILDERS = [
       }),
     ),
   ),
-  row(connectFirstMessage, word, text),
+  row(connectFirstMessage, word, text, fc.boolean()),
   row(
     chooseKeyMessage,
     slug,
@@ -431,7 +431,7 @@ const BUILDERS = [
     fc.record({ account: slug, user: fc.constant('U0BEN'), word }),
     fc.boolean(),
   ),
-  row(projectsMessage, slug, many(project), maybe(text)),
+  row(projectsMessage, slug, many(project), fc.record({ filter: fc.option(text, { nil: undefined }), word })),
   row(
     withSkipped,
     fc.constant(say('Projects')),
