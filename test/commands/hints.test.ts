@@ -23,7 +23,7 @@ describe('T7: a hint of the service', () => {
     const me = ann(world);
     await me.open('connect acme');
     const { errors } = await me.submit({ account: ACCOUNT, email: EMAIL, api_key: API_KEY });
-    expect(errors?.account).toContain(SHOWN);
+    expect(errors?.account).toContain(HINT);
   });
 
   async function addHook(world: TestWorld, status: number, body: object) {

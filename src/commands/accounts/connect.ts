@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../../core/errors.ts';
-import { bold, code, count } from '../../core/mrkdwn.ts';
+import { bold, code, count, unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { keyTarget, PURPOSES, type Purpose } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
@@ -158,8 +158,8 @@ function faultOf(
   apiKey: string,
 ): { errors: Record<string, string>; base?: string } {
   const said = failureWords(explained);
-  // Under a field there is no markup.
-  const plainly = said.replaceAll('`', '');
+  // Under a field there is no markup, and an escape would be read as it is.
+  const plainly = unmarked(said);
   switch (error.kind) {
     case 'unauthorized':
       return { errors: { api_key: plainly + lengthHint(apiKey) } };
