@@ -71,18 +71,8 @@ export const SERVICE_ERROR_KINDS = [
 /** The kinds of failure of the service that people read different sentences about. API 7 (docs/service-api.md). */
 export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
 
-/** The service refused, and asking again will not change that. */
-export const FINAL: ReadonlySet<ServiceErrorKind> = new Set([
-  'unauthorized',
-  'forbidden',
-  'api_access_restricted',
-  'admin_required',
-  'email_verification_required',
-  'account_not_found',
-  'record_not_found',
-  'invalid',
-  'rejected',
-]);
+/** What may pass by itself; after any other kind, asking again changes nothing. */
+export const MAY_PASS: ReadonlySet<ServiceErrorKind> = new Set(['busy', 'unexpected', 'unreachable']);
 
 /** A fault of an answer that has a sentence of its own. */
 export type AnswerFault = 'foreign_address' | 'not_pdf' | 'too_large';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { FINAL, type ServiceError, UserError } from '../core/errors.ts';
+import { MAY_PASS, type ServiceError, UserError } from '../core/errors.ts';
 import { defined } from '../core/json.ts';
 import { AGAIN, nextPollMs, type PollState, Rounds, STEADY } from '../core/retry.ts';
 import type { Settings } from '../core/settings.ts';
@@ -222,7 +222,7 @@ export class Polling {
   async slowDown(
     error: unknown,
     state: PollState,
-    isFinal = ({ kind }: ServiceError) => FINAL.has(kind),
+    isFinal = ({ kind }: ServiceError) => !MAY_PASS.has(kind),
   ): Promise<PollState> {
     const { signal, onTrouble } = this.#options;
     if (!(error instanceof AccountFailure) || signal.aborted || isFinal(error.cause)) throw error;

@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
 import { filesOf, frameOf, uploadPictures } from '../../scheduler/digests/post.ts';
 import { gatherReports, reportedOf } from '../../scheduler/digests/reports.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { unlessSlackFails } from '../../slack/failure.ts';
 import { digestMessage } from '../../views/digests/digest.ts';
 import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -40,12 +40,8 @@ async function preview(context: CommandContext, named: string | undefined): Prom
   const plain: Reply = { kind: 'private', message: digestMessage(frame, reports) };
   const { pictures } = await uploadPictures(workspace, reportedOf(reports));
   if (channel === undefined || pictures.length === 0) return plain;
-  try {
-    // Posted here, because only Slack's answer says whether it shows the pictures.
-    await workspace.slack.postEphemeral({ channel, user }, digestMessage(frame, reports, filesOf(pictures)));
-    return { kind: 'nothing' };
-  } catch (error) {
-    if (!isSlackFailure(error)) throw error;
-    return plain;
-  }
+  const drawn = digestMessage(frame, reports, filesOf(pictures));
+  // Posted here, because only Slack's answer says whether it shows the pictures.
+  const posted = workspace.slack.postEphemeral({ channel, user }, drawn);
+  return (await unlessSlackFails(posted.then((): Reply => ({ kind: 'nothing' })))) ?? plain;
 }
