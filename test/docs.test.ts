@@ -57,6 +57,17 @@ describe('the documentation', () => {
 describe('the manifest', () => {
   const manifest = parse(read('manifest.yml'));
 
+  it('of the code names in its comments only what there is', () => {
+    const text = globSync('src/**/*.ts', { cwd: root }).map(read).join('\n');
+    const comment = /\/\*\*?[\s\S]*?\*\/|^\s*\/\/.*$/gm;
+    const known = new Set(text.replaceAll(comment, '').match(/\w+/g));
+    const named = [...text.matchAll(comment)].flatMap(
+      ([words]) => words.match(/(?<=`)[a-z]+[A-Z]\w*(?=[`(])/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+
   it('hints at the commands that there are, within Slack’s limits', () => {
     const [command] = manifest.features.slash_commands;
     const hinted = String(command.usage_hint).split(' | ');

@@ -132,8 +132,8 @@ export interface Engine {
   erase(workspace: string): Promise<void>;
   start(): Promise<void>;
   /**
-   * Takes no new work, aborts running jobs after `graceMs` (at once what `handsBack`), resolves when all have ended or
-   * were handed back.
+   * Takes no new work, aborts running jobs after `graceMs` (those that are `resumable` at once), resolves when all have ended
+   * or were handed back.
    */
   stop(graceMs: number): Promise<void>;
   /** Rejects if the engine cannot take or run jobs. */

@@ -226,7 +226,7 @@ export function environment(
   };
 }
 
-/** The account that `connectHouse` connects. */
+/** The account that `connect` connects. */
 export function addTestAccount(service: SimulatedService, projects: TestWorldOptions['projects']): void {
   service.world.addAccount({
     name: ACCOUNT,
